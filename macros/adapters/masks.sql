@@ -1,0 +1,151 @@
+{#- Order without a sort: one bit an attempt, bit a - 1 for attempt number a, in an integer of the engine. Engines without
+    a wide integer and a bitwise aggregate leave the masks null, and all tasks take the road by a sort. -#}
+
+{#- How many attempts a mask holds; 0 where there are none. -#}
+{% macro _mask_bits() -%}
+  {{ return(adapter.dispatch('_mask_bits', 'passk')()) }}
+{%- endmacro %}
+
+{% macro default___mask_bits() -%} {{ return(0) }} {%- endmacro %}
+
+{#- HUGEINT has 127 bits beside its sign; one is left free for the shift in _first_rank. -#}
+{% macro duckdb___mask_bits() -%} {{ return(126) }} {%- endmacro %}
+
+
+{#- Aggregate: the attempts for which `condition` holds. -#}
+{% macro _mask(condition) -%}
+  {{ return(adapter.dispatch('_mask', 'passk')(condition)) }}
+{%- endmacro %}
+
+{% macro default___mask(condition) -%}
+cast(null as {{ passk.type_mask() }})
+{%- endmacro %}
+
+{% macro duckdb___mask(condition) -%}
+coalesce(bit_or(case
+      when attempt <= {{ passk._mask_bits() }} and {{ condition }} then cast(1 as hugeint) << (attempt - 1)
+    end), 0)
+{%- endmacro %}
+
+
+{#- How many attempts are in a mask. -#}
+{% macro _mask_count(mask) -%}
+  {{ return(adapter.dispatch('_mask_count', 'passk')(mask)) }}
+{%- endmacro %}
+
+{% macro default___mask_count(mask) -%}
+-1
+{%- endmacro %}
+
+{% macro duckdb___mask_count(mask) -%}
+cast(bit_count({{ mask }}) as bigint)
+{%- endmacro %}
+
+
+{#- The place of a mask's first attempt among those of `counted`, from 1; null where the mask is empty. -#}
+{% macro _first_rank(mask, counted) -%}
+  {{ return(adapter.dispatch('_first_rank', 'passk')(mask, counted)) }}
+{%- endmacro %}
+
+{% macro default___first_rank(mask, counted) -%}
+cast(null as {{ dbt.type_bigint() }})
+{%- endmacro %}
+
+{#- m & -m is the lowest bit of m; everything up to it is twice that, less one. -#}
+{% macro duckdb___first_rank(mask, counted) -%}
+case
+  when {{ mask }} <> 0
+    then cast(bit_count({{ counted }} & (({{ mask }} & (-{{ mask }})) * 2 - 1)) as bigint)
+end
+{%- endmacro %}
+
+
+{#- The longest streak of consecutive attempts in a mask. -#}
+{% macro _mask_longest(mask) -%}
+  {{ return(adapter.dispatch('_mask_longest', 'passk')(mask)) }}
+{%- endmacro %}
+
+{% macro default___mask_longest(mask) -%}
+cast(null as {{ dbt.type_bigint() }})
+{%- endmacro %}
+
+{% macro duckdb___mask_longest(mask) -%}
+list_max([length(streak) for streak in string_split(cast(cast({{ mask }} as bit) as varchar), '0')])
+{%- endmacro %}
+
+
+{#- Rows (columns..., k, windows, pass_windows, fail_windows) of the tasks of `relation` that have masks.
+
+    The windows of k attempts that are all in a mask m are the bits of m & m >> 1 & ... & m >> (k - 1). Doubling gets
+    there in log2(k) steps, shared by all k. -#}
+{% macro _mask_windows(relation, columns, ks) -%}
+  {{ return(adapter.dispatch('_mask_windows', 'passk')(relation, columns, ks)) }}
+{%- endmacro %}
+
+{% macro default___mask_windows(relation, columns, ks) -%}
+select
+  {{ columns | join(', ') }},
+  cast(null as {{ dbt.type_bigint() }}) as k,
+  cast(null as {{ dbt.type_bigint() }}) as windows,
+  cast(null as {{ dbt.type_bigint() }}) as pass_windows,
+  cast(null as {{ dbt.type_bigint() }}) as fail_windows
+from {{ relation }}
+where 1 = 0
+{%- endmacro %}
+
+{% macro duckdb___mask_windows(relation, columns, ks) -%}
+{%- set widths = [1] -%}
+{%- for _ in range(7) -%}
+  {%- if widths[-1] * 2 <= ks | max -%}{%- do widths.append(widths[-1] * 2) -%}{%- endif -%}
+{%- endfor -%}
+with runs_of_1 as (
+  select
+    {{ columns | join(', ') }},
+    pass_mask | fail_mask as windows_1,
+    pass_mask as pass_windows_1,
+    fail_mask as fail_windows_1
+  from {{ relation }}
+  where pass_mask is not null
+),
+
+{% for width in widths[1:] -%}
+{%- set half = width // 2 -%}
+runs_of_{{ width }} as (
+  select
+    *,
+    {% for kind in ['windows', 'pass_windows', 'fail_windows'] -%}
+    {{ kind }}_{{ half }} & ({{ kind }}_{{ half }} >> {{ half }}) as {{ kind }}_{{ width }}{{ ',' if not loop.last }}
+    {% endfor %}
+  from runs_of_{{ half }}
+),
+
+{% endfor -%}
+counted as (
+  select
+    {{ columns | join(', ') }},
+    unnest([
+      {%- for k in ks %}
+      {%- set width = widths | select('le', k) | max %}
+      {
+        'k': cast({{ k }} as bigint),
+        {%- for kind in ['windows', 'pass_windows', 'fail_windows'] %}
+        '{{ kind }}': {% if k > passk._mask_bits() -%}
+          cast(0 as bigint)
+        {%- else -%}
+          cast(bit_count({{ kind }}_{{ width }} & ({{ kind }}_{{ width }} >> {{ k - width }})) as bigint)
+        {%- endif %}{{ ',' if not loop.last }}
+        {%- endfor %}
+      }{{ ',' if not loop.last }}
+      {%- endfor %}
+    ]) as counts
+  from runs_of_{{ widths[-1] }}
+)
+
+select
+  {{ columns | join(', ') }},
+  counts.k,
+  counts.windows,
+  counts.pass_windows,
+  counts.fail_windows
+from counted
+{%- endmacro %}

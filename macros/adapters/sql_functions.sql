@@ -1,0 +1,27 @@
+{#- The estimators as functions of the database, for people who ask in SQL: `select pass_hat_k(16, 14, 4)`. -#}
+{% macro create_sql_functions() -%}
+  {{ return(adapter.dispatch('create_sql_functions', 'passk')()) }}
+{%- endmacro %}
+
+{% macro default__create_sql_functions() -%}
+{%- endmacro %}
+
+{% macro duckdb__create_sql_functions() -%}
+  {%- if execute and var('passk_create_sql_functions', true) -%}
+    {%- set functions = {
+      'pass_at_k(n, c, k)': passk.pass_at_k('n', 'c', 'k'),
+      'pass_hat_k(n, c, k)': passk.pass_hat_k('n', 'c', 'k'),
+      'log_choose(n, k)': passk.log_choose('n', 'k'),
+      'pass_at_k_plugin(n, c, k)': passk.pass_at_k_plugin('n', 'c', 'k'),
+      'pass_hat_k_plugin(n, c, k)': passk.pass_hat_k_plugin('n', 'c', 'k'),
+      'pass_at_k_pooled(pass_1, k)': passk.pass_at_k_pooled('pass_1', 'k'),
+      'pass_hat_k_pooled(pass_1, k)': passk.pass_hat_k_pooled('pass_1', 'k'),
+      'delta_k_max(pass_1, k)': passk.delta_k_max('pass_1', 'k')
+    } -%}
+    {%- for signature, body in functions.items() %}
+    create or replace macro {{ target.database }}.{{ target.schema }}.{{ signature }} as (
+      {{ body }}
+    );
+    {% endfor -%}
+  {%- endif -%}
+{%- endmacro %}

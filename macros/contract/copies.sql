@@ -1,0 +1,24 @@
+{#- Rows of a relation with: copy_number, 1 for the first copy of an attempt; is_unanimous, 1 where all copies of it say the
+    same; copy_count. Earlier batches and lines come first, so that the kept copy does not depend on the build. -#}
+{% macro _numbered_copies(relation) -%}
+with fingerprinted as (
+    select *, {{ passk._row_fingerprint() }} as fingerprint
+    from {{ relation }}
+  ),
+
+  numbered as (
+    select
+      *,
+      row_number() over (
+        partition by run_id, suite, task_id, attempt
+        order by loaded_at, source_file, source_line, fingerprint
+      ) as copy_number,
+      count(*) over (partition by run_id, suite, task_id, attempt) as copy_count,
+      min(fingerprint) over (partition by run_id, suite, task_id, attempt) as lowest_fingerprint,
+      max(fingerprint) over (partition by run_id, suite, task_id, attempt) as highest_fingerprint
+    from fingerprinted
+  )
+
+  select *, case when lowest_fingerprint = highest_fingerprint then 1 else 0 end as is_unanimous
+  from numbered
+{%- endmacro %}

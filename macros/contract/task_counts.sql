@@ -1,0 +1,48 @@
+{#- The pieces of int_passk__task_counts: what one scan of attempts says of a task. -#}
+
+{#- Sums and ends that do not depend on the order of the attempts. -#}
+{% macro _task_sums() -%}
+cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
+    cast(sum(case when outcome <> 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as n,
+    cast(sum(case when outcome = 'passed' then 1 else 0 end) as {{ dbt.type_bigint() }}) as c,
+    cast(sum(case when outcome = 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as excluded,
+    {{ passk._constant_text('agent') }} as agent,
+    {{ passk._constant_text('agent_version') }} as agent_version,
+    {{ passk._constant_text('model') }} as model,
+    min(started_at) as started_at,
+    max(started_at) as last_started_at,
+    sum(duration_s) as duration_s,
+    sum(cost_usd) as cost_usd,
+    cast(sum(input_tokens) as {{ dbt.type_bigint() }}) as input_tokens,
+    cast(sum(output_tokens) as {{ dbt.type_bigint() }}) as output_tokens,
+    max(loaded_at) as loaded_at
+{%- endmacro %}
+
+
+{#- The names of the above, in order. -#}
+{% macro _task_sum_names() -%}
+  {{ return([
+    'attempts', 'n', 'c', 'excluded', 'agent', 'agent_version', 'model', 'started_at', 'last_started_at',
+    'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
+  ]) }}
+{%- endmacro %}
+
+
+{#- Attempts with a slice's name and value beside them, the whole suite first. -#}
+{% macro _sliced(relation) -%}
+select *, 'all' as slice_name, 'all' as slice_value from {{ relation }}
+{%- for slice in passk._slices() %}
+  union all
+  select *, {{ passk._quoted(slice.name) }} as slice_name, slice_{{ loop.index }} as slice_value from {{ relation }}
+{%- endfor %}
+{%- endmacro %}
+
+
+{#- One text for all that two copies of an attempt must agree on: the contract without provenance. -#}
+{% macro _row_fingerprint() -%}
+  {%- set parts = [] -%}
+  {%- for name in passk._contract_names()[:18] -%}
+    {%- do parts.append("coalesce('=' || cast(" ~ name ~ " as " ~ dbt.type_string() ~ "), '')") -%}
+  {%- endfor -%}
+  {{ parts | join(" || '|' || ") }}
+{%- endmacro %}

@@ -1,0 +1,43 @@
+{% macro k_sweep(relation, ks, n='n', c='c', columns=[]) -%}
+  {%- if ks is string or ks is number or ks is not iterable or ks | length == 0 -%}
+    {{ passk._raise_argument('k_sweep', 'ks', ks, 'a list of integers of at least 1') }}
+  {%- endif -%}
+  {%- for k in ks -%}
+    {{ passk._check_count('k_sweep', 'ks', k, 1) }}
+  {%- endfor -%}
+  {{ return(adapter.dispatch('k_sweep', 'passk')(relation, ks, n, c, columns)) }}
+{%- endmacro %}
+
+{#- Estimates once for each distinct (n, c), joined back: the cost is that of the states, not of the rows. -#}
+{% macro default__k_sweep(relation, ks, n, c, columns) -%}
+select
+  {%- for column in columns %}
+  swept.{{ column }},
+  {%- endfor %}
+  swept.{{ n }},
+  swept.{{ c }},
+  estimates.k,
+  estimates.pass_at_k,
+  estimates.pass_hat_k
+from {{ relation }} as swept
+inner join (
+  select
+    states.{{ n }},
+    states.{{ c }},
+    grid.k,
+    {{ passk.pass_at_k('states.' ~ n, 'states.' ~ c, 'grid.k') }} as pass_at_k,
+    {{ passk.pass_hat_k('states.' ~ n, 'states.' ~ c, 'grid.k') }} as pass_hat_k
+  from (select distinct {{ n }}, {{ c }} from {{ relation }}) as states
+  cross join ({{ passk._ks_rows(ks) }}) as grid
+) as estimates
+  on swept.{{ n }} = estimates.{{ n }} and swept.{{ c }} = estimates.{{ c }}
+{%- endmacro %}
+
+
+{#- The grid of k as rows, without any engine's way of writing a list. -#}
+{% macro _ks_rows(ks) -%}
+{%- for k in ks -%}
+select cast({{ k }} as {{ dbt.type_bigint() }}) as k
+{%- if not loop.last %} union all {% endif -%}
+{%- endfor -%}
+{%- endmacro %}

@@ -1,0 +1,18 @@
+{% macro log_choose(n, k) -%}
+  {{- passk._check_count('log_choose', 'n', n, 0) -}}
+  {{- passk._check_count('log_choose', 'k', k, 0) -}}
+  {{ return(adapter.dispatch('log_choose', 'passk')(n, k)) }}
+{%- endmacro %}
+
+{#- C(n, k) = 1 / (ratio of C(k, k) to C(n, k)): the same log moment, so the same accuracy. -#}
+{% macro default__log_choose(n, k) -%}
+{%- set n_, k_ = passk._as_double(n), passk._as_double(k) -%}
+case
+  when {{ k_ }} >= 0 and {{ n_ }} >= {{ k_ }} and {{ n_ }} <= 9007199254740992
+    and {{ n_ }} = floor({{ n_ }}) and {{ k_ }} = floor({{ k_ }})
+    then case
+      when {{ k_ }} = 0 or {{ k_ }} = {{ n_ }} then cast(0 as {{ passk.type_double() }})
+      else 0 - {{ passk._log_choose_ratio(n, k, k) }}
+    end
+end
+{%- endmacro %}

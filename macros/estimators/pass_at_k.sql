@@ -1,0 +1,18 @@
+{% macro pass_at_k(n, c, k) -%}
+  {{- passk._check_counts('pass_at_k', n, c, k) -}}
+  {{ return(adapter.dispatch('pass_at_k', 'passk')(n, c, k)) }}
+{%- endmacro %}
+
+{% macro default__pass_at_k(n, c, k) -%}
+{%- set n_, c_, k_ = passk._as_double(n), passk._as_double(c), passk._as_double(k) -%}
+{%- set failures = '(' ~ n_ ~ ' - ' ~ c_ ~ ')' -%}
+case
+  when {{ passk._is_eligible(n_, c_, k_) }}
+    then case
+      when {{ c_ }} = 0 then cast(0 as {{ passk.type_double() }})
+      when {{ failures }} < {{ k_ }} then cast(1 as {{ passk.type_double() }})
+      when {{ k_ }} = 1 then {{ c_ }} / {{ n_ }}
+      else {{ passk._one_minus_exp(passk._log_choose_ratio(n, failures, k)) }}
+    end
+end
+{%- endmacro %}

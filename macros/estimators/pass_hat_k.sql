@@ -1,0 +1,24 @@
+{% macro pass_hat_k(n, c, k) -%}
+  {{- passk._check_counts('pass_hat_k', n, c, k) -}}
+  {{ return(adapter.dispatch('pass_hat_k', 'passk')(n, c, k)) }}
+{%- endmacro %}
+
+{% macro default__pass_hat_k(n, c, k) -%}
+{%- set n_, c_, k_ = passk._as_double(n), passk._as_double(c), passk._as_double(k) -%}
+case
+  when {{ passk._is_eligible(n_, c_, k_) }}
+    then case
+      when {{ c_ }} < {{ k_ }} then cast(0 as {{ passk.type_double() }})
+      when {{ c_ }} = {{ n_ }} then cast(1 as {{ passk.type_double() }})
+      when {{ k_ }} = 1 then {{ c_ }} / {{ n_ }}
+      else {{ passk._exp(passk._log_choose_ratio(n, c, k)) }}
+    end
+end
+{%- endmacro %}
+
+
+{#- Counts that an estimate from n attempts at k can be made of. Everything else, null and NaN too, is not true. -#}
+{% macro _is_eligible(n, c, k) -%}
+{{ k }} >= 1 and {{ n }} >= {{ k }} and {{ c }} >= 0 and {{ c }} <= {{ n }} and {{ n }} <= 9007199254740992
+    and {{ n }} = floor({{ n }}) and {{ c }} = floor({{ c }}) and {{ k }} = floor({{ k }})
+{%- endmacro %}

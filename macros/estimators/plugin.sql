@@ -1,0 +1,42 @@
+{#- The formula of a known p with c / n in its place. Biased for pass^k (upwards) and pass@k (downwards) from k = 2 on. -#}
+
+{% macro pass_hat_k_plugin(n, c, k) -%}
+  {{- passk._check_counts('pass_hat_k_plugin', n, c, k) -}}
+  {{ return(adapter.dispatch('pass_hat_k_plugin', 'passk')(n, c, k)) }}
+{%- endmacro %}
+
+{% macro default__pass_hat_k_plugin(n, c, k) -%}
+{%- set n_, c_, k_ = passk._as_double(n), passk._as_double(c), passk._as_double(k) -%}
+case
+  when {{ passk._is_pluggable(n_, c_, k_) }}
+    then power({{ c_ }} / {{ n_ }}, {{ k_ }})
+end
+{%- endmacro %}
+
+
+{% macro pass_at_k_plugin(n, c, k) -%}
+  {{- passk._check_counts('pass_at_k_plugin', n, c, k) -}}
+  {{ return(adapter.dispatch('pass_at_k_plugin', 'passk')(n, c, k)) }}
+{%- endmacro %}
+
+{% macro default__pass_at_k_plugin(n, c, k) -%}
+{%- set n_, c_, k_ = passk._as_double(n), passk._as_double(c), passk._as_double(k) -%}
+{%- set failures = '(' ~ n_ ~ ' - ' ~ c_ ~ ')' -%}
+{%- set log_all_fail = '(' ~ k_ ~ ' * (' ~ passk._log_ratio(failures, n_, '0 - ' ~ c_) ~ '))' -%}
+case
+  when {{ passk._is_pluggable(n_, c_, k_) }}
+    then case
+      when {{ c_ }} = {{ n_ }} then cast(1 as {{ passk.type_double() }})
+      when {{ k_ }} = 1 then {{ c_ }} / {{ n_ }}
+      else {{ passk._one_minus_exp(log_all_fail) }}
+    end
+end
+{%- endmacro %}
+
+
+{#- Counts that a plug-in can be made of: k may be larger than n. -#}
+{% macro _is_pluggable(n, c, k) -%}
+{{ k }} >= 1 and {{ n }} >= 1 and {{ c }} >= 0 and {{ c }} <= {{ n }} and {{ n }} <= 9007199254740992
+    and {{ n }} = floor({{ n }}) and {{ c }} = floor({{ c }}) and {{ k }} = floor({{ k }})
+    and {{ k }} <= 9007199254740992
+{%- endmacro %}

@@ -1,0 +1,24 @@
+{#- The share of a task's sliding windows of k consecutive attempts in which any, or every, attempt passed. -#}
+
+{% macro pass_at_k_window(fail_windows, windows) -%}
+  {{- passk._check_count('pass_at_k_window', 'fail_windows', fail_windows, 0) -}}
+  {{- passk._check_count('pass_at_k_window', 'windows', windows, 0) -}}
+  {{ return(adapter.dispatch('pass_at_k_window', 'passk')(fail_windows, windows)) }}
+{%- endmacro %}
+
+{% macro default__pass_at_k_window(fail_windows, windows) -%}
+{%- set failed, all_ = passk._as_double(fail_windows), passk._as_double(windows) -%}
+case when {{ all_ }} >= 1 and {{ failed }} between 0 and {{ all_ }} then ({{ all_ }} - {{ failed }}) / {{ all_ }} end
+{%- endmacro %}
+
+
+{% macro pass_hat_k_window(pass_windows, windows) -%}
+  {{- passk._check_count('pass_hat_k_window', 'pass_windows', pass_windows, 0) -}}
+  {{- passk._check_count('pass_hat_k_window', 'windows', windows, 0) -}}
+  {{ return(adapter.dispatch('pass_hat_k_window', 'passk')(pass_windows, windows)) }}
+{%- endmacro %}
+
+{% macro default__pass_hat_k_window(pass_windows, windows) -%}
+{%- set passed, all_ = passk._as_double(pass_windows), passk._as_double(windows) -%}
+case when {{ all_ }} >= 1 and {{ passed }} between 0 and {{ all_ }} then {{ passed }} / {{ all_ }} end
+{%- endmacro %}

@@ -1,0 +1,85 @@
+{#- Increments that delete what has gone.
+
+    dbt's own delete+insert deletes only keys that the new rows have: a task that lost its last attempt would stay. Here the
+    keys to replace are asked for: every task that gained or lost attempts after the latest loaded_at in the table. -#}
+
+{#- True if the model may build only what has changed: the table exists, was built by the same version with the same vars,
+    and the input says when a row arrived. -#}
+{% macro _is_increment() -%}
+  {%- if not execute or not is_incremental() -%}
+    {{ return(false) }}
+  {%- endif -%}
+  {%- if not passk._knows_changes() -%}
+    {{ return(false) }}
+  {%- endif -%}
+  {%- set built = run_query(
+    'select min(built_with) as lowest, max(built_with) as highest from ' ~ this
+  ).rows[0] -%}
+  {{ return(built[0] == passk._built_with() and built[1] == passk._built_with()) }}
+{%- endmacro %}
+
+
+{% macro _knows_changes() -%}
+  {{ return(
+    passk._attempts_kind() == 'landing'
+    or (passk._attempts_kind() in ['model', 'source', 'files'] and var('passk_incremental_by_loaded_at', false))
+  ) }}
+{%- endmacro %}
+
+
+{#- Version and vars that shape the tables, as one short text. -#}
+{% macro _built_with() -%}
+  {%- set shaping = [] -%}
+  {%- for name in [
+    'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
+    'passk_score_threshold', 'passk_outcome_policy', 'passk_ks', 'passk_on_short', 'passk_slices',
+    'passk_ordered_metrics', 'passk_capable_threshold', 'passk_consistent_threshold'
+  ] -%}
+    {%- do shaping.append([name, var(name, none)]) -%}
+  {%- endfor -%}
+  {{ return('0.1.0/' ~ local_md5(tojson(shaping))) }}
+{%- endmacro %}
+
+
+{#- The tasks that changed since `relation` was built, one row each. -#}
+{% macro _changed_tasks(relation) -%}
+select distinct run_id, suite, task_id
+from {{ ref('stg_passk__attempts') }}
+where reject_reason is null
+  and loaded_at {{ '>' if passk._attempts_kind() == 'landing' else '>=' }} (select max(loaded_at) from {{ relation }})
+{%- if passk._attempts_kind() == 'landing' %}
+union
+select run_id, suite, task_id
+from {{ source('passk_landing', 'removed_tasks') }}
+where removed_at > (select max(loaded_at) from {{ relation }})
+{%- endif %}
+{%- endmacro %}
+
+
+{#- The strategy of the models above: in one transaction, delete the changed keys (all rows, if this is no increment),
+    insert the new rows. -#}
+{% macro get_incremental_passk_replace_sql(arg_dict) -%}
+  {%- set target = arg_dict['target_relation'] -%}
+  {%- set columns = get_quoted_csv(arg_dict['dest_columns'] | map(attribute='name')) -%}
+  delete from {{ target }}
+  {%- if passk._is_increment() %}
+  where exists (
+    select 1
+    from ({{ passk._changed_tasks(target) }}) as changed
+    where
+      {%- for key in arg_dict['unique_key'] %}
+      changed.{{ key }} = {{ target }}.{{ key }}{{ ' and' if not loop.last }}
+      {%- endfor %}
+  )
+  {%- endif %};
+  insert into {{ target }} ({{ columns }})
+  select {{ columns }} from {{ arg_dict['temp_relation'] }};
+{%- endmacro %}
+
+
+{#- States of another version or grid of k are of no use: drop them in the transaction that adds the right ones. -#}
+{% macro _forget_states() -%}
+  {%- if execute and is_incremental() -%}
+    delete from {{ this }} where built_with <> {{ passk._quoted(passk._built_with()) }}
+  {%- endif -%}
+{%- endmacro %}

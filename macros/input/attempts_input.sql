@@ -1,0 +1,72 @@
+{#- Which input the attempts come from: 'model', 'source', 'files', 'demo' or 'landing'. -#}
+{% macro _attempts_kind() -%}
+  {%- if var('passk_attempts_model', none) is not none -%}
+    {{ return('model') }}
+  {%- elif var('passk_attempts_source', none) is not none -%}
+    {{ return('source') }}
+  {%- elif var('passk_attempts_files', none) is not none -%}
+    {{ return('files') }}
+  {%- elif target.profile_name == 'passk' and target.name == 'demo' -%}
+    {{ return('demo') }}
+  {%- endif -%}
+  {{ return('landing') }}
+{%- endmacro %}
+
+
+{#- What to select from. Called in a model's body, so that dbt sees the dependency. -#}
+{% macro _attempts_relation() -%}
+  {%- set kind = passk._attempts_kind() -%}
+  {%- if kind == 'model' -%}
+    {%- set named = var('passk_attempts_model') -%}
+    {%- if named is string -%}
+      {{ return(ref(named)) }}
+    {%- endif -%}
+    {{ return(ref(named[0], named[1])) }}
+  {%- elif kind == 'source' -%}
+    {%- set named = var('passk_attempts_source') -%}
+    {{ return(source(named[0], named[1])) }}
+  {%- elif kind == 'files' -%}
+    {{ return(passk._files_relation(var('passk_attempts_files'))) }}
+  {%- elif kind == 'demo' -%}
+    {{ return(ref('passk_demo_attempts')) }}
+  {%- endif -%}
+  {{ return(source('passk_landing', 'attempts')) }}
+{%- endmacro %}
+
+
+{#- The contract's columns: [name, type], in order. passk_py/contract.py is the other copy; a test compares them. -#}
+{% macro _contract_columns() -%}
+  {%- set text, number, whole = dbt.type_string(), passk.type_double(), dbt.type_bigint() -%}
+  {{ return([
+    ['run_id', text], ['suite', text], ['task_id', text], ['attempt', whole], ['outcome', text],
+    ['outcome_reason', text], ['score', number], ['agent', text], ['agent_version', text], ['model', text],
+    ['seed', whole], ['started_at', dbt.type_timestamp()], ['duration_s', number], ['cost_usd', number],
+    ['input_tokens', whole], ['output_tokens', whole], ['output_hash', text], ['tags', passk.type_tags()],
+    ['source_file', text], ['source_line', whole], ['source_format', text], ['loaded_at', dbt.type_timestamp()]
+  ]) }}
+{%- endmacro %}
+
+
+{% macro _contract_names() -%}
+  {{ return(passk._contract_columns() | map(attribute=0) | list) }}
+{%- endmacro %}
+
+
+{#- Slices as the models use them: [{name, expression}]. A plain name is a tag. -#}
+{% macro _slices() -%}
+  {%- set slices = [] -%}
+  {%- for slice in var('passk_slices', []) -%}
+    {%- if slice is string -%}
+      {%- do slices.append({'name': slice, 'expression': passk._tag('tags', slice)}) -%}
+    {%- else -%}
+      {%- do slices.append({'name': slice.name, 'expression': slice.expression}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {{ return(slices) }}
+{%- endmacro %}
+
+
+{#- A text as an SQL literal. -#}
+{% macro _quoted(text) -%}
+'{{ text | string | replace("'", "''") }}'
+{%- endmacro %}

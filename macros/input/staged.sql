@@ -1,0 +1,149 @@
+{#- The select of stg_passk__attempts for an input that nobody has checked yet: casts, defaults, and what breaks the
+    contract, by the same rules as `passk load`. -#}
+{% macro _staged_from_any(relation, names) -%}
+{%- set mapped = var('passk_attempts_columns', {}) -%}
+{%- set has = {} -%}
+{%- for name in (passk._contract_names() + ['passed']) -%}
+  {%- do has.update({name: name in mapped or name in names}) -%}
+{%- endfor -%}
+{%- for name in ['run_id', 'task_id', 'attempt'] -%}
+  {%- if not has[name] -%}
+    {{ exceptions.raise_compiler_error(
+      'passk: ' ~ relation ~ ' has no column ' ~ name ~ '. Its columns are ' ~ (names | join(', ')) ~ '. Name the one to use in the '
+      ~ 'var passk_attempts_columns, e.g. {' ~ name ~ ': my_column}.'
+    ) }}
+  {%- endif -%}
+{%- endfor -%}
+{%- if not (has['outcome'] or has['passed'] or has['score']) -%}
+  {{ exceptions.raise_compiler_error(
+    'passk: ' ~ relation ~ ' has no verdict: none of the columns outcome, passed and score. Its columns are '
+    ~ (names | join(', ')) ~ '. Name one in the var passk_attempts_columns, e.g. {passed: is_resolved}.'
+  ) }}
+{%- endif -%}
+with input as (
+  select * from {{ relation }}
+),
+
+told as (
+  select
+    {%- for name, type in passk._contract_columns() + [['passed', dbt.type_string()]] %}
+    {%- set expression = mapped.get(name, name) %}
+    {% if not has[name] -%}
+      cast(null as {{ type }})
+    {%- elif name == 'tags' -%}
+      {{ passk._tags_as_told(expression) }}
+    {%- elif type == dbt.type_string() -%}
+      cast({{ expression }} as {{ type }})
+    {%- else -%}
+      {{ passk._try_cast(expression, type) }}
+    {%- endif %} as {{ name }},
+    {%- if type != dbt.type_string() and name != 'tags' %}
+    {{ 'cast(' ~ expression ~ ' as ' ~ dbt.type_string() ~ ')' if has[name] else 'cast(null as ' ~ dbt.type_string() ~ ')' }} as {{ name }}_told,
+    {%- endif %}
+    {%- endfor %}
+    1 as told
+  from input
+),
+
+judged as (
+  select
+    {%- for name in passk._contract_names() if name not in ['suite', 'outcome', 'outcome_reason'] %}
+    {{ name }},
+    {%- endfor %}
+    {%- for name, type in passk._contract_columns() if type != dbt.type_string() and name != 'tags' %}
+    {{ name }}_told,
+    {%- endfor %}
+    outcome as outcome_told,
+    passed as passed_told,
+    coalesce(suite, 'default') as suite,
+    case
+      when outcome is not null then lower(trim(outcome))
+      when lower(trim(passed)) in ('true', 't', '1', '1.0', 'yes') then 'passed'
+      when lower(trim(passed)) in ('false', 'f', '0', '0.0', 'no') then 'failed'
+      when passed is not null then passed
+      when score is null and score_told is null then 'excluded'
+      when score >= {{ passk._score_limit() }} then 'passed'
+      else 'failed'
+    end as outcome,
+    case
+      when outcome_reason is not null then outcome_reason
+      when outcome is null and passed is null and score_told is null then 'no_verdict'
+    end as outcome_reason
+  from told
+)
+
+select
+  {%- for name in passk._contract_names() if name != 'outcome' %}
+  {{ name }},
+  {%- endfor %}
+  {{ passk._outcome_by_policy() }} as outcome,
+  {%- for slice in passk._slices() %}
+  coalesce(cast({{ slice.expression }} as {{ dbt.type_string() }}), '(untagged)') as slice_{{ loop.index }},
+  {%- endfor %}
+  {{ passk._reject_reason() }} as reject_reason,
+  {{ passk._row_as_told() }} as raw
+from judged
+{%- endmacro %}
+
+
+{#- From where on a score passes. 1e-6 below 1, as tau-bench does, so that 0.9999999 from a float sum is a pass. -#}
+{% macro _score_limit() -%}
+{%- set threshold = var('passk_score_threshold', 1.0) -%}
+{{ '0.999999e0' if threshold == 1 else threshold ~ 'e0' }}
+{%- endmacro %}
+
+
+{#- What is wrong with a row, as 'code: sentence', null where nothing is. -#}
+{% macro _reject_reason() -%}
+case
+    when run_id is null or run_id = '' then 'missing_field: run_id is missing. Every attempt needs one.'
+    when task_id is null or task_id = '' then 'missing_field: task_id is missing. Every attempt needs one.'
+    when attempt_told is null then 'missing_field: attempt is missing. Number the tries of a task from 1.'
+    when attempt is null or {{ passk._try_cast('attempt_told', passk.type_double()) }} <> attempt
+      then 'wrong_type: attempt is ' || attempt_told || ', but must be an integer of at least 1.'
+    when attempt < 1 then 'out_of_range: attempt is ' || attempt_told || ', but must be an integer of at least 1.'
+    when outcome not in ('passed', 'failed', 'excluded')
+      then 'unknown_outcome: outcome is ' || coalesce(outcome_told, passed_told)
+        || ', but must be passed, failed or excluded.'
+    when outcome_told is not null and (
+      (outcome = 'failed' and lower(trim(passed_told)) in ('true', 't', '1', '1.0', 'yes'))
+      or (outcome = 'passed' and lower(trim(passed_told)) in ('false', 'f', '0', '0.0', 'no'))
+    ) then 'contradictory_verdict: outcome is ' || outcome || ', but passed is ' || passed_told || '.'
+    {%- for name, type in passk._contract_columns()
+      if type != dbt.type_string() and name not in ['attempt', 'tags', 'loaded_at', 'source_line'] %}
+    when {{ name }}_told is not null and {{ name }} is null
+      then 'wrong_type: {{ name }} is ' || {{ name }}_told || ', which is not a {{ type }}.'
+    {%- endfor %}
+    {%- for name in ['score', 'duration_s', 'cost_usd'] %}
+    when {{ name }} is not null and not {{ passk._is_finite(name) }}
+      then 'not_finite: {{ name }} is ' || {{ name }}_told || ', but must be a finite number.'
+    {%- endfor %}
+    {%- for name in ['duration_s', 'cost_usd', 'input_tokens', 'output_tokens'] %}
+    when {{ name }} < 0 then 'out_of_range: {{ name }} is ' || {{ name }}_told || ', but can not be negative.'
+    {%- endfor %}
+  end
+{%- endmacro %}
+
+
+{#- A row as it was read, for the rejected table. -#}
+{% macro _row_as_told() -%}
+'run_id=' || coalesce(run_id, '') || ', suite=' || suite || ', task_id=' || coalesce(task_id, '')
+    || ', attempt=' || coalesce(attempt_told, '') || ', outcome=' || coalesce(outcome_told, '')
+    || ', passed=' || coalesce(passed_told, '') || ', score=' || coalesce(score_told, '')
+{%- endmacro %}
+
+
+{#- The verdict after var passk_outcome_policy. A pass stays a pass, whatever else went wrong. -#}
+{% macro _outcome_by_policy() -%}
+{%- set policy = var('passk_outcome_policy', {}) -%}
+{%- if policy -%}
+case
+    {%- for reason, verdict in policy.items() %}
+    when outcome <> 'passed' and outcome_reason = {{ passk._quoted(reason) }} then {{ passk._quoted(verdict) }}
+    {%- endfor %}
+    else outcome
+  end
+{%- else -%}
+outcome
+{%- endif -%}
+{%- endmacro %}

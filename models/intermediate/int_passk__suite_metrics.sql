@@ -1,0 +1,283 @@
+{{
+  config(
+    materialized='incremental',
+    incremental_strategy='passk_replace',
+    unique_key=['run_id', 'suite'],
+    on_schema_change='sync_all_columns',
+  )
+}}
+
+{%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
+{%- set ordered = var('passk_ordered_metrics', true) %}
+{%- set increment = passk._is_increment() %}
+{%- set double = passk.type_double() %}
+{%- set bigint = dbt.type_bigint() %}
+{%- set eligible_only = var('passk_on_short', 'null_suite') == 'eligible_only' %}
+
+with all_counts as (
+  select *
+  from {{ ref('int_passk__task_counts') }}
+  where attempts > 0
+),
+
+{% if increment -%}
+changed_runs as (
+  select distinct run_id, suite
+  from ({{ passk._changed_tasks(this) }}) as changed
+),
+
+counts as (
+  select all_counts.*
+  from all_counts
+  inner join changed_runs
+    on all_counts.run_id = changed_runs.run_id and all_counts.suite = changed_runs.suite
+),
+{%- else -%}
+counts as (
+  select * from all_counts
+),
+{%- endif %}
+
+runs as (
+  select
+    run_id,
+    suite,
+    min(agent) as agent,
+    min(agent_version) as agent_version,
+    min(model) as model,
+    max(loaded_at) as loaded_at
+  from counts
+  group by run_id, suite
+),
+
+{#- From here on the cost is that of the distinct (n, c) of a suite, not of its tasks. #}
+histogram as (
+  select
+    {{ keys | join(', ') }},
+    n,
+    c,
+    cast(count(*) as {{ bigint }}) as tasks,
+    cast(sum(attempts) as {{ bigint }}) as attempts,
+    cast(sum(excluded) as {{ bigint }}) as excluded
+  from counts
+  group by {{ keys | join(', ') }}, n, c
+),
+
+weighed as (
+  select
+    histogram.*,
+    states.k,
+    states.pass_at_k,
+    states.pass_hat_k,
+    states.pass_at_k_plugin,
+    states.pass_hat_k_plugin,
+    states.pass_rate,
+    case when histogram.n >= states.k then histogram.tasks else 0 end as eligible
+  from histogram
+  inner join {{ ref('int_passk__states') }} as states
+    on histogram.n = states.n and histogram.c = states.c
+),
+
+averaged as (
+  select
+    {{ keys | join(', ') }},
+    k,
+    cast(sum(eligible) as {{ bigint }}) as eligible_tasks,
+    cast(sum(tasks) as {{ bigint }}) as total_tasks,
+    cast(sum(attempts) as {{ bigint }}) as attempts,
+    cast(sum(tasks * n) as {{ bigint }}) as n,
+    cast(sum(tasks * c) as {{ bigint }}) as c,
+    cast(sum(excluded) as {{ bigint }}) as excluded,
+    {%- for metric in ['pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin', 'pass_rate'] %}
+    sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0) as {{ metric }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from weighed
+  group by {{ keys | join(', ') }}, k
+),
+
+{#- The variance in a second pass, around the mean: sums of squares cancel. #}
+spread as (
+  select
+    weighed.run_id,
+    weighed.suite,
+    weighed.slice_name,
+    weighed.slice_value,
+    weighed.k,
+    sum(
+      weighed.eligible * (weighed.pass_rate - averaged.pass_rate) * (weighed.pass_rate - averaged.pass_rate)
+    ) / nullif(max(averaged.eligible_tasks) - 1, 0) as var_pass_rate
+  from weighed
+  inner join averaged
+    on weighed.run_id = averaged.run_id
+    and weighed.suite = averaged.suite
+    and weighed.slice_name = averaged.slice_name
+    and weighed.slice_value = averaged.slice_value
+    and weighed.k = averaged.k
+  where weighed.eligible > 0
+  group by weighed.run_id, weighed.suite, weighed.slice_name, weighed.slice_value, weighed.k
+),
+
+{% if ordered -%}
+windows as (
+  select
+    {% for key in keys %}windows.{{ key }}, {% endfor %}
+    windows.k,
+    cast(sum(case when windows.windows > 0 then 1 else 0 end) as {{ bigint }}) as window_tasks,
+    avg({{ passk.pass_at_k_window('windows.fail_windows', 'windows.windows') }}) as pass_at_k_window,
+    avg({{ passk.pass_hat_k_window('windows.pass_windows', 'windows.windows') }}) as pass_hat_k_window
+  from {{ ref('int_passk__task_windows') }} as windows
+  {%- if increment %}
+  inner join changed_runs
+    on windows.run_id = changed_runs.run_id and windows.suite = changed_runs.suite
+  {%- endif %}
+  group by {% for key in keys %}windows.{{ key }}, {% endfor %} windows.k
+),
+
+ranks as (
+  select
+    {{ keys | join(', ') }},
+    n,
+    first_pass_rank,
+    first_fail_rank,
+    cast(count(*) as {{ bigint }}) as tasks
+  from counts
+  group by {{ keys | join(', ') }}, n, first_pass_rank, first_fail_rank
+),
+
+first_k as (
+  select
+    {{ keys | join(', ') }},
+    grid.k,
+    sum(tasks * {{ passk.pass_at_k_first_k('first_pass_rank', 'n', 'grid.k') }})
+    / sum(case when n >= grid.k then tasks end) as pass_at_k_first_k,
+    sum(tasks * {{ passk.pass_hat_k_first_k('first_fail_rank', 'n', 'grid.k') }})
+    / sum(case when n >= grid.k then tasks end) as pass_hat_k_first_k
+  from ranks
+  cross join ({{ passk._ks_rows(var('passk_ks')) }}) as grid
+  group by {{ keys | join(', ') }}, grid.k
+),
+{%- endif %}
+
+joined as (
+  select
+    averaged.run_id,
+    averaged.suite,
+    runs.agent,
+    runs.agent_version,
+    runs.model,
+    averaged.slice_name,
+    averaged.slice_value,
+    averaged.k,
+    averaged.eligible_tasks,
+    averaged.total_tasks,
+    averaged.attempts,
+    averaged.n,
+    averaged.c,
+    averaged.excluded,
+    {% if eligible_only -%}
+    averaged.eligible_tasks > 0 as is_answered,
+    {%- else -%}
+    averaged.eligible_tasks = averaged.total_tasks as is_answered,
+    {%- endif %}
+    averaged.pass_at_k,
+    averaged.pass_hat_k,
+    averaged.pass_at_k_plugin,
+    averaged.pass_hat_k_plugin,
+    averaged.pass_rate,
+    spread.var_pass_rate,
+    {% if ordered -%}
+    {% if eligible_only -%}
+    windows.window_tasks > 0 as is_window_answered,
+    {%- else -%}
+    windows.window_tasks = averaged.total_tasks as is_window_answered,
+    {%- endif %}
+    windows.pass_at_k_window,
+    windows.pass_hat_k_window,
+    first_k.pass_at_k_first_k,
+    first_k.pass_hat_k_first_k,
+    {%- else -%}
+    false as is_window_answered,
+    cast(null as {{ double }}) as pass_at_k_window,
+    cast(null as {{ double }}) as pass_hat_k_window,
+    cast(null as {{ double }}) as pass_at_k_first_k,
+    cast(null as {{ double }}) as pass_hat_k_first_k,
+    {%- endif %}
+    runs.loaded_at
+  from averaged
+  inner join runs
+    on averaged.run_id = runs.run_id and averaged.suite = runs.suite
+  left join spread
+    on averaged.run_id = spread.run_id
+    and averaged.suite = spread.suite
+    and averaged.slice_name = spread.slice_name
+    and averaged.slice_value = spread.slice_value
+    and averaged.k = spread.k
+  {%- if ordered %}
+  {%- for other in ['windows', 'first_k'] %}
+  left join {{ other }}
+    on averaged.run_id = {{ other }}.run_id
+    and averaged.suite = {{ other }}.suite
+    and averaged.slice_name = {{ other }}.slice_name
+    and averaged.slice_value = {{ other }}.slice_value
+    and averaged.k = {{ other }}.k
+  {%- endfor %}
+  {%- endif %}
+),
+
+answered as (
+  select
+    run_id,
+    suite,
+    agent,
+    agent_version,
+    model,
+    slice_name,
+    slice_value,
+    k,
+    eligible_tasks,
+    total_tasks,
+    attempts,
+    n,
+    c,
+    excluded,
+    {%- for metric in [
+      'pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin', 'pass_at_k_first_k', 'pass_hat_k_first_k',
+      'pass_rate', 'var_pass_rate'
+    ] %}
+    case when is_answered then {{ metric }} end as {{ metric }},
+    {%- endfor %}
+    case when is_window_answered then pass_at_k_window end as pass_at_k_window,
+    case when is_window_answered then pass_hat_k_window end as pass_hat_k_window,
+    case
+      when is_answered then null
+      {% if eligible_only -%}
+      else 'n < ' || cast(k as {{ dbt.type_string() }}) || ' in every task'
+      {%- else -%}
+      else 'n < ' || cast(k as {{ dbt.type_string() }}) || ' in '
+        || cast(total_tasks - eligible_tasks as {{ dbt.type_string() }}) || ' of '
+        || cast(total_tasks as {{ dbt.type_string() }}) || ' tasks'
+      {%- endif %}
+    end as null_reason,
+    loaded_at
+  from joined
+),
+
+pooled as (
+  select
+    *,
+    {{ passk.pass_at_k_pooled('pass_rate', 'k') }} as pass_at_k_pooled,
+    {{ passk.pass_hat_k_pooled('pass_rate', 'k') }} as pass_hat_k_pooled,
+    {{ passk.delta_k_unbiased('pass_hat_k', 'pass_rate', 'var_pass_rate', 'eligible_tasks', 'k') }} as delta_k,
+    {{ passk.delta_k('pass_hat_k_plugin', 'pass_rate', 'k') }} as delta_k_plugin,
+    {{ passk.delta_k_max('pass_rate', 'k') }} as delta_k_max
+  from answered
+)
+
+select
+  *,
+  {{ passk.heterogeneity('delta_k', 'pass_rate', 'k') }} as heterogeneity,
+  {{ passk.suite_reading(
+    'pass_at_k', 'pass_hat_k', var('passk_capable_threshold'), var('passk_consistent_threshold')
+  ) }} as reading,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from pooled

@@ -1,0 +1,3 @@
+select
+  {{ passk._contract_names() | join(',\n  ') }}
+from {{ ref('int_passk__attempts') }}

@@ -1,0 +1,99 @@
+with counts as (
+  select *
+  from {{ ref('int_passk__task_counts') }}
+  where slice_name = 'all'
+),
+
+{#- Only the rows that say which run they belong to. The others stay visible in passk_rejected_attempts. #}
+refused as (
+  select
+    run_id,
+    coalesce(suite, 'default') as suite,
+    cast(count(*) as {{ dbt.type_bigint() }}) as rejected
+  from {{ ref('passk_rejected_attempts') }}
+  where run_id is not null
+  group by run_id, coalesce(suite, 'default')
+),
+
+runs as (
+  select
+    run_id,
+    suite,
+    min(agent) as agent,
+    min(agent_version) as agent_version,
+    min(model) as model,
+    max(agent) as other_agent,
+    max(agent_version) as other_agent_version,
+    max(model) as other_model,
+    cast(sum(case when attempts > 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as tasks,
+    cast(sum(case when attempts > 0 and n = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as uncounted_tasks,
+    cast(sum(case when attempts = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as refused_tasks,
+    cast(sum(attempts) as {{ dbt.type_bigint() }}) as attempts,
+    cast(sum(n) as {{ dbt.type_bigint() }}) as n,
+    cast(sum(c) as {{ dbt.type_bigint() }}) as c,
+    cast(sum(excluded) as {{ dbt.type_bigint() }}) as excluded,
+    min(case when attempts > 0 then n end) as min_n,
+    max(case when attempts > 0 then n end) as max_n,
+    min(started_at) as started_at,
+    max(last_started_at) as last_started_at,
+    sum(duration_s) as duration_s,
+    sum(cost_usd) as cost_usd,
+    cast(sum(input_tokens) as {{ dbt.type_bigint() }}) as input_tokens,
+    cast(sum(output_tokens) as {{ dbt.type_bigint() }}) as output_tokens,
+    max(loaded_at) as loaded_at
+  from counts
+  group by run_id, suite
+),
+
+joined as (
+  select
+    runs.*,
+    coalesce(refused.rejected, 0) as rejected
+  from runs
+  left join refused
+    on runs.run_id = refused.run_id and runs.suite = refused.suite
+  where runs.attempts > 0
+),
+
+warned as (
+  select
+    *,
+    case when min_n < max_n
+      then 'n differs between tasks, from ' || cast(min_n as {{ dbt.type_string() }}) || ' to '
+        || cast(max_n as {{ dbt.type_string() }}) || '. ' else '' end
+    || case when uncounted_tasks > 0
+      then cast(uncounted_tasks as {{ dbt.type_string() }}) || ' tasks have no counted attempt. ' else '' end
+    || case when refused_tasks > 0
+      then cast(refused_tasks as {{ dbt.type_string() }}) || ' tasks are left out: all their attempts conflict. ' else '' end
+    || case when rejected > 0
+      then cast(rejected as {{ dbt.type_string() }}) || ' rows were rejected. ' else '' end
+    || case when agent <> other_agent or agent_version <> other_agent_version
+      then 'The run has more than one agent or version. ' else '' end
+    || case when model <> other_model then 'The run has more than one model. ' else '' end as warning_text
+  from joined
+)
+
+select
+  run_id,
+  suite,
+  agent,
+  agent_version,
+  model,
+  tasks,
+  attempts,
+  n,
+  c,
+  excluded,
+  rejected,
+  min_n,
+  max_n,
+  cast(c as {{ passk.type_double() }}) / nullif(n, 0) as pass_rate,
+  started_at,
+  last_started_at,
+  duration_s,
+  cost_usd,
+  input_tokens,
+  output_tokens,
+  case when warning_text <> '' then trim(warning_text) end as warnings,
+  loaded_at
+from warned

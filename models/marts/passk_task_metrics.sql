@@ -1,0 +1,54 @@
+with counts as (
+  select *
+  from {{ ref('int_passk__task_counts') }}
+  where slice_name = 'all' and attempts > 0
+),
+
+states as (
+  select * from {{ ref('int_passk__states') }}
+),
+
+windows as (
+  select *
+  from {{ ref('int_passk__task_windows') }}
+  where slice_name = 'all'
+)
+
+select
+  counts.run_id,
+  counts.suite,
+  counts.agent,
+  counts.agent_version,
+  counts.model,
+  counts.task_id,
+  states.k,
+  counts.n,
+  counts.c,
+  counts.excluded,
+  states.pass_at_k,
+  states.pass_hat_k,
+  case when counts.n >= states.k then states.pass_at_k_plugin end as pass_at_k_plugin,
+  case when counts.n >= states.k then states.pass_hat_k_plugin end as pass_hat_k_plugin,
+  windows.windows,
+  {{ passk.pass_at_k_window('windows.fail_windows', 'windows.windows') }} as pass_at_k_window,
+  {{ passk.pass_hat_k_window('windows.pass_windows', 'windows.windows') }} as pass_hat_k_window,
+  {% if var('passk_ordered_metrics', true) -%}
+  {{ passk.pass_at_k_first_k('counts.first_pass_rank', 'counts.n', 'states.k') }} as pass_at_k_first_k,
+  {{ passk.pass_hat_k_first_k('counts.first_fail_rank', 'counts.n', 'states.k') }} as pass_hat_k_first_k,
+  {%- else -%}
+  cast(null as {{ passk.type_double() }}) as pass_at_k_first_k,
+  cast(null as {{ passk.type_double() }}) as pass_hat_k_first_k,
+  {%- endif %}
+  case
+    when counts.n = 0 then 'no counted attempt'
+    when counts.n < states.k
+      then 'n = ' || cast(counts.n as {{ dbt.type_string() }}) || ' < k = ' || cast(states.k as {{ dbt.type_string() }})
+  end as null_reason
+from counts
+inner join states
+  on counts.n = states.n and counts.c = states.c
+left join windows
+  on counts.run_id = windows.run_id
+  and counts.suite = windows.suite
+  and counts.task_id = windows.task_id
+  and states.k = windows.k

@@ -1,0 +1,90 @@
+{%- set k = var('passk_deployment_k') %}
+{%- set target = passk._as_double(var('passk_consistent_threshold')) %}
+
+with counts as (
+  select *
+  from {{ ref('int_passk__task_counts') }}
+  where slice_name = 'all' and attempts > 0
+),
+
+states as (
+  select *
+  from {{ ref('int_passk__states') }}
+  where k = {{ k }}
+),
+
+streaks as (
+  select
+    run_id,
+    suite,
+    task_id,
+    max(case when kind = 'passed' then streak_length else 0 end) as longest_pass_streak,
+    max(case when kind = 'failed' then streak_length else 0 end) as longest_fail_streak
+  from {{ ref('int_passk__streaks') }}
+  where slice_name = 'all'
+  group by run_id, suite, task_id
+),
+
+classified as (
+  select
+    counts.*,
+    states.pass_rate,
+    states.pass_at_k,
+    states.pass_hat_k,
+    {{ passk.task_class('counts.n', 'counts.c', var('passk_consistent_rate'), var('passk_incapable_rate')) }} as task_class,
+    {% if var('passk_ordered_metrics', true) -%}
+    case
+      when counts.pass_mask is not null then {{ passk._mask_longest('counts.pass_mask') }}
+      else coalesce(streaks.longest_pass_streak, 0)
+    end as longest_pass_streak,
+    case
+      when counts.pass_mask is not null then {{ passk._mask_longest('counts.fail_mask') }}
+      else coalesce(streaks.longest_fail_streak, 0)
+    end as longest_fail_streak
+    {%- else -%}
+    cast(null as {{ dbt.type_bigint() }}) as longest_pass_streak,
+    cast(null as {{ dbt.type_bigint() }}) as longest_fail_streak
+    {%- endif %}
+  from counts
+  inner join states
+    on counts.n = states.n and counts.c = states.c
+  left join streaks
+    on counts.run_id = streaks.run_id and counts.suite = streaks.suite and counts.task_id = streaks.task_id
+)
+
+select
+  run_id,
+  suite,
+  agent,
+  agent_version,
+  model,
+  task_id,
+  attempts,
+  n,
+  c,
+  excluded,
+  pass_rate,
+  task_class,
+  case
+    when task_class = 'flaky' then true
+    when (task_class = 'consistent' and c = n) or (task_class = 'incapable' and c = 0)
+      then power({{ target }}, cast(n as {{ passk.type_double() }}) / {{ k }}) <= 0.05e0
+  end as confirmed,
+  cast({{ k }} as {{ dbt.type_bigint() }}) as k,
+  pass_at_k,
+  pass_hat_k,
+  1 - pass_hat_k as lost_reliability,
+  (1 - pass_hat_k) / nullif(sum(1 - pass_hat_k) over (partition by run_id, suite), 0) as lost_reliability_share,
+  first_pass_rank,
+  first_fail_rank,
+  longest_pass_streak,
+  longest_fail_streak,
+  started_at,
+  last_started_at,
+  duration_s,
+  cost_usd,
+  cost_usd / nullif(c, 0) as cost_per_success_usd,
+  input_tokens,
+  output_tokens,
+  loaded_at
+from classified

@@ -1,0 +1,84 @@
+"""The attempt contract: which columns an attempt has, their types, and what a row must say.
+
+Every reader, the landing tables, the polars helpers and the validator take the columns from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "ATTEMPT_COLUMNS",
+    "CONTRACT_COLUMNS",
+    "KEY",
+    "LANDING_COLUMNS",
+    "OUTCOMES",
+    "PROVENANCE_COLUMNS",
+    "Column",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the contract.
+
+    Parameters
+    ----------
+    name
+        The column's name in every table and file.
+    duckdb_type
+        Its type in DuckDB.
+    required
+        Whether a row without it is rejected.
+    meaning
+        What it holds, in a few words, with its unit.
+    """
+
+    name: str
+    duckdb_type: str
+    required: bool
+    meaning: str
+
+
+KEY: Final = ("run_id", "suite", "task_id", "attempt")
+"""The natural key of an attempt."""
+
+OUTCOMES: Final = ("passed", "failed", "excluded")
+"""The three verdicts. ``excluded`` says nothing about the agent and leaves n."""
+
+CONTRACT_COLUMNS: Final = (
+    Column("run_id", "VARCHAR", True, "one evaluation of one version of an agent over one suite"),
+    Column("suite", "VARCHAR", True, "benchmark or test suite; 'default' where the log has none"),
+    Column("task_id", "VARCHAR", True, "the task within the suite"),
+    Column("attempt", "BIGINT", True, "place of the try in the order of execution, from 1"),
+    Column("outcome", "VARCHAR", True, "passed, failed or excluded"),
+    Column("outcome_reason", "VARCHAR", False, "timeout, crash, infra_error, ... as the log says it"),
+    Column("score", "DOUBLE", False, "graded score or reward, before the pass threshold"),
+    Column("agent", "VARCHAR", False, "who made the attempt"),
+    Column("agent_version", "VARCHAR", False, "which version of it"),
+    Column("model", "VARCHAR", False, "the model behind the agent"),
+    Column("seed", "BIGINT", False, "sampling seed"),
+    Column("started_at", "TIMESTAMP", False, "when the attempt started, UTC"),
+    Column("duration_s", "DOUBLE", False, "how long it took, in seconds"),
+    Column("cost_usd", "DOUBLE", False, "what it cost, in US dollars"),
+    Column("input_tokens", "BIGINT", False, "tokens read by the model"),
+    Column("output_tokens", "BIGINT", False, "tokens written by the model"),
+    Column("output_hash", "VARCHAR", False, "digest of what the agent produced"),
+    Column("tags", "MAP(VARCHAR, VARCHAR)", False, "slices: domain, difficulty, split, ..."),
+)
+"""What a log says of an attempt."""
+
+PROVENANCE_COLUMNS: Final = (
+    Column("source_file", "VARCHAR", False, "absolute path of the file that the row came from"),
+    Column("source_line", "BIGINT", False, "line, or record for binary files, within it, from 1"),
+    Column("source_format", "VARCHAR", False, "the format that the file was read as"),
+    Column("loaded_at", "TIMESTAMP", False, "when its batch landed, UTC; later for each batch"),
+)
+"""Where a row came from. Not part of what makes two rows equal."""
+
+LANDING_COLUMNS: Final = CONTRACT_COLUMNS + PROVENANCE_COLUMNS
+"""The columns of ``landing.attempts`` and of ``passk_attempts``, in order."""
+
+ATTEMPT_COLUMNS: Final = tuple(column.name for column in LANDING_COLUMNS)
+"""Their names, in order."""

@@ -1,0 +1,79 @@
+"""Random 3-SAT formulas that have a solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from passk_py.demo.dice import below, dice
+
+__all__ = ["Formula", "plant_formula"]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A conjunction of clauses, and for each literal the clauses that hold it.
+
+    Parameters
+    ----------
+    variables
+        How many variables there are.
+    clauses
+        Each clause is three literals: ``v + 1`` for the variable v (from 0), ``-v - 1`` for its
+        negation.
+    """
+
+    variables: int
+    clauses: tuple[tuple[int, int, int], ...]
+    holders: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+    """For each variable, two sets of clauses as bits: holding it negated, holding it plain."""
+
+    def __post_init__(self) -> None:
+        holders = [[0, 0] for _ in range(self.variables)]
+        for place, clause in enumerate(self.clauses):
+            for literal in clause:
+                holders[abs(literal) - 1][literal > 0] |= 1 << place
+        object.__setattr__(self, "holders", tuple((no, yes) for no, yes in holders))
+
+
+def plant_formula(
+    variables: int, clauses: int, *, seed: int, mirrored: bool
+) -> tuple[Formula, tuple[bool, ...]]:
+    """Draw a random 3-SAT formula around a hidden solution.
+
+    Clauses are drawn uniformly and kept when the hidden assignment satisfies them, so the formula
+    has a solution by construction. That leans the literals towards it: many clauses point local
+    search the way. A mirrored formula keeps only clauses that the opposite of the hidden
+    assignment satisfies too, so nothing leans and the formula is as hard to walk as one without
+    a hidden solution.
+
+    Parameters
+    ----------
+    variables
+        How many variables, at least 3.
+    clauses
+        How many clauses.
+    seed
+        Where the draws come from.
+    mirrored
+        Whether the opposite of the hidden assignment is a solution too.
+
+    Returns
+    -------
+    tuple of Formula and tuple of bool
+        The formula and its hidden solution.
+    """
+    draw = dice(seed)
+    hidden = tuple(draw() < 0.5 for _ in range(variables))
+    kept: list[tuple[int, int, int]] = []
+    while len(kept) < clauses:
+        a = b = c = 0
+        while a == b or b == c or a == c:
+            a, b, c = below(draw, variables), below(draw, variables), below(draw, variables)
+        signs = draw() < 0.5, draw() < 0.5, draw() < 0.5
+        agree = [sign == hidden[v] for sign, v in zip(signs, (a, b, c), strict=True)]
+        if any(agree) and not (mirrored and all(agree)):
+            first, second, third = (
+                v + 1 if sign else -v - 1 for sign, v in zip(signs, (a, b, c), strict=True)
+            )
+            kept.append((first, second, third))
+    return Formula(variables, tuple(kept)), hidden

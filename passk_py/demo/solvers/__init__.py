@@ -1,0 +1,1 @@
+"""The algorithms that the demo's agents are made of, one a module."""
