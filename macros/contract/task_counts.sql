@@ -3,7 +3,8 @@
 {#- Sums and ends that do not depend on the order of the attempts. -#}
 {% macro _task_sums() -%}
 cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
-    cast(sum(case when outcome <> 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as n,
+    {#- Not summed up: a sum over the log costs more than a subtraction over the tasks. #}
+    cast(count(*) - sum(case when outcome = 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as n,
     cast(sum(case when outcome = 'passed' then 1 else 0 end) as {{ dbt.type_bigint() }}) as c,
     cast(sum(case when outcome = 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as excluded,
     {{ passk._constant_text('agent') }} as agent,

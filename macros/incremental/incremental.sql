@@ -37,21 +37,33 @@
   ] -%}
     {%- do shaping.append([name, var(name, none)]) -%}
   {%- endfor -%}
-  {{ return('0.1.0/' ~ local_md5(tojson(shaping))) }}
+  {{ return(passk._version() ~ '/' ~ local_md5(tojson(shaping))) }}
 {%- endmacro %}
 
 
-{#- The tasks that changed since `relation` was built, one row each. -#}
+{#- The tasks that changed since `relation` was built, one row each. The time is asked for first and written as a literal,
+    because engines skip what is older by a literal, not by a subquery. -#}
 {% macro _changed_tasks(relation) -%}
+{%- set since = run_query('select max(loaded_at) from ' ~ relation).rows[0][0] -%}
+{%- set since = 'cast(' ~ passk._quoted(since if since is not none else '0001-01-01') ~ ' as ' ~ dbt.type_timestamp() ~ ')' -%}
 select distinct run_id, suite, task_id
 from {{ ref('stg_passk__attempts') }}
 where reject_reason is null
-  and loaded_at {{ '>' if passk._attempts_kind() == 'landing' else '>=' }} (select max(loaded_at) from {{ relation }})
+  and loaded_at {{ '>' if passk._attempts_kind() == 'landing' else '>=' }} {{ since }}
 {%- if passk._attempts_kind() == 'landing' %}
 union
 select run_id, suite, task_id
 from {{ source('passk_landing', 'removed_tasks') }}
-where removed_at > (select max(loaded_at) from {{ relation }})
+where removed_at > {{ since }}
+{%- endif %}
+{%- endmacro %}
+
+
+{#- dbt finds dependencies when it parses, where no model is an increment yet: this names them. -#}
+{% macro _depends_on_changes() -%}
+-- depends_on: {{ ref('stg_passk__attempts') }}
+{%- if passk._attempts_kind() == 'landing' %}
+-- depends_on: {{ source('passk_landing', 'removed_tasks') }}
 {%- endif %}
 {%- endmacro %}
 

@@ -11,12 +11,27 @@
 {%- set n = passk._as_double(n) -%}
 {%- set c = passk._as_double(c) -%}
 {%- set k = passk._as_double(k) -%}
-{%- set near_zero = c ~ ' - ' ~ k ~ ' < 10' -%}
-{%- set half = '(case when ' ~ near_zero ~ ' then 11.5e0 else 0.5e0 end)' -%}
-{%- set x = '(' ~ n ~ ' + ' ~ half ~ ')' -%}
-{%- set a = '(' ~ c ~ ' + ' ~ half ~ ')' -%}
-{%- set b = '(' ~ n ~ ' - ' ~ k ~ ' + ' ~ half ~ ')' -%}
-{%- set d = '(' ~ c ~ ' - ' ~ k ~ ' + ' ~ half ~ ')' -%}
+{%- set half = '(' ~ passk._stirling_half(c, k) ~ ')' -%}
+{{ passk._log_moment(
+  x='(' ~ n ~ ' + ' ~ half ~ ')',
+  a='(' ~ c ~ ' + ' ~ half ~ ')',
+  b='(' ~ n ~ ' - ' ~ k ~ ' + ' ~ half ~ ')',
+  d='(' ~ c ~ ' - ' ~ k ~ ' + ' ~ half ~ ')',
+  n=n,
+  c=c,
+  k=k
+) }}
+{%- endmacro %}
+
+
+{#- One half, and 11 more where the series would not be good enough. -#}
+{% macro _stirling_half(c, k) -%}
+case when {{ c }} - {{ k }} < 10 then 11.5e0 else 0.5e0 end
+{%- endmacro %}
+
+
+{#- The same from its points, for models that have them as columns. -#}
+{% macro _log_moment(x, a, b, d, n, c, k) -%}
 {%- set failures = '(' ~ n ~ ' - ' ~ c ~ ')' -%}
 {%- set above = [] -%}
 {%- set below = [] -%}
@@ -31,7 +46,7 @@
   + {{ passk._stirling(x) }} - {{ passk._stirling(a) }}
   + {{ passk._stirling(d) }} - {{ passk._stirling(b) }}
   + case
-    when {{ near_zero }}
+    when {{ c }} - {{ k }} < 10
       then ln({{ (above + below) | join(' * ') }})
     else 0
   end

@@ -25,17 +25,85 @@ states as (
 
 grid as (
   {{ passk._ks_rows(var('passk_ks')) }}
+),
+
+{#- What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice. #}
+points as (
+  select
+    states.n,
+    states.c,
+    grid.k,
+    {{ passk._as_double('states.n') }} as trials,
+    {{ passk._as_double('states.c') }} as passes,
+    {{ passk._as_double('states.n - states.c') }} as failures,
+    {{ passk._as_double('grid.k') }} as draws,
+    states.n >= grid.k as is_eligible
+  from states
+  cross join grid
+),
+
+halves as (
+  select
+    *,
+    {{ passk._stirling_half('passes', 'draws') }} as pass_half,
+    {{ passk._stirling_half('failures', 'draws') }} as fail_half
+  from points
+),
+
+shifted as (
+  select
+    *,
+    {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}
+    trials + {{ kind }}_half as {{ kind }}_x,
+    {{ count }} + {{ kind }}_half as {{ kind }}_a,
+    trials - draws + {{ kind }}_half as {{ kind }}_b,
+    {{ count }} - draws + {{ kind }}_half as {{ kind }}_d{{ ',' if not loop.last }}
+    {%- endfor %}
+  from halves
+),
+
+logs as (
+  select
+    *,
+    {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}
+    case
+      when is_eligible and draws <= {{ count }} and {{ count }} < trials
+        then {{ passk._log_moment(
+          kind ~ '_x', kind ~ '_a', kind ~ '_b', kind ~ '_d', 'trials', count, 'draws'
+        ) }}
+    end as log_all_{{ kind }},
+    {%- endfor %}
+    case
+      when passes > 0 and failures > 0
+        then draws * {{ passk._log_ratio('failures', 'trials', '0 - passes') }}
+    end as log_all_fail_plugin
+  from shifted
 )
 
 select
-  states.n,
-  states.c,
-  grid.k,
-  {{ passk.pass_at_k('states.n', 'states.c', 'grid.k') }} as pass_at_k,
-  {{ passk.pass_hat_k('states.n', 'states.c', 'grid.k') }} as pass_hat_k,
-  {{ passk.pass_at_k_plugin('states.n', 'states.c', 'grid.k') }} as pass_at_k_plugin,
-  {{ passk.pass_hat_k_plugin('states.n', 'states.c', 'grid.k') }} as pass_hat_k_plugin,
-  {{ passk.pass_at_k('states.n', 'states.c', 1) }} as pass_rate,
+  n,
+  c,
+  k,
+  case
+    when not is_eligible then null
+    when c = 0 then {{ passk._as_double(0) }}
+    when failures < draws then {{ passk._as_double(1) }}
+    when k = 1 then passes / trials
+    else {{ passk._one_minus_exp('log_all_fail') }}
+  end as pass_at_k,
+  case
+    when not is_eligible then null
+    when passes < draws then {{ passk._as_double(0) }}
+    when c = n then {{ passk._as_double(1) }}
+    when k = 1 then passes / trials
+    else {{ passk._exp('log_all_pass') }}
+  end as pass_hat_k,
+  case
+    when n = 0 then null
+    when c = 0 or c = n or k = 1 then passes / trials
+    else {{ passk._one_minus_exp('log_all_fail_plugin') }}
+  end as pass_at_k_plugin,
+  case when n > 0 then power(passes / trials, draws) end as pass_hat_k_plugin,
+  passes / nullif(trials, 0) as pass_rate,
   {{ passk._quoted(passk._built_with()) }} as built_with
-from states
-cross join grid
+from logs

@@ -6,6 +6,7 @@
     on_schema_change='sync_all_columns',
   )
 }}
+{{ passk._depends_on_changes() }}
 
 {%- set increment = passk._is_increment() %}
 

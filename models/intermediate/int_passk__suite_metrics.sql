@@ -6,6 +6,7 @@
     on_schema_change='sync_all_columns',
   )
 }}
+{{ passk._depends_on_changes() }}
 
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
 {%- set ordered = var('passk_ordered_metrics', true) %}

@@ -6,36 +6,31 @@
     on_schema_change='sync_all_columns',
   )
 }}
+{{ passk._depends_on_changes() }}
 
 {%- set ordered = var('passk_ordered_metrics', true) %}
 {%- set keys = ['run_id', 'suite', 'task_id'] %}
 {%- set slices = passk._slices() %}
 {%- set increment = passk._is_increment() %}
 
-with staged as (
-  select *
-  from {{ ref('stg_passk__attempts') }}
-  where reject_reason is null
-),
-
-{% if increment -%}
-changed as (
-  {{ passk._changed_tasks(this) }}
-),
-
-attempts as (
-  select staged.*
-  from staged
-  inner join changed
-    on staged.run_id = changed.run_id and staged.suite = changed.suite and staged.task_id = changed.task_id
-),
-{%- else -%}
-attempts as (
-  select * from staged
-),
-{%- endif %}
+{#- All of the log is named twice on purpose: an engine that meets a CTE twice may write it, the whole log, into memory.
+    What an increment reads is small, and better read once. #}
+{%- set all_attempts %}
+  select * from {{ ref('stg_passk__attempts') }} where reject_reason is null
+{%- endset %}
+{%- set attempts = 'changed_attempts' if increment else '(' ~ all_attempts ~ ')' %}
 
 {#- One scan. A mask that holds as many attempts as there are rows proves that no number comes twice. #}
+with
+{% if increment -%}
+changed_attempts as (
+  select staged.*
+  from ({{ all_attempts }}) as staged
+  inner join ({{ passk._changed_tasks(this) }}) as changed
+    on staged.run_id = changed.run_id and staged.suite = changed.suite and staged.task_id = changed.task_id
+),
+
+{% endif -%}
 scanned as (
   select
     run_id,
@@ -50,7 +45,7 @@ scanned as (
     cast(null as {{ passk.type_mask() }}) as pass_mask,
     cast(null as {{ passk.type_mask() }}) as fail_mask
     {%- endif %}
-  from attempts
+  from {{ attempts }} as attempts
   group by run_id, suite, task_id
 ),
 
@@ -75,7 +70,7 @@ slice_{{ loop.index }}_scanned as (
     cast(null as {{ passk.type_mask() }}) as pass_mask,
     cast(null as {{ passk.type_mask() }}) as fail_mask
     {%- endif %}
-  from attempts
+  from {{ attempts }} as attempts
   where exists (
     select 1
     from in_one_mask
@@ -110,27 +105,67 @@ masked as (
   {%- endfor %}
 ),
 
-{#- The slow road, for the other tasks: copies of one attempt found and settled, then the order by a sort. #}
+{#- The slow road, for the other tasks: copies of one attempt found and settled, then the order by comparing numbers. #}
 not_in_one_mask as (
   select attempts.*
-  from attempts
-  where exists (
-    select 1
-    from scanned
-    where
-      {%- for key in keys %}
-      scanned.{{ key }} = attempts.{{ key }} and
-      {%- endfor %}
-      {{ passk._mask_count('scanned.attempt_mask') }} <> scanned.attempts
-  )
+  from {{ attempts }} as attempts
+  inner join scanned
+    on attempts.run_id = scanned.run_id and attempts.suite = scanned.suite and attempts.task_id = scanned.task_id
+  where {{ passk._mask_count('scanned.attempt_mask') }} <> scanned.attempts
+),
+
+repeated as (
+  select run_id, suite, task_id, attempt
+  from not_in_one_mask
+  group by run_id, suite, task_id, attempt
+  having count(*) > 1
+),
+
+repeated_attempts as (
+  select not_in_one_mask.*
+  from not_in_one_mask
+  inner join repeated
+    on not_in_one_mask.run_id = repeated.run_id
+    and not_in_one_mask.suite = repeated.suite
+    and not_in_one_mask.task_id = repeated.task_id
+    and not_in_one_mask.attempt = repeated.attempt
 ),
 
 copies as (
-  {{ passk._numbered_copies('not_in_one_mask') }}
+  {{ passk._numbered_copies('repeated_attempts') }}
 ),
 
+{%- set carried %}
+    {{ keys | join(', ') }},
+    attempt,
+    outcome,
+    agent,
+    agent_version,
+    model,
+    started_at,
+    duration_s,
+    cost_usd,
+    input_tokens,
+    output_tokens,
+    {%- for slice in slices %}
+    slice_{{ loop.index }},
+    {%- endfor %}
+    loaded_at
+{%- endset %}
+
 settled as (
-  select *
+  select {{ carried }}
+  from not_in_one_mask
+  where not exists (
+    select 1
+    from repeated
+    where repeated.run_id = not_in_one_mask.run_id
+      and repeated.suite = not_in_one_mask.suite
+      and repeated.task_id = not_in_one_mask.task_id
+      and repeated.attempt = not_in_one_mask.attempt
+  )
+  union all
+  select {{ carried }}
   from copies
   where copy_number = 1 and is_unanimous = 1
 ),
@@ -139,47 +174,63 @@ sliced as (
   {{ passk._sliced('settled') }}
 ),
 
-ranked as (
-  select
-    *,
-    {% if ordered -%}
-    sum(case when outcome <> 'excluded' then 1 else 0 end) over (
-      partition by run_id, suite, task_id, slice_name, slice_value
-      order by attempt
-      rows between unbounded preceding and current row
-    ) as counted_rank
-    {%- else -%}
-    cast(null as {{ dbt.type_bigint() }}) as counted_rank
-    {%- endif %}
-  from sliced
-),
-
 sorted_counts as (
   select
     {{ keys | join(', ') }},
     slice_name,
     slice_value,
     {{ passk._task_sums() }},
-    cast(min(case when outcome = 'passed' then counted_rank end) as {{ dbt.type_bigint() }}) as first_pass_rank,
-    cast(min(case when outcome = 'failed' then counted_rank end) as {{ dbt.type_bigint() }}) as first_fail_rank
-  from ranked
+    min(case when outcome = 'passed' then attempt end) as first_pass,
+    min(case when outcome = 'failed' then attempt end) as first_fail
+  from sliced
   group by {{ keys | join(', ') }}, slice_name, slice_value
 ),
 
-copied_tasks as (
+ranks as (
+  select
+    sliced.run_id,
+    sliced.suite,
+    sliced.task_id,
+    sliced.slice_name,
+    sliced.slice_value,
+    {%- for verdict in ['pass', 'fail'] %}
+    cast(sum(
+      case when sliced.outcome <> 'excluded' and sliced.attempt <= sorted_counts.first_{{ verdict }} then 1 end
+    ) as {{ dbt.type_bigint() }}) as first_{{ verdict }}_rank{{ ',' if not loop.last }}
+    {%- endfor %}
+  from sliced
+  inner join sorted_counts
+    on sliced.run_id = sorted_counts.run_id
+    and sliced.suite = sorted_counts.suite
+    and sliced.task_id = sorted_counts.task_id
+    and sliced.slice_name = sorted_counts.slice_name
+    and sliced.slice_value = sorted_counts.slice_value
+  {%- if not ordered %}
+  where 1 = 0
+  {%- endif %}
+  group by sliced.run_id, sliced.suite, sliced.task_id, sliced.slice_name, sliced.slice_value
+),
+
+{#- Of all rows, kept or not: else a batch of refused copies would look new for ever. #}
+unmasked_tasks as (
+  select {{ keys | join(', ') }}, max(loaded_at) as loaded_at
+  from not_in_one_mask
+  group by {{ keys | join(', ') }}
+),
+
+refused as (
   select
     {{ keys | join(', ') }},
-    cast(sum(case when copy_number > 1 or is_unanimous = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as copies,
-    max(loaded_at) as loaded_at
+    cast(sum(case when copy_number > 1 or is_unanimous = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as copies
   from copies
   group by {{ keys | join(', ') }}
 ),
 
 unmasked as (
   select
-    copied_tasks.run_id,
-    copied_tasks.suite,
-    copied_tasks.task_id,
+    unmasked_tasks.run_id,
+    unmasked_tasks.suite,
+    unmasked_tasks.task_id,
     coalesce(sorted_counts.slice_name, 'all') as slice_name,
     coalesce(sorted_counts.slice_value, 'all') as slice_value,
     coalesce(sorted_counts.attempts, 0) as attempts,
@@ -189,16 +240,25 @@ unmasked as (
     {%- for name in passk._task_sum_names()[4:-1] %}
     sorted_counts.{{ name }},
     {%- endfor %}
-    {#- Of all copies, kept or not: else a batch of refused copies would look new for ever. #}
-    copied_tasks.loaded_at,
-    sorted_counts.first_pass_rank,
-    sorted_counts.first_fail_rank,
-    copied_tasks.copies
-  from copied_tasks
+    unmasked_tasks.loaded_at,
+    ranks.first_pass_rank,
+    ranks.first_fail_rank,
+    coalesce(refused.copies, 0) as copies
+  from unmasked_tasks
   left join sorted_counts
-    on copied_tasks.run_id = sorted_counts.run_id
-    and copied_tasks.suite = sorted_counts.suite
-    and copied_tasks.task_id = sorted_counts.task_id
+    on unmasked_tasks.run_id = sorted_counts.run_id
+    and unmasked_tasks.suite = sorted_counts.suite
+    and unmasked_tasks.task_id = sorted_counts.task_id
+  left join ranks
+    on sorted_counts.run_id = ranks.run_id
+    and sorted_counts.suite = ranks.suite
+    and sorted_counts.task_id = ranks.task_id
+    and sorted_counts.slice_name = ranks.slice_name
+    and sorted_counts.slice_value = ranks.slice_value
+  left join refused
+    on unmasked_tasks.run_id = refused.run_id
+    and unmasked_tasks.suite = refused.suite
+    and unmasked_tasks.task_id = refused.task_id
 )
 
 select

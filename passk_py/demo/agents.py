@@ -5,9 +5,9 @@
 - **tracer** searches: backtracking and systematic factoring. What it solves it solves every time,
   and what is too large for its budget it never solves.
 - **scout** guesses first and searches with the steps that are left. Version 2026-02 guesses for a
-  tenth of the budget; version 2026-03 for three fifths. That wins puzzles too large to search and
-  takes from the search the steps that it needs for others: more passes, and fewer tasks that pass
-  every time.
+  quarter of the budget; version 2026-03 for three fifths. That wins puzzles too large to search
+  and takes from the search the steps that it needs for others: more passes, and fewer tasks that
+  pass every time.
 """
 
 from __future__ import annotations
@@ -112,16 +112,18 @@ def _search(puzzle: Puzzle, budget: int, draw: Draw) -> Effort:
             return trial_and_squares(puzzle, budget)
 
 
-WALKER: Final = Agent("walker", "2026-03", "local-search", guessing=100, flip_noise=0.125)
+WALKER: Final = Agent(
+    "walker", "2026-03", "local-search", guessing=100, flip_noise=0.125, move_noise=0.03125
+)
 """Capable but flaky."""
 
 TRACER: Final = Agent("tracer", "2026-03", "systematic-search", guessing=0)
 """Narrower but consistent."""
 
 SCOUT_FEBRUARY: Final = Agent(
-    "scout", "2026-02", "hybrid-search", guessing=10, flip_noise=0.5, move_noise=0.125
+    "scout", "2026-02", "hybrid-search", guessing=25, flip_noise=0.5, move_noise=0.125
 )
-"""Searches, after a short guess."""
+"""Guesses briefly, then searches."""
 
 SCOUT_MARCH: Final = Agent(
     "scout", "2026-03", "hybrid-search", guessing=60, flip_noise=0.5, move_noise=0.125

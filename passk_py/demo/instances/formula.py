@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from passk_py.demo.dice import below, dice
 
@@ -11,7 +12,7 @@ __all__ = ["Formula", "plant_formula"]
 
 @dataclass(frozen=True)
 class Formula:
-    """A conjunction of clauses, and for each literal the clauses that hold it.
+    """A conjunction of clauses of three literals each.
 
     Parameters
     ----------
@@ -24,15 +25,15 @@ class Formula:
 
     variables: int
     clauses: tuple[tuple[int, int, int], ...]
-    holders: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
-    """For each variable, two sets of clauses as bits: holding it negated, holding it plain."""
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def holders(self) -> tuple[tuple[int, int], ...]:
+        """For each variable the clauses that hold it, as bits: first negated, then plain."""
         holders = [[0, 0] for _ in range(self.variables)]
         for place, clause in enumerate(self.clauses):
             for literal in clause:
                 holders[abs(literal) - 1][literal > 0] |= 1 << place
-        object.__setattr__(self, "holders", tuple((no, yes) for no, yes in holders))
+        return tuple((no, yes) for no, yes in holders)
 
 
 def plant_formula(
@@ -67,7 +68,7 @@ def plant_formula(
     kept: list[tuple[int, int, int]] = []
     while len(kept) < clauses:
         a = b = c = 0
-        while a == b or b == c or a == c:
+        while len({a, b, c}) < 3:
             a, b, c = below(draw, variables), below(draw, variables), below(draw, variables)
         signs = draw() < 0.5, draw() < 0.5, draw() < 0.5
         agree = [sign == hidden[v] for sign, v in zip(signs, (a, b, c), strict=True)]

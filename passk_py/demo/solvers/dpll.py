@@ -31,7 +31,8 @@ def dpll(formula: Formula, budget: int, draw: Draw) -> Effort:
     Returns
     -------
     Effort
-        An assignment as a string of 0 and 1, one a variable, or none when the budget ran out.
+        An assignment as a string of 0 and 1, one a variable, or none when the budget ran out or no
+        assignment is left.
     """
     clauses, holders, n = formula.clauses, formula.holders, formula.variables
     everything = (1 << len(clauses)) - 1
@@ -48,7 +49,7 @@ def dpll(formula: Formula, budget: int, draw: Draw) -> Effort:
         if held == everything:
             return Effort("".join("01"[true >> v & 1] for v in range(n)), steps, finished=True)
         if dead and not stack:
-            return Effort(None, steps, finished=True)
+            return Effort(None, steps, finished=False)
         if dead:
             state, v, value = stack.pop()
             known, true, held, low, high = state

@@ -16,7 +16,7 @@ class Effort:
     output
         The answer as text, which may be wrong; null where the solver has none to give.
     steps
-        How many steps the search took, at least 1.
+        How many steps the search took.
     finished
         Whether the solver stopped because it holds its answer to be right. That is what a next
         solver in line goes by; the verdict is the checker's.

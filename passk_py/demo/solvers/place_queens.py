@@ -29,7 +29,7 @@ def place_queens(board: Board, budget: int) -> Effort:
     -------
     Effort
         The column of each row's queen, from 0, separated by spaces, or none when the budget ran
-        out.
+        out or no arrangement is left.
     """
     n = board.size
     queens = dict(board.fixed)
@@ -53,7 +53,7 @@ def place_queens(board: Board, budget: int) -> Effort:
             to_try[depth:] = [fields & (fields - 1), *columns_left[depth + 1 : depth + 2]]
             depth += 1
         elif depth == 0:
-            return Effort(None, steps, finished=True)
+            return Effort(None, steps, finished=False)
         else:
             depth -= 1
             row = rows[depth]

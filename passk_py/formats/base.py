@@ -1,0 +1,155 @@
+"""What a format has to say of itself: how it is recognised and how its rows become attempts.
+
+A format is one file with one class. It names the container that its rows come in (lines of JSON,
+the elements of a JSON list, a CSV or a Parquet table) and maps what it calls things to the columns
+of the contract. Reading the container, typing the values, refusing rows and writing them is shared
+by all formats, in :mod:`passk_py.landing`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from passk_py.formats.sample import Sample
+
+__all__ = ["Container", "Field", "Format", "Key", "Kind", "Refusal"]
+
+Container = Literal["json_lines", "json_list", "csv", "parquet"]
+"""What the rows of a file come in."""
+
+Kind = Literal["text", "integer", "float", "boolean", "timestamp", "timestamptz", "map", "other"]
+"""How a reader hands a value over: as text, or as a value of DuckDB that needs no parsing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where a column of the contract comes from.
+
+    Parameters
+    ----------
+    sql
+        An expression of DuckDB over the reader's columns. Formats write it themselves, so nothing
+        that a file says may be pasted into it.
+    kind
+        What the expression gives.
+    label
+        What the file calls the value, for the reason of a rejected row.
+    """
+
+    sql: str
+    kind: Kind
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A value that a JSON format reads from each of its rows.
+
+    Parameters
+    ----------
+    path
+        The object keys that lead to it, from the outside in.
+    scalar
+        Whether the value becomes text as it is, so that an object, a list or a boolean in its
+        place is refused instead of stored as its JSON.
+    table
+        Whether it is an object of names and texts.
+    """
+
+    path: tuple[str, ...]
+    scalar: bool = False
+    table: bool = False
+
+    @property
+    def column(self) -> str:
+        """The name of the reader's column."""
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a file as a whole can't be landed, and what to do about it.
+
+    Parameters
+    ----------
+    message
+        What is wrong with the file. The caller puts its path in front.
+    hint
+        What to do.
+    """
+
+    message: str
+    hint: str
+
+
+class Format(ABC):
+    """One format of attempt logs.
+
+    The class attributes are what ``passk formats`` prints, and the only documentation that a
+    format has besides its module's docstring.
+    """
+
+    name: ClassVar[str]
+    """What ``--format`` calls it; stored as ``source_format``."""
+    title: ClassVar[str]
+    """What it is, in a few words."""
+    reader_version: ClassVar[int]
+    """Raised when the same file gives other rows, so that it lands again."""
+    container: ClassVar[Container]
+    suffixes: ClassVar[tuple[str, ...]]
+    """Names of files that are looked into when a folder is loaded."""
+    recognised_by: ClassVar[str]
+    fields: ClassVar[tuple[tuple[str, str], ...]]
+    """Pairs of a contract column and what it is taken from."""
+    pass_rule: ClassVar[str]
+    attempt_rule: ClassVar[str]
+    error_rule: ClassVar[str]
+    documentation: ClassVar[str]
+    """Where the format is described by those who write it."""
+    example: ClassVar[str]
+    keys: ClassVar[tuple[Key, ...]] = ()
+    """What a JSON format reads of each row; empty for tables."""
+    default_suite: ClassVar[str] = "default"
+    uses_threshold: ClassVar[bool] = True
+    """Whether the verdict may come from a score and the threshold of the command line."""
+
+    @abstractmethod
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the start of a file whether it is of this format."""
+
+    @abstractmethod
+    def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
+        """Map the reader's columns to the contract.
+
+        Parameters
+        ----------
+        columns
+            The names of the reader's columns and how each is handed over.
+
+        Returns
+        -------
+        dict
+            For each contract column that the format knows, and for the verdict ``passed``, where
+            it comes from. A column that is left out is null.
+        """
+
+    def refuse(self, sample: Sample) -> Refusal | None:
+        """Say why no row of the file could land, as far as its start shows it."""
+        del sample
+        return None
+
+    def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
+        """List the fields of the file that have no place in the contract."""
+        del sample
+        return ()
+
+    def default_run_id(self, path: Path) -> str | None:
+        """Give the run of a file that can't say it itself; None if there is no good guess."""
+        del path
+        return None

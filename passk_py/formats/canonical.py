@@ -1,0 +1,107 @@
+"""What the three canonical formats share: a row's fields have the names of the contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from passk_py.contract import CONTRACT_COLUMNS
+from passk_py.formats.base import Field, Format, Key, Kind, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from passk_py.formats.sample import Sample
+
+__all__ = ["CANONICAL_FIELDS", "CANONICAL_KEYS", "VERDICTS", "Canonical"]
+
+VERDICTS: Final = ("outcome", "passed", "score")
+"""The fields that may say how an attempt ended; the first that is given wins."""
+
+CANONICAL_FIELDS: Final = (*(column.name for column in CONTRACT_COLUMNS), "passed")
+"""Every field that a canonical file may have."""
+
+CANONICAL_KEYS: Final = tuple(
+    Key(
+        (name,),
+        # An object in the place of an identifier is a mistake of whoever wrote the log; outcome
+        # needs no such care, because it must be one of three words anyway.
+        scalar=name != "outcome"
+        and any(c.name == name and c.duckdb_type == "VARCHAR" for c in CONTRACT_COLUMNS),
+        table=name == "tags",
+    )
+    for name in CANONICAL_FIELDS
+)
+"""The same, as the keys of JSON objects."""
+
+
+class Canonical(Format):
+    """A file whose fields are called as the contract calls them."""
+
+    recognised_by: ClassVar[str] = (
+        "a field task_id and at least one of attempt, outcome, passed, score"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        *((column.name, column.name) for column in CONTRACT_COLUMNS),
+        ("outcome", "or passed: true, false, 1, 0; or score with --score-threshold"),
+    )
+    pass_rule: ClassVar[str] = (
+        "outcome as given; else passed; else score >= threshold (1.0, within 1e-6, by default)"
+    )
+    attempt_rule: ClassVar[str] = "attempt as given, from 1; never made up"
+    error_rule: ClassVar[str] = (
+        "outcome excluded as given; no verdict at all is excluded with the reason no_verdict"
+    )
+    documentation: ClassVar[str] = "docs/architecture.md#the-attempt-contract"
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the names of the fields."""
+        return (
+            sample.container == self.container
+            and "task_id" in sample.fields
+            and any(name in sample.fields for name in ("attempt", *VERDICTS))
+        )
+
+    def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
+        """Map each field to the column of the same name."""
+        return {
+            name: Field(f'"{name}"', columns[name], name)
+            for name in CANONICAL_FIELDS
+            if name in columns
+        }
+
+    def refuse(self, sample: Sample) -> Refusal | None:
+        """Refuse a file that has no task, no verdict or, if it is a table, no attempt."""
+        has = ", ".join(sample.fields[:20]) or "none"
+        if "task_id" not in sample.fields:
+            return Refusal(
+                f"no field task_id among its fields ({has})",
+                "Name the task of each attempt in a field task_id.",
+            )
+        if not any(name in sample.fields for name in VERDICTS):
+            return Refusal(
+                f"no verdict among its fields ({has})",
+                "Say how each attempt ended in a field outcome (passed, failed, excluded), "
+                "passed (true, false) or score.",
+            )
+        if self.container in ("csv", "parquet") and "attempt" not in sample.fields:
+            return no_attempt(sample)
+        return None
+
+    def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
+        """List the fields that the contract does not know; they are not read."""
+        return tuple(name for name in sample.fields if name not in CANONICAL_FIELDS)
+
+
+def no_attempt(sample: Sample) -> Refusal:
+    """Refuse a file in which nothing says which try of its task a row is.
+
+    The order of the rows is not taken for it: a log that was sorted, merged or written by
+    parallel workers would get numbers that mean nothing, and the metrics that follow the order
+    of the attempts would be wrong without a sign.
+    """
+    has = ", ".join(sample.fields[:20]) or "none"
+    return Refusal(
+        f"no field attempt among its fields ({has})",
+        "Number the tries of each task of a run from 1, in the order in which they ran, in a "
+        "field attempt.",
+    )

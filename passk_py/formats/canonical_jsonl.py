@@ -1,0 +1,33 @@
+r"""Canonical attempts as lines of JSON.
+
+One JSON object a line, its keys named as the contract's columns; ``tags`` is an object. Blank
+lines are skipped. May be compressed with gzip or zstd.
+
+>>> from passk_py.formats.canonical_jsonl import CanonicalJsonl
+>>> CanonicalJsonl.name, CanonicalJsonl.container
+('jsonl', 'json_lines')
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from passk_py.formats.base import Container, Key
+from passk_py.formats.canonical import CANONICAL_KEYS, Canonical
+
+__all__ = ["CanonicalJsonl"]
+
+
+class CanonicalJsonl(Canonical):
+    """Canonical attempts as lines of JSON."""
+
+    name: ClassVar[str] = "jsonl"
+    title: ClassVar[str] = "canonical attempts, one JSON object a line"
+    reader_version: ClassVar[int] = 1
+    container: ClassVar[Container] = "json_lines"
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
+    keys: ClassVar[tuple[Key, ...]] = CANONICAL_KEYS
+    example: ClassVar[str] = (
+        '{"run_id": "2026-01-31-a", "suite": "airline", "task_id": "7", "attempt": 1, '
+        '"outcome": "passed"}'
+    )

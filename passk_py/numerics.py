@@ -1,0 +1,210 @@
+"""Log moments of the Beta distribution as polars expressions: where the accuracy comes from.
+
+Every estimator that draws attempts without replacement is a moment of a Beta variable, and so are
+the posterior of a task and the beta-binomial extrapolation. This module computes their logarithm
+with relative accuracy, and ``1 - exp(x)`` without cancellation.
+
+Two things make the expressions look as they do.
+
+* **Cancellation.** ``1 - exp(lgamma(...) - lgamma(...))`` is wrong by 2e-4 at n = 1e6 and can be
+  off by a factor of 1000 where pass@k is small. Here the large parts of Stirling's formula are
+  combined on paper into three terms whose condition number is at most 3.
+* **Names for intermediate results.** A polars expression has no variables: what is written twice
+  is evaluated twice wherever common subexpressions are not found, which is so in eager frames and
+  inside aggregations. :func:`let` binds names to the fields of a struct, each evaluated once;
+  eager frames are 7 times as fast for it.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+__all__ = ["let", "log1p_nonnegative", "log_beta_moment", "one_minus_exp"]
+
+_SHIFT = 11
+"""By how much an alpha below it is raised before Stirling's series is used."""
+
+_STIELTJES = (
+    7 / 120,
+    1517 / 5880,
+    164715 / 297332,
+    2221550065 / 2198879364,
+    3711235756721941 / 2392088434778328,
+)
+"""Partial numerators of the continued fraction of :func:`_remainder`, from Bernoulli numbers."""
+
+
+def let(start: dict[str, pl.Expr], *stages: dict[str, pl.Expr]) -> pl.Expr:
+    """Give names to intermediate results, so that each is evaluated once.
+
+    Parameters
+    ----------
+    start
+        The first names and their expressions, over the columns of the frame.
+    stages
+        More names; an expression sees the names of the stages before it as ``pl.field(name)``.
+
+    Returns
+    -------
+    polars.Expr
+        The last name of the last stage.
+    """
+    bound = pl.struct(**start)
+    for stage in stages:
+        bound = bound.struct.with_fields(**stage)
+    return bound.struct.field(next(reversed(stages[-1])))
+
+
+def log1p_nonnegative(y: pl.Expr, one_plus_y: pl.Expr) -> pl.Expr:
+    """Compute ln(1 + y) for y >= 0 with relative accuracy, however small y is.
+
+    The logarithm of the rounded ``1 + y`` is corrected, to first order, for what the rounding
+    lost; that loss is computed exactly. Measured: 3e-16 relative, as polars' ``log1p`` (2e-16),
+    at a third of its time.
+
+    Parameters
+    ----------
+    y
+        Values from 0 to infinity, float64.
+    one_plus_y
+        The rounded sum ``1 + y``, as a name of its own because it is used three times.
+
+    Returns
+    -------
+    polars.Expr
+        Float64.
+    """
+    return one_plus_y.log() + (y - (one_plus_y - 1.0)) / one_plus_y
+
+
+def one_minus_exp(x: pl.Expr) -> pl.Expr:
+    """Compute 1 - exp(x) for x <= 0 with relative accuracy, however close to 0 x is.
+
+    ``y = exp(x)`` is taken as the exact exponential of ``ln y``, so ``1 - exp(x)`` is ``1 - y``,
+    which is exact where it would cancel, less ``y * (x - ln y)``. Measured: 3e-16 relative;
+    ``-2 * exp(x / 2) * sinh(x / 2)`` has 5e-16 and takes longer.
+
+    Parameters
+    ----------
+    x
+        Values from minus infinity to 0, float64.
+
+    Returns
+    -------
+    polars.Expr
+        Float64 from 0 to 1.
+    """
+    field = pl.field
+    return let(
+        # exp(-700) is still a normal number, so that the correction is not 0 * infinity.
+        {"x": x.clip(lower_bound=-700.0)},
+        {"y": field("x").exp()},
+        {"result": (1.0 - field("y")) - field("y") * (field("x") - field("y").log())},
+    )
+
+
+def _remainder(x: pl.Expr) -> pl.Expr:
+    """Compute -24 times what Stirling's formula at half-integers leaves out.
+
+    ``ln Gamma(x + 1/2) = x ln x - x + ln(2 pi) / 2 - _remainder(x) / 24``. The asymptotic series
+    as a continued fraction: five levels are within 2e-17 for x >= 11.5, where the series needs
+    seven terms, every quantity is positive, and each level costs two operations.
+    """
+    level = x
+    for numerator in reversed(_STIELTJES):
+        level = x + numerator / level
+    return 1.0 / level
+
+
+def _rising(y: pl.Expr, pairs: pl.Expr) -> pl.Expr:
+    """Multiply y (y + 1) ... (y + 10), with (y + i)(y + 10 - i) = pairs + i (10 - i)."""
+    product = (y + 5.0) * pairs
+    for i in range(1, 5):
+        product = product * (pairs + float(i * (10 - i)))
+    return product
+
+
+def log_beta_moment(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> pl.Expr:
+    r"""Compute ln E[X^k] for X ~ Beta(alpha, beta), with relative accuracy.
+
+    With c passes in n attempts, ``ln(C(c, k) / C(n, k))`` is the moment of
+    Beta(c - k + 1, n - c).
+
+    Parameters
+    ----------
+    alpha, beta, k
+        Float64, alpha > 0, beta > 0, k > 0. Anything else gives a meaningless number, NaN or
+        infinity, but no error: callers mask it.
+
+    Returns
+    -------
+    polars.Expr
+        Float64 below 0.
+
+    Notes
+    -----
+    With :math:`D = \alpha - \frac12`, :math:`A = D + k`, :math:`B = D + \beta` and
+    :math:`X = D + k + \beta`,
+
+    .. math::
+
+        \ln E[X^k] = D \ln\left(1 + \frac{\beta k}{X D}\right)
+                   - k \ln\left(1 + \frac{\beta}{A}\right)
+                   - \beta \ln\left(1 + \frac{k}{B}\right)
+                   + w(A) - w(X) + w(B) - w(D)
+
+    where :math:`w(x) = \ln \Gamma(x + \frac12) - x \ln x + x - \frac12 \ln 2\pi`. It follows from
+    Stirling's formula at half-integers, where the square roots drop out, and from
+    :math:`A B = X D + \beta k`. The first term is at most each of the other two, so the sum
+    loses at most a factor of 3, and every logarithm is of the form log(1 + y) with y >= 0, whose
+    condition number is at most 1.
+
+    For alpha < 11 the moment of alpha + 11 is taken, and the ratio of the two, a product of 22
+    rational factors, is multiplied back.
+
+    Measured against exact rationals for n up to 1e6 and results from 1e-300 to 1 - 1e-12: the
+    relative error of ``exp`` of it is at most 4e-13, reached near 1e-300, where it is one unit in
+    the last place of the logarithm; of ``1 - exp`` of it, 2e-15.
+    """
+    field = pl.field
+    raised = field("alpha") < _SHIFT
+    places = ("d", "a", "b", "x")
+    ys = {"d": "alpha", "a": "alpha_k", "b": "alpha_beta", "x": "alpha_beta_k"}
+    return let(
+        {"alpha": alpha, "beta": beta, "k": k},
+        {
+            "d": field("alpha") + (raised.cast(pl.Float64) * float(_SHIFT) - 0.5),
+            "alpha_k": field("alpha") + field("k"),
+            "alpha_beta": field("alpha") + field("beta"),
+        },
+        {
+            "a": field("d") + field("k"),
+            "b": field("d") + field("beta"),
+            "alpha_beta_k": field("alpha_beta") + field("k"),
+        },
+        {"x": field("a") + field("beta")},
+        {
+            "y_d": field("beta") * field("k") / (field("x") * field("d")),
+            "y_a": field("beta") / field("a"),
+            "y_b": field("k") / field("b"),
+        }
+        | {f"w_{place}": _remainder(field(place)) for place in places}
+        | {f"pairs_{place}": field(ys[place]) * (field(ys[place]) + 10.0) for place in places},
+        {f"u_{place}": 1.0 + field(f"y_{place}") for place in ("d", "a", "b")}
+        | {f"p_{place}": _rising(field(ys[place]), field(f"pairs_{place}")) for place in places},
+        {
+            "leading": field("d") * log1p_nonnegative(field("y_d"), field("u_d"))
+            - field("k") * log1p_nonnegative(field("y_a"), field("u_a"))
+            - field("beta") * log1p_nonnegative(field("y_b"), field("u_b")),
+            "rest": (
+                (field("w_x") - field("w_a")) + (field("w_d") - field("w_b"))
+            ) / 24.0,
+            # Divided before they are multiplied: the products of all 22 would overflow at 1e15.
+            "ratio": (field("p_d") / field("p_a")) * (field("p_x") / field("p_b")),
+        },
+        {
+            "result": field("leading")
+            + field("rest")
+            + pl.when(raised).then(field("ratio").log()).otherwise(0.0)
+        },
+    )
