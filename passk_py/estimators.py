@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import polars as pl
@@ -124,8 +124,10 @@ def _refuse(function: str, argument: str, value: object, allowed: str) -> NoRetu
 def _number(function: str, argument: str, value: object, rule: _Rule) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         _refuse(function, argument, value, rule.text)
-    # An integer beyond the float range must be refused, not overflow.
-    number = float(value) if not isinstance(value, Integral) or abs(value) < _EXACT else math.inf
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not rule.accepts(number):
         _refuse(function, argument, value, rule.text)
     return number
@@ -157,9 +159,7 @@ def _task_operands(
     return operands
 
 
-def _refuse_above(
-    function: str, part: tuple[str, _Operand], whole: tuple[str, _Operand]
-) -> None:
+def _refuse_above(function: str, part: tuple[str, _Operand], whole: tuple[str, _Operand]) -> None:
     """Refuse two numbers of which the part is more than the whole."""
     small, large = part[1].literal, whole[1].literal
     if small is not None and large is not None and small > large:
@@ -809,7 +809,7 @@ def _first_k(
 
 
 def pass_at_k_first_k(passed: IntoExpr, k: IntoExpr) -> pl.Expr:
-    """Aggregate the ordered outcomes of a task: does any of the first k attempts pass?
+    """Aggregate the ordered outcomes of a task: whether any of the first k attempts passes.
 
     Parameters
     ----------
@@ -844,7 +844,7 @@ def pass_at_k_first_k(passed: IntoExpr, k: IntoExpr) -> pl.Expr:
 
 
 def pass_hat_k_first_k(passed: IntoExpr, k: IntoExpr) -> pl.Expr:
-    """Aggregate the ordered outcomes of a task: do all of the first k attempts pass?
+    """Aggregate the ordered outcomes of a task: whether all of the first k attempts pass.
 
     Parameters
     ----------
@@ -899,10 +899,8 @@ def _window(
     return _null_unless(valid & (counted > 0), hits / counted)
 
 
-def pass_at_k_window(
-    passed: IntoExpr, k: IntoExpr, *, attempt: IntoExpr = None
-) -> pl.Expr:
-    """Aggregate the ordered outcomes of a task: in what share of windows does any attempt pass?
+def pass_at_k_window(passed: IntoExpr, k: IntoExpr, *, attempt: IntoExpr = None) -> pl.Expr:
+    """Aggregate the ordered outcomes of a task: the share of windows in which any attempt passes.
 
     Parameters
     ----------
@@ -942,10 +940,8 @@ def pass_at_k_window(
     return (1.0 - _window(name, passed, k, attempt, verdict=False)).alias(name)
 
 
-def pass_hat_k_window(
-    passed: IntoExpr, k: IntoExpr, *, attempt: IntoExpr = None
-) -> pl.Expr:
-    """Aggregate the ordered outcomes of a task: in what share of windows do all attempts pass?
+def pass_hat_k_window(passed: IntoExpr, k: IntoExpr, *, attempt: IntoExpr = None) -> pl.Expr:
+    """Aggregate the ordered outcomes of a task: the share of windows in which all attempts pass.
 
     Parameters
     ----------

@@ -83,7 +83,9 @@ def _checked_ks(function: str, ks: Iterable[int]) -> list[int]:
     return sorted(set(values))
 
 
-def _verdict(frame: pl.DataFrame | pl.LazyFrame, schema: pl.Schema, threshold: float | None) -> pl.Expr:
+def _verdict(
+    frame: pl.DataFrame | pl.LazyFrame, schema: pl.Schema, threshold: float | None
+) -> pl.Expr:
     """Give true for passed, false for failed, null for excluded."""
     if threshold is not None:
         if "score" not in schema:
@@ -306,9 +308,7 @@ def _task_metrics(
 ) -> pl.LazyFrame:
     if ordered:
         table = _ordered_tasks(log, keys, ks)
-        lists = {
-            name: pl.concat_list(f"{name}_{k}" for k in ks) for name in _WINDOW_COUNTS
-        }
+        lists = {name: pl.concat_list(f"{name}_{k}" for k in ks) for name in _WINDOW_COUNTS}
     else:
         unknown = pl.lit(None, pl.Int64)
         table = _unordered_tasks(log, keys).with_columns(
@@ -658,9 +658,7 @@ def tasks(
     >>> tasks(log).select("task_class", "longest_pass_streak").row(0)
     ('consistent', 2)
     """
-    words = est.task_class(
-        "n", "c", consistent_rate=consistent_rate, incapable_rate=incapable_rate
-    )
+    words = est.task_class("n", "c", consistent_rate=consistent_rate, incapable_rate=incapable_rate)
     table = _ordered_tasks(_read(attempts, threshold), _TASK, ()).select(
         *_TASK,
         "attempts",

@@ -49,7 +49,7 @@ def let(start: dict[str, pl.Expr], *stages: dict[str, pl.Expr]) -> pl.Expr:
     polars.Expr
         The last name of the last stage.
     """
-    bound = pl.struct(**start)
+    bound = pl.struct([expr.alias(name) for name, expr in start.items()])
     for stage in stages:
         bound = bound.struct.with_fields(**stage)
     return bound.struct.field(next(reversed(stages[-1])))
@@ -196,9 +196,7 @@ def log_beta_moment(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> pl.Expr:
             "leading": field("d") * log1p_nonnegative(field("y_d"), field("u_d"))
             - field("k") * log1p_nonnegative(field("y_a"), field("u_a"))
             - field("beta") * log1p_nonnegative(field("y_b"), field("u_b")),
-            "rest": (
-                (field("w_x") - field("w_a")) + (field("w_d") - field("w_b"))
-            ) / 24.0,
+            "rest": ((field("w_x") - field("w_a")) + (field("w_d") - field("w_b"))) / 24.0,
             # Divided before they are multiplied: the products of all 22 would overflow at 1e15.
             "ratio": (field("p_d") / field("p_a")) * (field("p_x") / field("p_b")),
         },

@@ -1,0 +1,6 @@
+-- One easy and two hard cases a release.
+select run_id, slice_value, total_tasks
+from {{ ref('passk', 'passk_suite_metrics') }}
+where slice_name = 'difficulty'
+  and k = 1
+  and total_tasks <> case when slice_value = 'easy' then 1 else 2 end

@@ -1,0 +1,310 @@
+"""A look at the start of a file: what container it is, and what its fields are called.
+
+Formats are recognised from this alone, so a folder of thousands of files costs a short read each.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from passk_py.formats.base import Container, Kind, Refusal
+from passk_py.formats.source import BOM, Compression, compression_of, open_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["SAMPLE_BYTES", "Sample", "glob_literal", "kind_of", "take_sample", "top_level_keys"]
+
+SAMPLE_BYTES: Final = 1 << 20
+"""How much of a file is looked at."""
+
+_DELIMITERS: Final = (",", ";", "\t", "|")
+_SPACE: Final = b" \t\r\n"
+# Everything up to the next bracket, strings in one piece. Possessive, so that it can't backtrack.
+_PLAIN: Final = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
+_KEY: Final = re.compile(rb'[^"{}\[\]]*+("(?:[^"\\]++|\\.)*+")\s*+(:?)', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the start of a file shows.
+
+    Parameters
+    ----------
+    path
+        The file.
+    size
+        Its size in bytes, as it lies on the disk.
+    compression
+        How it is compressed.
+    container
+        What its rows come in; None where that can't be told.
+    fields
+        The names of its columns, or all keys of the objects that the sample holds.
+    complete
+        Whether the sample holds at least one whole row, so that no key of it is missing.
+    kinds
+        How each column of a Parquet table is handed over.
+    delimiter
+        What separates the fields of a CSV table.
+    newline
+        What ends a line.
+    starts_with_bom
+        Whether a byte order mark comes first.
+    problem
+        Why nothing can be read from the file.
+    description
+        What the file seems to be, to be named in an error.
+    """
+
+    path: Path
+    size: int
+    compression: Compression = "none"
+    container: Container | None = None
+    fields: tuple[str, ...] = ()
+    complete: bool = True
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    delimiter: str = ","
+    newline: bytes = b"\n"
+    starts_with_bom: bool = False
+    problem: Refusal | None = None
+    description: str = ""
+
+
+def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
+    """Look at the start of a file.
+
+    Parameters
+    ----------
+    path
+        A regular file.
+    connection
+        Any connection to DuckDB; reads the schema of a Parquet table.
+
+    Returns
+    -------
+    Sample
+        What it shows. A file that can't be read gives a sample with a ``problem``.
+    """
+    sample = Sample(path, path.stat().st_size)
+    with path.open("rb") as file:
+        magic = file.read(4)
+    if magic == b"PAR1":
+        return _parquet(sample, connection)
+    sample = replace(sample, compression=compression_of(magic))
+    try:
+        with open_bytes(path, sample.compression) as file:
+            head = file.read(SAMPLE_BYTES)
+            whole = not file.read(1)
+    except (EOFError, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        return _unreadable(sample, f"damaged ({error})", "Write or copy the file again.")
+    return _text(sample, head, whole=whole)
+
+
+def _unreadable(sample: Sample, what: str, hint: str) -> Sample:
+    return replace(sample, problem=Refusal(what, hint))
+
+
+def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return _unreadable(sample, "text in UTF-16", "Convert the file to UTF-8.")
+    if head.startswith(BOM):
+        head = head[len(BOM) :]
+        sample = replace(sample, starts_with_bom=True)
+    body = head.lstrip(_SPACE)
+    if not body:
+        return _unreadable(sample, "empty", "Check whether the run that wrote it ended.")
+    if b"\n" not in head and b"\r" in head:
+        sample = replace(sample, newline=b"\r")
+    if body.startswith(b"["):
+        return _list(sample, body)
+    lines = body.split(sample.newline)
+    if not whole and len(lines) > 1:
+        del lines[-1]
+    objects = [line for line in lines if line.startswith(b"{")]
+    if len(objects) > 1 or (
+        objects and (len(lines) == 1 or objects[0].rstrip(_SPACE).endswith(b"}"))
+    ):
+        complete = whole or len(lines) > 1
+        return replace(
+            sample, container="json_lines", fields=_keys_of_all(objects), complete=complete
+        )
+    if body.startswith(b"{"):
+        keys = ", ".join(top_level_keys(body)[:20])
+        return replace(sample, description=f"one JSON object with the keys {keys}")
+    return _table(sample, lines[0])
+
+
+def _list(sample: Sample, body: bytes) -> Sample:
+    inner = body[1:].lstrip(_SPACE)
+    end, keys = len(inner), list[bytes]()
+    if inner.startswith(b"{"):
+        end = _end_of_value(inner)
+        keys = [inner[: end if end > 0 else None]]
+    elif not inner.startswith(b"]") and inner:
+        return replace(sample, description="a JSON list of something that is not objects")
+    return replace(
+        sample, container="json_list", fields=_keys_of_all(keys), complete=not keys or end > 0
+    )
+
+
+def _table(sample: Sample, line: bytes) -> Sample:
+    try:
+        header = line.rstrip(b"\r").decode("utf-8")
+    except UnicodeDecodeError:
+        header = "\0"
+    if any(character < " " and character != "\t" for character in header):
+        return replace(sample, description="binary data")
+    best: tuple[str, ...] = ()
+    delimiter = ","
+    for candidate in _DELIMITERS:
+        names = tuple(name.strip() for name in next(csv.reader([header], delimiter=candidate)))
+        if ("task_id" in names, len(names)) > ("task_id" in best, len(best)):
+            best, delimiter = names, candidate
+    start = header if len(header) <= 60 else header[:60] + "..."
+    return replace(
+        sample,
+        container="csv",
+        fields=best,
+        delimiter=delimiter,
+        description=f"text that starts with '{start}'",
+    )
+
+
+def _parquet(sample: Sample, connection: duckdb.DuckDBPyConnection) -> Sample:
+    with sample.path.open("rb") as file:
+        file.seek(-4, 2)
+        if sample.size < 12 or file.read(4) != b"PAR1":
+            return _unreadable(
+                sample, "a Parquet file without its end", "Write or copy the file again."
+            )
+    try:
+        described = connection.execute(
+            "describe select * from read_parquet(?)", [glob_literal(sample.path)]
+        ).fetchall()
+    except duckdb.Error as error:
+        first_line = str(error).splitlines()[0]
+        return _unreadable(
+            sample, f"a damaged Parquet file ({first_line})", "Write or copy the file again."
+        )
+    return replace(
+        sample,
+        container="parquet",
+        fields=tuple(row[0] for row in described),
+        kinds={row[0]: kind_of(row[1]) for row in described},
+    )
+
+
+def kind_of(duckdb_type: str) -> Kind:
+    """Tell how a column of this type of DuckDB is handed over.
+
+    Examples
+    --------
+    >>> kind_of("INTEGER"), kind_of("DECIMAL(9,2)"), kind_of("MAP(VARCHAR, INTEGER)")
+    ('integer', 'text', 'map')
+    """
+    base = duckdb_type.upper()
+    if base.endswith("]"):
+        return "other"
+    if base.startswith("TIMESTAMP"):
+        return "timestamptz" if "TIME ZONE" in base else "timestamp"
+    kinds: dict[str, Kind] = {"MAP": "map", "STRUCT": "other", "UNION": "other", "BLOB": "other"}
+    kinds |= dict.fromkeys(("FLOAT", "DOUBLE"), "float")
+    kinds |= dict.fromkeys(("BOOLEAN",), "boolean")
+    kinds |= dict.fromkeys(("DATE",), "timestamp")
+    kinds |= dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer")
+    kinds |= dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer")
+    # Everything else, decimals among them, is exact as text.
+    return kinds.get(base.split("(")[0].strip(), "text")
+
+
+def glob_literal(path: Path) -> str:
+    """Write a path so that DuckDB takes it for this one file, whatever characters it has.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> glob_literal(Path("run[1]*.jsonl"))
+    'run[[]1][*].jsonl'
+    """
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
+def top_level_keys(data: bytes) -> list[str]:
+    """List the keys of a JSON object, which may be cut off or damaged further on.
+
+    Parameters
+    ----------
+    data
+        Text that starts with ``{``.
+
+    Returns
+    -------
+    list of str
+        Its own keys, in order, as far as they can be read.
+
+    Examples
+    --------
+    >>> top_level_keys(b'{"a": {"b": 1}, "c": [{"d": 2')
+    ['a', 'c']
+    """
+    keys: list[str] = []
+    depth, at = 0, 0
+    while at < len(data):
+        if depth == 1 and (found := _KEY.match(data, at)):
+            if found[2]:
+                try:
+                    keys.append(str(json.loads(found[1])))
+                except ValueError:
+                    return keys
+            at = found.end()
+            continue
+        at = _PLAIN.match(data, at).end() if depth != 1 else _bracket(data, at)  # type: ignore[union-attr]
+        step = data[at : at + 1]
+        if step in (b"{", b"["):
+            depth += 1
+        elif step in (b"}", b"]"):
+            depth -= 1
+        if depth <= 0 or step == b'"':
+            return keys
+        at += 1
+    return keys
+
+
+def _bracket(data: bytes, at: int) -> int:
+    found = re.compile(rb'["{}\[\]]').search(data, at)
+    return found.start() if found else len(data)
+
+
+def _end_of_value(data: bytes) -> int:
+    """Find where the object or list at the start ends; -1 if the data ends before."""
+    depth, at = 0, 0
+    while True:
+        at = _PLAIN.match(data, at).end()  # type: ignore[union-attr]
+        step = data[at : at + 1]
+        if step in (b"", b'"'):
+            return -1
+        depth += 1 if step in (b"{", b"[") else -1
+        at += 1
+        if depth == 0:
+            return at
+
+
+def _keys_of_all(objects: list[bytes]) -> tuple[str, ...]:
+    keys: dict[str, None] = {}
+    for text in objects:
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            keys |= dict.fromkeys(top_level_keys(text))
+        else:
+            keys |= dict.fromkeys(row if isinstance(row, dict) else ())
+    return tuple(keys)
