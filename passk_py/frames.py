@@ -18,8 +18,7 @@ The definitions are those of the SQL tables of the same names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import polars as pl
 
@@ -27,6 +26,9 @@ from passk_py import estimators as est
 from passk_py.contract import KEY, OUTCOMES
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "DEFAULT_KS",
@@ -188,7 +190,7 @@ def _read(
 # one row per task
 
 
-def _counted(keys: Sequence[str]) -> dict[str, pl.Expr]:
+def _counted() -> dict[str, pl.Expr]:
     """Count, in the group of a task, what does not depend on the order."""
     passed = pl.col("passed")
     return {
@@ -220,7 +222,7 @@ def _settle(table: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 def _unordered_tasks(log: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     attempt = pl.col("attempt")
     table = log.group_by(keys).agg(
-        **_counted(keys),
+        **_counted(),
         unnumbered=attempt.null_count(),
         repeated=pl.len() - attempt.n_unique(),
     )
@@ -266,7 +268,7 @@ def _ordered_tasks(log: pl.LazyFrame, keys: Sequence[str], ks: Sequence[int]) ->
         rows.group_by("task")
         .agg(
             *(pl.col(key).first() for key in keys),
-            **_counted(keys),
+            **_counted(),
             first_pass_rank=rank.filter(passed).min() - first + 1,
             first_fail_rank=rank.filter(failed).min() - first + 1,
             longest_pass_streak=in_streak.filter(passed).max().fill_null(0),
@@ -597,8 +599,8 @@ def suite_metrics(
         raise ArgumentError(
             f"suite_metrics: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
         )
-    names = None if isinstance(slices, str) else list(slices)
-    if names is None or "all" in names or len(set(names)) < len(names):
+    names: list[str] = [] if isinstance(slices, str) else list(slices)
+    if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
         raise ArgumentError(
             f"suite_metrics: slices must be different names other than 'all'; got {slices!r}",
             hint="Write one slice as a list of one: slices=['domain'].",
@@ -611,7 +613,7 @@ def suite_metrics(
             whole_suite=on_short == "null_suite",
             ordered=ordered,
         ).with_columns(part=pl.lit(part))
-        for part, name in enumerate((None, *names))
+        for part, name in enumerate([None, *names])
     ]
     table = pl.concat(parts).sort("run_id", "suite", "part", "slice_value", "k").drop("part")
     return _like(attempts, table)

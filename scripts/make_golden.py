@@ -19,14 +19,20 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from math import lgamma, log, perm
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 DIGITS = 20
 SMALLEST = Decimal("1e-300")
 """Below it float64 loses digits before long; such a value is no test of an estimator."""
+
+FACTORS = 5_000
+"""Ratios of longer products are exact too, but take minutes."""
 
 Row = dict[str, object]
 
@@ -103,11 +109,11 @@ def golden_states() -> Iterator[tuple[int, int, int]]:
 def golden_rows() -> Iterator[Row]:
     """Give the rows of the table of exact values."""
     states = set(golden_states())
+    log10_smallest = SMALLEST.adjusted() - 1
     for n, c, k in sorted(states):
-        if min(log10_ratio(n, c, k), log10_ratio(n, n - c, k)) < -301:
+        if min(log10_ratio(n, c, k), log10_ratio(n, n - c, k)) < log10_smallest:
             continue
-        # Ratios of longer products are exact too, but take minutes.
-        if max(min(k, n - c), min(k, c)) > 5_000:
+        if max(min(k, n - c), min(k, c)) > FACTORS:
             continue
         failed, drawn = ratio(n, n - c, k)
         values = {
@@ -124,31 +130,43 @@ def golden_rows() -> Iterator[Row]:
 # worked examples
 
 
+class Task(NamedTuple):
+    """A task of an example: its counts, and its outcomes where they are known."""
+
+    name: str
+    n: int
+    c: int
+    outcomes: str = ""
+
+
+def trials(name: str, outcomes: str) -> Task:
+    """Make a task of outcomes in order, P or F."""
+    return Task(name, len(outcomes), outcomes.count("P"), outcomes)
+
+
 def example(
     source: str,
     name: str,
     metric: str,
     k: int,
-    printed: str,
-    tasks: Iterable[tuple[str, int, int] | tuple[str, str]],
     *,
+    printed: str,
+    tasks: Iterable[Task],
     expected: str | None = None,
     decimals: int | None = None,
 ) -> Iterator[Row]:
-    """Give the rows of one example; a task is (name, n, c) or (name, outcomes)."""
+    """Give the rows of one example."""
     value = expected or printed
     if decimals is None:
         decimals = len(value.partition(".")[2])
     for task in tasks:
-        outcomes = str(task[1]) if len(task) == 2 else ""
-        n, c = (len(outcomes), outcomes.count("P")) if len(task) == 2 else task[1:]
         yield {
             "source": source,
             "name": name,
-            "task": task[0],
-            "outcomes": outcomes,
-            "n": n,
-            "c": c,
+            "task": task.name,
+            "outcomes": task.outcomes,
+            "n": task.n,
+            "c": task.c,
             "k": k,
             "metric": metric,
             "printed": printed,
@@ -160,15 +178,15 @@ def example(
 def tracelens_examples() -> Iterator[Row]:
     """pass@k vs pass^k, from the documentation of TraceLens."""
     source = "tracelens"
-    sequence = [("sequence", "PPFPPPFPPP")]
+    sequence = [trials("sequence", "PPFPPPFPPP")]
     for k, at, hat in (
         (1, "0.800", "0.800"),
         (2, "0.978", "0.556"),
         (3, "1.000", "0.250"),
         (5, "1.000", "0.000"),
     ):
-        yield from example(source, "same data", "pass_at_k", k, at, sequence)
-        yield from example(source, "same data", "pass_hat_k_window", k, hat, sequence)
+        yield from example(source, "same data", "pass_at_k", k, printed=at, tasks=sequence)
+        yield from example(source, "same data", "pass_hat_k_window", k, printed=hat, tasks=sequence)
     for window, at, hat in (
         ("PPP", "1", "1"),
         ("PPF", "1", "0"),
@@ -176,9 +194,9 @@ def tracelens_examples() -> Iterator[Row]:
         ("FPP", "1", "0"),
         ("FFF", "0", "0"),
     ):
-        name, task = f"truth table {window}", [("window", window)]
-        yield from example(source, name, "pass_at_k_window", 3, at, task)
-        yield from example(source, name, "pass_hat_k_window", 3, hat, task)
+        name, task = f"truth table {window}", [trials("window", window)]
+        yield from example(source, name, "pass_at_k_window", 3, printed=at, tasks=task)
+        yield from example(source, name, "pass_hat_k_window", 3, printed=hat, tasks=task)
 
 
 def five_tasks_examples() -> Iterator[Row]:
@@ -192,21 +210,31 @@ def five_tasks_examples() -> Iterator[Row]:
         ("rate-limit header", "PPP", "1.0", "1.0"),
     )
     for task, outcomes, at, hat in table:
-        yield from example(source, task, "pass_at_k", 3, at, [(task, outcomes)])
-        yield from example(source, task, "pass_hat_k", 3, hat, [(task, outcomes)])
-    suite = [(task, outcomes) for task, outcomes, _, _ in table]
-    yield from example(source, "suite average", "pass_at_k", 3, "0.8", suite)
-    yield from example(source, "suite average", "pass_hat_k", 3, "0.4", suite)
+        yield from example(source, task, "pass_at_k", 3, printed=at, tasks=[trials(task, outcomes)])
+        yield from example(
+            source, task, "pass_hat_k", 3, printed=hat, tasks=[trials(task, outcomes)]
+        )
+    suite = [trials(task, outcomes) for task, outcomes, _, _ in table]
+    yield from example(source, "suite average", "pass_at_k", 3, printed="0.8", tasks=suite)
+    yield from example(source, "suite average", "pass_hat_k", 3, printed="0.4", tasks=suite)
 
 
 def mean_success_examples() -> Iterator[Row]:
     """Coins and task distributions of known p, from "Different Stories from Mean Success Rate"."""
     source = "mean success rate"
-    coin, bag = [("fair", 2, 1)], [("heads", 1, 1), ("tails", 1, 0)]
+    coin, bag = [Task("fair", 2, 1)], [Task("heads", 1, 1), Task("tails", 1, 0)]
     yield from example(
-        source, "fair coin", "pass_hat_k_plugin", 10, "1/1024", coin, expected="0.0009765625"
+        source,
+        "fair coin",
+        "pass_hat_k_plugin",
+        10,
+        printed="1/1024",
+        tasks=coin,
+        expected="0.0009765625",
     )
-    yield from example(source, "mixed bag", "pass_hat_k_plugin", 10, "1/2", bag, expected="0.5")
+    yield from example(
+        source, "mixed bag", "pass_hat_k_plugin", 10, printed="1/2", tasks=bag, expected="0.5"
+    )
     # p with three decimals: counts of 1000.
     scenarios = {
         "homogeneous": (500,),
@@ -215,49 +243,75 @@ def mean_success_examples() -> Iterator[Row]:
         "positive skew": (930, 285, 285),
     }
     suites = {
-        name: [(f"p{i}", 1000, c) for i, c in enumerate(counts, 1)]
+        name: [Task(f"p{i}", 1000, c) for i, c in enumerate(counts, 1)]
         for name, counts in scenarios.items()
     }
     for name, suite in suites.items():
-        yield from example(source, name, "pass_hat_k_plugin", 1, "0.5", suite)
+        yield from example(source, name, "pass_hat_k_plugin", 1, printed="0.5", tasks=suite)
     homogeneous, positive = suites["homogeneous"], suites["positive skew"]
-    yield from example(source, "homogeneous", "pass_at_k_plugin", 3, "0.88", homogeneous)
-    yield from example(source, "homogeneous", "pass_hat_k_plugin", 3, "0.13", homogeneous)
+    yield from example(
+        source, "homogeneous", "pass_at_k_plugin", 3, printed="0.88", tasks=homogeneous
+    )
+    yield from example(
+        source, "homogeneous", "pass_hat_k_plugin", 3, printed="0.13", tasks=homogeneous
+    )
     for k in (1, 3, 5, 8):
         name = "homogeneous"
-        yield from example(source, name, "delta_k_plugin", k, "0", homogeneous, decimals=12)
-    yield from example(source, "positive skew", "pass_hat_k_plugin", 3, "0.28", positive)
-    yield from example(source, "positive skew", "delta_k_plugin", 5, "0.20", positive)
+        yield from example(
+            source, name, "delta_k_plugin", k, printed="0", tasks=homogeneous, decimals=12
+        )
     yield from example(
-        source, "negative skew", "delta_k_plugin", 3, "0.12", suites["negative skew"]
+        source, "positive skew", "pass_hat_k_plugin", 3, printed="0.28", tasks=positive
+    )
+    yield from example(source, "positive skew", "delta_k_plugin", 5, printed="0.20", tasks=positive)
+    yield from example(
+        source, "negative skew", "delta_k_plugin", 3, printed="0.12", tasks=suites["negative skew"]
     )
 
 
 def three_agents_examples() -> Iterator[Row]:
     """Independent and concentrated failures, from an article on pass^k as what ships."""
     source = "pass^k ships"
-    p90 = [("p", 10, 9)]
+    p90 = [Task("p", 10, 9)]
     for k, printed in ((1, "0.90"), (4, "0.66"), (8, "0.43")):
-        yield from example(source, "agent at 90 %", "pass_hat_k_plugin", k, printed, p90)
+        yield from example(
+            source, "agent at 90 %", "pass_hat_k_plugin", k, printed=printed, tasks=p90
+        )
     # The text has 57 % and 35 %, its chart 43 %; .9^8 = .430 and .9^16 = .185.
     yield from example(
-        source, "agent at 90 %, text", "pass_hat_k_plugin", 8, "0.57", p90, expected="0.43"
+        source,
+        "agent at 90 %, text",
+        "pass_hat_k_plugin",
+        8,
+        printed="0.57",
+        tasks=p90,
+        expected="0.43",
     )
     yield from example(
-        source, "agent at 90 %, text", "pass_hat_k_plugin", 16, "0.35", p90, expected="0.19"
+        source,
+        "agent at 90 %, text",
+        "pass_hat_k_plugin",
+        16,
+        printed="0.35",
+        tasks=p90,
+        expected="0.19",
     )
     brittle = [
-        (f"task {i}", outcomes)
+        trials(f"task {i}", outcomes)
         for i, outcomes in enumerate(
             ("PPPPPPPF", "PPFPPPPP", "PPPPPPFP", "PPPPFPPP", "PPPPPPPP"), 1
         )
     ]
-    concentrated = [(f"task {i}", "P" * 8 if i <= 3 else "F" * 8) for i in range(1, 6)]
+    concentrated = [trials(f"task {i}", letter * 8) for i, letter in enumerate("PPPFF", 1)]
     # The article prints 0.88; 36 of 40 attempts pass.
-    yield from example(source, "agent A", "pass_at_k", 1, "0.88", brittle, expected="0.90")
-    yield from example(source, "agent A", "pass_hat_k_first_k", 8, "0.20", brittle)
-    yield from example(source, "agent C", "pass_at_k", 1, "0.60", concentrated)
-    yield from example(source, "agent C", "pass_hat_k_first_k", 8, "0.60", concentrated)
+    yield from example(
+        source, "agent A", "pass_at_k", 1, printed="0.88", tasks=brittle, expected="0.90"
+    )
+    yield from example(source, "agent A", "pass_hat_k_first_k", 8, printed="0.20", tasks=brittle)
+    yield from example(source, "agent C", "pass_at_k", 1, printed="0.60", tasks=concentrated)
+    yield from example(
+        source, "agent C", "pass_hat_k_first_k", 8, printed="0.60", tasks=concentrated
+    )
 
 
 def what_is_pass_at_k_examples() -> Iterator[Row]:
@@ -287,7 +341,10 @@ def what_is_pass_at_k_examples() -> Iterator[Row]:
         (500, 100, 200, "1.0"),
     ):
         name = f"n = {n}, c = {c}"
-        yield from example(source, name, "pass_at_k", k, printed, [("problem", n, c)], decimals=15)
+        problem = [Task("problem", n, c)]
+        yield from example(
+            source, name, "pass_at_k", k, printed=printed, tasks=problem, decimals=15
+        )
 
 
 def example_rows() -> Iterator[Row]:

@@ -89,9 +89,21 @@ where removed_at > {{ since }}
 {%- endmacro %}
 
 
-{#- States of another version or grid of k are of no use: drop them in the transaction that adds the right ones. -#}
-{% macro _forget_states() -%}
+{#- Hooks of int_passk__states. States of another version or grid of k are of no use: they go in the transaction that adds
+    the right ones, and the functions of the database are made anew with them. -#}
+{% macro _before_states() -%}
   {%- if execute and is_incremental() -%}
-    delete from {{ this }} where built_with <> {{ passk._quoted(passk._built_with()) }}
+    {%- set current = passk._quoted(passk._built_with()) -%}
+    {%- if run_query('select 1 from ' ~ this ~ ' where built_with <> ' ~ current ~ ' limit 1').rows | length > 0 -%}
+      delete from {{ this }} where built_with <> {{ current }};
+      {{ passk.create_sql_functions() }}
+    {%- endif -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{% macro _after_states() -%}
+  {%- if execute and not is_incremental() -%}
+    {{ passk.create_sql_functions() }}
   {%- endif -%}
 {%- endmacro %}

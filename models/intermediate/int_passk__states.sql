@@ -3,7 +3,8 @@
     materialized='incremental',
     incremental_strategy='append',
     on_schema_change='sync_all_columns',
-    pre_hook="{{ passk._forget_states() }}",
+    pre_hook="{{ passk._before_states() }}",
+    post_hook="{{ passk._after_states() }}",
   )
 }}
 
