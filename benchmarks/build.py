@@ -1,0 +1,240 @@
+"""What a build costs, as ratios to a bare ``group by`` of the same log in the same run.
+
+    python benchmarks/build.py --attempts 10000000 --run-tasks 100000
+
+A synthetic log is landed: 10 runs over one suite, every column filled, attempts in rounds over the tasks as a harness
+executes them, 2 % excluded. Then, each in a process of its own so that peak memory is its own:
+
+- the bare query: attempts and passes by run, suite and task, written to a table;
+- a full build, without and with the metrics that need the order of attempts;
+- builds by increment after 1 % new attempts: a new run, and late attempts of 1 % of all tasks;
+- a build with nothing new, which is the fixed cost of the statements themselves.
+
+"SQL" is the time inside the database, summed over all statements that dbt sends; "wall" is the whole process after its
+imports. Medians of the repetitions. Other work on the machine shows in all rows alike, so read the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS = 10
+BARE = """
+    create or replace table bare as
+    select run_id, suite, task_id, count(*) as n, sum(case when outcome = 'passed' then 1 else 0 end) as c
+    from landing.attempts
+    group by run_id, suite, task_id
+"""
+
+
+def make(database: Path, attempts: int, run_tasks: int) -> None:
+    """Land the synthetic log."""
+    from passk_py.landing import ensure_landing
+
+    tasks, tries = run_tasks // RUNS, attempts // run_tasks
+    with duckdb.connect(str(database)) as connection:
+        ensure_landing(connection)
+        for run in range(RUNS):
+            connection.execute(_rows(f"run-{run:04d}", "2026-02-01", tasks, 1, tries, run))
+
+
+def _rows(
+    run_id: str, loaded_at: str, tasks: int, first: int, last: int, salt: int, keep: str = "true"
+) -> str:
+    """SQL that lands attempts ``first`` to ``last`` of the run's tasks for which ``keep`` holds."""
+    return f"""
+        insert into landing.attempts by name
+        select
+            '{run_id}' as run_id, 'bench' as suite, 'task-' || lpad(task::varchar, 7, '0') as task_id,
+            attempt, outcome, case outcome when 'excluded' then 'infra_error' end as outcome_reason,
+            case outcome when 'passed' then 1.0 when 'failed' then 0.0 end as score,
+            'agent' as agent, 'v{salt}' as agent_version, 'model' as model, hash(task, attempt, {salt}) // 2 as seed,
+            timestamp '2026-01-01' + to_seconds(attempt * {tasks} + task) as started_at,
+            (hash(task, attempt) % 1000) / 100.0 as duration_s, 0.01 as cost_usd,
+            1000 + hash(task) % 500 as input_tokens, 200 as output_tokens,
+            md5(task::varchar || '/' || attempt::varchar) as output_hash,
+            map {{'domain': 'domain-' || (task % 7)}} as tags,
+            '/logs/{run_id}.parquet' as source_file, attempt * {tasks} + task as source_line,
+            'canonical-parquet' as source_format, timestamp '{loaded_at}' as loaded_at
+        from (
+            select
+                task, attempt,
+                case
+                    when hash(task, attempt, {salt}, 1) % 100 < 2 then 'excluded'
+                    when hash(task, attempt, {salt}, 2) % 100 < task % 101 then 'passed'
+                    else 'failed'
+                end as outcome
+            from range({first}, {last} + 1) as rounds (attempt)
+            cross join range({tasks}) as tasks (task)
+            where {keep}
+            order by attempt, task
+        )
+    """
+
+
+def add_new_run(database: Path, attempts: int, run_tasks: int) -> None:
+    """1 % new attempts: one more run with a tenth of the tries."""
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(
+            _rows("run-new", "2026-03-01", run_tasks // RUNS, 1, attempts // run_tasks // 10, 99)
+        )
+
+
+def add_late_attempts(database: Path, attempts: int, run_tasks: int) -> None:
+    """1 % of the tasks of every run get as many attempts again."""
+    tries = attempts // run_tasks
+    with duckdb.connect(str(database)) as connection:
+        for run in range(RUNS):
+            connection.execute(
+                _rows(
+                    f"run-{run:04d}", "2026-03-02", run_tasks // RUNS, tries + 1, tries * 2, run,
+                    "task % 100 = 0",
+                )
+            )
+
+
+def measure_bare(database: Path) -> dict[str, float]:
+    """Seconds of the bare query."""
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("set threads = 2")
+        started = time.perf_counter()
+        connection.execute(BARE)
+        seconds = time.perf_counter() - started
+        connection.execute("drop table bare")
+    return {"sql": seconds, "wall": seconds}
+
+
+def measure_build(database: Path, *, full_refresh: bool, ordered: bool) -> dict[str, Any]:
+    """Seconds inside the database, and of the whole run, of one dbt run in this process."""
+    os.environ["PASSK_DATABASE"] = str(database)
+    from dbt.adapters.duckdb.environments.local import DuckDBCursorWrapper
+    from dbt.cli.main import dbtRunner
+
+    spent: list[float] = []
+    execute = DuckDBCursorWrapper.execute
+
+    def timed(self: object, sql: str, bindings: object = None) -> object:
+        started = time.perf_counter()
+        try:
+            return execute(self, sql, bindings)
+        finally:
+            spent.append(time.perf_counter() - started)
+
+    DuckDBCursorWrapper.execute = timed
+    work = database.parent
+    arguments = [
+        "--quiet", "run", "--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target", "duckdb",
+        "--target-path", str(work / "target"), "--log-path", str(work / "logs"), "--threads", "1",
+        "--vars", json.dumps({"passk_ordered_metrics": ordered}),
+    ]
+    started = time.perf_counter()
+    result = dbtRunner().invoke(arguments + (["--full-refresh"] if full_refresh else []))
+    if not result.success:
+        raise SystemExit(f"the build failed: {result.exception or result.result}")
+    return {"sql": sum(spent), "wall": time.perf_counter() - started, "statements": len(spent)}
+
+
+def _in_own_process(step: str, database: Path, **options: object) -> dict[str, Any]:
+    """Run one step by itself, and take its figures and peak memory."""
+    command = [sys.executable, __file__, "--step", step, "--database", str(database)]
+    for name, value in options.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"step {step} failed:\n{done.stdout}\n{done.stderr}")
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def _step(arguments: argparse.Namespace) -> None:
+    """One step in this process; figures as the last line of stdout."""
+    database, attempts, run_tasks = arguments.database, arguments.attempts, arguments.run_tasks
+    figures: dict[str, Any] = {}
+    if arguments.step == "make":
+        make(database, attempts, run_tasks)
+    elif arguments.step == "new-run":
+        add_new_run(database, attempts, run_tasks)
+    elif arguments.step == "late":
+        add_late_attempts(database, attempts, run_tasks)
+    elif arguments.step == "bare":
+        figures = measure_bare(database)
+    else:
+        figures = measure_build(
+            database, full_refresh=arguments.step.startswith("full"), ordered=not arguments.step.endswith("unordered")
+        )
+    figures["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(figures))
+
+
+def main() -> None:
+    """Make the log, measure, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--attempts", type=int, default=10_000_000)
+    parser.add_argument("--run-tasks", type=int, default=100_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--step", help=argparse.SUPPRESS)
+    parser.add_argument("--database", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.step:
+        _step(arguments)
+        return
+
+    size = {"attempts": arguments.attempts, "run_tasks": arguments.run_tasks}
+    with tempfile.TemporaryDirectory(prefix="passk-benchmark-") as folder:
+        database = Path(folder) / "log.duckdb"
+        _in_own_process("make", database, **size)
+        rows: dict[str, list[dict[str, Any]]] = {}
+
+        def measure(name: str, step: str, path: Path) -> None:
+            rows.setdefault(name, []).append(_in_own_process(step, path))
+
+        # The bare query between the others, so that a slow moment of the machine meets both.
+        for _ in range(arguments.repeat):
+            measure("bare group by", "bare", database)
+            measure("full, without ordered metrics", "full-unordered", database)
+            measure("bare group by", "bare", database)
+            measure("full", "full", database)
+        for _ in range(arguments.repeat):
+            copy = Path(folder) / "copy.duckdb"
+            shutil.copy(database, copy)
+            measure("nothing new", "increment", copy)
+            _in_own_process("new-run", copy, **size)
+            measure("1 % new: a new run", "increment", copy)
+            _in_own_process("late", copy, **size)
+            measure("1 % new: late attempts of 1 % of the tasks", "increment", copy)
+    _report(rows, size)
+
+
+def _report(rows: dict[str, list[dict[str, Any]]], size: dict[str, int]) -> None:
+    """Print medians and ratios."""
+
+    def median(name: str, figure: str) -> float:
+        return statistics.median(row[figure] for row in rows[name])
+
+    bare, full = median("bare group by", "sql"), median("full", "sql")
+    print(f"{size['attempts']:,} attempts in {size['run_tasks']:,} run-tasks, DuckDB {duckdb.__version__}, 2 threads")
+    print(f"{'':44}{'SQL s':>8}{'/ bare':>9}{'/ full':>9}{'wall s':>9}{'peak MiB':>10}")
+    for name in rows:
+        sql = median(name, "sql")
+        print(
+            f"{name:44}{sql:8.3f}{sql / bare:9.2f}{sql / full:9.2f}"
+            f"{median(name, 'wall'):9.2f}{median(name, 'peak_mib'):10.0f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
