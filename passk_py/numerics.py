@@ -59,8 +59,8 @@ def log1p_nonnegative(y: pl.Expr, one_plus_y: pl.Expr) -> pl.Expr:
     """Compute ln(1 + y) for y >= 0 with relative accuracy, however small y is.
 
     The logarithm of the rounded ``1 + y`` is corrected, to first order, for what the rounding
-    lost; that loss is computed exactly. Measured: 3e-16 relative, as polars' ``log1p`` (2e-16),
-    at a third of its time.
+    lost; that loss is computed exactly. Measured: 2.2e-16 relative, where polars' ``log1p`` has
+    1.5e-16 and takes twice as long.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ def one_minus_exp(x: pl.Expr) -> pl.Expr:
     """Compute 1 - exp(x) for x <= 0 with relative accuracy, however close to 0 x is.
 
     ``y = exp(x)`` is taken as the exact exponential of ``ln y``, so ``1 - exp(x)`` is ``1 - y``,
-    which is exact where it would cancel, less ``y * (x - ln y)``. Measured: 3e-16 relative;
-    ``-2 * exp(x / 2) * sinh(x / 2)`` has 5e-16 and takes longer.
+    which is exact where it would cancel, less ``y * (x - ln y)``. Measured: 2.5e-16 relative. The
+    forms with ``tanh`` (3.8e-16) and ``sinh`` (overflows below -1400) take longer.
 
     Parameters
     ----------

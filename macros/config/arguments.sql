@@ -8,7 +8,7 @@
   {%- elif argument is number -%}
     {{ return(true) }}
   {%- elif argument is string -%}
-    {{ return(modules.re.fullmatch('\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*', argument) is not none) }}
+    {{ return(modules.re.fullmatch('[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?', argument.strip()) is not none) }}
   {%- endif -%}
   {{ return(false) }}
 {%- endmacro %}

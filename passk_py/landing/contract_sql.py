@@ -1,0 +1,252 @@
+"""The contract as SQL: raw values in, typed attempts and the reason of each refusal out.
+
+One piece of SQL for every format and both ways of reading, so that they can't disagree on what a
+value means.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from passk_py.contract import CONTRACT_COLUMNS, OUTCOMES
+from passk_py.landing.values import TYPERS, Rule, Typed, as_flag, case_of, quote, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from passk_py.formats import Field
+    from passk_py.landing.options import Options
+
+__all__ = ["MAX_RAW", "ContractSql"]
+
+MAX_RAW: Final = 10_000
+"""How many characters of a rejected row are kept."""
+
+_NOT_NEGATIVE: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
+# tau-bench's slack for a reward that is a sum of floats.
+_SLACK: Final = 1e-6
+
+
+class ContractSql:
+    """Turns a reader's relation into typed attempts.
+
+    The relation has the columns that ``fields`` speak of, and ``source_line``, ``raw`` (the text
+    of the row), ``read_code`` and ``read_reason`` (why the reader itself refuses the row, else
+    null).
+
+    Parameters
+    ----------
+    fields
+        Where each column of the contract comes from.
+    options
+        What fills a null.
+    default_run_id, default_suite
+        What stands in where neither the file nor the options say it.
+    """
+
+    def __init__(
+        self,
+        fields: Mapping[str, Field],
+        options: Options,
+        *,
+        default_run_id: str | None,
+        default_suite: str,
+    ) -> None:
+        self._fields = fields
+        fills = {
+            "run_id": options.run_id or default_run_id,
+            "suite": options.suite or default_suite,
+            "agent": options.agent,
+            "model": options.model,
+        }
+        self._fills = {name: quote(text) for name, text in fills.items() if text is not None}
+        self._tags = options.tags
+        threshold = options.score_threshold
+        self._limit = repr(threshold - _SLACK if threshold == 1.0 else float(threshold)) + "::double"
+        self._values, self._rules = self._build()
+
+    def typed(self, relation: str) -> str:
+        """SQL for the contract's columns, ``source_line`` and ``fault``, which is null if all is well.
+
+        Parameters
+        ----------
+        relation
+            A query of the reader's relation.
+
+        Returns
+        -------
+        str
+            A query with a row for each row of the relation, in its order.
+        """
+        return f"select {self._columns()}, source_line, fault from {self._judged(relation)}"
+
+    def explained(self, relation: str) -> str:
+        """SQL for the same, and ``reject_field``, ``reject_code``, ``reject_reason``, ``raw_text``.
+
+        Parameters
+        ----------
+        relation
+            A query of the reader's relation.
+
+        Returns
+        -------
+        str
+            A query with a row for each row of the relation, in its order.
+        """
+        by_fault = [(f"fault = {place}", rule) for place, rule in enumerate(self._rules, 1)]
+        field = case_of([(when, quote(rule.field)) for when, rule in by_fault])
+        code = case_of([("fault = 0", "read_code"), *((w, quote(r.code)) for w, r in by_fault)])
+        reason = case_of([("fault = 0", "read_reason"), *((w, r.reason) for w, r in by_fault)])
+        cut = (
+            f"case when length(raw) > {MAX_RAW} then left(raw, {MAX_RAW}) || "
+            "' [cut: ' || length(raw) || ' characters in all]' else raw end"
+        )
+        return (
+            f"select {self._columns()}, source_line, fault, "
+            f"case when fault is not null then {field} end as reject_field, "
+            f"case when fault is not null then {code} end as reject_code, "
+            f"case when fault is not null then {reason} end as reject_reason, "
+            f"case when fault is not null then {cut} end as raw_text "
+            f"from {self._judged(relation)}"
+        )
+
+    def _columns(self) -> str:
+        return ", ".join(f"v_{column.name} as {column.name}" for column in CONTRACT_COLUMNS)
+
+    def _judged(self, relation: str) -> str:
+        raw = ", ".join(f"{field.sql} as f_{name}" for name, field in self._fields.items())
+        typed = ", ".join(f"{value.sql} as v_{name}" for name, value in self._values.items())
+        whens = [
+            ("read_code is not null", "0"),
+            *((rule.when, str(place)) for place, rule in enumerate(self._rules, 1)),
+        ]
+        return (
+            f"(select *, ({case_of(whens)})::utinyint as fault from (select * replace ("
+            f"{self._tags_filled()} as v_tags), {self._verdict()} from (select *, {typed} from "
+            f"(select {raw}, source_line, raw, read_code, read_reason from ({relation})))))"
+        )
+
+    def _build(self) -> tuple[dict[str, Typed], list[Rule]]:
+        values: dict[str, Typed] = {}
+        rules: list[Rule] = []
+        for column in CONTRACT_COLUMNS:
+            name, field = column.name, self._fields.get(column.name)
+            if name == "outcome":
+                continue
+            stored = "v_reason_given" if name == "outcome_reason" else f"v_{name}"
+            if field is None:
+                value = Typed(f"null::{column.duckdb_type}")
+            else:
+                value = TYPERS[column.duckdb_type](name, field.label, field.kind)
+            if name in self._fills:
+                value = Typed(f"coalesce({value.sql}, {self._fills[name]})", value.rules)
+            values[stored.removeprefix("v_")] = value
+            rules += [
+                Rule(rule.when.replace("v_outcome_reason", stored), *_rest(rule, stored))
+                for rule in value.rules
+            ]
+        if passed := self._fields.get("passed"):
+            values["passed"] = as_flag("passed", passed.label, passed.kind)
+            rules += values["passed"].rules
+        else:
+            values["passed"] = Typed("null::boolean")
+        return values, [*self._missing(), *rules, *self._outcome_rules(), *self._ranges()]
+
+    def _missing(self) -> list[Rule]:
+        hints = {
+            "attempt": "attempt is missing; it numbers the tries of a task, from 1.",
+            "task_id": "task_id is missing.",
+            "run_id": "run_id is missing; give one for the whole file with --run-id.",
+        }
+        rules = []
+        for name, hint in hints.items():
+            field = self._fields.get(name)
+            if name in self._fills:
+                continue
+            if field is None:
+                when = "true"
+            elif field.kind == "text":
+                when = f"coalesce(f_{name}, '') = ''"
+            else:
+                when = f"f_{name} is null"
+            rules.append(Rule(when, name, "missing_field", quote(hint)))
+        return rules
+
+    def _word(self) -> str:
+        return "nullif(cast(f_outcome as varchar), '')" if "outcome" in self._fields else "null"
+
+    def _verdict(self) -> str:
+        word = self._word()
+        known = ", ".join(quote(outcome) for outcome in OUTCOMES)
+        outcome = case_of(
+            [
+                (f"{word} in ({known})", word),
+                (f"{word} is not null", "null"),
+                ("v_passed", "'passed'"),
+                ("not v_passed", "'failed'"),
+                (f"v_score >= {self._limit}", "'passed'"),
+                ("v_score is not null", "'failed'"),
+            ],
+            otherwise="'excluded'",
+        )
+        silent = f"{word} is null and v_passed is null and v_score is null"
+        reason = f"coalesce(v_reason_given, case when {silent} then 'no_verdict' end)"
+        return f"({outcome})::varchar as v_outcome, ({reason})::varchar as v_outcome_reason"
+
+    def _outcome_rules(self) -> list[Rule]:
+        if "outcome" not in self._fields:
+            return []
+        word, label = self._word(), quote(self._fields["outcome"].label + " is ")
+        known = ", ".join(OUTCOMES)
+        rules = [
+            Rule(
+                f"{word} is not null and v_outcome is null",
+                "outcome",
+                "unknown_outcome",
+                f"{label} || {shown('f_outcome')} || {quote(f', which is not one of {known}.')}",
+            )
+        ]
+        if "passed" in self._fields:
+            # passed = false beside excluded is what many harnesses write for an attempt that
+            # died, so it is no contradiction; nor is a pass that someone took out afterwards.
+            rules.append(
+                Rule(
+                    "(v_outcome = 'failed' and v_passed) or (v_outcome = 'passed' and not v_passed)",
+                    "outcome",
+                    "contradictory_verdict",
+                    f"{label} || {shown('f_outcome')} || ' but passed is ' || "
+                    f"{shown('f_passed')} || '; they must agree.'",
+                )
+            )
+        return rules
+
+    def _ranges(self) -> list[Rule]:
+        rules = []
+        if attempt := self._fields.get("attempt"):
+            reason = f"', but attempts are numbered from 1.'"
+            rules.append(_below("attempt", attempt.label, "1", reason))
+        for name in _NOT_NEGATIVE:
+            if field := self._fields.get(name):
+                rules.append(_below(name, field.label, "0", "', but it can not be negative.'"))
+        return rules
+
+    def _tags_filled(self) -> str:
+        tags = "v_tags"
+        if self._tags:
+            given = ", ".join(f"{quote(k)}: {quote(v)}" for k, v in sorted(self._tags.items()))
+            tags = f"map_concat(map {{{given}}}, v_tags)"
+        elif "tags" not in self._fields:
+            return tags
+        # Sorted by name, because maps are equal only in the same order and the order of the keys
+        # of a JSON object means nothing.
+        return f"case when {tags} is not null then map_from_entries(list_sort(map_entries({tags}))) end"
+
+
+def _rest(rule: Rule, stored: str) -> Sequence[str]:
+    return rule.field, rule.code, rule.reason.replace("v_outcome_reason", stored)
+
+
+def _below(name: str, label: str, least: str, reason: str) -> Rule:
+    # tau-bench's trial -1 is attempt 0: the value that was judged is shown.
+    said = f"{quote(label + ' is ')} || v_{name} || {reason}"
+    return Rule(f"v_{name} < {least}", name, "out_of_range", said)

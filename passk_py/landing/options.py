@@ -1,0 +1,87 @@
+"""What the user says of the files: the fill-ins and the threshold."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from passk_py.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from passk_py.formats import Format
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Values for what a file does not say, and the threshold of a score.
+
+    Parameters
+    ----------
+    run_id, suite, agent, model
+        Fill a row's null; a row that says it itself keeps what it says.
+    tags
+        Added to a row's tags; a tag of the row wins over one of the same name.
+    score_threshold
+        A score of at least this is a pass, where nothing else tells the verdict.
+    policy
+        Reserved for the rules by which errors of a harness fail or exclude an attempt.
+    """
+
+    run_id: str | None = None
+    suite: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    score_threshold: float = 1.0
+    policy: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values that no row may have."""
+        texts = {name: getattr(self, name) for name in ("run_id", "suite", "agent", "model")}
+        for name, value in [*texts.items(), *(("tag", tag) for tag in self.tags)]:
+            if value is not None and (not value or "\0" in value):
+                flag = "--" + name.replace("_", "-")
+                raise PasskError(
+                    f"{flag} is {value!r}, which is no name.",
+                    hint=f"Give {flag} a text, or leave it out.",
+                )
+        if not math.isfinite(self.score_threshold):
+            raise PasskError(
+                f"--score-threshold is {self.score_threshold}, which no score can be held against.",
+                hint="Give a finite number; the default is 1.0.",
+            )
+
+    def as_json(self, reader: Format) -> str:
+        """Write down what decides, beside the file's bytes, which rows come out.
+
+        Parameters
+        ----------
+        reader
+            The format that the file is read as.
+
+        Returns
+        -------
+        str
+            JSON with sorted keys. Two loads of the same bytes with equal texts give equal rows.
+        """
+        said = {
+            "run_id": self.run_id,
+            "suite": self.suite,
+            "agent": self.agent,
+            "model": self.model,
+            "tags": dict(self.tags) or None,
+            "score_threshold": self.score_threshold if reader.uses_threshold else None,
+            "policy": self.policy,
+        }
+        given = {name: value for name, value in said.items() if value is not None}
+        return json.dumps(
+            {"reader": f"{reader.name}/{reader.reader_version}", **given},
+            sort_keys=True,
+            ensure_ascii=False,
+        )

@@ -1,0 +1,324 @@
+"""What the suites that build the dbt project share: a project on a database of its own, and logs.
+
+dbt runs in this process, because a process of its own costs more than a build. Three things make
+that cheap and safe: every database is called ``passk.duckdb`` and opened from its own folder, so
+that one profile and one parsed manifest serve them all; the manifest is parsed once for each set of
+vars; and every path that dbt writes to is under pytest's temporary folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+import polars as pl
+import pytest
+
+from passk_py.contract import LANDING_COLUMNS
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+DATA: Final = ROOT.parent / "shared" / "data"
+DATABASE: Final = "passk.duckdb"
+FIRST_LOAD: Final = datetime(2026, 1, 1)
+
+Row = Mapping[str, Any]
+Vars = Mapping[str, Any]
+
+VERDICTS: Final = {"P": "passed", "F": "failed", "X": "excluded"}
+
+LANDING_DDL: Final = (
+    "create schema if not exists landing",
+    "create table landing.attempts ("
+    + ", ".join(f"{column.name} {column.duckdb_type}" for column in LANDING_COLUMNS)
+    + ")",
+    "create table landing.rejected (run_id varchar, suite varchar, task_id varchar, attempt bigint,"
+    " outcome varchar, reason_code varchar, reason varchar, raw varchar, source_file varchar,"
+    " source_line bigint, source_format varchar, loaded_at timestamp)",
+    "create table landing.removed_tasks (run_id varchar, suite varchar, task_id varchar,"
+    " removed_at timestamp)",
+)
+
+_TEXTS: Final = {"VARCHAR": pl.String(), "BIGINT": pl.Int64(), "DOUBLE": pl.Float64()}
+
+
+def polars_type(duckdb_type: str) -> pl.DataType:
+    """Give the polars type that a column of the contract is written to Parquet as."""
+    if duckdb_type == "TIMESTAMP":
+        return pl.Datetime("us")
+    if duckdb_type.startswith("MAP"):
+        return pl.List(pl.Struct({"key": pl.String(), "value": pl.String()}))
+    return _TEXTS[duckdb_type]
+
+
+def attempts(
+    run_id: str,
+    task_id: str,
+    outcomes: str,
+    *,
+    suite: str = "suite",
+    loaded_at: datetime = FIRST_LOAD,
+    first: int = 1,
+    **more: Any,
+) -> list[dict[str, Any]]:
+    """Give the rows of one task: P passed, F failed, X excluded, a dot for a number left out."""
+    return [
+        {
+            "run_id": run_id,
+            "suite": suite,
+            "task_id": task_id,
+            "attempt": number,
+            "outcome": VERDICTS[letter],
+            "loaded_at": loaded_at,
+            **more,
+        }
+        for number, letter in enumerate(outcomes, first)
+        if letter != "."
+    ]
+
+
+class BuildError(Exception):
+    """A dbt command that failed; its text is what the user would read."""
+
+    @property
+    def message(self) -> str:
+        """What the project says, without the frame that dbt puts around it."""
+        lines = str(self).splitlines()
+        while lines and re.search(r"(Error|Error in .*)$", lines[0]):
+            del lines[0]
+        text = textwrap.dedent("\n".join(lines))
+        return text.partition("\n\n> in macro")[0].strip()
+
+
+@dataclass
+class Dbt:
+    """Calls dbt in this process, with a manifest that is parsed once for each set of vars."""
+
+    folder: Path
+    project_dir: Path = ROOT
+    profile: str = "passk"
+    manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 1}
+        profile = {self.profile: {"target": "duckdb", "outputs": {"duckdb": output, "demo": output}}}
+        # JSON is YAML too.
+        (self.folder / "profiles.yml").write_text(json.dumps(profile), encoding="utf-8")
+
+    def target_path(self, variables: Vars, target: str = "duckdb") -> Path:
+        """Give the folder of compiled SQL for these vars."""
+        key = (target, json.dumps(variables, sort_keys=True))
+        known = list(self.manifests)
+        return self.folder / f"target_{known.index(key) if key in known else len(known)}"
+
+    def options(self, variables: Vars, target: str = "duckdb") -> list[str]:
+        """Give the options that every command takes."""
+        return [
+            "--project-dir", str(self.project_dir),
+            "--profiles-dir", str(self.folder),
+            "--target", target,
+            "--target-path", str(self.target_path(variables, target)),
+            "--log-path", str(self.folder / "logs"),
+            "--log-level", "none",
+            "--log-level-file", "none",
+            "--vars", json.dumps(variables),
+        ]  # fmt: skip
+
+    def manifest(self, variables: Vars, target: str = "duckdb") -> Manifest:
+        """Parse the project with these vars, or give what was parsed before."""
+        from dbt.cli.main import dbtRunner
+
+        key = (target, json.dumps(variables, sort_keys=True))
+        if key not in self.manifests:
+            parsed = dbtRunner().invoke(["parse", *self.options(variables, target)])
+            if not parsed.success:
+                raise BuildError(str(parsed.exception))
+            self.manifests[key] = parsed.result  # type: ignore[assignment]
+        return self.manifests[key]
+
+    def invoke(
+        self,
+        arguments: Sequence[str],
+        *,
+        folder: Path,
+        variables: Vars,
+        target: str = "duckdb",
+    ) -> Any:
+        """Run a dbt command in a folder and give its result, or raise what it said."""
+        from dbt.cli.main import dbtRunner
+
+        with contextlib.chdir(folder):
+            manifest = self.manifest(variables, target)
+            command, *rest = arguments
+            done = dbtRunner(manifest=manifest).invoke(
+                [command, *self.options(variables, target), "--no-write-json", *rest]
+            )
+        if done.exception is not None:
+            # dbt hides what a template of the command line says behind "Error parsing inline query".
+            raise BuildError(str(done.exception.__cause__ or done.exception))
+        if not done.success:
+            failures = [
+                f"{result.node.name}: {result.message}"
+                for result in done.result
+                if result.status not in ("success", "pass", "skipped")
+            ]
+            raise BuildError("\n".join(failures))
+        return done.result
+
+
+@dataclass
+class Project:
+    """One database, and the dbt project that builds it."""
+
+    folder: Path
+    dbt: Dbt
+
+    @property
+    def database(self) -> Path:
+        """The database file."""
+        return self.folder / DATABASE
+
+    @contextlib.contextmanager
+    def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open the database between two builds."""
+        connection = duckdb.connect(str(self.database))
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def execute(self, *statements: str) -> None:
+        """Run statements, one transaction for all."""
+        with self.connect() as connection:
+            connection.execute("begin")
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute("commit")
+
+    def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Give the rows of a select."""
+        with self.connect() as connection:
+            return connection.execute(sql, parameters or None).fetchall()
+
+    def records(self, sql: str, *parameters: Any) -> list[dict[str, Any]]:
+        """Give the rows of a select as mappings."""
+        with self.connect() as connection:
+            result = connection.execute(sql, parameters or None)
+            names = [column[0] for column in result.description]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def make_landing(self) -> None:
+        """Make the empty tables that the loader writes to."""
+        self.execute(*LANDING_DDL)
+
+    def land(self, rows: Iterable[Row]) -> None:
+        """Put rows into landing.attempts; what they do not say is null, the suite 'suite'."""
+        if not self.database.exists():
+            self.make_landing()
+        self.insert("landing.attempts", rows)
+
+    def insert(self, table: str, rows: Iterable[Row]) -> None:
+        """Put rows of the contract's columns into a table, by way of Parquet: fast and typed."""
+        records = [{"suite": "suite", "loaded_at": FIRST_LOAD, **row} for row in rows]
+        columns = {column.name: polars_type(column.duckdb_type) for column in LANDING_COLUMNS}
+        for record in records:
+            tags = record.get("tags")
+            if isinstance(tags, Mapping):
+                record["tags"] = [{"key": key, "value": value} for key, value in tags.items()]
+        frame = pl.DataFrame(
+            {name: [record.get(name) for record in records] for name in columns}, schema=columns
+        )
+        path = self.folder / "rows.parquet"
+        frame.write_parquet(path)
+        self.execute(
+            f"insert into {table} by name select * replace (map_from_entries(tags) as tags)"
+            f" from read_parquet('{path}')"
+        )
+        path.unlink()
+
+    def run(
+        self,
+        variables: Vars | None = None,
+        *,
+        command: str = "run",
+        full_refresh: bool = False,
+        select: Sequence[str] = (),
+        target: str = "duckdb",
+    ) -> Any:
+        """Build the models, or raise what dbt said."""
+        arguments = [command]
+        if full_refresh:
+            arguments.append("--full-refresh")
+        if select:
+            arguments += ["--select", *select]
+        return self.dbt.invoke(
+            arguments, folder=self.folder, variables=variables or {}, target=target
+        )
+
+    def render(self, template: str, variables: Vars | None = None) -> str:
+        """Give the SQL that a template of the project's macros compiles to."""
+        result = self.dbt.invoke(
+            ["compile", "--no-populate-cache", "--no-introspect", "--quiet", "--inline", template],
+            folder=self.folder,
+            variables=variables or {},
+        )
+        return str(result.results[0].node.compiled_code)
+
+    def copy(self, folder: Path) -> Project:
+        """Give a project on a copy of the database."""
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(self.database, folder / DATABASE)
+        return Project(folder, self.dbt)
+
+
+@pytest.fixture(scope="session")
+def dbt(tmp_path_factory: pytest.TempPathFactory) -> Dbt:
+    """The dbt project of this repository."""
+    os.environ["DBT_SEND_ANONYMOUS_USAGE_STATS"] = "false"
+    return Dbt(tmp_path_factory.mktemp("dbt"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, dbt: Dbt) -> Project:
+    """A project on a new database with empty landing tables."""
+    made = Project(tmp_path, dbt)
+    made.make_landing()
+    return made
+
+
+def data_file(*parts: str) -> Path:
+    """Give the path of a real log that lies beside the checkout, or skip the test by its name."""
+    path = DATA.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"{'/'.join(parts)} is not beside this checkout, in {DATA}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def tau_bench_file() -> Path:
+    """tau-bench's own result file: 50 airline tasks with 4 trials each of gpt-4o."""
+    return data_file("tau_bench", "gpt-4o-airline.json")
+
+
+@pytest.fixture(scope="session")
+def human_eval_file() -> Path:
+    """164 tasks of HumanEval with 100 samples each of CodeGen-16B."""
+    return data_file("humaneval_codegen16b", "attempts.csv")
+
+
+def load_time(batch: int) -> datetime:
+    """Give the loaded_at of a batch: later for each batch than for all before it."""
+    return FIRST_LOAD + timedelta(minutes=batch)
