@@ -27,11 +27,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import polars as pl
 
 from passk_py.errors import PasskError
-from passk_py.numerics import let, log1p_nonnegative, log_beta_moment, one_minus_exp
+from passk_py.numerics import (
+    let,
+    log1p_nonnegative,
+    log_beta_moment_steps,
+    one_minus_exp_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
+
+    from passk_py.numerics import Steps
 
 __all__ = [
     "ArgumentError",
@@ -241,9 +248,11 @@ def pass_at_k(n: IntoExpr, c: IntoExpr, k: IntoExpr) -> pl.Expr:
         value = fc / (fn - float(drawn - 1))
         for i in reversed(range(drawn - 1)):
             value = (fc + (fn - fc - float(i)) * value) / (fn - float(i))
+        steps: Steps = ({"value": value},)
     else:
         # Failures instead of passes: 1 - pass@k is pass^k of the task with n - c passes.
-        value = one_minus_exp(log_beta_moment(fn - fc - fk + 1.0, fc, fk))
+        steps = log_beta_moment_steps(fn - fc - fk + 1.0, fc, fk)
+        steps += one_minus_exp_steps(pl.field("log_moment"), "value")
     decided = (
         pl.when(fc == 0.0)
         .then(0.0)
@@ -255,7 +264,7 @@ def pass_at_k(n: IntoExpr, c: IntoExpr, k: IntoExpr) -> pl.Expr:
     )
     return let(
         {"n": n_.expr, "c": c_.expr, "k": k_.expr},
-        {"value": value},
+        *steps,
         {"pass_at_k": _null_unless(_task_valid(k_), decided)},
     )
 
@@ -304,8 +313,10 @@ def pass_hat_k(n: IntoExpr, c: IntoExpr, k: IntoExpr) -> pl.Expr:
         value = fc / fn
         for i in range(1, int(k_.literal)):
             value = value * ((fc - float(i)) / (fn - float(i)))
+        steps: Steps = ({"value": value},)
     else:
-        value = log_beta_moment(fc - fk + 1.0, fn - fc, fk).exp()
+        steps = log_beta_moment_steps(fc - fk + 1.0, fn - fc, fk)
+        steps += ({"value": pl.field("log_moment").exp()},)
     decided = (
         pl.when(fc == fn)
         .then(1.0)
@@ -317,7 +328,7 @@ def pass_hat_k(n: IntoExpr, c: IntoExpr, k: IntoExpr) -> pl.Expr:
     )
     return let(
         {"n": n_.expr, "c": c_.expr, "k": k_.expr},
-        {"value": value},
+        *steps,
         {"pass_hat_k": _null_unless(_task_valid(k_), decided)},
     )
 
@@ -359,10 +370,10 @@ def log_choose(n: IntoExpr, k: IntoExpr) -> pl.Expr:
     k_ = _operand("log_choose", "k", k, _COUNT)
     fn, fk = pl.field("n"), pl.field("k")
     valid = _COUNT.check(fn) & _COUNT.check(fk) & (fk <= fn)
-    decided = pl.when((fk == 0.0) | (fk == fn)).then(0.0).otherwise(pl.field("value"))
+    decided = pl.when((fk == 0.0) | (fk == fn)).then(0.0).otherwise(-pl.field("log_moment"))
     return let(
         {"n": n_.expr, "k": k_.expr},
-        {"value": -log_beta_moment(pl.lit(1.0, _F64), fn - fk, fk)},
+        *log_beta_moment_steps(pl.lit(1.0, _F64), fn - fk, fk),
         {"log_choose": _null_unless(valid, decided)},
     )
 
@@ -429,7 +440,7 @@ def pass_at_k_plugin(n: IntoExpr, c: IntoExpr, k: IntoExpr) -> pl.Expr:
         {"n": n_.expr, "c": c_.expr, "k": k_.expr},
         {"odds": fc / (fn - fc)},
         {"one_plus_odds": 1.0 + odds},
-        {"value": one_minus_exp(-fk * log1p_nonnegative(odds, one_plus_odds))},
+        *one_minus_exp_steps(-fk * log1p_nonnegative(odds, one_plus_odds), "value"),
         {"pass_at_k_plugin": _null_unless(_plugin_valid(), decided)},
     )
 
@@ -525,9 +536,10 @@ def pass_at_k_pooled(pass_1: IntoExpr, k: IntoExpr) -> pl.Expr:
     m_ = _operand("pass_at_k_pooled", "pass_1", pass_1, _RATE)
     k_ = _operand("pass_at_k_pooled", "k", k, _POSITIVE)
     m, fk = pl.field("m"), pl.field("k")
-    value = pl.when(fk == 1.0).then(m).otherwise(one_minus_exp(fk * (-m).log1p()))
+    value = pl.when(fk == 1.0).then(m).otherwise(pl.field("value"))
     return let(
         {"m": m_.expr, "k": k_.expr},
+        *one_minus_exp_steps(fk * (-m).log1p(), "value"),
         {"pass_at_k_pooled": _null_unless(_RATE.check(m) & _POSITIVE.check(fk), value)},
     )
 
@@ -659,9 +671,10 @@ def delta_k_max(pass_1: IntoExpr, k: IntoExpr) -> pl.Expr:
     m_ = _operand("delta_k_max", "pass_1", pass_1, _RATE)
     k_ = _operand("delta_k_max", "k", k, _POSITIVE)
     m, fk = pl.field("m"), pl.field("k")
-    value = pl.when(fk == 1.0).then(0.0).otherwise(m * one_minus_exp((fk - 1.0) * m.log()))
+    value = pl.when(fk == 1.0).then(0.0).otherwise(m * pl.field("share"))
     return let(
         {"m": m_.expr, "k": k_.expr},
+        *one_minus_exp_steps((fk - 1.0) * m.log(), "share"),
         {"delta_k_max": _null_unless(_RATE.check(m) & _POSITIVE.check(fk), value)},
     )
 

@@ -2,18 +2,21 @@
 
 Every function takes an eager or a lazy frame whose rows are attempts (see
 :mod:`passk_py.contract`) and returns the same kind. Only ``run_id``, ``task_id``, ``attempt`` and
-a verdict are needed; ``suite`` is ``'default'`` where the log has none. The verdict is one of
+a verdict are needed; ``suite`` is ``'default'`` where the log has none. The verdict of an attempt
+is the first of these that the log has and that is not null:
 
-* ``outcome``: ``passed``, ``failed`` or ``excluded``; null is excluded;
-* ``passed``: Boolean, or the integers 0 and 1; null is excluded;
-* ``score`` with ``threshold=``: passed from the threshold on; null and NaN are excluded. An
-  ``outcome`` of ``excluded`` stays so.
+* ``outcome``: ``passed``, ``failed`` or ``excluded``;
+* ``passed``: Boolean, or the integers 0 and 1;
+* ``score``: passed from ``threshold`` on; NaN is null.
+
+An attempt without a verdict is excluded.
 
 ``(run_id, suite, task_id, attempt)`` must be unique. A task that has an attempt number twice, or an
 attempt without a number, can't be counted: its n, c and metrics are null with the reason beside
 them, never a guess.
 
-The definitions are those of the SQL tables of the same names.
+The definitions and the defaults are those of the SQL tables ``passk_task_metrics``,
+``passk_suite_metrics`` and ``passk_tasks``.
 """
 
 from __future__ import annotations
@@ -42,8 +45,8 @@ __all__ = [
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
-DEFAULT_KS: Final = (1, 2, 4, 8)
-"""The k that are reported when none are given."""
+DEFAULT_KS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100)
+"""The k that are reported when none are given: the default of the var ``passk_ks``."""
 
 UNTAGGED: Final = "(untagged)"
 """The slice value of attempts that lack the tag, or have null in the column."""
@@ -59,8 +62,7 @@ _SUITE_MEANS: Final = (
     "pass_hat_k_first_k",
 )
 _NEEDS: Final = (
-    "A log needs run_id, task_id, attempt, and an outcome, a Boolean passed, or a score with "
-    "threshold=."
+    "A log needs run_id, task_id, attempt, and an outcome, a Boolean passed or a numeric score."
 )
 
 
@@ -85,39 +87,48 @@ def _checked_ks(function: str, ks: Iterable[int]) -> list[int]:
     return sorted(set(values))
 
 
-def _verdict(
-    frame: pl.DataFrame | pl.LazyFrame, schema: pl.Schema, threshold: float | None
-) -> pl.Expr:
-    """Give true for passed, false for failed, null for excluded."""
-    if threshold is not None:
-        if "score" not in schema:
-            raise PasskError("threshold= needs a column score, and there is none", hint=_NEEDS)
-        score = pl.col("score").cast(pl.Float64)
-        says = score.is_not_null() & score.is_not_nan()
-        if "outcome" in schema:
-            says = says & pl.col("outcome").ne_missing("excluded")
-        return pl.when(says).then(score >= threshold).otherwise(None)
-    if "outcome" in schema:
-        outcome = pl.col("outcome").cast(pl.String)
-        if isinstance(frame, pl.DataFrame):
-            unknown = frame.select(outcome.unique().alias("outcome")).filter(
-                ~pl.col("outcome").is_in(OUTCOMES)
+def _outcome(frame: pl.DataFrame | pl.LazyFrame) -> pl.Expr:
+    outcome = pl.col("outcome").cast(pl.String)
+    if isinstance(frame, pl.DataFrame):
+        unknown = frame.select(outcome.unique().alias("outcome")).filter(
+            ~pl.col("outcome").is_in(OUTCOMES)
+        )
+        if unknown.height:
+            raise PasskError(
+                f"an outcome is {unknown.item(0, 0)!r}",
+                hint=f"Outcomes are {', '.join(OUTCOMES)}.",
             )
-            if unknown.height:
-                raise PasskError(
-                    f"an outcome is {unknown.item(0, 0)!r}",
-                    hint=f"Outcomes are {', '.join(OUTCOMES)}, and null for excluded.",
-                )
-        # A strict cast, so that a lazy frame fails too rather than count an unknown word.
-        outcome = outcome.cast(pl.Enum(OUTCOMES))
-        return pl.when(outcome != "excluded").then(outcome == "passed").otherwise(None)
+    # A strict cast, so that a lazy frame fails too rather than count an unknown word.
+    return outcome.cast(pl.Enum(OUTCOMES))
+
+
+def _verdict(frame: pl.DataFrame | pl.LazyFrame, schema: pl.Schema, threshold: float) -> pl.Expr:
+    """Give true for passed, false for failed, null for excluded."""
+    if not {"outcome", "passed", "score"} & set(schema):
+        raise PasskError("the attempts have no verdict", hint=_NEEDS)
+    verdict = pl.lit(None, pl.Boolean)
+    if "score" in schema:
+        if not schema["score"].is_numeric():
+            raise PasskError(f"the column score is of type {schema['score']}", hint=_NEEDS)
+        score = pl.col("score").cast(pl.Float64).fill_nan(None)
+        verdict = score >= threshold
     if "passed" in schema:
+        passed = pl.col("passed")
         if schema["passed"].is_integer():
-            return pl.col("passed").replace_strict([0, 1], [False, True], return_dtype=pl.Boolean)
-        if schema["passed"] != pl.Boolean:
+            passed = passed.replace_strict([0, 1], [False, True], return_dtype=pl.Boolean)
+        elif schema["passed"] not in (pl.Boolean, pl.Null):
             raise PasskError(f"the column passed is of type {schema['passed']}", hint=_NEEDS)
-        return pl.col("passed")
-    raise PasskError("the attempts have no verdict", hint=_NEEDS)
+        verdict = pl.coalesce(passed, verdict)
+    if "outcome" in schema:
+        outcome = _outcome(frame)
+        verdict = (
+            pl.when(outcome.is_null())
+            .then(verdict)
+            .when(outcome != "excluded")
+            .then(outcome == "passed")
+            .otherwise(None)
+        )
+    return verdict
 
 
 def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
@@ -156,7 +167,7 @@ def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
 
 
 def _read(
-    frame: pl.DataFrame | pl.LazyFrame, threshold: float | None, slice_name: str | None = None
+    frame: pl.DataFrame | pl.LazyFrame, threshold: float, slice_name: str | None = None
 ) -> pl.LazyFrame:
     """Reduce a log to its key, the verdict and the value of one slice."""
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
@@ -346,14 +357,17 @@ def _task_metrics(
     }
     if not ordered:
         by_order = {name: pl.lit(None, pl.Float64) for name in by_order}
-    return long.with_columns(**by_order, null_reason=reason)
+    plugins = {
+        name: pl.when(n >= k).then(pl.col(name)) for name in _STATE_METRICS if "plugin" in name
+    }
+    return long.with_columns(**by_order, **plugins, null_reason=reason)
 
 
 # ---------------------------------------------------------------------------------------------
 # public
 
 
-def task_counts(attempts: FrameT, *, threshold: float | None = None) -> FrameT:
+def task_counts(attempts: FrameT, *, threshold: float = 1.0) -> FrameT:
     """Count the attempts of every task of every run.
 
     Parameters
@@ -361,7 +375,7 @@ def task_counts(attempts: FrameT, *, threshold: float | None = None) -> FrameT:
     attempts
         A log of attempts, eager or lazy.
     threshold
-        If given, an attempt passes if its ``score`` is at least this.
+        An attempt that has only a ``score`` passes from here on.
 
     Returns
     -------
@@ -395,7 +409,7 @@ def task_metrics(
     *,
     ks: Iterable[int] = DEFAULT_KS,
     ordered: bool = True,
-    threshold: float | None = None,
+    threshold: float = 1.0,
 ) -> FrameT:
     """Compute every estimator for every task of every run.
 
@@ -409,7 +423,7 @@ def task_metrics(
         Whether to compute what depends on the order of the attempts, which costs a sort. If not,
         ``windows`` and the columns that end in ``_window`` and ``_first_k`` are null.
     threshold
-        If given, an attempt passes if its ``score`` is at least this.
+        An attempt that has only a ``score`` passes from here on.
 
     Returns
     -------
@@ -420,7 +434,7 @@ def task_metrics(
         breaks them), ``pass_at_k_window``, ``pass_hat_k_window``, ``pass_at_k_first_k``,
         ``pass_hat_k_first_k``, and ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null:
         ``n < k``, ``no counted attempt``, ``attempt number twice``, ``null in the key``, or null
-        if they are not. The plug-ins need n >= 1 only.
+        if they are not.
 
     Raises
     ------
@@ -486,7 +500,11 @@ def _suite(
         .then(None)
         .when(pl.col("broken") > 0)
         .then(pl.format("{} in {} of {} tasks", "why", "broken", total_tasks))
-        .otherwise(pl.format("n < {} in {} of {} tasks", k, short, total_tasks))
+        .otherwise(
+            pl.format("n < {} in {} of {} tasks", k, short, total_tasks)
+            if whole_suite
+            else pl.format("n < {} in every task", k)
+        )
     )
     table = table.with_columns(
         **{
@@ -537,7 +555,7 @@ def suite_metrics(
     on_short: Literal["null_suite", "eligible_only"] = "null_suite",
     ordered: bool = True,
     slices: Sequence[str] = (),
-    threshold: float | None = None,
+    threshold: float = 1.0,
 ) -> FrameT:
     """Average every estimator over the tasks of every suite of every run.
 
@@ -558,7 +576,7 @@ def suite_metrics(
         same name. Attempts without a value are the slice ``(untagged)``. A slice is computed from
         its attempts alone: a task whose attempts differ in the tag counts in each with its share.
     threshold
-        If given, an attempt passes if its ``score`` is at least this.
+        An attempt that has only a ``score`` passes from here on.
 
     Returns
     -------
@@ -624,7 +642,7 @@ def tasks(
     *,
     consistent_rate: float = 1.0,
     incapable_rate: float = 0.0,
-    threshold: float | None = None,
+    threshold: float = 1.0,
 ) -> FrameT:
     """Class every task of every run, and tell its longest streaks.
 
@@ -635,7 +653,7 @@ def tasks(
     consistent_rate, incapable_rate
         See :func:`~passk_py.estimators.task_class`.
     threshold
-        If given, an attempt passes if its ``score`` is at least this.
+        An attempt that has only a ``score`` passes from here on.
 
     Returns
     -------

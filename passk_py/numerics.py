@@ -17,9 +17,22 @@ Two things make the expressions look as they do.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import polars as pl
 
-__all__ = ["let", "log1p_nonnegative", "log_beta_moment", "one_minus_exp"]
+__all__ = [
+    "Steps",
+    "let",
+    "log1p_nonnegative",
+    "log_beta_moment",
+    "log_beta_moment_steps",
+    "one_minus_exp",
+    "one_minus_exp_steps",
+]
+
+Steps: TypeAlias = tuple[dict[str, pl.Expr], ...]
+"""Named intermediate results, in order: what :func:`let` takes."""
 
 _SHIFT = 11
 """By how much an alpha below it is raised before Stirling's series is used."""
@@ -34,25 +47,29 @@ _STIELTJES = (
 """Partial numerators of the continued fraction of :func:`_remainder`, from Bernoulli numbers."""
 
 
-def let(start: dict[str, pl.Expr], *stages: dict[str, pl.Expr]) -> pl.Expr:
+def let(start: dict[str, pl.Expr], *steps: dict[str, pl.Expr]) -> pl.Expr:
     """Give names to intermediate results, so that each is evaluated once.
+
+    Steps must not contain another ``let``: polars 2.1 panics on it inside ``group_by``. Functions
+    that are used within others therefore return their steps.
 
     Parameters
     ----------
     start
         The first names and their expressions, over the columns of the frame.
-    stages
-        More names; an expression sees the names of the stages before it as ``pl.field(name)``.
+    steps
+        More names; an expression sees the names of the steps before it as ``pl.field(name)``.
 
     Returns
     -------
     polars.Expr
-        The last name of the last stage.
+        The last name of the last step.
     """
     bound = pl.struct([expr.alias(name) for name, expr in start.items()])
-    for stage in stages:
-        bound = bound.struct.with_fields(**stage)
-    return bound.struct.field(next(reversed(stages[-1])))
+    for step in steps:
+        bound = bound.struct.with_fields(**step)
+    result: pl.Expr = bound.struct.field(next(reversed(steps[-1])))
+    return result
 
 
 def log1p_nonnegative(y: pl.Expr, one_plus_y: pl.Expr) -> pl.Expr:
@@ -77,12 +94,36 @@ def log1p_nonnegative(y: pl.Expr, one_plus_y: pl.Expr) -> pl.Expr:
     return one_plus_y.log() + (y - (one_plus_y - 1.0)) / one_plus_y
 
 
-def one_minus_exp(x: pl.Expr) -> pl.Expr:
+def one_minus_exp_steps(x: pl.Expr, result: str) -> Steps:
     """Compute 1 - exp(x) for x <= 0 with relative accuracy, however close to 0 x is.
 
     ``y = exp(x)`` is taken as the exact exponential of ``ln y``, so ``1 - exp(x)`` is ``1 - y``,
     which is exact where it would cancel, less ``y * (x - ln y)``. Measured: 2.5e-16 relative. The
     forms with ``tanh`` (3.8e-16) and ``sinh`` (overflows below -1400) take longer.
+
+    Parameters
+    ----------
+    x
+        Values from minus infinity to 0, float64, over the names before these steps.
+    result
+        The name of the result. The names ``exponent`` and ``power`` are taken too.
+
+    Returns
+    -------
+    Steps
+        Float64 from 0 to 1 under the name of the result.
+    """
+    exponent, power = pl.field("exponent"), pl.field("power")
+    return (
+        # exp(-700) is still a normal number, so that the correction is not 0 * infinity.
+        {"exponent": x.clip(lower_bound=-700.0)},
+        {"power": exponent.exp()},
+        {result: (1.0 - power) - power * (exponent - power.log())},
+    )
+
+
+def one_minus_exp(x: pl.Expr) -> pl.Expr:
+    """Compute 1 - exp(x) for x <= 0: :func:`one_minus_exp_steps` as an expression.
 
     Parameters
     ----------
@@ -94,13 +135,7 @@ def one_minus_exp(x: pl.Expr) -> pl.Expr:
     polars.Expr
         Float64 from 0 to 1.
     """
-    field = pl.field
-    return let(
-        # exp(-700) is still a normal number, so that the correction is not 0 * infinity.
-        {"x": x.clip(lower_bound=-700.0)},
-        {"y": field("x").exp()},
-        {"result": (1.0 - field("y")) - field("y") * (field("x") - field("y").log())},
-    )
+    return let({"x": x}, *one_minus_exp_steps(pl.field("x"), "result"))
 
 
 def _remainder(x: pl.Expr) -> pl.Expr:
@@ -124,7 +159,7 @@ def _rising(y: pl.Expr, pairs: pl.Expr) -> pl.Expr:
     return product
 
 
-def log_beta_moment(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> pl.Expr:
+def log_beta_moment_steps(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> Steps:
     r"""Compute ln E[X^k] for X ~ Beta(alpha, beta), with relative accuracy.
 
     With c passes in n attempts, ``ln(C(c, k) / C(n, k))`` is the moment of
@@ -133,13 +168,14 @@ def log_beta_moment(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> pl.Expr:
     Parameters
     ----------
     alpha, beta, k
-        Float64, alpha > 0, beta > 0, k > 0. Anything else gives a meaningless number, NaN or
-        infinity, but no error: callers mask it.
+        Float64 over the names before these steps, alpha > 0, beta > 0, k > 0. Anything else gives
+        a meaningless number, NaN or infinity, but no error: callers mask it.
 
     Returns
     -------
-    polars.Expr
-        Float64 below 0.
+    Steps
+        Float64 below 0 under the name ``log_moment``. The names ``alpha``, ``beta``, ``draws``,
+        and those of a letter and an underscore or of the letters a, b, d and x are taken too.
 
     Notes
     -----
@@ -171,40 +207,59 @@ def log_beta_moment(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> pl.Expr:
     field = pl.field
     raised = field("alpha") < _SHIFT
     places = ("d", "a", "b", "x")
-    ys = {"d": "alpha", "a": "alpha_k", "b": "alpha_beta", "x": "alpha_beta_k"}
-    return let(
-        {"alpha": alpha, "beta": beta, "k": k},
+    # The arguments of the gamma functions at the four places, before they are raised.
+    gamma = {"d": "alpha", "a": "g_a", "b": "g_b", "x": "g_x"}
+    return (
+        {"alpha": alpha, "beta": beta, "draws": k},
         {
             "d": field("alpha") + (raised.cast(pl.Float64) * float(_SHIFT) - 0.5),
-            "alpha_k": field("alpha") + field("k"),
-            "alpha_beta": field("alpha") + field("beta"),
+            "g_a": field("alpha") + field("draws"),
+            "g_b": field("alpha") + field("beta"),
         },
         {
-            "a": field("d") + field("k"),
+            "a": field("d") + field("draws"),
             "b": field("d") + field("beta"),
-            "alpha_beta_k": field("alpha_beta") + field("k"),
+            "g_x": field("g_b") + field("draws"),
         },
         {"x": field("a") + field("beta")},
         {
-            "y_d": field("beta") * field("k") / (field("x") * field("d")),
+            "y_d": field("beta") * field("draws") / (field("x") * field("d")),
             "y_a": field("beta") / field("a"),
-            "y_b": field("k") / field("b"),
+            "y_b": field("draws") / field("b"),
         }
         | {f"w_{place}": _remainder(field(place)) for place in places}
-        | {f"pairs_{place}": field(ys[place]) * (field(ys[place]) + 10.0) for place in places},
+        | {f"q_{place}": field(gamma[place]) * (field(gamma[place]) + 10.0) for place in places},
         {f"u_{place}": 1.0 + field(f"y_{place}") for place in ("d", "a", "b")}
-        | {f"p_{place}": _rising(field(ys[place]), field(f"pairs_{place}")) for place in places},
+        | {f"p_{place}": _rising(field(gamma[place]), field(f"q_{place}")) for place in places},
         {
-            "leading": field("d") * log1p_nonnegative(field("y_d"), field("u_d"))
-            - field("k") * log1p_nonnegative(field("y_a"), field("u_a"))
+            "l_stirling": field("d") * log1p_nonnegative(field("y_d"), field("u_d"))
+            - field("draws") * log1p_nonnegative(field("y_a"), field("u_a"))
             - field("beta") * log1p_nonnegative(field("y_b"), field("u_b")),
-            "rest": ((field("w_x") - field("w_a")) + (field("w_d") - field("w_b"))) / 24.0,
+            "l_rest": ((field("w_x") - field("w_a")) + (field("w_d") - field("w_b"))) / 24.0,
             # Divided before they are multiplied: the products of all 22 would overflow at 1e15.
-            "ratio": (field("p_d") / field("p_a")) * (field("p_x") / field("p_b")),
+            "p_ratio": (field("p_d") / field("p_a")) * (field("p_x") / field("p_b")),
         },
         {
-            "result": field("leading")
-            + field("rest")
-            + pl.when(raised).then(field("ratio").log()).otherwise(0.0)
+            "log_moment": field("l_stirling")
+            + field("l_rest")
+            + pl.when(raised).then(field("p_ratio").log()).otherwise(0.0)
         },
     )
+
+
+def log_beta_moment(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> pl.Expr:
+    """Compute ln E[X^k] for X ~ Beta(alpha, beta): :func:`log_beta_moment_steps` as an expression.
+
+    Parameters
+    ----------
+    alpha, beta, k
+        Float64 above 0.
+
+    Returns
+    -------
+    polars.Expr
+        Float64 below 0.
+    """
+    field = pl.field
+    start = {"of_alpha": alpha, "of_beta": beta, "of_k": k}
+    return let(start, *log_beta_moment_steps(field("of_alpha"), field("of_beta"), field("of_k")))

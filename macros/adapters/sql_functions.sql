@@ -22,7 +22,15 @@
     'pass_hat_k_pooled(pass_1, k)': passk.pass_hat_k_pooled('pass_1', 'k'),
     'delta_k_max(pass_1, k)': passk.delta_k_max('pass_1', 'k')
   } -%}
-  {%- for signature, body in functions.items() %}
+  {%- do functions.update({
+    'passk_functions_version()': passk._quoted(passk._version() ~ '/' ~ local_md5(functions | tojson))
+  }) -%}
+  {%- set known = run_query(
+    "select 1 from duckdb_functions() where function_name = 'passk_functions_version' and database_name = "
+    ~ passk._quoted(target.database) ~ " and schema_name = " ~ passk._quoted(target.schema)
+    ~ " and contains(macro_definition, " ~ functions['passk_functions_version()'] ~ ")"
+  ) -%}
+  {%- for signature, body in functions.items() if known.rows | length == 0 %}
   create or replace macro "{{ target.database }}"."{{ target.schema }}".{{ signature }} as (
     {{ body }}
   );

@@ -7,9 +7,6 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
     cast(count(*) - sum(case when outcome = 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as n,
     cast(sum(case when outcome = 'passed' then 1 else 0 end) as {{ dbt.type_bigint() }}) as c,
     cast(sum(case when outcome = 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as excluded,
-    {{ passk._constant_text('agent') }} as agent,
-    {{ passk._constant_text('agent_version') }} as agent_version,
-    {{ passk._constant_text('model') }} as model,
     min(started_at) as started_at,
     max(started_at) as last_started_at,
     sum(duration_s) as duration_s,
@@ -23,7 +20,7 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
 {#- The names of the above, in order. -#}
 {% macro _task_sum_names() -%}
   {{ return([
-    'attempts', 'n', 'c', 'excluded', 'agent', 'agent_version', 'model', 'started_at', 'last_started_at',
+    'attempts', 'n', 'c', 'excluded', 'started_at', 'last_started_at',
     'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
   ]) }}
 {%- endmacro %}

@@ -40,15 +40,7 @@ counts as (
 {%- endif %}
 
 runs as (
-  select
-    run_id,
-    suite,
-    min(agent) as agent,
-    min(agent_version) as agent_version,
-    min(model) as model,
-    max(loaded_at) as loaded_at
-  from counts
-  group by run_id, suite
+  select * from {{ ref('int_passk__runs') }}
 ),
 
 {#- From here on the cost is that of the distinct (n, c) of a suite, not of its tasks. #}

@@ -15,16 +15,10 @@ refused as (
   group by run_id, coalesce(suite, 'default')
 ),
 
-runs as (
+totals as (
   select
     run_id,
     suite,
-    min(agent) as agent,
-    min(agent_version) as agent_version,
-    min(model) as model,
-    max(agent) as other_agent,
-    max(agent_version) as other_agent_version,
-    max(model) as other_model,
     cast(sum(case when attempts > 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as tasks,
     cast(sum(case when attempts > 0 and n = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as uncounted_tasks,
     cast(sum(case when attempts = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as refused_tasks,
@@ -47,12 +41,20 @@ runs as (
 
 joined as (
   select
-    runs.*,
+    totals.*,
+    runs.agent,
+    runs.agent_version,
+    runs.model,
+    runs.other_agent,
+    runs.other_agent_version,
+    runs.other_model,
     coalesce(refused.rejected, 0) as rejected
-  from runs
+  from totals
+  inner join {{ ref('int_passk__runs') }} as runs
+    on totals.run_id = runs.run_id and totals.suite = runs.suite
   left join refused
-    on runs.run_id = refused.run_id and runs.suite = refused.suite
-  where runs.attempts > 0
+    on totals.run_id = refused.run_id and totals.suite = refused.suite
+  where totals.attempts > 0
 ),
 
 warned as (

@@ -4,6 +4,10 @@ with counts as (
   where slice_name = 'all' and attempts > 0
 ),
 
+runs as (
+  select * from {{ ref('int_passk__runs') }}
+),
+
 states as (
   select * from {{ ref('int_passk__states') }}
 ),
@@ -17,9 +21,9 @@ windows as (
 select
   counts.run_id,
   counts.suite,
-  counts.agent,
-  counts.agent_version,
-  counts.model,
+  runs.agent,
+  runs.agent_version,
+  runs.model,
   counts.task_id,
   states.k,
   counts.n,
@@ -45,6 +49,8 @@ select
       then 'n = ' || cast(counts.n as {{ dbt.type_string() }}) || ' < k = ' || cast(states.k as {{ dbt.type_string() }})
   end as null_reason
 from counts
+inner join runs
+  on counts.run_id = runs.run_id and counts.suite = runs.suite
 inner join states
   on counts.n = states.n and counts.c = states.c
 left join windows

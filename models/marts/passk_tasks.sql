@@ -7,6 +7,10 @@ with counts as (
   where slice_name = 'all' and attempts > 0
 ),
 
+runs as (
+  select * from {{ ref('int_passk__runs') }}
+),
+
 states as (
   select *
   from {{ ref('int_passk__states') }}
@@ -28,6 +32,9 @@ streaks as (
 classified as (
   select
     counts.*,
+    runs.agent,
+    runs.agent_version,
+    runs.model,
     states.pass_rate,
     states.pass_at_k,
     states.pass_hat_k,
@@ -46,6 +53,8 @@ classified as (
     cast(null as {{ dbt.type_bigint() }}) as longest_fail_streak
     {%- endif %}
   from counts
+  inner join runs
+    on counts.run_id = runs.run_id and counts.suite = runs.suite
   inner join states
     on counts.n = states.n and counts.c = states.c
   left join streaks

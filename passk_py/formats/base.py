@@ -144,6 +144,14 @@ class Format(ABC):
         del sample
         return None
 
+    def without_attempt(self, sample: Sample) -> Refusal:
+        """Say what is missing where no row of the file tells which try of its task it is."""
+        del sample
+        return Refusal(
+            "no row that says which try of its task it is",
+            f"Files of the format {self.name} say it so: {self.attempt_rule}.",
+        )
+
     def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
         """List the fields of the file that have no place in the contract."""
         del sample

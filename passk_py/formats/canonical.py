@@ -71,6 +71,11 @@ class Canonical(Format):
 
     def refuse(self, sample: Sample) -> Refusal | None:
         """Refuse a file that has no task, no verdict or, if it is a table, no attempt."""
+        twice = [name for name in CANONICAL_FIELDS if sample.fields.count(name) > 1]
+        if twice:
+            return Refusal(
+                f"more than one column {twice[0]}", "Leave the one that counts and load it again."
+            )
         has = ", ".join(sample.fields[:20]) or "none"
         if "task_id" not in sample.fields:
             return Refusal(
@@ -84,24 +89,23 @@ class Canonical(Format):
                 "passed (true, false) or score.",
             )
         if self.container in ("csv", "parquet") and "attempt" not in sample.fields:
-            return no_attempt(sample)
+            return self.without_attempt(sample)
         return None
+
+    def without_attempt(self, sample: Sample) -> Refusal:
+        """Refuse a file in which nothing says which try of its task a row is.
+
+        The order of the rows is not taken for it: a log that was sorted, merged or written by
+        parallel workers would get numbers that mean nothing, and the metrics that follow the
+        order of the attempts would be wrong without a sign.
+        """
+        has = ", ".join(sample.fields[:20]) or "none"
+        return Refusal(
+            f"no field attempt among its fields ({has})",
+            "Number the tries of each task of a run from 1, in the order in which they ran, in a "
+            "field attempt.",
+        )
 
     def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
         """List the fields that the contract does not know; they are not read."""
         return tuple(name for name in sample.fields if name not in CANONICAL_FIELDS)
-
-
-def no_attempt(sample: Sample) -> Refusal:
-    """Refuse a file in which nothing says which try of its task a row is.
-
-    The order of the rows is not taken for it: a log that was sorted, merged or written by
-    parallel workers would get numbers that mean nothing, and the metrics that follow the order
-    of the attempts would be wrong without a sign.
-    """
-    has = ", ".join(sample.fields[:20]) or "none"
-    return Refusal(
-        f"no field attempt among its fields ({has})",
-        "Number the tries of each task of a run from 1, in the order in which they ran, in a "
-        "field attempt.",
-    )

@@ -12,7 +12,7 @@ from passk_py.contract import CONTRACT_COLUMNS, OUTCOMES
 from passk_py.landing.values import TYPERS, Rule, Typed, as_flag, case_of, quote, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from passk_py.formats import Field
     from passk_py.landing.options import Options
@@ -66,7 +66,7 @@ class ContractSql:
         self._values, self._rules = self._build()
 
     def typed(self, relation: str) -> str:
-        """SQL for the contract's columns, ``source_line`` and ``fault``, which is null if all is well.
+        """SQL for the contract's columns, ``source_line`` and ``fault``, null if all is well.
 
         Parameters
         ----------
@@ -111,7 +111,11 @@ class ContractSql:
         )
 
     def _columns(self) -> str:
-        return ", ".join(f"v_{column.name} as {column.name}" for column in CONTRACT_COLUMNS)
+        # The fills come last: a value of the wrong type is refused, not filled over.
+        sql = {column.name: f"v_{column.name}" for column in CONTRACT_COLUMNS}
+        sql |= {name: f"coalesce(v_{name}, {fill})" for name, fill in self._fills.items()}
+        sql |= {"outcome_reason": "v_verdict_reason", "tags": self._all_tags()}
+        return ", ".join(f"{value} as {name}" for name, value in sql.items())
 
     def _judged(self, relation: str) -> str:
         raw = ", ".join(f"{field.sql} as f_{name}" for name, field in self._fields.items())
@@ -121,36 +125,27 @@ class ContractSql:
             *((rule.when, str(place)) for place, rule in enumerate(self._rules, 1)),
         ]
         return (
-            f"(select *, ({case_of(whens)})::utinyint as fault from (select * replace ("
-            f"{self._tags_filled()} as v_tags), {self._verdict()} from (select *, {typed} from "
+            f"(select *, ({case_of(whens)})::utinyint as fault from (select *, {self._verdict()} "
+            f"from (select *, {typed} from "
             f"(select {raw}, source_line, raw, read_code, read_reason from ({relation})))))"
         )
 
     def _build(self) -> tuple[dict[str, Typed], list[Rule]]:
         values: dict[str, Typed] = {}
-        rules: list[Rule] = []
         for column in CONTRACT_COLUMNS:
-            name, field = column.name, self._fields.get(column.name)
-            if name == "outcome":
+            field = self._fields.get(column.name)
+            if column.name == "outcome":
                 continue
-            stored = "v_reason_given" if name == "outcome_reason" else f"v_{name}"
             if field is None:
-                value = Typed(f"null::{column.duckdb_type}")
+                values[column.name] = Typed(f"null::{column.duckdb_type}")
             else:
-                value = TYPERS[column.duckdb_type](name, field.label, field.kind)
-            if name in self._fills:
-                value = Typed(f"coalesce({value.sql}, {self._fills[name]})", value.rules)
-            values[stored.removeprefix("v_")] = value
-            rules += [
-                Rule(rule.when.replace("v_outcome_reason", stored), *_rest(rule, stored))
-                for rule in value.rules
-            ]
+                typer = TYPERS[column.duckdb_type]
+                values[column.name] = typer(column.name, field.label, field.kind)
+        values["passed"] = Typed("null::boolean")
         if passed := self._fields.get("passed"):
             values["passed"] = as_flag("passed", passed.label, passed.kind)
-            rules += values["passed"].rules
-        else:
-            values["passed"] = Typed("null::boolean")
-        return values, [*self._missing(), *rules, *self._outcome_rules(), *self._ranges()]
+        of_types = [rule for value in values.values() for rule in value.rules]
+        return values, [*self._missing(), *of_types, *self._outcome_rules(), *self._ranges()]
 
     def _missing(self) -> list[Rule]:
         hints = {
@@ -190,8 +185,8 @@ class ContractSql:
             otherwise="'excluded'",
         )
         silent = f"{word} is null and v_passed is null and v_score is null"
-        reason = f"coalesce(v_reason_given, case when {silent} then 'no_verdict' end)"
-        return f"({outcome})::varchar as v_outcome, ({reason})::varchar as v_outcome_reason"
+        reason = f"coalesce(v_outcome_reason, case when {silent} then 'no_verdict' end)"
+        return f"({outcome})::varchar as v_outcome, ({reason})::varchar as v_verdict_reason"
 
     def _outcome_rules(self) -> list[Rule]:
         if "outcome" not in self._fields:
@@ -223,14 +218,14 @@ class ContractSql:
     def _ranges(self) -> list[Rule]:
         rules = []
         if attempt := self._fields.get("attempt"):
-            reason = f"', but attempts are numbered from 1.'"
+            reason = "', but attempts are numbered from 1.'"
             rules.append(_below("attempt", attempt.label, "1", reason))
         for name in _NOT_NEGATIVE:
             if field := self._fields.get(name):
                 rules.append(_below(name, field.label, "0", "', but it can not be negative.'"))
         return rules
 
-    def _tags_filled(self) -> str:
+    def _all_tags(self) -> str:
         tags = "v_tags"
         if self._tags:
             given = ", ".join(f"{quote(k)}: {quote(v)}" for k, v in sorted(self._tags.items()))
@@ -239,11 +234,8 @@ class ContractSql:
             return tags
         # Sorted by name, because maps are equal only in the same order and the order of the keys
         # of a JSON object means nothing.
-        return f"case when {tags} is not null then map_from_entries(list_sort(map_entries({tags}))) end"
-
-
-def _rest(rule: Rule, stored: str) -> Sequence[str]:
-    return rule.field, rule.code, rule.reason.replace("v_outcome_reason", stored)
+        in_order = f"map_from_entries(list_sort(map_entries({tags})))"
+        return f"case when {tags} is not null then {in_order} end"
 
 
 def _below(name: str, label: str, least: str, reason: str) -> Rule:

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -158,17 +158,25 @@ class Dbt:
         target: str = "duckdb",
     ) -> Any:
         """Run a dbt command in a folder and give its result, or raise what it said."""
+        from dbt.adapters.duckdb.connections import DuckDBConnectionManager
         from dbt.cli.main import dbtRunner
 
         with contextlib.chdir(folder):
             manifest = self.manifest(variables, target)
             command, *rest = arguments
-            done = dbtRunner(manifest=manifest).invoke(
-                [command, *self.options(variables, target), "--no-write-json", *rest]
-            )
+            try:
+                done = dbtRunner(manifest=manifest).invoke(
+                    [command, *self.options(variables, target), "--no-write-json", *rest]
+                )
+            finally:
+                # Else the next command finds this folder's database still open, under the same name.
+                if DuckDBConnectionManager._ENV is not None:
+                    DuckDBConnectionManager._ENV.close()
+                    DuckDBConnectionManager.close_all_connections()
         if done.exception is not None:
-            # dbt hides what a template of the command line says behind "Error parsing inline query".
-            raise BuildError(str(done.exception.__cause__ or done.exception))
+            # dbt keeps what is wrong with a template of the command line to its log.
+            hidden = str(done.exception) == "Error parsing inline query"
+            raise BuildError(str(done.exception.__context__ if hidden else done.exception))
         if not done.success:
             failures = [
                 f"{result.node.name}: {result.message}"
@@ -268,6 +276,11 @@ class Project:
             arguments, folder=self.folder, variables=variables or {}, target=target
         )
 
+    def relation(self, model: str) -> str:
+        """Give the name of a model's table in the database."""
+        node = self.dbt.manifest({}).nodes[f"model.passk.{model}"]
+        return str(node.relation_name)
+
     def render(self, template: str, variables: Vars | None = None) -> str:
         """Give the SQL that a template of the project's macros compiles to."""
         result = self.dbt.invoke(
@@ -291,12 +304,22 @@ def dbt(tmp_path_factory: pytest.TempPathFactory) -> Dbt:
     return Dbt(tmp_path_factory.mktemp("dbt"))
 
 
+@pytest.fixture(scope="session")
+def make_project(tmp_path_factory: pytest.TempPathFactory, dbt: Dbt) -> Callable[[], Project]:
+    """Makes projects on new databases with empty landing tables, for fixtures of any scope."""
+
+    def make() -> Project:
+        made = Project(tmp_path_factory.mktemp("project"), dbt)
+        made.make_landing()
+        return made
+
+    return make
+
+
 @pytest.fixture
-def project(tmp_path: Path, dbt: Dbt) -> Project:
+def project(make_project: Callable[[], Project]) -> Project:
     """A project on a new database with empty landing tables."""
-    made = Project(tmp_path, dbt)
-    made.make_landing()
-    return made
+    return make_project()
 
 
 def data_file(*parts: str) -> Path:

@@ -25,9 +25,7 @@ SIZES = (50, 99, 100, 200, 500, 1_000, 2_000, 10_000, 100_000, 999_983, 1_000_00
 
 def points() -> list[Point]:
     """Everything up to n = 28, and the edges and the middle of larger n."""
-    found = {
-        (n, c, k) for n in range(1, 29) for c in range(n + 1) for k in range(1, n + 1)
-    }
+    found = {(n, c, k) for n in range(1, 29) for c in range(n + 1) for k in range(1, n + 1)}
     dice = random.Random(20211107)
     for n in SIZES:
         passes = {0, 1, 2, 3, 10, 11, 12, n // 10, n // 3, n // 2, n - n // 10}

@@ -1,0 +1,308 @@
+"""``load``: attempt logs into ``landing``, each file on its own."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from passk_py.errors import PasskError
+from passk_py.formats import FORMATS, Format, format_named, recognise
+from passk_py.formats.sample import Sample, take_sample
+from passk_py.landing.database import open_database
+from passk_py.landing.fingerprint import digest_of
+from passk_py.landing.options import Options
+from passk_py.landing.paths import Candidate, Mistake, find_files
+from passk_py.landing.report import FileReport, LoadReport, Progress, SkippedFile
+from passk_py.landing.schema import ensure_landing
+from passk_py.landing.staging import Source, staged
+from passk_py.landing.writing import Written, recorded, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["load"]
+
+
+def load(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    database: str | Path,
+    format: str | None = None,  # noqa: A002 - as the command line calls it
+    run_id: str | None = None,
+    suite: str | None = None,
+    agent: str | None = None,
+    model: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    strict: bool = False,
+    score_threshold: float = 1.0,
+    policy: str | None = None,
+    progress: Progress | None = None,
+) -> LoadReport:
+    """Bring attempt logs into the tables ``landing.attempts`` and ``landing.rejected``.
+
+    Each file is a transaction of its own: its rows in, the rows that it had before out. A file
+    whose bytes, options and reader are those of the last time is left as it is. A file that can't
+    be read does not keep the others from landing.
+
+    Parameters
+    ----------
+    paths
+        Files, globs and folders. In a folder, every file that looks like a log is read, in its
+        folders too; hidden files and links are not.
+    database
+        Path of the DuckDB file; it is made if it is missing.
+    format
+        Name of the format; by default each file's content tells it.
+    run_id, suite, agent, model
+        Fill what a file does not say; what it says stays.
+    tags
+        Added to the tags of each row; a tag of the row wins over one of the same name.
+    strict
+        Refuse a file as a whole if one of its rows is rejected.
+    score_threshold
+        A score of at least this passes, where a row has neither outcome nor passed. The default
+        allows for 1e-6 of rounding.
+    policy
+        Reserved.
+    progress
+        Is told how far the load is.
+
+    Returns
+    -------
+    LoadReport
+        What became of each file. Nothing that went wrong with a file is raised.
+
+    Raises
+    ------
+    PasskError
+        If the database can't be opened or an option makes no sense.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> log = folder / "log.jsonl"
+    >>> row = {"run_id": "a", "task_id": "1", "attempt": 1, "outcome": "passed"}
+    >>> _ = log.write_text(json.dumps(row) + "\\n" + json.dumps(row | {"attempt": 0}) + "\\n")
+    >>> report = load(log, database=folder / "passk.duckdb")
+    >>> report.rows_landed, report.reasons
+    (1, {'out_of_range': 1})
+    >>> load(log, database=folder / "passk.duckdb").statuses
+    {'unchanged': 1}
+    """
+    options = Options(
+        run_id, suite, agent, model, dict(tags or {}), float(score_threshold), policy
+    )
+    reader = format_named(format) if format else None
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
+        raise PasskError("There is nothing to load.", hint="Name files, globs or folders.")
+    files: list[FileReport] = []
+    skipped: list[SkippedFile] = []
+    with open_database(database) as connection:
+        ensure_landing(connection)
+        load_file = _Loader(connection, reader, options, strict=strict, progress=progress)
+        logs_in: dict[str, int] = {}
+        for found in find_files(given):
+            if isinstance(found, Mistake) and not found.hint:
+                skipped.append(SkippedFile(found.path, found.message))
+            elif isinstance(found, Mistake):
+                files.append(_failed(found.path, found.message, found.hint))
+            else:
+                if found.folder is not None:
+                    logs_in.setdefault(found.folder, 0)
+                outcome = load_file(found)
+                if isinstance(outcome, SkippedFile):
+                    skipped.append(outcome)
+                else:
+                    files.append(outcome)
+                    if found.folder is not None:
+                        logs_in[found.folder] += 1
+    files += [_without_logs(folder, skipped) for folder, logs in logs_in.items() if not logs]
+    return LoadReport(tuple(files), tuple(skipped))
+
+
+def _failed(path: str, message: str, hint: str = "", **rest: Any) -> FileReport:  # noqa: ANN401
+    return FileReport(path, "failed", message=message, hint=hint, **rest)
+
+
+def _without_logs(folder: str, skipped: list[SkippedFile]) -> FileReport:
+    inside = str(Path(folder).absolute())
+    one = next(file for file in skipped if file.path.startswith(inside))
+    return _failed(
+        folder,
+        f"There is no log in the folder {folder}: {one.path}, for one, is {one.reason}.",
+        f"passk reads {', '.join(known.name for known in FORMATS)}.",
+    )
+
+
+class _Loader:
+    """Loads one file after the other over one connection."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        reader: Format | None,
+        options: Options,
+        *,
+        strict: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._connection = connection
+        self._reader = reader
+        self._options = options
+        self._strict = strict
+        self._progress = progress
+
+    def __call__(self, file: Candidate) -> FileReport | SkippedFile:
+        path = str(file.path)
+        try:
+            sample = take_sample(file.path, self._connection)
+            reader = self._reader or recognise(sample)
+            if reader is None or sample.problem:
+                what = _unknown(sample)
+                if file.folder is not None:
+                    return SkippedFile(path, what.message)
+                return _failed(path, f"{path} is {what.message}.", what.hint)
+            return self._load(sample, reader)
+        except PasskError as error:
+            return _failed(path, error.message, error.hint or "")
+        except duckdb.OutOfMemoryException:
+            return _failed(
+                path,
+                f"{path} needs more memory than DuckDB may use.",
+                "Close other programs, or split the file.",
+            )
+        except duckdb.IOException as error:
+            return _failed(path, f"{path} did not land: {_first_line(error)}", _DISK)
+        except (OSError, EOFError, zlib.error, duckdb.Error) as error:
+            return _failed(
+                path, f"{path} can't be read: {_first_line(error)}", "Write or copy it again."
+            )
+
+    def _load(self, sample: Sample, reader: Format) -> FileReport:
+        path = str(sample.path)
+        if reader.container != sample.container:
+            what = sample.description or f"of the kind {sample.container}"
+            raise PasskError(
+                f"{path} can't be read as {reader.name}: it is {what}.",
+                hint="Leave out --format to let passk recognise the file.",
+            )
+        if refusal := reader.refuse(sample):
+            raise PasskError(f"{path} has {refusal.message}.", hint=refusal.hint)
+        before = recorded(self._connection, path)
+        options = self._options.as_json(reader)
+        if (
+            before is not None
+            and (before.size, before.options) == (sample.size, options)
+            and before.sha256 == digest_of(sample.path)
+        ):
+            return FileReport(
+                path,
+                "unchanged",
+                reader.name,
+                before.rows_read,
+                before.rows_landed,
+                before.rows_rejected,
+                self._reasons(path),
+            )
+        source = Source(sample, reader, self._options, self._progress)
+        stamp = _stamp(sample.path)
+        with staged(self._connection, source) as rows:
+            if _stamp(sample.path) != stamp or sample.size != stamp[0]:
+                raise PasskError(
+                    f"{path} was written to while it was read.",
+                    hint="Load it again when the run that writes it has ended.",
+                )
+            written = write(
+                self._connection,
+                source,
+                rows,
+                replaces=before is not None,
+                strict=self._strict,
+            )
+            source.tell(sample.size, rows.rows_read)
+            return self._report(source, rows.rows_read, written, replaced=before is not None)
+
+    def _report(self, source: Source, read: int, written: Written, *, replaced: bool) -> FileReport:
+        path, name = str(source.sample.path), source.reader.name
+        ignored = source.reader.unknown_fields(source.sample)
+        if self._strict and written.rejected:
+            return _failed(
+                path,
+                f"{path} did not land: {written.rejected} of its {read} rows are rejected, the "
+                f"first in {written.first_reason}",
+                "Correct the rows, or load without --strict to land the others.",
+                format=name,
+                rows_read=read,
+                rows_rejected=written.rejected,
+                reasons=written.reasons,
+                ignored=ignored,
+                refused=True,
+            )
+        return FileReport(
+            path,
+            "replaced" if replaced else "landed",
+            name,
+            read,
+            written.landed,
+            written.rejected,
+            written.reasons,
+            _notes(written, ignored),
+            ignored=ignored,
+        )
+
+    def _reasons(self, path: str) -> dict[str, int]:
+        found = self._connection.execute(
+            "select reason_code, count(*) from landing.rejected where source_file = ? "
+            "group by all order by 2 desc, 1",
+            [path],
+        ).fetchall()
+        return dict(found)
+
+
+_DISK = "Check the room on the disk and your rights in its folder."
+
+
+def _notes(written: Written, ignored: tuple[str, ...]) -> str:
+    notes = []
+    if written.rejected:
+        notes.append(f"The first rejected row is {written.first_reason}")
+    if ignored:
+        names = ", ".join(ignored[:10]) + (", ..." if len(ignored) > 10 else "")
+        fields = "field is" if len(ignored) == 1 else "fields are"
+        notes.append(f"{len(ignored)} {fields} not in the contract and not read: {names}.")
+    return " ".join(notes)
+
+
+def _unknown(sample: Sample) -> Any:  # noqa: ANN401
+    from passk_py.formats import Refusal
+
+    if sample.problem:
+        return sample.problem
+    what = sample.description
+    if sample.container and sample.fields:
+        what = f"a log of no format that passk knows; its fields are {', '.join(sample.fields[:20])}"
+    elif sample.container == "json_list":
+        what = "an empty JSON list" if sample.complete else "a JSON list that can't be read"
+    elif sample.container:
+        what = "a log without fields"
+    known = ", ".join(known.name for known in FORMATS)
+    return Refusal(
+        what or "of no format that passk knows",
+        f"passk reads {known}; a canonical log has run_id, task_id, attempt and outcome, passed "
+        "or score.",
+    )
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,168 @@
+"""From what the user names to the files that are read: files, globs, folders."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from passk_py.formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["Candidate", "Mistake", "find_files", "not_a_file"]
+
+_COMPRESSED: Final = ("", ".gz", ".zst")
+_SUFFIXES: Final = tuple(
+    suffix + ending
+    for suffix in sorted({suffix for known in FORMATS for suffix in known.suffixes})
+    for ending in _COMPRESSED
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file to look into.
+
+    Parameters
+    ----------
+    path
+        Its absolute path.
+    folder
+        The folder that the user named, if they did not name the file itself. A file of a folder
+        that is no log is left alone; one that was named is an error.
+    """
+
+    path: Path
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """Something named by the user that leads to no file.
+
+    Parameters
+    ----------
+    path
+        What the user gave, or the file within a folder.
+    message
+        What is wrong.
+    hint
+        What to do; empty for a file of a folder.
+    """
+
+    path: str
+    message: str
+    hint: str = ""
+
+
+def find_files(paths: Iterable[str | Path]) -> Iterator[Candidate | Mistake]:
+    """Find the files that paths, globs and folders lead to.
+
+    Parameters
+    ----------
+    paths
+        What the user gave.
+
+    Yields
+    ------
+    Candidate or Mistake
+        Files in the order given, those of a folder by name, each once. Within folders, hidden
+        files, links and what is not a regular file are left out, and so are files whose names end
+        like nothing that passk reads.
+    """
+    seen: set[str] = set()
+    for given in paths:
+        for found in _expand(str(given)):
+            if isinstance(found, Candidate):
+                if str(found.path) in seen:
+                    continue
+                seen.add(str(found.path))
+            yield found
+
+
+def _expand(given: str) -> Iterator[Candidate | Mistake]:
+    path = Path(os.path.abspath(os.path.expanduser(given)))
+    # A name may have brackets and stars of its own, so what exists is taken by its name.
+    if not os.path.lexists(path) and glob.has_magic(given):
+        matches = sorted(glob.glob(os.path.expanduser(given), recursive=True))
+        if not matches:
+            yield Mistake(
+                given, f"Nothing matches {given}.", "Check the pattern and the working directory."
+            )
+        for match in matches:
+            yield from _file_or_folder(Path(os.path.abspath(match)), match)
+        return
+    yield from _file_or_folder(path, given)
+
+
+def _file_or_folder(path: Path, given: str) -> Iterator[Candidate | Mistake]:
+    if path.is_dir():
+        yield from _walk(path, given)
+    elif mistake := not_a_file(path, given):
+        yield mistake
+    else:
+        yield Candidate(path)
+
+
+def not_a_file(path: Path, given: str) -> Mistake | None:
+    """Say why a path is not that of a file that can be read; None if it is."""
+    try:
+        str(path).encode()
+        mode = path.stat().st_mode
+    except UnicodeEncodeError:
+        name = os.fsencode(path).decode("utf-8", "backslashreplace")
+        return Mistake(name, f"{name} has a name that is not UTF-8.", "Rename the file.")
+    except FileNotFoundError:
+        return Mistake(given, f"{given} does not exist.", "Check the path and the directory.")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        return Mistake(given, f"{given} can't be read: {why}.", "Check the path and your rights.")
+    if not stat.S_ISREG(mode):
+        return Mistake(
+            given,
+            f"{given} is neither a file nor a folder but {_what(mode)}.",
+            "Write what it gives to a file and load that.",
+        )
+    if not os.access(path, os.R_OK):
+        return Mistake(given, f"{given} can't be read: no permission.", "Check your rights.")
+    return None
+
+
+def _what(mode: int) -> str:
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"
+
+
+def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
+    found = False
+    # os.walk does not follow links to folders; links to files are left out below. What a link
+    # within the folder leads to is found by its own name, and what it leads to outside of the
+    # folder is not what the user named.
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(parent, name)
+            if name.startswith(".") or not name.lower().endswith(_SUFFIXES):
+                continue
+            if path.is_symlink():
+                yield Mistake(str(path), "a link, which is not followed")
+            elif not path.is_file():
+                yield Mistake(str(path), "not a regular file")
+            else:
+                found = True
+                yield Candidate(path, given)
+    if not found:
+        endings = ", ".join(sorted({suffix for known in FORMATS for suffix in known.suffixes}))
+        yield Mistake(
+            given,
+            f"There is no log in the folder {given}: no file in it ends with {endings}.",
+            "Name the file itself if its name ends otherwise.",
+        )

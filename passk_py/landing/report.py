@@ -1,0 +1,159 @@
+"""What a load did, file by file, and how it tells its progress."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+__all__ = ["FileReport", "ForgetReport", "LoadReport", "Progress", "SkippedFile", "Status"]
+
+Status = Literal["landed", "unchanged", "replaced", "failed"]
+"""New rows; the same bytes and options as before; new rows for old ones; nothing written."""
+
+
+class Progress(Protocol):
+    """Is told how far a load is, a few times a second, maybe from another thread."""
+
+    def __call__(self, file: str, bytes_done: int, bytes_total: int, rows: int) -> None:
+        """Take note.
+
+        Parameters
+        ----------
+        file
+            The file that is being read.
+        bytes_done, bytes_total
+            How much of it is done, in bytes as they lie on the disk.
+        rows
+            Rows read so far; 0 while that is not known.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of one file.
+
+    Parameters
+    ----------
+    path
+        Its absolute path; or, for a path that leads to no file, what the user gave.
+    status
+        What was done.
+    format
+        The format that it was read as; None if it was not recognised.
+    rows_read, rows_landed, rows_rejected
+        Rows of the file; the first is the sum of the others, except in a file that ``strict``
+        refused, of which nothing landed. For an unchanged file, what it held when it landed.
+    reasons
+        How many rows were rejected for which ``reason_code``.
+    message
+        For a person: what went wrong, or what is worth knowing. Empty if all is well.
+    hint
+        What to do about it.
+    ignored
+        Names of fields that have no place in the contract.
+    refused
+        Whether the file failed only because ``strict`` refuses files with rejected rows.
+    """
+
+    path: str
+    status: Status
+    format: str | None = None
+    rows_read: int = 0
+    rows_landed: int = 0
+    rows_rejected: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    message: str = ""
+    hint: str = ""
+    ignored: tuple[str, ...] = ()
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file in a folder that was left alone.
+
+    Parameters
+    ----------
+    path
+        The file.
+    reason
+        Why it is no log that could be landed.
+    """
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What a load did.
+
+    Parameters
+    ----------
+    files
+        A report for each file, in the order in which they were read.
+    skipped
+        Files of folders that were left alone.
+    """
+
+    files: tuple[FileReport, ...]
+    skipped: tuple[SkippedFile, ...] = ()
+
+    @property
+    def rows_read(self) -> int:
+        """Rows read, of all files."""
+        return sum(file.rows_read for file in self.files)
+
+    @property
+    def rows_landed(self) -> int:
+        """Rows that are in ``landing.attempts``, of all files."""
+        return sum(file.rows_landed for file in self.files)
+
+    @property
+    def rows_rejected(self) -> int:
+        """Rows that the contract refuses, of all files."""
+        return sum(file.rows_rejected for file in self.files)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many rows were rejected for which reason, the most frequent first."""
+        total: Counter[str] = Counter()
+        for file in self.files:
+            total.update(file.reasons)
+        return dict(total.most_common())
+
+    @property
+    def statuses(self) -> dict[Status, int]:
+        """How many files landed, were unchanged, replaced, failed."""
+        return dict(Counter(file.status for file in self.files))
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every file is in, 1 if ``strict`` refused one, 2 if one could not be read."""
+        failed = [file for file in self.files if file.status == "failed"]
+        if any(not file.refused for file in failed):
+            return 2
+        return 1 if failed else 0
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """What was removed.
+
+    Parameters
+    ----------
+    rows
+        Rows of ``landing.attempts``.
+    rejected
+        Rows of ``landing.rejected``.
+    files
+        Files of which rows were removed.
+    tasks
+        Tasks that lost rows.
+    """
+
+    rows: int
+    rejected: int
+    files: int
+    tasks: int
