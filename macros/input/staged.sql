@@ -147,3 +147,13 @@ case
 outcome
 {%- endif -%}
 {%- endmacro %}
+
+
+{#- A row of the contract's columns as text, what is null left out. -#}
+{% macro _row_as_text() -%}
+  {%- set parts = ["'run_id=' || run_id"] -%}
+  {%- for name in passk._contract_names()[1:18] -%}
+    {%- do parts.append("coalesce(', " ~ name ~ "=' || cast(" ~ name ~ " as " ~ dbt.type_string() ~ "), '')") -%}
+  {%- endfor -%}
+  {{ parts | join('\n    || ') }}
+{%- endmacro %}

@@ -71,6 +71,15 @@ weighed as (
     on histogram.n = states.n and histogram.c = states.c
 ),
 
+{#- The mean beside each row: the variance is summed around it, because sums of squares cancel. #}
+centered as (
+  select
+    *,
+    sum(eligible * pass_rate) over (partition by {{ keys | join(', ') }}, k)
+    / nullif(sum(eligible) over (partition by {{ keys | join(', ') }}, k), 0) as mean_pass_rate
+  from weighed
+),
+
 averaged as (
   select
     {{ keys | join(', ') }},
@@ -81,33 +90,17 @@ averaged as (
     cast(sum(tasks * n) as {{ bigint }}) as n,
     cast(sum(tasks * c) as {{ bigint }}) as c,
     cast(sum(excluded) as {{ bigint }}) as excluded,
-    {%- for metric in ['pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin', 'pass_rate'] %}
-    sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0) as {{ metric }}{{ ',' if not loop.last }}
+    {%- for metric in ['pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin'] %}
+    sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0) as {{ metric }},
     {%- endfor %}
-  from weighed
-  group by {{ keys | join(', ') }}, k
-),
-
-{#- The variance in a second pass, around the mean: sums of squares cancel. #}
-spread as (
-  select
-    weighed.run_id,
-    weighed.suite,
-    weighed.slice_name,
-    weighed.slice_value,
-    weighed.k,
+    max(mean_pass_rate) as pass_rate,
     sum(
-      weighed.eligible * (weighed.pass_rate - averaged.pass_rate) * (weighed.pass_rate - averaged.pass_rate)
-    ) / nullif(max(averaged.eligible_tasks) - 1, 0) as var_pass_rate
-  from weighed
-  inner join averaged
-    on weighed.run_id = averaged.run_id
-    and weighed.suite = averaged.suite
-    and weighed.slice_name = averaged.slice_name
-    and weighed.slice_value = averaged.slice_value
-    and weighed.k = averaged.k
-  where weighed.eligible > 0
-  group by weighed.run_id, weighed.suite, weighed.slice_name, weighed.slice_value, weighed.k
+      case
+        when eligible > 0 then eligible * (pass_rate - mean_pass_rate) * (pass_rate - mean_pass_rate)
+      end
+    ) / nullif(sum(eligible) - 1, 0) as var_pass_rate
+  from centered
+  group by {{ keys | join(', ') }}, k
 ),
 
 {% if ordered -%}
@@ -177,7 +170,7 @@ joined as (
     averaged.pass_at_k_plugin,
     averaged.pass_hat_k_plugin,
     averaged.pass_rate,
-    spread.var_pass_rate,
+    averaged.var_pass_rate,
     {% if ordered -%}
     {% if eligible_only -%}
     windows.window_tasks > 0 as is_window_answered,
@@ -199,12 +192,6 @@ joined as (
   from averaged
   inner join runs
     on averaged.run_id = runs.run_id and averaged.suite = runs.suite
-  left join spread
-    on averaged.run_id = spread.run_id
-    and averaged.suite = spread.suite
-    and averaged.slice_name = spread.slice_name
-    and averaged.slice_value = spread.slice_value
-    and averaged.k = spread.k
   {%- if ordered %}
   {%- for other in ['windows', 'first_k'] %}
   left join {{ other }}

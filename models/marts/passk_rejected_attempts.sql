@@ -39,7 +39,7 @@ refused_copies as (
       else 'conflicting_duplicate: the log holds this attempt ' || cast(copy_count as {{ dbt.type_string() }})
         || ' times, and they differ; none is kept. Give each try its own attempt number, or load only one.'
     end as reason,
-    cast(null as {{ dbt.type_string() }}) as raw,
+    {{ passk._row_as_text() }} as raw,
     source_file,
     source_line,
     source_format,

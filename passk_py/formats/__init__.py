@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from passk_py.errors import PasskError
-from passk_py.formats.base import Container, Field, Format, Key, Kind, Refusal
+from passk_py.formats.base import Container, Field, Format, Key, Kind, Refusal, listed
 from passk_py.formats.canonical_csv import CanonicalCsv
 from passk_py.formats.canonical_json import CanonicalJson
 from passk_py.formats.canonical_jsonl import CanonicalJsonl
@@ -28,6 +28,7 @@ __all__ = [
     "Kind",
     "Refusal",
     "format_named",
+    "listed",
     "recognise",
 ]
 

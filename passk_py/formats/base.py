@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from passk_py.formats.sample import Sample
 
-__all__ = ["Container", "Field", "Format", "Key", "Kind", "Refusal"]
+__all__ = ["Container", "Field", "Format", "Key", "Kind", "Refusal", "listed"]
 
 Container = Literal["json_lines", "json_list", "csv", "parquet"]
 """What the rows of a file come in."""
@@ -88,6 +88,17 @@ class Refusal:
     hint: str
 
 
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Write names into a sentence, not all of them if there are many.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b, ...'
+    """
+    return ", ".join([*names[:most], *(["..."] if len(names) > most else [])]) or "none"
+
+
 class Format(ABC):
     """One format of attempt logs.
 
@@ -107,7 +118,7 @@ class Format(ABC):
     recognised_by: ClassVar[str]
     fields: ClassVar[tuple[tuple[str, str], ...]]
     """Pairs of a contract column and what it is taken from."""
-    pass_rule: ClassVar[str]
+    verdict_rule: ClassVar[str]
     attempt_rule: ClassVar[str]
     error_rule: ClassVar[str]
     documentation: ClassVar[str]

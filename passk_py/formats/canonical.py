@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from passk_py.contract import CONTRACT_COLUMNS
-from passk_py.formats.base import Field, Format, Key, Kind, Refusal
+from passk_py.formats.base import Field, Format, Key, Kind, Refusal, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ class Canonical(Format):
         *((column.name, column.name) for column in CONTRACT_COLUMNS),
         ("outcome", "or passed: true, false, 1, 0; or score with --score-threshold"),
     )
-    pass_rule: ClassVar[str] = (
+    verdict_rule: ClassVar[str] = (
         "outcome as given; else passed; else score >= threshold (1.0, within 1e-6, by default)"
     )
     attempt_rule: ClassVar[str] = "attempt as given, from 1; never made up"
@@ -76,7 +76,7 @@ class Canonical(Format):
             return Refusal(
                 f"more than one column {twice[0]}", "Leave the one that counts and load it again."
             )
-        has = ", ".join(sample.fields[:20]) or "none"
+        has = listed(sample.fields)
         if "task_id" not in sample.fields:
             return Refusal(
                 f"no field task_id among its fields ({has})",
@@ -99,7 +99,7 @@ class Canonical(Format):
         parallel workers would get numbers that mean nothing, and the metrics that follow the
         order of the attempts would be wrong without a sign.
         """
-        has = ", ".join(sample.fields[:20]) or "none"
+        has = listed(sample.fields)
         return Refusal(
             f"no field attempt among its fields ({has})",
             "Number the tries of each task of a run from 1, in the order in which they ran, in a "

@@ -7,10 +7,12 @@ with ``"``, doubled inside. An empty field is null. May be compressed with gzip 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from passk_py.formats.base import Container
 from passk_py.formats.canonical import Canonical
+
+if TYPE_CHECKING:
+    from passk_py.formats.base import Container
 
 __all__ = ["CanonicalCsv"]
 

@@ -6,10 +6,12 @@ The same objects as in the lines of ``jsonl``, as the elements of one list. A re
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from passk_py.formats.base import Container, Key
 from passk_py.formats.canonical import CANONICAL_KEYS, Canonical
+
+if TYPE_CHECKING:
+    from passk_py.formats.base import Container, Key
 
 __all__ = ["CanonicalJson"]
 

@@ -10,10 +10,12 @@ lines are skipped. May be compressed with gzip or zstd.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from passk_py.formats.base import Container, Key
 from passk_py.formats.canonical import CANONICAL_KEYS, Canonical
+
+if TYPE_CHECKING:
+    from passk_py.formats.base import Container, Key
 
 __all__ = ["CanonicalJsonl"]
 

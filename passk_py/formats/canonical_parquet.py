@@ -6,10 +6,12 @@ integer or a whole number in a double or a text, ``tags`` a map, a struct or a J
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from passk_py.formats.base import Container
 from passk_py.formats.canonical import Canonical
+
+if TYPE_CHECKING:
+    from passk_py.formats.base import Container
 
 __all__ = ["CanonicalParquet"]
 

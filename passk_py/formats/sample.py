@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,7 @@ SAMPLE_BYTES: Final = 1 << 20
 """How much of a file is looked at."""
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
+_PARQUET: Final = b"PAR1"
 _SPACE: Final = b" \t\r\n"
 # Everything up to the next bracket, strings in one piece. Possessive, so that it can't backtrack.
 _PLAIN: Final = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
@@ -95,7 +97,7 @@ def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
     sample = Sample(path, path.stat().st_size)
     with path.open("rb") as file:
         magic = file.read(4)
-    if magic == b"PAR1":
+    if magic == _PARQUET:
         return _parquet(sample, connection)
     sample = replace(sample, compression=compression_of(magic))
     try:
@@ -169,7 +171,7 @@ def _table(sample: Sample, line: bytes) -> Sample:
         names = tuple(name.strip() for name in next(csv.reader([header], delimiter=candidate)))
         if ("task_id" in names, len(names)) > ("task_id" in best, len(best)):
             best, delimiter = names, candidate
-    start = header if len(header) <= 60 else header[:60] + "..."
+    start = textwrap.shorten(header, 60, placeholder="...")
     return replace(
         sample,
         container="csv",
@@ -182,7 +184,7 @@ def _table(sample: Sample, line: bytes) -> Sample:
 def _parquet(sample: Sample, connection: duckdb.DuckDBPyConnection) -> Sample:
     with sample.path.open("rb") as file:
         file.seek(-4, 2)
-        if sample.size < 12 or file.read(4) != b"PAR1":
+        if sample.size < 3 * len(_PARQUET) or file.read(4) != _PARQUET:
             return _unreadable(
                 sample, "a Parquet file without its end", "Write or copy the file again."
             )

@@ -19,13 +19,13 @@ trajectory is never read.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from passk_py.formats.base import Container, Field, Format, Key, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from passk_py.formats.sample import Sample
 
@@ -56,7 +56,7 @@ class TauBench(Format):
         ("score", "reward"),
         ("cost_usd", "null: info.user_cost is the simulated user's cost"),
     )
-    pass_rule: ClassVar[str] = "1 - 1e-6 <= reward <= 1 + 1e-6"
+    verdict_rule: ClassVar[str] = "1 - 1e-6 <= reward <= 1 + 1e-6"
     attempt_rule: ClassVar[str] = "trial + 1"
     error_rule: ClassVar[str] = (
         "info.error or info.traceback: excluded with the reason exception, unless the reward is a "

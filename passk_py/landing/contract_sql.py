@@ -62,11 +62,12 @@ class ContractSql:
         self._fills = {name: quote(text) for name, text in fills.items() if text is not None}
         self._tags = options.tags
         threshold = options.score_threshold
-        self._limit = repr(threshold - _SLACK if threshold == 1.0 else float(threshold)) + "::double"
+        limit = threshold - _SLACK if threshold == 1.0 else threshold
+        self._limit = f"{limit!r}::double"
         self._values, self._rules = self._build()
 
     def typed(self, relation: str) -> str:
-        """SQL for the contract's columns, ``source_line`` and ``fault``, null if all is well.
+        """Write SQL for the contract's columns, ``source_line`` and ``fault``, null if all is well.
 
         Parameters
         ----------
@@ -81,7 +82,7 @@ class ContractSql:
         return f"select {self._columns()}, source_line, fault from {self._judged(relation)}"
 
     def explained(self, relation: str) -> str:
-        """SQL for the same, and ``reject_field``, ``reject_code``, ``reject_reason``, ``raw_text``.
+        """Write SQL for the same and what is wrong with each row that is rejected.
 
         Parameters
         ----------
@@ -206,7 +207,8 @@ class ContractSql:
             # died, so it is no contradiction; nor is a pass that someone took out afterwards.
             rules.append(
                 Rule(
-                    "(v_outcome = 'failed' and v_passed) or (v_outcome = 'passed' and not v_passed)",
+                    "(v_outcome = 'failed' and v_passed) "
+                    "or (v_outcome = 'passed' and not v_passed)",
                     "outcome",
                     "contradictory_verdict",
                     f"{label} || {shown('f_outcome')} || ' but passed is ' || "
@@ -220,10 +222,11 @@ class ContractSql:
         if attempt := self._fields.get("attempt"):
             reason = "', but attempts are numbered from 1.'"
             rules.append(_below("attempt", attempt.label, "1", reason))
-        for name in _NOT_NEGATIVE:
-            if field := self._fields.get(name):
-                rules.append(_below(name, field.label, "0", "', but it can not be negative.'"))
-        return rules
+        negative = "', but it can not be negative.'"
+        given = {name: self._fields.get(name) for name in _NOT_NEGATIVE}
+        return rules + [
+            _below(name, field.label, "0", negative) for name, field in given.items() if field
+        ]
 
     def _all_tags(self) -> str:
         tags = "v_tags"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from passk_py.errors import PasskError
 from passk_py.landing.database import open_database
+from passk_py.landing.paths import absolute
 from passk_py.landing.report import ForgetReport
 from passk_py.landing.schema import ensure_landing, next_batch_time
 
@@ -52,7 +52,7 @@ def forget(
         )
     column, value = ("run_id", run_id)
     if source_file is not None:
-        column, value = ("source_file", os.path.abspath(os.path.expanduser(source_file)))
+        column, value = ("source_file", str(absolute(source_file)))
     with open_database(database) as connection:
         ensure_landing(connection)
         connection.execute("begin transaction")
@@ -61,9 +61,7 @@ def forget(
     return report
 
 
-def _remove(
-    connection: duckdb.DuckDBPyConnection, column: str, value: str | None
-) -> ForgetReport:
+def _remove(connection: duckdb.DuckDBPyConnection, column: str, value: str | None) -> ForgetReport:
     def run(sql: str, *values: object) -> int:
         return int(connection.execute(sql, list(values)).fetchall()[0][0])
 
@@ -73,8 +71,11 @@ def _remove(
         "create or replace temp table passk_files as select distinct source_file from ("
         f"select source_file from landing.attempts where {column} = ? "
         f"union all select source_file from landing.rejected where {column} = ?"
-        + (" union all select source_file from landing.files where source_file = ?)"
-           if column == "source_file" else ")"),
+        + (
+            " union all select source_file from landing.files where source_file = ?)"
+            if column == "source_file"
+            else ")"
+        ),
         [value] * (3 if column == "source_file" else 2),
     )
     tasks = run(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from passk_py.errors import PasskError
-from passk_py.formats import FORMATS, Format, format_named, recognise
+from passk_py.formats import FORMATS, Format, Refusal, format_named, listed, recognise
 from passk_py.formats.sample import Sample, take_sample
 from passk_py.landing.database import open_database
 from passk_py.landing.fingerprint import digest_of
@@ -41,7 +41,7 @@ def load(
     policy: str | None = None,
     progress: Progress | None = None,
 ) -> LoadReport:
-    """Bring attempt logs into the tables ``landing.attempts`` and ``landing.rejected``.
+    r"""Bring attempt logs into the tables ``landing.attempts`` and ``landing.rejected``.
 
     Each file is a transaction of its own: its rows in, the rows that it had before out. A file
     whose bytes, options and reader are those of the last time is left as it is. A file that can't
@@ -87,16 +87,14 @@ def load(
     >>> folder = Path(tempfile.mkdtemp())
     >>> log = folder / "log.jsonl"
     >>> row = {"run_id": "a", "task_id": "1", "attempt": 1, "outcome": "passed"}
-    >>> _ = log.write_text(json.dumps(row) + "\\n" + json.dumps(row | {"attempt": 0}) + "\\n")
+    >>> _ = log.write_text(json.dumps(row) + "\n" + json.dumps(row | {"attempt": 0}) + "\n")
     >>> report = load(log, database=folder / "passk.duckdb")
     >>> report.rows_landed, report.reasons
     (1, {'out_of_range': 1})
     >>> load(log, database=folder / "passk.duckdb").statuses
     {'unchanged': 1}
     """
-    options = Options(
-        run_id, suite, agent, model, dict(tags or {}), float(score_threshold), policy
-    )
+    options = Options(run_id, suite, agent, model, dict(tags or {}), float(score_threshold), policy)
     reader = format_named(format) if format else None
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     if not given:
@@ -273,20 +271,18 @@ def _notes(written: Written, ignored: tuple[str, ...]) -> str:
     if written.rejected:
         notes.append(f"The first rejected row is {written.first_reason}")
     if ignored:
-        names = ", ".join(ignored[:10]) + (", ..." if len(ignored) > 10 else "")
+        names = listed(ignored)
         fields = "field is" if len(ignored) == 1 else "fields are"
         notes.append(f"{len(ignored)} {fields} not in the contract and not read: {names}.")
     return " ".join(notes)
 
 
-def _unknown(sample: Sample) -> Any:  # noqa: ANN401
-    from passk_py.formats import Refusal
-
+def _unknown(sample: Sample) -> Refusal:
     if sample.problem:
         return sample.problem
     what = sample.description
     if sample.container and sample.fields:
-        what = f"a log of no format that passk knows; its fields are {', '.join(sample.fields[:20])}"
+        what = f"a log of no format that passk knows; its fields are {listed(sample.fields)}"
     elif sample.container == "json_list":
         what = "an empty JSON list" if sample.complete else "a JSON list that can't be read"
     elif sample.container:

@@ -14,7 +14,7 @@ from passk_py.formats import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Candidate", "Mistake", "find_files", "not_a_file"]
+__all__ = ["Candidate", "Mistake", "absolute", "find_files", "not_a_file"]
 
 _COMPRESSED: Final = ("", ".gz", ".zst")
 _SUFFIXES: Final = tuple(
@@ -85,17 +85,26 @@ def find_files(paths: Iterable[str | Path]) -> Iterator[Candidate | Mistake]:
             yield found
 
 
+def absolute(path: str | Path) -> Path:
+    """Give the path that a file is known by: absolute, without dots, links left as they are.
+
+    A link that a user names stays the name that they know the file by, wherever it leads today.
+    """
+    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - resolve follows links
+
+
 def _expand(given: str) -> Iterator[Candidate | Mistake]:
-    path = Path(os.path.abspath(os.path.expanduser(given)))
+    path = absolute(given)
     # A name may have brackets and stars of its own, so what exists is taken by its name.
     if not os.path.lexists(path) and glob.has_magic(given):
-        matches = sorted(glob.glob(os.path.expanduser(given), recursive=True))
+        pattern = str(Path(given).expanduser())
+        matches = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - it may be absolute
         if not matches:
             yield Mistake(
                 given, f"Nothing matches {given}.", "Check the pattern and the working directory."
             )
         for match in matches:
-            yield from _file_or_folder(Path(os.path.abspath(match)), match)
+            yield from _file_or_folder(absolute(match), match)
         return
     yield from _file_or_folder(path, given)
 

@@ -74,7 +74,7 @@ def csv_is_odd(piece: bytes) -> bool:
 
 
 def fast_relation(sample: Sample, reader: Format) -> str:
-    """SQL for a file's rows, read by DuckDB alone.
+    """Write SQL for a file's rows, read by DuckDB alone.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def frame_of(batch: Batch) -> object:
 
 
 def relation_of_batch(name: str, sample: Sample, reader: Format) -> str:
-    """SQL for the rows of a registered batch.
+    """Write SQL for the rows of a registered batch.
 
     Parameters
     ----------
@@ -219,9 +219,7 @@ def relation_of_batch(name: str, sample: Sample, reader: Format) -> str:
 
 def _json_rows(name: str, keys: tuple[Key, ...], what: str) -> str:
     paths = ", ".join(quote(_json_path(key)) for key in keys)
-    texts = ", ".join(
-        f"texts[{place}] as {_name(key.column)}" for place, key in enumerate(keys, 1)
-    )
+    texts = ", ".join(f"texts[{place}] as {_name(key.column)}" for place, key in enumerate(keys, 1))
     tops = ", ".join(quote(top) for top in dict.fromkeys(key.path[0] for key in keys))
     first = {place: f"left(parts[{place}], 1)" for place, key in enumerate(keys, 1) if key.scalar}
     nested = case_of(
@@ -286,7 +284,7 @@ def _member(key: Key) -> str:
 
 
 def _looks_nested(key: Key) -> str:
-    """SQL for a text that may have been an object, a list or a boolean.
+    """Write SQL for a text that may have been an object, a list or a boolean.
 
     DuckDB's reader gives those as text, and a text is also allowed to look like that; the careful
     reader knows which it was.

@@ -70,7 +70,7 @@ class Batch:
 
 
 def decode(data: bytes) -> tuple[str, tuple[str, str] | None]:
-    """Decode one row.
+    r"""Decode one row.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def decode(data: bytes) -> tuple[str, tuple[str, str] | None]:
 
     Examples
     --------
-    >>> decode(b'{"a": "\\xff"}')[1][0]
+    >>> decode(b'{"a": "\xff"}')[1][0]
     'invalid_utf8'
     """
     try:
@@ -106,9 +106,7 @@ def too_long(size: int, what: str = "row") -> tuple[str, str]:
     )
 
 
-def read_lines(
-    file: IO[bytes], newline: bytes = b"\n", *, exact: bool = False
-) -> Iterator[Batch]:
+def read_lines(file: IO[bytes], newline: bytes = b"\n", *, exact: bool = False) -> Iterator[Batch]:
     """Read a file line by line.
 
     Parameters

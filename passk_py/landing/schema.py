@@ -123,7 +123,7 @@ def next_batch_time(connection: duckdb.DuckDBPyConnection) -> datetime:
         still or goes back.
     """
     latest = connection.execute(
-        "select max(at) from (select max(loaded_at) as at from landing.attempts "
+        "select max(time) from (select max(loaded_at) as time from landing.attempts "
         "union all select max(loaded_at) from landing.rejected "
         "union all select max(loaded_at) from landing.files "
         "union all select max(removed_at) from landing.removed_tasks)"

@@ -42,7 +42,13 @@ _DONE_FAST: Final = 0.6
 _DONE_CAREFULLY: Final = 0.9
 _COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 # What DuckDB says for reasons that a second look at the file would not change.
-_NOT_THE_FILE: Final = (duckdb.OutOfMemoryException, duckdb.InterruptException)
+_NOT_THE_FILE: Final = (
+    duckdb.OutOfMemoryException,
+    duckdb.InterruptException,
+    duckdb.ParserException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def quote(text: str) -> str:
 
 
 def shown(column: str) -> str:
-    """SQL for a value in quotes, cut short, to be shown in a sentence."""
+    """Write SQL for a value in quotes, cut short, to be shown in a sentence."""
     text = f"cast({column} as varchar)"
     cut = f"case when length({text}) > 60 then '...' else '' end"
     return f"'''' || left({text}, 60) || {cut} || ''''"
@@ -216,6 +216,6 @@ TYPERS: Final[dict[str, Callable[[str, str, Kind], Typed]]] = {
 
 
 def case_of(rules: Sequence[tuple[str, str]], *, otherwise: str = "null") -> str:
-    """SQL for the value that belongs to the first condition that holds."""
+    """Write SQL for the value that belongs to the first condition that holds."""
     whens = " ".join(f"when {when} then {then}" for when, then in rules)
     return f"case {whens} else {otherwise} end" if whens else otherwise

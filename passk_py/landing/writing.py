@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -131,11 +132,9 @@ def write(
         )
         connection.execute("commit")
     except BaseException:
-        # A failed statement has ended the transaction already in some versions, not in others.
-        try:
+        # A failed statement may have ended the transaction already; its error is the one to tell.
+        with suppress(Exception):
             connection.execute("rollback")
-        except Exception:  # noqa: BLE001, S110 - the first error is the one to tell
-            pass
         raise
     return written
 

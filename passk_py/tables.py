@@ -1,0 +1,403 @@
+"""The public tables of a database: where they are, what they are keyed by, and reading them."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import duckdb
+    import polars as pl
+
+__all__ = [
+    "PUBLIC_TABLES",
+    "Filters",
+    "PublicTable",
+    "Tables",
+    "fetch_frame",
+    "open_tables",
+    "public_table",
+    "read_table",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicTable:
+    """One table that people query.
+
+    Parameters
+    ----------
+    name
+        Its name in the database.
+    grain
+        What one row is.
+    key
+        The columns that tell its rows apart, in the order in which rows are shown.
+    headline
+        The columns that a terminal shows first, the most telling ones first.
+    filters
+        Which of ``run_id``, ``suite`` and ``k`` it can be filtered by.
+    """
+
+    name: str
+    grain: str
+    key: tuple[str, ...]
+    headline: tuple[str, ...]
+    filters: tuple[str, ...] = ("run_id", "suite")
+
+
+PUBLIC_TABLES: Final = (
+    PublicTable(
+        "passk_attempts",
+        "attempt",
+        ("run_id", "suite", "task_id", "attempt"),
+        ("run_id", "task_id", "attempt", "outcome", "outcome_reason", "score", "duration_s"),
+    ),
+    PublicTable(
+        "passk_rejected_attempts",
+        "refused row",
+        ("source_file", "source_line"),
+        ("reason", "source_line", "source_file", "run_id", "task_id", "attempt"),
+    ),
+    PublicTable(
+        "passk_runs",
+        "run",
+        ("suite", "run_id"),
+        ("run_id", "tasks", "attempts", "excluded", "rejected", "pass_rate", "min_n", "max_n"),
+    ),
+    PublicTable(
+        "passk_tasks",
+        "run, task",
+        ("suite", "run_id", "task_id"),
+        ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "lost_reliability_share"),
+    ),
+    PublicTable(
+        "passk_task_metrics",
+        "run, task, k",
+        ("suite", "run_id", "task_id", "k"),
+        ("run_id", "task_id", "k", "n", "c", "pass_at_k", "pass_hat_k", "null_reason"),
+        ("run_id", "suite", "k"),
+    ),
+    PublicTable(
+        "passk_suite_metrics",
+        "run, slice, k",
+        ("suite", "run_id", "slice_name", "slice_value", "k"),
+        ("run_id", "k", "pass_at_k", "pass_hat_k", "eligible_tasks", "total_tasks", "reading"),
+        ("run_id", "suite", "k"),
+    ),
+)
+"""Every public table, in the order of the way of the data."""
+
+
+def public_table(name: str) -> PublicTable:
+    """Find a public table by its name.
+
+    Parameters
+    ----------
+    name
+        The table's name.
+
+    Returns
+    -------
+    PublicTable
+        The table.
+
+    Raises
+    ------
+    PasskError
+        If no public table has that name.
+    """
+    for table in PUBLIC_TABLES:
+        if table.name == name:
+            return table
+    names = ", ".join(table.name for table in PUBLIC_TABLES)
+    raise PasskError(f"There is no public table '{name}'.", hint=f"The tables are {names}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which rows of a table are wanted; empty means all.
+
+    Parameters
+    ----------
+    runs, suites
+        Values of ``run_id`` and of ``suite``.
+    ks
+        Values of ``k``.
+    """
+
+    runs: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()
+    ks: tuple[int, ...] = ()
+
+    def where(self, table: PublicTable) -> str:
+        """Write the condition for a table in SQL.
+
+        Parameters
+        ----------
+        table
+            The table. What it can't be filtered by is left out.
+
+        Returns
+        -------
+        str
+            A condition, ``true`` if nothing is filtered.
+        """
+        wanted: tuple[tuple[str, Sequence[str]], ...] = (
+            ("run_id", [_quote(run) for run in self.runs]),
+            ("suite", [_quote(suite) for suite in self.suites]),
+            ("k", [str(k) for k in self.ks]),
+        )
+        parts = [
+            f"{column} in ({', '.join(values)})"
+            for column, values in wanted
+            if values and column in table.filters
+        ]
+        return " and ".join(parts) or "true"
+
+
+@dataclass(slots=True)
+class Tables:
+    """An open database with its public tables.
+
+    Parameters
+    ----------
+    database
+        Its path, as the user gave it.
+    connection
+        A connection that only reads, in UTC. All that is read over it is one snapshot.
+    """
+
+    database: Path
+    connection: duckdb.DuckDBPyConnection
+    _places: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for schema, name in self.rows(
+            "select table_schema, table_name from information_schema.tables "
+            "where table_catalog = current_database() order by table_schema"
+        ):
+            self._places.setdefault(name, []).append(schema)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query and fetch its rows."""
+        return self.connection.execute(sql).fetchall()
+
+    def records(self, sql: str) -> list[dict[str, Any]]:
+        """Run a query and fetch its rows as mappings."""
+        result = self.connection.execute(sql)
+        names = [column[0] for column in result.description]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def find(self, name: str) -> str | None:
+        """Give the qualified name of a table or view; None if there is none of that name.
+
+        Parameters
+        ----------
+        name
+            The name without a schema. ``main`` goes before other schemas.
+        """
+        schemas = self._places.get(name, [])
+        if not schemas:
+            return None
+        schema = "main" if "main" in schemas else schemas[0]
+        return f'"{schema}"."{name}"'
+
+    def require(self, name: str) -> str:
+        """Give the qualified name of a table that a build makes.
+
+        Parameters
+        ----------
+        name
+            The name without a schema.
+
+        Raises
+        ------
+        PasskError
+            If it is not there.
+        """
+        found = self.find(name)
+        if found is None:
+            raise PasskError(
+                f"{self.database} has no table {name}: nothing has been built in it.",
+                hint="Run `passk build`; before that, `passk load FILE` if no log is in yet.",
+            )
+        return found
+
+    def columns(self, name: str) -> dict[str, str]:
+        """Give the columns of a public table, in order, with their types."""
+        return {row[0]: row[1] for row in self.rows(f"describe select * from {self.require(name)}")}
+
+    def select(
+        self,
+        table: PublicTable,
+        filters: Filters | None = None,
+        *,
+        columns: Iterable[str] = ("*",),
+        limit: int | None = None,
+    ) -> str:
+        """Write the query for rows of a public table, in the order of its key.
+
+        Parameters
+        ----------
+        table
+            The table.
+        filters
+            Which rows.
+        columns
+            Expressions to select.
+        limit
+            At most this many rows.
+        """
+        where = (filters or Filters()).where(table)
+        sql = (
+            f"select {', '.join(columns)} from {self.require(table.name)} where {where} "
+            f"order by {', '.join(table.key)}"
+        )
+        return sql if limit is None else f"{sql} limit {limit}"
+
+    def count(self, table: PublicTable, filters: Filters | None = None) -> int:
+        """Count the rows of a public table."""
+        where = (filters or Filters()).where(table)
+        return int(
+            self.rows(f"select count(*) from {self.require(table.name)} where {where}")[0][0]
+        )
+
+
+@contextmanager
+def open_tables(database: str | Path) -> Iterator[Tables]:
+    """Open a database to read it.
+
+    Parameters
+    ----------
+    database
+        Path of the DuckDB file.
+
+    Yields
+    ------
+    Tables
+        The database, for the length of the block.
+
+    Raises
+    ------
+    PasskError
+        If it is missing, in use by a process that writes, or no database.
+    """
+    import duckdb
+
+    path = Path(database)
+    if not path.exists():
+        raise PasskError(
+            f"There is no database {path}.",
+            hint="Make it with `passk load FILE`, or name another one with --database.",
+        )
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+    except duckdb.Error as error:
+        raise _explained(path, str(error)) from error
+    try:
+        connection.execute("set TimeZone = 'UTC'")
+        connection.execute("set enable_progress_bar = false")
+        # One transaction, so that what is read table by table belongs together.
+        connection.execute("begin transaction")
+        yield Tables(path, connection)
+    finally:
+        connection.close()
+
+
+def _explained(path: Path, text: str) -> PasskError:
+    if path.is_dir():
+        return PasskError(
+            f"The database {path} is a folder.", hint="Give the path of a file with --database."
+        )
+    if "lock" in text:
+        holder = re.search(r"held in (.+?) \(PID (\d+)\)", text)
+        process = f"process {holder[2]} ({Path(holder[1]).name})" if holder else "another process"
+        return PasskError(
+            f"The database {path} is in use by {process}.",
+            hint="Close it there, or wait until it is done.",
+        )
+    return PasskError(
+        f"The database {path} can't be opened: {text.splitlines()[0]}",
+        hint="Name a DuckDB database that you may read with --database.",
+    )
+
+
+def fetch_frame(connection: duckdb.DuckDBPyConnection, sql: str) -> pl.DataFrame:
+    """Fetch a query into polars.
+
+    Parameters
+    ----------
+    connection
+        An open connection.
+    sql
+        A query.
+
+    Returns
+    -------
+    polars.DataFrame
+        Its rows, in order.
+    """
+    import polars as pl
+
+    # By way of Parquet, because every direct way needs pyarrow, which is a large thing to install
+    # for this alone.
+    with tempfile.TemporaryDirectory(prefix="passk-") as folder:
+        path = Path(folder) / "rows.parquet"
+        connection.execute(f"copy ({sql}) to {_quote(str(path))} (format parquet)")
+        return pl.read_parquet(path)
+
+
+def read_table(
+    name: str,
+    *,
+    database: str | Path = "passk.duckdb",
+    run_id: str | Iterable[str] = (),
+    suite: str | Iterable[str] = (),
+    k: int | Iterable[int] = (),
+    limit: int | None = None,
+) -> pl.DataFrame:
+    """Read a public table into polars.
+
+    Parameters
+    ----------
+    name
+        One of ``passk_attempts``, ``passk_rejected_attempts``, ``passk_runs``, ``passk_tasks``,
+        ``passk_task_metrics`` and ``passk_suite_metrics``.
+    database
+        Path of the DuckDB file.
+    run_id, suite, k
+        Only rows with this value, or one of these.
+    limit
+        At most this many rows.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows, in the order of the table's key.
+
+    Raises
+    ------
+    PasskError
+        If there is no such table or database, or it has not been built.
+    """
+    table = public_table(name)
+    filters = Filters(
+        (run_id,) if isinstance(run_id, str) else tuple(run_id),
+        (suite,) if isinstance(suite, str) else tuple(suite),
+        (k,) if isinstance(k, int) else tuple(k),
+    )
+    with open_tables(database) as tables:
+        return fetch_frame(tables.connection, tables.select(table, filters, limit=limit))
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
