@@ -7,7 +7,7 @@ executes them, 2 % excluded. Then, each in a process of its own so that peak mem
 
 - the bare query: attempts and passes by run, suite and task, written to a table;
 - a full build, without and with the metrics that need the order of attempts;
-- builds by increment after 1 % new attempts: a new run, and late attempts of 1 % of all tasks;
+- builds by increment after 1 % new attempts: a new run, and the late half of the attempts of 2 % of all tasks;
 - a build with nothing new, which is the fixed cost of the statements themselves.
 
 "SQL" is the time inside the database, summed over all statements that dbt sends; "wall" is the whole process after its
@@ -49,7 +49,11 @@ def make(database: Path, attempts: int, run_tasks: int) -> None:
     with duckdb.connect(str(database)) as connection:
         ensure_landing(connection)
         for run in range(RUNS):
-            connection.execute(_rows(f"run-{run:04d}", "2026-02-01", tasks, 1, tries, run))
+            # Every fiftieth task has half of its attempts: the others come late.
+            for last, keep in ((tries, "task % 50 <> 0"), (tries // 2, "task % 50 = 0")):
+                connection.execute(
+                    _rows(f"run-{run:04d}", "2026-02-01", tasks, 1, last, run, keep)
+                )
 
 
 def _rows(
@@ -87,22 +91,27 @@ def _rows(
 
 
 def add_new_run(database: Path, attempts: int, run_tasks: int) -> None:
-    """1 % new attempts: one more run with a tenth of the tries."""
+    """1 % new attempts: a run over a tenth of the suite."""
     with duckdb.connect(str(database)) as connection:
         connection.execute(
-            _rows("run-new", "2026-03-01", run_tasks // RUNS, 1, attempts // run_tasks // 10, 99)
+            _rows("run-new", "2026-03-01", run_tasks // RUNS // 10, 1, attempts // run_tasks, 99)
         )
 
 
 def add_late_attempts(database: Path, attempts: int, run_tasks: int) -> None:
-    """1 % of the tasks of every run get as many attempts again."""
+    """1 % new attempts: in every run, the second half of every fiftieth task."""
     tries = attempts // run_tasks
     with duckdb.connect(str(database)) as connection:
         for run in range(RUNS):
             connection.execute(
                 _rows(
-                    f"run-{run:04d}", "2026-03-02", run_tasks // RUNS, tries + 1, tries * 2, run,
-                    "task % 100 = 0",
+                    f"run-{run:04d}",
+                    "2026-03-02",
+                    run_tasks // RUNS,
+                    tries // 2 + 1,
+                    tries,
+                    run,
+                    "task % 50 = 0",
                 )
             )
 
@@ -215,7 +224,7 @@ def main() -> None:
             _in_own_process("new-run", copy, **size)
             measure("1 % new: a new run", "increment", copy)
             _in_own_process("late", copy, **size)
-            measure("1 % new: late attempts of 1 % of the tasks", "increment", copy)
+            measure("1 % new: late attempts of 2 % of the tasks", "increment", copy)
     _report(rows, size)
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "BuildReport",
     "NodeReport",
     "build",
+    "default_variables",
     "project_dir",
     "state_dir",
     "version",
@@ -60,6 +61,14 @@ def version() -> str:
     text = (project_dir() / "dbt_project.yml").read_text(encoding="utf-8")
     found = re.search(r"^version: (\S+)$", text, re.MULTILINE)
     return found[1] if found else "unknown"
+
+
+def default_variables() -> dict[str, Any]:
+    """Give the vars of the project by name, with their defaults."""
+    import yaml  # type: ignore[import-untyped]
+
+    text = (project_dir() / "dbt_project.yml").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text)["vars"]["passk"])
 
 
 def state_dir(database: str | Path) -> Path:
@@ -140,7 +149,7 @@ def build(
     *,
     full_refresh: bool = False,
     select: Sequence[str] = (),
-    variables: Mapping[str, Any] | str | None = None,
+    variables: Mapping[str, Any] | None = None,
     target: str = "duckdb",
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildReport:
@@ -155,7 +164,7 @@ def build(
     select
         dbt selectors: only these models and tests.
     variables
-        The vars of the project, by name, or as YAML. What is not given has its default.
+        Vars of the project by name. What is not given has its default.
     target
         The target of the packaged profile.
     progress
@@ -172,8 +181,8 @@ def build(
         If dbt could not run: no database, a lock, wrong vars, no such target or selector.
     """
     path = Path(database).resolve()
-    text = variables if isinstance(variables, str) else json.dumps(dict(variables or {}))
-    if target == "duckdb" and not path.exists() and not any(name in text for name in _INPUTS):
+    given = dict(variables or {})
+    if target == "duckdb" and not path.exists() and not any(given.get(name) for name in _INPUTS):
         raise PasskError(
             f"There is no database {database}.",
             hint="Load a log first with `passk load FILE`, or name another one with --database.",
@@ -188,10 +197,10 @@ def build(
         *("--target", target),
         *("--target-path", str(folder / "target")),
         *("--log-path", str(folder / "logs")),
-        *("--log-level", "none"),
-        *("--vars", text),
+        *("--log-level", "none", "--log-level-file", "debug"),
+        *("--vars", json.dumps(given)),
         *("--quiet", "--no-print", "--no-use-colors"),
-        *("--no-version-check", "--no-send-anonymous-usage-stats"),
+        *("--no-version-check", "--no-write-json", "--no-send-anonymous-usage-stats"),
     ]
     if target != "demo":
         # Facts for the project's own tests, and the tests of its macros: nothing that the user's
@@ -310,10 +319,8 @@ def _could_not_run(error: BaseException, where: str, log: Path) -> PasskError:
     said = _sentence(text)
     if said.startswith("passk: "):
         return PasskError(said.removeprefix("passk: "), hint="Correct --vars and build again.")
-    if "not valid YAML" in said:
-        return PasskError(
-            f"--vars can't be read: {said}.", hint="Write it as in --vars '{passk_ks: [1, 2, 4]}'."
-        )
+    if "does not have a target named" in said:
+        return PasskError(" ".join(said.split()) + ".", hint="Give one of these with --target.")
     return PasskError(f"dbt could not run: {said}", hint=f"All that dbt said is in {log}.")
 
 

@@ -197,19 +197,23 @@ class Tables:
         names = [column[0] for column in result.description]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
-    def find(self, name: str) -> str | None:
+    def find(self, name: str, *, schema: str | None = None) -> str | None:
         """Give the qualified name of a table or view; None if there is none of that name.
 
         Parameters
         ----------
         name
-            The name without a schema. ``main`` goes before other schemas.
+            The name without a schema.
+        schema
+            Look in this schema only; by default in all, in ``main`` first.
         """
         schemas = self._places.get(name, [])
+        if schema is not None:
+            schemas = [schema] if schema in schemas else []
         if not schemas:
             return None
-        schema = "main" if "main" in schemas else schemas[0]
-        return f'"{schema}"."{name}"'
+        found = "main" if "main" in schemas else schemas[0]
+        return f'"{found}"."{name}"'
 
     def require(self, name: str) -> str:
         """Give the qualified name of a table that a build makes.

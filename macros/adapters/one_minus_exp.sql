@@ -1,7 +1,8 @@
 {#- 1 - exp(x) for x <= 0 without cancellation.
 
-    x is a long expression, so its copies matter: DuckDB's sinh is accurate near 0 and needs two. Where an engine's sinh
-    is not known to be, Kahan's correction of ln(exp(x)) needs six. -#}
+    x is a long expression, so its copies matter: DuckDB's sinh is accurate near 0 and needs two. Far from 0 the product
+    may round to the number after 1. Where an engine's sinh is not known to be accurate, Kahan's correction of ln(exp(x))
+    needs six. -#}
 {% macro _one_minus_exp(x) -%}
   {{ return(adapter.dispatch('_one_minus_exp', 'passk')(x)) }}
 {%- endmacro %}
@@ -15,7 +16,7 @@ end
 {%- endmacro %}
 
 {% macro duckdb___one_minus_exp(x) -%}
--2 * exp(greatest({{ x }}, -700) / 2) * sinh(greatest({{ x }}, -700) / 2)
+least(-2 * exp(greatest({{ x }}, -700) / 2) * sinh(greatest({{ x }}, -700) / 2), 1)
 {%- endmacro %}
 
 

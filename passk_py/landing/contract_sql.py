@@ -67,7 +67,7 @@ class ContractSql:
         self._values, self._rules = self._build()
 
     def typed(self, relation: str) -> str:
-        """Write SQL for the contract's columns, ``source_line`` and ``fault``, null if all is well.
+        """Write SQL for the contract's columns, ``source_line`` and ``odd``.
 
         Parameters
         ----------
@@ -77,12 +77,15 @@ class ContractSql:
         Returns
         -------
         str
-            A query with a row for each row of the relation, in its order.
+            A query with a row for each row of the relation, in its order. ``odd`` is true for the
+            rows that break a rule.
         """
-        return f"select {self._columns()}, source_line, fault from {self._judged(relation)}"
+        whens = ["read_code is not null", *(rule.when for rule in self._rules)]
+        odd = "coalesce(" + " or ".join(f"({when})" for when in whens) + ", false)"
+        return f"select {self._columns()}, source_line, {odd} as odd from {self._valued(relation)}"
 
     def explained(self, relation: str) -> str:
-        """Write SQL for the same and what is wrong with each row that is rejected.
+        """Write SQL for the contract's columns, ``source_line`` and what is wrong with the row.
 
         Parameters
         ----------
@@ -92,23 +95,29 @@ class ContractSql:
         Returns
         -------
         str
-            A query with a row for each row of the relation, in its order.
+            A query with a row for each row of the relation, in its order. ``reject_code``,
+            ``reject_reason``, ``reject_field`` and ``raw_text`` are null for rows without fault;
+            the field is null too where it is the whole row that can't be read.
         """
+        whens = [
+            ("read_code is not null", "0"),
+            *((rule.when, str(place)) for place, rule in enumerate(self._rules, 1)),
+        ]
         by_fault = [(f"fault = {place}", rule) for place, rule in enumerate(self._rules, 1)]
         field = case_of([(when, quote(rule.field)) for when, rule in by_fault])
-        code = case_of([("fault = 0", "read_code"), *((w, quote(r.code)) for w, r in by_fault)])
+        code = case_of([("fault = 0", "read_code"), *((w, r.code) for w, r in by_fault)])
         reason = case_of([("fault = 0", "read_reason"), *((w, r.reason) for w, r in by_fault)])
         cut = (
             f"case when length(raw) > {MAX_RAW} then left(raw, {MAX_RAW}) || "
             "' [cut: ' || length(raw) || ' characters in all]' else raw end"
         )
         return (
-            f"select {self._columns()}, source_line, fault, "
+            f"select {self._columns()}, source_line, "
             f"case when fault is not null then {field} end as reject_field, "
             f"case when fault is not null then {code} end as reject_code, "
             f"case when fault is not null then {reason} end as reject_reason, "
             f"case when fault is not null then {cut} end as raw_text "
-            f"from {self._judged(relation)}"
+            f"from (select *, {case_of(whens)} as fault from {self._valued(relation)})"
         )
 
     def _columns(self) -> str:
@@ -118,17 +127,12 @@ class ContractSql:
         sql |= {"outcome_reason": "v_verdict_reason", "tags": self._all_tags()}
         return ", ".join(f"{value} as {name}" for name, value in sql.items())
 
-    def _judged(self, relation: str) -> str:
+    def _valued(self, relation: str) -> str:
         raw = ", ".join(f"{field.sql} as f_{name}" for name, field in self._fields.items())
         typed = ", ".join(f"{value.sql} as v_{name}" for name, value in self._values.items())
-        whens = [
-            ("read_code is not null", "0"),
-            *((rule.when, str(place)) for place, rule in enumerate(self._rules, 1)),
-        ]
         return (
-            f"(select *, ({case_of(whens)})::utinyint as fault from (select *, {self._verdict()} "
-            f"from (select *, {typed} from "
-            f"(select {raw}, source_line, raw, read_code, read_reason from ({relation})))))"
+            f"(select *, {self._verdict()} from (select *, {typed} from "
+            f"(select {raw}, source_line, raw, read_code, read_reason from ({relation}))))"
         )
 
     def _build(self) -> tuple[dict[str, Typed], list[Rule]]:
@@ -165,7 +169,7 @@ class ContractSql:
                 when = f"coalesce(f_{name}, '') = ''"
             else:
                 when = f"f_{name} is null"
-            rules.append(Rule(when, name, "missing_field", quote(hint)))
+            rules.append(Rule(when, name, "'missing_field'", quote(hint)))
         return rules
 
     def _word(self) -> str:
@@ -198,7 +202,7 @@ class ContractSql:
             Rule(
                 f"{word} is not null and v_outcome is null",
                 "outcome",
-                "unknown_outcome",
+                "'unknown_outcome'",
                 f"{label} || {shown('f_outcome')} || {quote(f', which is not one of {known}.')}",
             )
         ]
@@ -210,7 +214,7 @@ class ContractSql:
                     "(v_outcome = 'failed' and v_passed) "
                     "or (v_outcome = 'passed' and not v_passed)",
                     "outcome",
-                    "contradictory_verdict",
+                    "'contradictory_verdict'",
                     f"{label} || {shown('f_outcome')} || ' but passed is ' || "
                     f"{shown('f_passed')} || '; they must agree.'",
                 )
@@ -244,4 +248,4 @@ class ContractSql:
 def _below(name: str, label: str, least: str, reason: str) -> Rule:
     # tau-bench's trial -1 is attempt 0: the value that was judged is shown.
     said = f"{quote(label + ' is ')} || v_{name} || {reason}"
-    return Rule(f"v_{name} < {least}", name, "out_of_range", said)
+    return Rule(f"v_{name} < {least}", name, "'out_of_range'", said)

@@ -289,8 +289,13 @@ def _looks_nested(key: Key) -> str:
     DuckDB's reader gives those as text, and a text is also allowed to look like that; the careful
     reader knows which it was.
     """
+    # As comparisons, which look at the first bytes only: '[' comes before '\\', '{' before '|'.
     value = _member(key)
-    return f"left({value}, 1) in ('{{', '[') or {value} in ('true', 'false')"
+    brackets = " or ".join(
+        f"({value} >= {quote(opens)} and {value} < {quote(after)})"
+        for opens, after in (("[", "\\"), ("{", "|"))
+    )
+    return f"{brackets} or {value} = 'true' or {value} = 'false'"
 
 
 def _json_path(key: Key) -> str:

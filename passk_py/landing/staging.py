@@ -99,9 +99,9 @@ class Staged:
     Parameters
     ----------
     landing
-        SQL for the good rows: the contract's columns and ``source_line``.
+        A query of the good rows: the contract's columns and ``source_line``.
     rejected
-        SQL for the others: the same, and ``reject_code``, ``reject_reason``, ``raw_text``.
+        A query of the others: the same, and ``reject_code``, ``reject_reason``, ``raw_text``.
     rows_read
         How many rows the file has.
     sha256
@@ -162,8 +162,8 @@ def _parquet(
     typed, explained = contract.typed(relation), contract.explained(relation)
     count = connection.execute(f"select count(*) from ({relation})").fetchall()[0][0]
     return Staged(
-        f"select * exclude (fault) from ({typed}) where fault is null",
-        f"select * from ({explained}) where fault is not null",
+        f"select * exclude (odd) from ({typed}) where not odd",
+        f"select * from ({explained}) where reject_code is not null",
         int(count),
         fingerprint.result().sha256,
         done=0.0,
@@ -184,7 +184,9 @@ def _stage_fast(
         raise
     except duckdb.Error:
         return 0
-    rows, faults = connection.execute(f"select count(*), count(fault) from {_STAGE}").fetchall()[0]
+    rows, faults = connection.execute(
+        f"select count(*), count(*) filter (odd) from {_STAGE}"
+    ).fetchall()[0]
     header = {"json_lines": 0, "csv": 1}.get(source.reader.container)
     if faults or not rows:
         return 0
@@ -223,7 +225,7 @@ def _refuse_without_attempts(connection: duckdb.DuckDBPyConnection, source: Sour
     """Say once for the file, not for each of its rows, that it does not number its attempts."""
     readable, without = connection.execute(
         "select count(*), count(*) filter (reject_field = 'attempt' and reject_code = "
-        f"'missing_field') from {_STAGE} where fault is distinct from 0"
+        f"'missing_field') from {_STAGE} where reject_code is null or reject_field is not null"
     ).fetchall()[0]
     if readable and readable == without:
         refusal = source.reader.without_attempt(source.sample)
@@ -242,8 +244,8 @@ def _of_stage(*, fast: bool, rows: int, sha256: str) -> Staged:
         nothing = f"select *, '' as reject_code, '' as reject_reason, '' as raw_text from {_STAGE}"
         return Staged(landing, f"{nothing} limit 0", rows, sha256, _DONE_FAST)
     return Staged(
-        f"select {_COLUMNS}, source_line from {_STAGE} where fault is null",
-        f"select * from {_STAGE} where fault is not null",
+        f"select {_COLUMNS}, source_line from {_STAGE} where reject_code is null",
+        f"select * from {_STAGE} where reject_code is not null",
         rows,
         sha256,
         _DONE_CAREFULLY,

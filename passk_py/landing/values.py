@@ -7,7 +7,7 @@ credit for ('3.5' is 4 as an integer, '1_0' is 10, 'infinity' is a date), hence 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from passk_py.formats import Kind
 
-__all__ = ["MAX_TEXT_BYTES", "TYPERS", "Rule", "Typed", "as_flag", "quote", "shown"]
+__all__ = ["MAX_TEXT_BYTES", "TYPERS", "Rule", "Typed", "as_flag", "case_of", "quote", "shown"]
 
 MAX_TEXT_BYTES: Final = 1 << 20
 """The longest identifier. More is a mistake: a transcript in the wrong column, say."""
@@ -52,7 +52,7 @@ class Rule:
     field
         The column of the contract that it is about.
     code
-        The ``reason_code``.
+        SQL for the ``reason_code``.
     reason
         SQL for the sentence that names the field, the value and what is allowed.
     """
@@ -84,7 +84,7 @@ def _wrong(name: str, label: str, kind: Kind, value: str, what: str) -> Rule:
     return Rule(
         f"{value} is null and {_given(column, kind)}",
         name,
-        "wrong_type",
+        "'wrong_type'",
         _is(label, column, f"which is not {what}."),
     )
 
@@ -99,7 +99,7 @@ def _text(name: str, label: str, kind: Kind) -> Typed:
         f"{quote(f' bytes; at most {MAX_TEXT_BYTES} are allowed.')}"
     )
     return Typed(
-        sql, (Rule(f"strlen({value}) > {MAX_TEXT_BYTES}", name, "field_too_large", large),)
+        sql, (Rule(f"strlen({value}) > {MAX_TEXT_BYTES}", name, "'field_too_large'", large),)
     )
 
 
@@ -122,20 +122,22 @@ def _whole(name: str, label: str, kind: Kind) -> Typed:
         sql = f"case when {is_whole} then {cast} end"
     else:
         return Typed("null::bigint", (wrong,))
-    too_big = Rule(
-        f"{wrong.when} and {is_whole}",
+    too_big = _is(label, column, "which does not fit into 64 bits.")
+    # One condition, two reasons: what tells them apart is only looked at where it holds.
+    rule = Rule(
+        wrong.when,
         name,
-        "out_of_range",
-        _is(label, column, "which does not fit into 64 bits."),
+        case_of([(is_whole, "'out_of_range'")], otherwise=wrong.code),
+        case_of([(is_whole, too_big)], otherwise=wrong.reason),
     )
-    return Typed(sql, (too_big, wrong))
+    return Typed(sql, (rule,))
 
 
 def _number(name: str, label: str, kind: Kind) -> Typed:
     column, value = f"f_{name}", f"v_{name}"
     wrong = _wrong(name, label, kind, value, "a number")
     if kind == "text":
-        sql = f"case when not contains({column}, '_') then try_cast({column} as double) end"
+        sql = f"try_cast({column} as double)"
     elif kind in ("integer", "float"):
         sql = f"cast({column} as double)"
     else:
@@ -143,7 +145,7 @@ def _number(name: str, label: str, kind: Kind) -> Typed:
     finite = Rule(
         f"not isfinite({value})",
         name,
-        "not_finite",
+        "'not_finite'",
         _is(label, column, "which is not a finite number."),
     )
     return Typed(sql, (wrong, finite))
@@ -154,12 +156,13 @@ def _time(name: str, label: str, kind: Kind) -> Typed:
     what = "a time as ISO 8601 writes it, such as 2026-01-31T12:00:00Z"
     wrong = _wrong(name, label, kind, value, what)
     if kind == "text":
-        # The session's zone is UTC, so a text without a zone is taken for UTC. A cast to plain
-        # timestamp would drop the zone of a text that has one.
-        dashes = f"substr({column}, 5, 1) = '-' and substr({column}, 8, 1) = '-'"
+        # A cast to timestamp drops the zone of a text that has one, so it is kept for those that
+        # are in UTC or have none; it is three times as fast. The session's zone is UTC.
+        plain = f"suffix({column}, 'Z') or (strlen({column}) = 19 and {column}[17] = ':')"
         sql = (
-            f"case when {dashes} and not contains({column}, '(') "
-            f"then try_cast({column} as timestamptz) at time zone 'UTC' end"
+            f"case when not {column} like '____-__-__%' then null "
+            f"when {plain} then try_cast({column} as timestamp) "
+            f"else try_cast({column} as timestamptz) at time zone 'UTC' end"
         )
     elif kind == "timestamp":
         sql = f"try_cast({column} as timestamp)"
@@ -167,7 +170,9 @@ def _time(name: str, label: str, kind: Kind) -> Typed:
         sql = f"{column} at time zone 'UTC'"
     else:
         return Typed("null::timestamp", (wrong,))
-    return Typed(f"case when isfinite({sql}) then {sql} end", (wrong,))
+    # DuckDB also reads years before Christ and the word infinity.
+    far = f"not {value} between timestamp '0001-01-01' and timestamp '9999-12-31 23:59:59.999999'"
+    return Typed(sql, (replace(wrong, when=f"({wrong.when}) or {far}"),))
 
 
 def _table(name: str, label: str, kind: Kind) -> Typed:

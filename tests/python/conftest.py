@@ -63,7 +63,7 @@ def polars_type(duckdb_type: str) -> pl.DataType:
     return _TEXTS[duckdb_type]
 
 
-def attempts(
+def task_attempts(
     run_id: str,
     task_id: str,
     outcomes: str,
@@ -295,6 +295,12 @@ class Project:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(self.database, folder / DATABASE)
         return Project(folder, self.dbt)
+
+
+@pytest.fixture(scope="session")
+def attempts() -> Callable[..., list[dict[str, Any]]]:
+    """Makes the rows of one task from letters; see task_attempts."""
+    return task_attempts
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,261 @@
+"""The public tables, computed from attempts in polars with the column names of SQL.
+
+Only numbers and classes: what is copied from the log (agent, model) or written for people
+(warnings) is left out, and of ``null_reason`` only whether there is one is worth comparing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from passk_py import estimators as est
+from passk_py import frames
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from passk_py.settings import Settings
+
+__all__ = ["RUN", "TASK", "Recomputed", "runs", "suite_metrics", "task_metrics", "tasks"]
+
+RUN: Final = ("run_id", "suite")
+TASK: Final = (*RUN, "task_id")
+
+_SIGNIFICANCE: Final = 0.05
+_ENDS: Final = ("started_at", "last_started_at")
+_SUMS: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """A public table as polars computes it.
+
+    Parameters
+    ----------
+    frame
+        Its rows.
+    key
+        The columns that tell them apart.
+    exact
+        Columns that must be equal: counts, times, classes.
+    near
+        Columns that must be equal up to rounding, and the size of the numbers that each is the
+        difference of, where it is one: what is lost when they cancel is no error. None means the
+        size of the column itself.
+    presence
+        Columns that must be null in the same rows.
+    """
+
+    frame: pl.DataFrame
+    key: tuple[str, ...]
+    exact: tuple[str, ...]
+    near: Mapping[str, pl.Expr | None]
+    presence: tuple[str, ...] = ()
+
+
+def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
+    """Compute ``passk_task_metrics``.
+
+    Parameters
+    ----------
+    log
+        Attempts.
+    settings
+        The vars of the build.
+    ks
+        The grid of k.
+    """
+    frame = frames.task_metrics(log, ks=ks, ordered=settings.ordered)
+    plugins = ("pass_at_k_plugin", "pass_hat_k_plugin")
+    # A plug-in needs no more than one attempt, but the table shows none beside a null.
+    frame = frame.with_columns(
+        pl.when(pl.col("n") >= pl.col("k")).then(pl.col(name)).alias(name) for name in plugins
+    )
+    metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_window", "pass_hat_k_window", *plugins)
+    return Recomputed(
+        frame.collect(engine="streaming"),
+        (*TASK, "k"),
+        ("n", "c", "excluded", "windows"),
+        dict.fromkeys((*metrics, "pass_at_k_first_k", "pass_hat_k_first_k")),
+        ("null_reason",),
+    )
+
+
+def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
+    """Compute ``passk_tasks``, but for ``lost_reliability_share``, which needs all of a run.
+
+    Parameters
+    ----------
+    log
+        Attempts.
+    settings
+        The vars of the build.
+    """
+    k = settings.deployment_k
+    n, c = pl.col("n"), pl.col("c")
+    frame = frames.tasks(
+        log,
+        consistent_rate=settings.consistent_rate,
+        incapable_rate=settings.incapable_rate,
+    )
+    if not settings.ordered:
+        by_order = ("first_pass_rank", "first_fail_rank", "longest_pass_streak")
+        frame = frame.with_columns(
+            pl.lit(None, pl.Int64).alias(name) for name in (*by_order, "longest_fail_streak")
+        )
+    kind = pl.col("task_class")
+    settled = ((kind == "consistent") & (c == n)) | ((kind == "incapable") & (c == 0))
+    chance = settings.consistent_threshold ** (n.cast(pl.Float64) / k)
+    frame = frame.join(
+        _sums(log, TASK), on=list(TASK), how="left", nulls_equal=True
+    ).with_columns(
+        pass_rate=pl.when(n > 0).then(c / n),
+        confirmed=pl.when(kind == "flaky")
+        .then(statement=True)
+        .when(settled)
+        .then(chance <= _SIGNIFICANCE),
+        k=pl.lit(k, pl.Int64),
+        pass_at_k=est.pass_at_k("n", "c", k),
+        pass_hat_k=est.pass_hat_k("n", "c", k),
+        lost_reliability=1 - est.pass_hat_k("n", "c", k),
+        cost_per_success_usd=pl.when(c > 0).then(pl.col("cost_usd") / c),
+    )
+    counted = ("attempts", "n", "c", "excluded", "task_class", "confirmed", "k")
+    ordered = (
+        "first_pass_rank",
+        "first_fail_rank",
+        "longest_pass_streak",
+        "longest_fail_streak",
+    )
+    return Recomputed(
+        frame.collect(engine="streaming"),
+        TASK,
+        (*counted, *ordered, *_ENDS, "input_tokens", "output_tokens"),
+        {
+            **dict.fromkeys(("pass_rate", "pass_at_k", "pass_hat_k", "duration_s", "cost_usd")),
+            "lost_reliability": pl.lit(1.0),
+            "cost_per_success_usd": None,
+        },
+    )
+
+
+def shares(lost: pl.DataFrame) -> Recomputed:
+    """Compute ``lost_reliability_share``, of runs whose tasks are all there.
+
+    Parameters
+    ----------
+    lost
+        Rows with the key of a task and ``lost_reliability``.
+    """
+    total = pl.col("lost_reliability").sum().over(RUN)
+    frame = lost.with_columns(
+        lost_reliability_share=pl.when(total > 0).then(pl.col("lost_reliability") / total),
+        total=total,
+    )
+    return Recomputed(frame, TASK, (), {"lost_reliability_share": 1 / pl.col("total")})
+
+
+def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
+    """Compute ``passk_suite_metrics``, but for ``reading``.
+
+    Parameters
+    ----------
+    log
+        Attempts; the slices are the columns ``slice_1``, ``slice_2``, ... in order.
+    settings
+        The vars of the build.
+    ks
+        The grid of k.
+    """
+    names = list(settings.slices)
+    columns = [f"slice_{number}" for number in range(1, len(names) + 1)]
+    frame = frames.suite_metrics(
+        log,
+        ks=ks,
+        on_short="eligible_only" if settings.eligible_only else "null_suite",
+        ordered=settings.ordered,
+        slices=columns,
+    ).with_columns(pl.col("slice_name").replace(dict(zip(columns, names, strict=True))))
+    metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
+    ordered = ("pass_at_k_window", "pass_hat_k_window", "pass_at_k_first_k", "pass_hat_k_first_k")
+    pooled = pl.col("pass_hat_k_pooled")
+    rate = pooled ** (1 / pl.col("k"))
+    spread = pl.col("delta_k_max")
+    size = pl.max_horizontal("pass_hat_k", pooled)
+    return Recomputed(
+        frame.collect(engine="streaming"),
+        (*RUN, "slice_name", "slice_value", "k"),
+        ("eligible_tasks", "total_tasks", "attempts", "n", "c", "excluded"),
+        {
+            **dict.fromkeys((*metrics, *ordered, "pass_at_k_pooled", "pass_hat_k_pooled")),
+            "delta_k": size,
+            "delta_k_plugin": pl.max_horizontal("pass_hat_k_plugin", pooled),
+            "delta_k_max": pl.max_horizontal(rate, pooled),
+            "heterogeneity": pl.max_horizontal(
+                size / spread, pl.col("heterogeneity").abs() * rate / spread
+            ),
+        },
+        ("null_reason",),
+    )
+
+
+def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
+    """Compute ``passk_runs``.
+
+    Parameters
+    ----------
+    log
+        Attempts.
+    rejected
+        Refused rows, with ``run_id`` and ``suite``.
+    """
+    per_task = frames.task_counts(log)
+    n = pl.col("n")
+    refused = (
+        rejected.filter(pl.col("run_id").is_not_null())
+        .with_columns(pl.col("suite").fill_null("default"))
+        .group_by(RUN)
+        .agg(rejected=pl.len().cast(pl.Int64))
+    )
+    frame = (
+        per_task.group_by(RUN)
+        .agg(
+            tasks=pl.len().cast(pl.Int64),
+            attempts=pl.col("attempts").sum(),
+            n=n.sum(),
+            c=pl.col("c").sum(),
+            excluded=pl.col("excluded").sum(),
+            min_n=n.min(),
+            max_n=n.max(),
+        )
+        .join(_sums(log, RUN), on=list(RUN), how="left")
+        .join(refused, on=list(RUN), how="left")
+        .with_columns(
+            pl.col("rejected").fill_null(0),
+            pass_rate=pl.when(n > 0).then(pl.col("c") / n),
+        )
+    )
+    counted = ("tasks", "attempts", "n", "c", "excluded", "rejected", "min_n", "max_n")
+    return Recomputed(
+        frame.collect(engine="streaming"),
+        RUN,
+        (*counted, *_ENDS, "input_tokens", "output_tokens"),
+        dict.fromkeys(("pass_rate", "duration_s", "cost_usd")),
+    )
+
+
+def _sums(log: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Sum up what attempts took; null where no attempt says it."""
+    started = pl.col("started_at")
+    return log.group_by(keys).agg(
+        started_at=started.min(),
+        last_started_at=started.max(),
+        **{name: _total(name) for name in _SUMS},
+    )
+
+
+def _total(name: str) -> pl.Expr:
+    return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum())

@@ -1,0 +1,160 @@
+"""The vars that shaped the tables of a database, for those who read the tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.errors import PasskError
+from passk_py.project import default_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from passk_py.tables import Tables
+
+__all__ = ["RECORDED", "Settings", "parse_variables", "read_settings"]
+
+RECORDED: Final = "int_passk__settings"
+"""The table in which a build records its vars: ``name``, and ``value`` as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the vars of a build were.
+
+    Parameters
+    ----------
+    values
+        The value of each var, by its full name.
+    recorded
+        Whether the database says them; else they are the defaults.
+    """
+
+    values: Mapping[str, Any]
+    recorded: bool
+
+    @property
+    def deployment_k(self) -> int:
+        """How many times in a row the agent must succeed once deployed."""
+        return int(self.values["passk_deployment_k"])
+
+    @property
+    def capable_threshold(self) -> float:
+        """A suite's pass@k from which on it is capable."""
+        return float(self.values["passk_capable_threshold"])
+
+    @property
+    def consistent_threshold(self) -> float:
+        """A suite's pass^k from which on it is consistent."""
+        return float(self.values["passk_consistent_threshold"])
+
+    @property
+    def consistent_rate(self) -> float:
+        """A task's c / n from which on it is consistent."""
+        return float(self.values["passk_consistent_rate"])
+
+    @property
+    def incapable_rate(self) -> float:
+        """A task's c / n up to which it is incapable."""
+        return float(self.values["passk_incapable_rate"])
+
+    @property
+    def eligible_only(self) -> bool:
+        """Whether a suite's value leaves out the tasks with n < k, instead of being null."""
+        return str(self.values["passk_on_short"]) == "eligible_only"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the columns that depend on the order of the attempts are computed."""
+        return bool(self.values["passk_ordered_metrics"])
+
+    @property
+    def slices(self) -> dict[str, str | None]:
+        """The slices by name; the SQL expression of each, None for a tag."""
+        slices: dict[str, str | None] = {}
+        for one in self.values["passk_slices"] or []:
+            if isinstance(one, str):
+                slices[one] = None
+            else:
+                slices[str(one["name"])] = str(one["expression"])
+        return slices
+
+    @property
+    def reads_landing(self) -> bool:
+        """Whether the attempts come from ``landing.attempts``."""
+        inputs = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
+        return all(self.values.get(name) is None for name in inputs)
+
+
+def read_settings(tables: Tables, given: Mapping[str, Any] | None = None) -> Settings:
+    """Find out with which vars the tables of a database were built.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+    given
+        Vars that go before what the database says.
+
+    Returns
+    -------
+    Settings
+        The vars. Where the database does not say them, the defaults of the project.
+    """
+    values = default_variables()
+    recorded = tables.find(RECORDED)
+    if recorded is not None:
+        values |= {
+            name: json.loads(value)
+            for name, value in tables.rows(f"select name, value from {recorded}")
+            if name in values
+        }
+    values |= given or {}
+    return Settings(values, recorded is not None)
+
+
+def parse_variables(text: str | None) -> dict[str, Any]:
+    """Read the value of ``--vars``.
+
+    Parameters
+    ----------
+    text
+        A mapping in YAML.
+
+    Returns
+    -------
+    dict
+        The vars by name.
+
+    Raises
+    ------
+    PasskError
+        If it is no mapping, or names a var that the project does not have.
+
+    Examples
+    --------
+    >>> parse_variables("{passk_ks: [1, 2], passk_deployment_k: 2}")
+    {'passk_ks': [1, 2], 'passk_deployment_k': 2}
+    """
+    import yaml  # type: ignore[import-untyped]
+
+    if not text or not text.strip():
+        return {}
+    hint = "Write it as in --vars '{passk_ks: [1, 2, 4]}'."
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise PasskError(f"--vars is no YAML: {problem}, in {text!r}.", hint=hint) from error
+    if not isinstance(values, dict):
+        raise PasskError(f"--vars is {text!r}, which is no mapping of vars.", hint=hint)
+    known = default_variables()
+    unknown = [str(name) for name in values if name not in known]
+    if unknown:
+        raise PasskError(
+            f"--vars names {', '.join(unknown)}, and there is no such var.",
+            hint=f"The vars are {', '.join(sorted(known))}.",
+        )
+    return values
