@@ -8,7 +8,8 @@
   {{ return(adapter.dispatch('k_sweep', 'passk')(relation, ks, n, c, columns)) }}
 {%- endmacro %}
 
-{#- Estimates once for each distinct (n, c), joined back: the cost is that of the states, not of the rows. -#}
+{#- Estimates once for each distinct (n, c), joined back: the cost is that of the states, not of the rows. A row without n or
+    c keeps its place, with nulls. -#}
 {% macro default__k_sweep(relation, ks, n, c, columns) -%}
 select
   {%- for column in columns %}
@@ -16,21 +17,22 @@ select
   {%- endfor %}
   swept.{{ n }},
   swept.{{ c }},
-  estimates.k,
+  grid.k,
   estimates.pass_at_k,
   estimates.pass_hat_k
 from {{ relation }} as swept
-inner join (
+cross join ({{ passk._ks_rows(ks) }}) as grid
+left join (
   select
     states.{{ n }},
     states.{{ c }},
-    grid.k,
-    {{ passk.pass_at_k('states.' ~ n, 'states.' ~ c, 'grid.k') }} as pass_at_k,
-    {{ passk.pass_hat_k('states.' ~ n, 'states.' ~ c, 'grid.k') }} as pass_hat_k
+    state_grid.k,
+    {{ passk.pass_at_k('states.' ~ n, 'states.' ~ c, 'state_grid.k') }} as pass_at_k,
+    {{ passk.pass_hat_k('states.' ~ n, 'states.' ~ c, 'state_grid.k') }} as pass_hat_k
   from (select distinct {{ n }}, {{ c }} from {{ relation }}) as states
-  cross join ({{ passk._ks_rows(ks) }}) as grid
+  cross join ({{ passk._ks_rows(ks) }}) as state_grid
 ) as estimates
-  on swept.{{ n }} = estimates.{{ n }} and swept.{{ c }} = estimates.{{ c }}
+  on swept.{{ n }} = estimates.{{ n }} and swept.{{ c }} = estimates.{{ c }} and grid.k = estimates.k
 {%- endmacro %}
 
 

@@ -9,7 +9,7 @@
 {%- set n_, c_, k_ = passk._as_double(n), passk._as_double(c), passk._as_double(k) -%}
 case
   when {{ passk._is_pluggable(n_, c_, k_) }}
-    then power({{ c_ }} / {{ n_ }}, {{ k_ }})
+    then {{ passk._power_of_ratio(n_, c_, k_) }}
 end
 {%- endmacro %}
 
@@ -30,6 +30,15 @@ case
       when {{ k_ }} = 1 then {{ c_ }} / {{ n_ }}
       else {{ passk._one_minus_exp(log_all_fail) }}
     end
+end
+{%- endmacro %}
+
+
+{#- (c / n)^k. The power of a rounded ratio is off by k roundings; its logarithm is not, but 1/2 squared is to be 1/4. -#}
+{% macro _power_of_ratio(n, c, k) -%}
+case
+  when {{ k }} <= 64 or {{ c }} = 0 or {{ c }} = {{ n }} then power({{ c }} / {{ n }}, {{ k }})
+  else {{ passk._exp('(' ~ k ~ ' * (' ~ passk._log_ratio(c, n, '(' ~ c ~ ') - (' ~ n ~ ')') ~ '))') }}
 end
 {%- endmacro %}
 

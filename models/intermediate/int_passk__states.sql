@@ -104,7 +104,7 @@ select
     when c = 0 or c = n or k = 1 then passes / trials
     else {{ passk._one_minus_exp('log_all_fail_plugin') }}
   end as pass_at_k_plugin,
-  case when n > 0 then power(passes / trials, draws) end as pass_hat_k_plugin,
+  case when n > 0 then {{ passk._power_of_ratio('trials', 'passes', 'draws') }} end as pass_hat_k_plugin,
   passes / nullif(trials, 0) as pass_rate,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from logs

@@ -49,6 +49,9 @@ LANDING_DDL: Final = (
     " source_line bigint, source_format varchar, loaded_at timestamp)",
     "create table landing.removed_tasks (run_id varchar, suite varchar, task_id varchar,"
     " removed_at timestamp)",
+    "create table landing.files (source_file varchar, source_format varchar, size_bytes bigint,"
+    " sha256 varchar, options varchar, rows_read bigint, rows_landed bigint, rows_rejected bigint,"
+    " loaded_at timestamp)",
 )
 
 _TEXTS: Final = {"VARCHAR": pl.String(), "BIGINT": pl.Int64(), "DOUBLE": pl.Float64()}
@@ -236,25 +239,32 @@ class Project:
         """Put rows into landing.attempts; what they do not say is null, the suite 'suite'."""
         if not self.database.exists():
             self.make_landing()
-        self.insert("landing.attempts", rows)
+        defaults = {"suite": "suite", "loaded_at": FIRST_LOAD, "source_file": "log"}
+        self.insert("landing.attempts", ({**defaults, **row} for row in rows))
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
-        """Put rows of the contract's columns into a table, by way of Parquet: fast and typed."""
-        records = [{"suite": "suite", "loaded_at": FIRST_LOAD, **row} for row in rows]
-        columns = {column.name: polars_type(column.duckdb_type) for column in LANDING_COLUMNS}
+        """Put rows into a table of the schema landing, by way of Parquet: fast and typed."""
+        columns = dict(
+            self.query(
+                "select column_name, data_type from duckdb_columns()"
+                " where schema_name || '.' || table_name = ? order by column_index",
+                table,
+            )
+        )
+        records = [dict(row) for row in rows]
         for record in records:
+            if unknown := record.keys() - columns.keys():
+                raise ValueError(f"{table} has no column {unknown}")
             tags = record.get("tags")
             if isinstance(tags, Mapping):
                 record["tags"] = [{"key": key, "value": value} for key, value in tags.items()]
-        frame = pl.DataFrame(
-            {name: [record.get(name) for record in records] for name in columns}, schema=columns
-        )
+        schema = {name: polars_type(duckdb_type) for name, duckdb_type in columns.items()}
         path = self.folder / "rows.parquet"
-        frame.write_parquet(path)
-        self.execute(
-            f"insert into {table} by name select * replace (map_from_entries(tags) as tags)"
-            f" from read_parquet('{path}')"
-        )
+        pl.DataFrame(
+            {name: [record.get(name) for record in records] for name in schema}, schema=schema
+        ).write_parquet(path)
+        maps = "* replace (map_from_entries(tags) as tags)" if "tags" in columns else "*"
+        self.execute(f"insert into {table} by name select {maps} from read_parquet('{path}')")
         path.unlink()
 
     def run(

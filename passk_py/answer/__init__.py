@@ -1,0 +1,88 @@
+"""The answer: what the runs of each suite say about which agent to use, and how.
+
+>>> from passk_py.answer import find_answer
+>>> callable(find_answer)
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from passk_py.answer.facts import Run, Suite, read_suites
+from passk_py.answer.verdicts import Pick, Regression, Verdict, judge
+
+if TYPE_CHECKING:
+    from passk_py.tables import Filters, Tables
+
+__all__ = ["Answer", "Pick", "Regression", "Run", "Suite", "Verdict", "find_answer"]
+
+
+class Answer:
+    """What the public tables say, suite by suite.
+
+    Parameters
+    ----------
+    suites
+        Each suite with its runs.
+    deployment_k
+        How many times in a row the agent must succeed once deployed.
+    capable_threshold, consistent_threshold
+        From which pass@k and pass^k on a suite is capable, and consistent.
+    rejected
+        Rows that are in no run's numbers, because they break the contract.
+    """
+
+    def __init__(
+        self,
+        suites: tuple[Suite, ...],
+        *,
+        deployment_k: int,
+        capable_threshold: float,
+        consistent_threshold: float,
+        rejected: int,
+    ) -> None:
+        self.suites = suites
+        self.deployment_k = deployment_k
+        self.capable_threshold = capable_threshold
+        self.consistent_threshold = consistent_threshold
+        self.rejected = rejected
+        self.verdicts = {
+            suite.name: judge(suite, deployment_k, consistent_threshold) for suite in suites
+        }
+
+
+def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
+    """Read the public tables and judge them.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+    filters
+        Which runs and suites; by default all.
+
+    Returns
+    -------
+    Answer
+        The runs and what follows from them.
+
+    Raises
+    ------
+    PasskError
+        If nothing has been built.
+    """
+    from passk_py.settings import read_settings
+
+    settings = read_settings(tables)
+    # What the tables were built with goes before what the defaults are now.
+    built = tables.rows(f"select max(k) from {tables.require('passk_tasks')}")[0][0]
+    deployment_k = settings.deployment_k if built is None else int(built)
+    rejected = tables.rows(f"select count(*) from {tables.require('passk_rejected_attempts')}")
+    return Answer(
+        read_suites(tables, filters, deployment_k),
+        deployment_k=deployment_k,
+        capable_threshold=settings.capable_threshold,
+        consistent_threshold=settings.consistent_threshold,
+        rejected=int(rejected[0][0]),
+    )

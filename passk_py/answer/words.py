@@ -1,0 +1,165 @@
+"""Numbers and names as a person reads them in a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "DASH",
+    "and_list",
+    "limit",
+    "percent",
+    "plain",
+    "plural",
+    "points",
+    "shortened",
+    "sparkline",
+    "symbol",
+]
+
+DASH: Final = "–"
+"""What stands for a null."""
+
+_BARS: Final = "▁▂▃▄▅▆▇█"
+_SYMBOLS: Final = {"pass_at_k": "pass@", "pass_hat_k": "pass^"}
+
+
+def symbol(metric: str, k: int | str = "k") -> str:
+    """Write a metric as it is spoken of.
+
+    Examples
+    --------
+    >>> symbol("pass_hat_k", 4)
+    'pass^4'
+    """
+    return f"{_SYMBOLS[metric]}{k}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share in percent, so that only a whole is 100 and only nothing is 0.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0.42, 1.0, 0.99996, 0.0001, 0.0, None)]
+    ['42.0', '100', '>99.9', '<0.1', '0', '–']
+    """
+    if share is None:
+        return DASH
+    if share in (0.0, 1.0):
+        return str(int(100 * share))
+    text = f"{100 * share:.1f}"
+    return {"100.0": ">99.9", "0.0": "<0.1"}.get(text, text)
+
+
+def limit(share: float) -> str:
+    """Write a threshold in percent, with no more digits than it was given.
+
+    Examples
+    --------
+    >>> limit(0.8), limit(0.955)
+    ('80', '95.5')
+    """
+    return f"{100 * share:.10g}"
+
+
+def points(gap: float) -> str:
+    """Write a difference of shares in percentage points.
+
+    Examples
+    --------
+    >>> points(0.0473), points(0.01), points(0.0001)
+    ('4.7 points', '1.0 point', 'less than 0.1 points')
+    """
+    text = f"{100 * abs(gap):.1f}"
+    if text == "0.0":
+        return "less than 0.1 points"
+    return f"{text} point{'' if text == '1.0' else 's'}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "task"), plural(1234, "task")
+    ('1 task', '1,234 tasks')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def and_list(texts: Iterable[str], *, most: int = 4) -> str:
+    """Write a list as in a sentence.
+
+    Examples
+    --------
+    >>> and_list(["a", "b", "c"]), and_list("abcdef", most=2)
+    ('a, b and c', 'a, b and 4 more')
+    """
+    items = list(texts)
+    if len(items) > most:
+        items = [*items[:most], f"{len(items) - most} more"]
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def sparkline(shares: Sequence[float | None]) -> str:
+    """Draw shares as small bars, all on the scale from 0 to 1.
+
+    Examples
+    --------
+    >>> sparkline([0.0, 0.5, 1.0, None])
+    '▁▅█ '
+    """
+    top = len(_BARS) - 1
+    return "".join(" " if share is None else _BARS[round(share * top)] for share in shares)
+
+
+def plain(text: str) -> str:
+    r"""Show what would move the cursor or change the terminal as its escape.
+
+    Names come from files that others wrote, and must not be able to redraw a screen.
+
+    Examples
+    --------
+    >>> plain("a\nb\x1b[2J")
+    'a\\nb\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character
+        if character.isprintable() or unicodedata.category(character) == "Zs"
+        else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def shortened(text: str, width: int) -> str:
+    """Cut a text in its middle, because names differ at their ends.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    width
+        Cells of the terminal, of which some characters take two.
+
+    Examples
+    --------
+    >>> shortened("checkout-agent-2026-03-01", 13)
+    'checko…-03-01'
+    """
+    from rich.cells import cell_len, chop_cells
+
+    text = plain(text)
+    if cell_len(text) <= width:
+        return text
+    if width <= 1:
+        return "…"[:width]
+    tail = (width - 1) // 2
+    head = chop_cells(text, width - 1 - tail)[0]
+    end = chop_cells(text[::-1], tail)[0][::-1] if tail else ""
+    return f"{head}…{end}"

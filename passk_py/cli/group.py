@@ -1,0 +1,179 @@
+"""The group ``passk``: its commands, and how it fails."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import click
+
+from passk_py.cli.session import Session
+from passk_py.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["PasskGroup", "cli", "main"]
+
+COMMANDS: Final = (
+    "demo",
+    "load",
+    "build",
+    "show",
+    "validate",
+    "export",
+    "forget",
+    "formats",
+    "doctor",
+    "completion",
+)
+"""In the order in which they are used; each is the attribute ``command`` of its module."""
+
+COULD_NOT_RUN: Final = 2
+
+
+class PasskGroup(click.Group):
+    """Loads commands when they are asked for, and says what went wrong in two lines."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order in which they are used."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command's module."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"passk_py.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
+        **extra: Any,  # noqa: ANN401 - click's signature
+    ) -> Any:  # noqa: ANN401 - click's signature
+        """Run a command and exit with its code.
+
+        Parameters
+        ----------
+        args, prog_name, complete_var, standalone_mode, extra
+            As in click.
+        """
+        words = list(sys.argv[1:] if args is None else args)
+        session = Session()
+        call = {"prog_name": prog_name or "passk", "complete_var": complete_var, **extra}
+        call.setdefault("obj", session)
+        if not standalone_mode:
+            return super().main(words, standalone_mode=False, **call)
+        # Before the options are read, because reading them may be what fails.
+        session.as_json = "--json" in words
+        session.debug = "--debug" in words
+        try:
+            code = super().main(words, standalone_mode=False, **call)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read the output has seen enough. Python would complain at its exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        except Exception as error:  # noqa: BLE001 - the end of every error
+            _fail(session, error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(session: Session, error: Exception) -> NoReturn:
+    if session.debug:
+        traceback.print_exception(error)
+    message, hint, code = _explained(error)
+    if session.as_json:
+        session.result({"error": message, "hint": hint})
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True, color=_colour())
+    if hint:
+        click.echo(hint, err=True)
+    sys.exit(code)
+
+
+def _colour() -> bool | None:
+    """Leave it to click whether this is a terminal, unless colours are unwanted."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _explained(error: Exception) -> tuple[str, str | None, int]:
+    """Say what is wrong, what to do, and the exit code."""
+    if isinstance(error, PasskError):
+        return error.message, error.hint, COULD_NOT_RUN
+    if isinstance(error, click.exceptions.Abort):
+        return "Stopped.", None, 130
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx is not None else "passk"
+        return error.format_message(), f"`{path} --help` shows what can be given.", COULD_NOT_RUN
+    if isinstance(error, click.ClickException):
+        return error.format_message(), None, COULD_NOT_RUN
+    first = next(iter(str(error).splitlines()), "")
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or first}", None, COULD_NOT_RUN
+    hint = "Run it again with --debug to see where it comes from, and report it."
+    if type(error).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
+        return f"DuckDB could not do it: {first}", hint, COULD_NOT_RUN
+    return f"passk failed, which it should not: {type(error).__name__}: {first}", hint, 2
+
+
+def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it so
+    if not value or context.resilient_parsing:
+        return
+    from passk_py.project import version
+
+    click.echo(f"passk {version()}")
+    context.exit()
+
+
+@click.group(
+    cls=PasskGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+    epilog=(
+        "\b\n"
+        "Start here:\n"
+        "  passk demo                      a real log, from its attempts to the answer\n"
+        "  passk load results/*.jsonl      your own log\n"
+        "  passk build && passk show\n"
+        "\n"
+        "\b\n"
+        "Exit codes: 0 done, 1 the data says no, 2 it could not run.\n"
+        "`passk completion --help` says how the shell completes commands and options."
+    ),
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
+)
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Pass@k and pass^k of repeated agent attempts, from a log to tables and an answer.
+
+    pass@k: at least one of k tries succeeds. pass^k: all k tries succeed.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def main() -> None:
+    """Run the command line."""
+    # A name that the terminal's encoding lacks must not end the output.
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    cli.main()

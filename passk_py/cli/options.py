@@ -1,0 +1,101 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from passk_py.cli.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "DEFAULT_DATABASE",
+    "common_options",
+    "database_option",
+    "examples",
+    "filter_options",
+    "vars_option",
+]
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+DEFAULT_DATABASE = Path("passk.duckdb")
+
+
+def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it so
+    context.ensure_object(Session).as_json |= value
+
+
+def _set_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it so
+    context.ensure_object(Session).debug |= value
+
+
+def common_options(command: F) -> F:
+    """Add ``--json`` and ``--debug``, which the session takes."""
+    for name, callback, text in (
+        ("--debug", _set_debug, "Show where an error comes from."),
+        ("--json", _set_json, "Print one JSON object and nothing else."),
+    ):
+        command = click.option(
+            name,
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=callback,
+            help=text,
+        )(command)
+    return command
+
+
+def database_option(command: F) -> F:
+    """Add ``--database``."""
+    return click.option(
+        "--database",
+        type=click.Path(path_type=Path),
+        default=DEFAULT_DATABASE,
+        envvar="PASSK_DATABASE",
+        show_envvar=True,
+        show_default=True,
+        metavar="PATH",
+        help="The DuckDB file.",
+    )(command)
+
+
+def vars_option(command: F) -> F:
+    """Add ``--vars``."""
+    return click.option(
+        "--vars",
+        "variables",
+        envvar="PASSK_VARS",
+        show_envvar=True,
+        metavar="YAML",
+        help="Vars of the dbt project, e.g. '{passk_deployment_k: 8}'.",
+    )(command)
+
+
+def filter_options(command: F) -> F:
+    """Add ``--run``, ``--suite`` and ``--k``."""
+    for option in (
+        click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Only this k."),
+        click.option("--suite", "suites", multiple=True, help="Only this suite."),
+        click.option("--run", "runs", multiple=True, metavar="RUN_ID", help="Only this run."),
+    ):
+        command = option(command)
+    return command
+
+
+def examples(*lines: str) -> str:
+    r"""Write the end of a help page: command lines to copy.
+
+    Examples
+    --------
+    >>> print(examples("passk build"))
+    \b
+    Examples:
+      passk build
+    """
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

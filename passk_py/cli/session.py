@@ -1,0 +1,87 @@
+"""What every command writes to: results to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console, RenderableType
+
+__all__ = ["Session", "pass_session"]
+
+_PIPED_WIDTH = 100
+_UNLIMITED_WIDTH = 100_000
+
+
+@dataclass
+class Session:
+    """One call of a command.
+
+    Parameters
+    ----------
+    as_json
+        Whether stdout takes one JSON object and nothing else.
+    debug
+        Whether errors show where they come from.
+    """
+
+    as_json: bool = False
+    debug: bool = False
+
+    @property
+    def on_terminal(self) -> bool:
+        """Whether a person watches stderr, where progress is shown."""
+        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not self.as_json
+
+    def say(self, text: str = "") -> None:
+        """Print a line of the result for a person."""
+        if not self.as_json:
+            click.echo(text)
+
+    def note(self, text: str) -> None:
+        """Print a line that is no result: a warning, or what to do."""
+        click.echo(text, err=True)
+
+    def result(self, values: Mapping[str, Any]) -> None:
+        """Print the result for a program, if it was asked for."""
+        if self.as_json:
+            click.echo(json.dumps(values, default=str, ensure_ascii=False, allow_nan=False))
+
+    def console(self, *, whole: bool = False) -> Console:
+        """Make a console for stdout.
+
+        Parameters
+        ----------
+        whole
+            Whether nothing is cut where no terminal sets a width.
+        """
+        from rich.console import Console
+
+        width = None
+        if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+            width = _UNLIMITED_WIDTH if whole else _PIPED_WIDTH
+        # No markup, no emoji codes: names come from files that others wrote.
+        return Console(markup=False, emoji=False, highlight=False, width=width, soft_wrap=False)
+
+    def show(self, renderable: RenderableType, console: Console) -> None:
+        """Print something laid out, without the blanks that fill its lines up."""
+        if self.as_json:
+            return
+        if console.is_terminal:
+            console.print(renderable)
+            return
+        with console.capture() as captured:
+            console.print(renderable)
+        for line in captured.get().splitlines():
+            click.echo(line.rstrip())
+
+
+pass_session = click.make_pass_decorator(Session, ensure=True)
