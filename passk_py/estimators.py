@@ -296,7 +296,7 @@ def pass_hat_k(n: IntoExpr, c: IntoExpr, k: IntoExpr) -> pl.Expr:
     .. math:: \binom{c}{k} / \binom{n}{k}
 
     (Yao et al. 2024, arXiv:2406.12045, section 3). Relative error at most 4e-13 against exact
-    rationals for n up to 1e6, which is reached near 1e-300; below 1e-15 for values above 1e-3.
+    rationals for n up to 1e6, which is reached near 1e-300; below 5e-15 for values above 1e-3.
 
     Examples
     --------

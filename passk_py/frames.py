@@ -347,7 +347,7 @@ def _task_metrics(
             nulls_equal=True,
             maintain_order="left",
         )
-        .explode("k", *_STATE_METRICS, *_WINDOW_COUNTS)
+        .explode("k", *_STATE_METRICS, *_WINDOW_COUNTS, empty_as_null=False)
     )
     by_order = {
         "pass_at_k_window": est.pass_at_k_from_windows("fail_windows", "windows"),
@@ -745,5 +745,5 @@ def k_sweep(frame: FrameT, ks: Iterable[int], *, n: str = "n", c: str = "c") -> 
         how="left",
         nulls_equal=True,
         maintain_order="left",
-    ).explode(new)
+    ).explode(new, empty_as_null=False)
     return _like(frame, table)

@@ -53,6 +53,9 @@ def let(start: dict[str, pl.Expr], *steps: dict[str, pl.Expr]) -> pl.Expr:
     Steps must not contain another ``let``: polars 2.1 panics on it inside ``group_by``. Functions
     that are used within others therefore return their steps.
 
+    Needs polars 1.40: the versions before 1.37 plan for a time that is exponential in the number
+    of steps, and those from 1.37 to 1.39 refuse a product and a sum in one step.
+
     Parameters
     ----------
     start

@@ -109,9 +109,7 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
     kind = pl.col("task_class")
     settled = ((kind == "consistent") & (c == n)) | ((kind == "incapable") & (c == 0))
     chance = settings.consistent_threshold ** (n.cast(pl.Float64) / k)
-    frame = frame.join(
-        _sums(log, TASK), on=list(TASK), how="left", nulls_equal=True
-    ).with_columns(
+    frame = frame.join(_sums(log, TASK), on=list(TASK), how="left", nulls_equal=True).with_columns(
         pass_rate=pl.when(n > 0).then(c / n),
         confirmed=pl.when(kind == "flaky")
         .then(statement=True)

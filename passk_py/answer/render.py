@@ -225,7 +225,11 @@ def _warnings(suite: Suite) -> list[RenderableType]:
     return [
         Text(
             f"{plain(warning)} "
-            + ("(all runs)" if len(names) == len(suite.runs) > 1 else f"({and_list(names, most=3)})"),
+            + (
+                "(all runs)"
+                if len(names) == len(suite.runs) > 1
+                else f"({and_list(names, most=3)})"
+            ),
             style=_QUIET,
         )
         for warning, names in said.items()

@@ -108,7 +108,7 @@ def _reached(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
     if steady and pick.value:
         run = steady[0]
         tasks = f"{run.classes['consistent']:,} of the {plural(run.tasks, 'task')}"
-        said.append(f"{plain(run.label)} is consistent on {tasks}: on those it can run alone.")
+        said.append(f"So far {plain(run.label)} is consistent on {tasks}: the ones to start with.")
     return said
 
 
@@ -132,4 +132,3 @@ def regression_paragraph(regression: Regression) -> Paragraph:
         ),
         (name,),
     )
-

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-__all__ = ["Session", "pass_session"]
+__all__ = ["PIPED_WIDTH", "Session", "pass_session"]
 
-_PIPED_WIDTH = 100
-_UNLIMITED_WIDTH = 100_000
+PIPED_WIDTH: Final = 100
+"""Cells of a line where no terminal sets a width."""
+
+_UNLIMITED_WIDTH: Final = 100_000
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Session:
 
         width = None
         if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
-            width = _UNLIMITED_WIDTH if whole else _PIPED_WIDTH
+            width = _UNLIMITED_WIDTH if whole else PIPED_WIDTH
         # No markup, no emoji codes: names come from files that others wrote.
         return Console(markup=False, emoji=False, highlight=False, width=width, soft_wrap=False)
 

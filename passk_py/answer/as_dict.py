@@ -1,0 +1,99 @@
+"""The answer for a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from passk_py.answer import Answer
+    from passk_py.answer.facts import Run
+    from passk_py.answer.verdicts import Pick, Verdict
+
+__all__ = ["answer_as_dict"]
+
+
+def answer_as_dict(answer: Answer) -> dict[str, Any]:
+    """Turn the answer into what JSON can hold.
+
+    Parameters
+    ----------
+    answer
+        What the tables say.
+
+    Returns
+    -------
+    dict
+        The thresholds and, for each suite, its runs and what follows from them. Runs are named by
+        their ``run_id``; shares are from 0 to 1, and null where they can't be known.
+    """
+    return {
+        "deployment_k": answer.deployment_k,
+        "capable_threshold": answer.capable_threshold,
+        "consistent_threshold": answer.consistent_threshold,
+        "rejected_rows": answer.rejected,
+        "suites": [
+            {
+                "suite": suite.name,
+                "runs": [_run(run) for run in suite.runs],
+                "verdicts": [_verdict(verdict) for verdict in answer.verdicts[suite.name]],
+            }
+            for suite in answer.suites
+        ],
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "agent": run.agent,
+        "agent_version": run.agent_version,
+        "model": run.model,
+        "tasks": run.tasks,
+        "attempts": run.attempts,
+        "excluded": run.excluded,
+        "rejected": run.rejected,
+        "classes": run.classes,
+        "reading": run.reading,
+        "warnings": run.warnings,
+        "metrics": [
+            {
+                "k": k,
+                "pass_at_k": run.pass_at_k[k],
+                "pass_hat_k": run.pass_hat_k[k],
+                "null_reason": run.null_reasons.get(k),
+            }
+            for k in sorted(run.pass_at_k)
+        ],
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "runs": [run.run_id for run in verdict.runs],
+        "tasks": verdict.tasks,
+        "reviewed": _pick(verdict.reviewed),
+        "unattended": _pick(verdict.unattended),
+        "hidden_regressions": [
+            {
+                "before": one.before.run_id,
+                "after": one.after.run_id,
+                "k": one.k,
+                "pass_at_1": [one.before.pass_at_k[1], one.after.pass_at_k[1]],
+                "pass_hat_k": [one.before.pass_hat_k[one.k], one.after.pass_hat_k[one.k]],
+            }
+            for one in verdict.regressions
+        ],
+    }
+
+
+def _pick(pick: Pick) -> dict[str, Any]:
+    return {
+        "metric": pick.metric,
+        "k": pick.k,
+        "runs": [run.run_id for run in pick.runs],
+        "value": pick.value,
+        "runner_up": pick.runner_up.run_id if pick.runner_up else None,
+        "gap": pick.gap,
+        "reaches_threshold": pick.reaches,
+        "unknown": [run.run_id for run in pick.unknown],
+    }

@@ -1,0 +1,98 @@
+"""Printing the answer, where its tables are, and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from passk_py.cli.next_steps import command_line, say_next
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from passk_py.answer import Answer
+    from passk_py.cli.session import Session
+    from passk_py.tables import Filters
+
+__all__ = ["print_answer"]
+
+
+def print_answer(
+    session: Session, database: Path, filters: Filters | None = None, *, log: Path | None = None
+) -> None:
+    """Print the answer that the public tables give.
+
+    Parameters
+    ----------
+    session
+        The call.
+    database
+        The DuckDB file.
+    filters
+        Which runs and suites.
+    log
+        The log that it was made from, if the command knows it.
+    """
+    from passk_py.answer import find_answer
+    from passk_py.answer.as_dict import answer_as_dict
+    from passk_py.freshness import pending_changes
+    from passk_py.tables import PUBLIC_TABLES, open_tables
+
+    with open_tables(database) as tables:
+        answer = find_answer(tables, filters)
+        pending = pending_changes(tables)
+    if pending:
+        again = command_line("build", database=database)
+        session.note(f"{pending.sentence} `{again}` takes that in.")
+    names = [table.name for table in PUBLIC_TABLES]
+    if session.as_json:
+        session.result({"database": str(database), "tables": names, **answer_as_dict(answer)})
+        return
+    if not answer.suites:
+        _say_empty(session, database, answer, filters)
+        return
+    _print(session, answer)
+    session.say()
+    session.say(f"Database  {database}")
+    if log is not None:
+        session.say(f"Log       {log}")
+    session.say(f"Tables    {', '.join(names[:3])},")
+    session.say(f"          {', '.join(names[3:])}")
+    session.say("Next")
+    _say_next(session, database, answer)
+
+
+def _print(session: Session, answer: Answer) -> None:
+    from passk_py.answer.render import render_answer
+
+    console = session.console()
+    bars = not console.options.ascii_only
+    session.show(render_answer(answer, width=console.width, bars=bars), console)
+
+
+def _say_empty(session: Session, database: Path, answer: Answer, filters: Filters | None) -> None:
+    if filters is not None and (filters.runs or filters.suites):
+        session.say(f"{database} has no such run.")
+        say_next(session, ("its runs", command_line("show", "passk_runs", database=database)))
+        return
+    session.say(f"{database} has no attempts.")
+    if answer.rejected:
+        rejected = command_line("show", "passk_rejected_attempts", database=database)
+        say_next(session, (f"why {answer.rejected:,} rows were rejected", rejected))
+    else:
+        say_next(session, ("load a log", command_line("load", "FILE", database=database)))
+
+
+def _say_next(session: Session, database: Path, answer: Answer) -> None:
+    suite = answer.suites[0]
+    best = answer.verdicts[suite.name][0].unattended.runs
+    run = (best or suite.runs)[0].run_id
+    steps = [
+        ("task by task", command_line("show", "passk_tasks", "--run", run, database=database)),
+        ("every k and estimator", command_line("show", "passk_suite_metrics", database=database)),
+        ("SQL against polars", command_line("validate", database=database)),
+        ("tables as files", command_line("export", "--all", "-o", "tables", database=database)),
+    ]
+    if answer.rejected:
+        rejected = command_line("show", "passk_rejected_attempts", database=database)
+        steps.insert(0, (f"{answer.rejected:,} rejected rows", rejected))
+    say_next(session, *steps)

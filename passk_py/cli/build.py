@@ -1,0 +1,69 @@
+"""``passk build``: from what has landed to the public tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from passk_py.cli.options import common_options, database_option, examples, vars_option
+from passk_py.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["command"]
+
+
+@click.command(
+    "build",
+    short_help="Tables from what has landed, with dbt.",
+    epilog=examples(
+        "passk build",
+        "passk build --vars '{passk_deployment_k: 8, passk_on_short: eligible_only}'",
+        "passk build --select +passk_runs --full-refresh",
+    )
+    + "\n\nExit codes: 0 built, 1 a test of the data fails, 2 a model could not be built.",
+)
+@database_option
+@click.option("--full-refresh", is_flag=True, help="Build all anew, not only what has changed.")
+@click.option("--select", multiple=True, metavar="SELECTOR", help="dbt selector; may be repeated.")
+@vars_option
+@click.option(
+    "--target",
+    default="duckdb",
+    show_default=True,
+    help="Target of the packaged dbt profile.",
+)
+@common_options
+@pass_session
+def command(
+    session: Session,
+    database: Path,
+    full_refresh: bool,  # noqa: FBT001 - click calls it by name
+    select: tuple[str, ...],
+    variables: str | None,
+    target: str,
+) -> int:
+    """Build the public tables from what has landed, and test them, with dbt.
+
+    Only what has changed since the last build is built. A build with other vars builds all anew.
+    What dbt writes goes to the folder .passk beside the database.
+    """
+    from passk_py.cli.build_output import build_as_dict, run_build, say_build
+    from passk_py.cli.next_steps import command_line, say_next
+    from passk_py.settings import parse_variables
+
+    report = run_build(
+        session,
+        database,
+        full_refresh=full_refresh,
+        select=select,
+        variables=parse_variables(variables),
+        target=target,
+    )
+    session.result({"database": str(database), **build_as_dict(report)})
+    say_build(session, report)
+    if not report.failed:
+        say_next(session, ("next", command_line("show", database=database)))
+    return report.exit_code

@@ -1,0 +1,120 @@
+"""Running the build with its progress, and saying what it did."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from passk_py.answer.words import plain, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from passk_py.cli.session import Session
+    from passk_py.project import BuildReport, NodeReport
+
+__all__ = ["build_as_dict", "run_build", "say_build"]
+
+
+def run_build(
+    session: Session,
+    database: Path,
+    *,
+    full_refresh: bool = False,
+    select: Sequence[str] = (),
+    variables: Mapping[str, Any] | None = None,
+    target: str = "duckdb",
+) -> BuildReport:
+    """Build the tables; on a terminal, show which model is at work.
+
+    Parameters
+    ----------
+    session
+        The call.
+    database, full_refresh, select, variables, target
+        See :func:`passk_py.project.build`.
+    """
+    from passk_py.project import build
+
+    with _watched(session) as progress:
+        return build(
+            database,
+            full_refresh=full_refresh,
+            select=select,
+            variables=variables,
+            target=target,
+            progress=progress,
+        )
+
+
+@contextmanager
+def _watched(session: Session) -> Iterator[Callable[[str, int, int], None] | None]:
+    if not session.on_terminal:
+        yield None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, markup=False, highlight=False)
+    with console.status("Starting dbt") as status:
+
+        def tell(name: str, number: int, total: int) -> None:
+            status.update(f"Building {number} of {total}: {name}")
+
+        yield tell
+
+
+def say_build(session: Session, report: BuildReport) -> None:
+    """Print what was built and, to stderr, what was not.
+
+    Parameters
+    ----------
+    session
+        The call.
+    report
+        What the build did.
+    """
+    built = f"{plural(report.models, 'model')} built and {plural(report.tests, 'test')} passed"
+    if not report.failed:
+        session.say(f"{built}, in {report.seconds:.1f} s.")
+    for node in report.warned:
+        _note(session, "Warning", node)
+    if not report.failed:
+        return
+    for node in report.failed:
+        _note(session, "Failed", node)
+    skipped = f"; {report.skipped:,} after them were skipped" if report.skipped else ""
+    failed = f"{len(report.failed):,} failed"
+    session.note(f"{built}; {failed}{skipped}.")
+
+
+def _note(session: Session, word: str, node: NodeReport) -> None:
+    first, *rest = [plain(line) for line in node.message.splitlines()] or ["dbt does not say why"]
+    session.note(f"{word}: {node.kind} {node.name}: {first}")
+    for line in rest:
+        session.note(f"    {line}")
+
+
+def build_as_dict(report: BuildReport) -> dict[str, Any]:
+    """Turn the report into what JSON can hold.
+
+    Parameters
+    ----------
+    report
+        What the build did.
+    """
+
+    def nodes(reports: Sequence[NodeReport]) -> list[dict[str, str]]:
+        return [
+            {"name": one.name, "kind": one.kind, "status": one.status, "message": one.message}
+            for one in reports
+        ]
+
+    return {
+        "models": report.models,
+        "tests": report.tests,
+        "skipped": report.skipped,
+        "failed": nodes(report.failed),
+        "warned": nodes(report.warned),
+        "seconds": round(report.seconds, 3),
+    }

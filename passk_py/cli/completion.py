@@ -1,0 +1,46 @@
+"""``passk completion``: the shell completes commands and options."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from passk_py.cli.options import common_options
+from passk_py.cli.session import Session, pass_session
+
+__all__ = ["command"]
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(
+    "completion",
+    short_help="Let the shell complete commands and tables.",
+    epilog="\b\nTo switch it on:\n"
+    "  bash  passk completion bash > ~/.local/share/bash-completion/completions/passk\n"
+    "  zsh   passk completion zsh > ~/.zfunc/_passk      (with ~/.zfunc in fpath)\n"
+    "  fish  passk completion fish > ~/.config/fish/completions/passk.fish\n"
+    "Then open a new shell.",
+)
+@click.argument("shell", type=click.Choice(_SHELLS), required=False)
+@common_options
+@pass_session
+def command(session: Session, shell: str | None) -> int:
+    """Print the script with which a shell completes commands, options and tables.
+
+    Without SHELL, for the shell that SHELL in the environment names.
+    """
+    from click.shell_completion import get_completion_class
+
+    from passk_py.cli.group import cli
+
+    name = shell or Path(os.environ.get("SHELL", "")).name
+    found = get_completion_class(name)
+    if found is None:
+        raise click.UsageError(f"Say for which shell: {', '.join(_SHELLS)}.")
+    script = found(cli, {}, "passk", "_PASSK_COMPLETE").source()
+    session.result({"shell": name, "script": script})
+    session.say(script)
+    return 0

@@ -1,0 +1,153 @@
+"""``passk doctor``: what is installed, what the database holds, what to do next."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from passk_py.tables import Tables
+
+__all__ = ["command"]
+
+_PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "polars")
+
+
+@click.command(
+    "doctor",
+    short_help="What is installed, what is there, what to do.",
+    epilog=examples("passk doctor", "passk doctor --database nightly.duckdb"),
+)
+@database_option
+@common_options
+@pass_session
+def command(session: Session, database: Path) -> int:
+    """Say what is installed, what the database holds, and what to do next."""
+    from passk_py.cli.next_steps import command_line, say_next
+    from passk_py.errors import PasskError
+    from passk_py.project import project_dir, version
+
+    versions = {"passk": version(), "python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "missing"
+    problem, hint, state = None, None, {}
+    try:
+        state = _state(database)
+    except PasskError as error:
+        problem, hint = error.message, error.hint
+    step = _next_step(state)
+    session.result(
+        {
+            "versions": versions,
+            "project": str(project_dir()),
+            "database": str(database),
+            "problem": problem,
+            "hint": hint,
+            **state,
+            "next": step,
+        }
+    )
+    for name, found in versions.items():
+        session.say(f"{name:<12}{found}")
+    session.say(f"{'dbt project':<12}{project_dir()}")
+    session.say(f"{'database':<12}{database}")
+    if problem is not None:
+        session.note(f"Error: {problem}")
+        if hint:
+            session.note(hint)
+        return 2
+    for label, text in _lines(state):
+        session.say(f"{label:<12}{text}")
+    if step is not None:
+        say_next(session, ("next", command_line(*step.split(), database=database)))
+    return 0
+
+
+def _state(database: Path) -> dict[str, Any]:
+    from passk_py.freshness import pending_changes
+    from passk_py.tables import open_tables
+
+    with open_tables(database) as tables:
+        pending = pending_changes(tables)
+        return {
+            "size_bytes": database.stat().st_size,
+            "landed": _landed(tables),
+            "built": _built(tables),
+            "pending_attempts": pending.attempts,
+            "pending_removed_tasks": pending.removed_tasks,
+        }
+
+
+def _landed(tables: Tables) -> dict[str, Any] | None:
+    files = tables.find("files", schema="landing")
+    if files is None:
+        return None
+    return tables.records(
+        "select count(*) as files, coalesce(sum(rows_landed), 0)::bigint as attempts, "
+        "coalesce(sum(rows_rejected), 0)::bigint as rejected, max(loaded_at) as last "
+        f"from {files}"
+    )[0]
+
+
+def _built(tables: Tables) -> dict[str, Any] | None:
+    runs = tables.find("passk_runs")
+    if runs is None:
+        return None
+    return tables.records(
+        "select count(*) as runs, count(distinct suite) as suites, "
+        f"coalesce(sum(attempts), 0)::bigint as attempts from {runs}"
+    )[0]
+
+
+def _next_step(state: dict[str, Any]) -> str | None:
+    if not state:
+        return None
+    landed, built = state["landed"], state["built"]
+    if built is None and (landed is None or not landed["files"]):
+        return "load FILE"
+    if built is None or state["pending_attempts"] or state["pending_removed_tasks"]:
+        return "build"
+    return "show"
+
+
+def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
+    landed, built = state["landed"], state["built"]
+    lines = [("size", f"{state['size_bytes'] / 1e6:,.1f} MB")]
+    if landed is None or not landed["files"]:
+        lines.append(("landed", "nothing"))
+    else:
+        last = landed["last"].isoformat(" ", "seconds")
+        lines.append(
+            (
+                "landed",
+                f"{landed['attempts']:,} attempts and {landed['rejected']:,} rejected rows of "
+                f"{landed['files']:,} files, the last at {last} UTC",
+            )
+        )
+    if built is None:
+        lines.append(("built", "nothing"))
+    else:
+        text = (
+            f"{built['runs']:,} runs of {built['suites']:,} suites, {built['attempts']:,} attempts"
+        )
+        lines.append(("built", text))
+    if state["pending_attempts"] or state["pending_removed_tasks"]:
+        lines.append(
+            (
+                "to build",
+                f"{state['pending_attempts']:,} attempts that have landed since, "
+                f"{state['pending_removed_tasks']:,} tasks that have lost some",
+            )
+        )
+    return lines

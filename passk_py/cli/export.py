@@ -1,0 +1,92 @@
+"""``passk export``: public tables as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from passk_py.answer.words import plural
+from passk_py.cli.options import common_options, database_option, examples, filter_options
+from passk_py.cli.session import Session, pass_session
+from passk_py.tables import PUBLIC_TABLES, public_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["command"]
+
+
+@click.command(
+    "export",
+    short_help="Public tables as files.",
+    epilog=examples(
+        "passk export --all -o tables",
+        "passk export passk_suite_metrics --k 1 --k 4 -o metrics.csv",
+        "passk export passk_tasks passk_runs --run nightly -o out --format arrow",
+    ),
+)
+@click.argument("tables", nargs=-1, type=click.Choice([table.name for table in PUBLIC_TABLES]))
+@click.option("--all", "everything", is_flag=True, help="All public tables.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A folder or, for one table, a file that ends in .parquet, .csv, .json or .arrow.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["parquet", "csv", "json", "arrow"]),
+    help="By default what the file's name ends in, else Parquet.",
+)
+@database_option
+@filter_options
+@common_options
+@pass_session
+def command(
+    session: Session,
+    tables: tuple[str, ...],
+    everything: bool,  # noqa: FBT001 - click calls it by name
+    output: Path,
+    kind: str | None,
+    database: Path,
+    runs: tuple[str, ...],
+    suites: tuple[str, ...],
+    ks: tuple[int, ...],
+) -> int:
+    """Write public tables to files, whole or filtered.
+
+    All files are of one state of the database, and appear complete or not at all.
+    """
+    names = _names(tables, everything=everything, ks=ks)
+    from passk_py.export import export_tables
+
+    files = export_tables(
+        names, output, database=database, format=kind, run_id=runs, suite=suites, k=ks
+    )
+    session.result(
+        {
+            "database": str(database),
+            "files": [
+                {"table": file.table, "path": str(file.path), "rows": file.rows} for file in files
+            ],
+        }
+    )
+    for file in files:
+        session.say(f"{file.path}: {plural(file.rows, 'row')}")
+    return 0
+
+
+def _names(given: Sequence[str], *, everything: bool, ks: Sequence[int]) -> list[str]:
+    if everything and given:
+        raise click.UsageError("--all and the names of tables can't both be given.")
+    if not everything and not given:
+        raise click.UsageError("There is nothing to export: name tables, or give --all.")
+    names = list(dict.fromkeys(given)) or [table.name for table in PUBLIC_TABLES]
+    without = [name for name in given if "k" not in public_table(name).filters]
+    if ks and without:
+        raise click.UsageError(f"{', '.join(without)} has no k to filter by.")
+    return names

@@ -1,0 +1,68 @@
+"""``passk formats``: which logs can be loaded."""
+
+from __future__ import annotations
+
+import click
+
+from passk_py.cli.options import common_options, examples
+from passk_py.cli.session import Session, pass_session
+
+__all__ = ["command"]
+
+
+@click.command(
+    "formats",
+    short_help="Which logs can be loaded.",
+    epilog=examples("passk formats", "passk formats tau-bench"),
+)
+@click.argument("name", required=False)
+@common_options
+@pass_session
+def command(session: Session, name: str | None) -> int:
+    """List the formats of logs or, with NAME, say how one is read."""
+    from passk_py.formats import FORMATS, format_named
+
+    chosen = FORMATS if name is None else (format_named(name),)
+    session.result(
+        {
+            "formats": [
+                {
+                    "name": one.name,
+                    "title": one.title,
+                    "recognised_by": one.recognised_by,
+                    "fields": dict(one.fields),
+                    "pass_rule": one.pass_rule,
+                    "attempt_rule": one.attempt_rule,
+                    "error_rule": one.error_rule,
+                    "documentation": one.documentation,
+                    "example": one.example,
+                }
+                for one in chosen
+            ]
+        }
+    )
+    if name is None:
+        width = max(len(one.name) for one in chosen)
+        for one in chosen:
+            session.say(f"{one.name:<{width}}  {one.title}")
+        session.say()
+        session.say("`passk formats NAME` says how one is read.")
+        return 0
+    for one in chosen:
+        session.say(f"{one.name}: {one.title}")
+        for label, text in (
+            ("recognised by", one.recognised_by),
+            ("passes", one.pass_rule),
+            ("attempts", one.attempt_rule),
+            ("errors", one.error_rule),
+            ("described at", one.documentation),
+        ):
+            session.say(f"  {label:<14}{text}")
+        session.say("  fields")
+        width = max((len(column) for column, _ in one.fields), default=0)
+        for column, source in one.fields:
+            session.say(f"    {column:<{width}}  {source}")
+        session.say("  example")
+        for line in one.example.splitlines():
+            session.say(f"    {line}")
+    return 0

@@ -1,0 +1,219 @@
+"""``passk load``: attempt logs into the database."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from passk_py.answer.words import plain, plural
+from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from passk_py.landing import FileReport, LoadReport, Progress
+
+__all__ = ["command"]
+
+_SHOWN: Final = 20
+"""Files that are listed one by one; of more, only those that did not land whole."""
+
+
+@click.command(
+    "load",
+    short_help="Attempt logs into the database.",
+    epilog=examples(
+        "passk load results.jsonl",
+        "passk load 'logs/**/*.parquet' --suite checkout --agent helpdesk",
+        "passk load trials/ --run-id nightly-2026-11-20 --tag split=private --strict",
+    )
+    + "\n\nExit codes: 0 landed, 1 --strict refused a file, 2 a file could not be read.",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@database_option
+@click.option(
+    "--format", "kind", metavar="NAME", help="`passk formats` lists them; by default recognised."
+)
+@click.option("--run-id", help="The run, where the log does not say it.")
+@click.option("--suite", help="The suite, where the log does not say it.")
+@click.option("--agent", help="The agent, where the log does not say it.")
+@click.option("--model", help="The model, where the log does not say it.")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="K=V", help="A tag for each row; may be repeated."
+)
+@click.option(
+    "--score-threshold",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="A score from here on passes, where the log has no verdict.",
+)
+@click.option("--strict", is_flag=True, help="Refuse a file of which a row is rejected.")
+@common_options
+@pass_session
+def command(
+    session: Session,
+    paths: tuple[str, ...],
+    database: Path,
+    kind: str | None,
+    run_id: str | None,
+    suite: str | None,
+    agent: str | None,
+    model: str | None,
+    tags: tuple[str, ...],
+    score_threshold: float,
+    strict: bool,  # noqa: FBT001 - click calls it by name
+) -> int:
+    """Load attempt logs: files, globs and folders.
+
+    A file that has landed before is left as it is; if it has changed, its rows are replaced. Rows
+    that break the contract are rejected and keep their reason, in passk_rejected_attempts.
+    """
+    from passk_py.landing import load
+
+    with _watched(session) as progress:
+        report = load(
+            list(paths),
+            database=database,
+            format=kind,
+            run_id=run_id,
+            suite=suite,
+            agent=agent,
+            model=model,
+            tags=_tags(tags),
+            strict=strict,
+            score_threshold=score_threshold,
+            progress=progress,
+        )
+    session.result({"database": str(database), **_as_dict(report)})
+    _say(session, report, database)
+    return report.exit_code
+
+
+def _tags(given: tuple[str, ...]) -> dict[str, str]:
+    tags: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise click.UsageError(f"--tag is {text!r}, but must be a name and a value: K=V.")
+        tags[name] = value
+    return tags
+
+
+@contextmanager
+def _watched(session: Session) -> Iterator[Progress | None]:
+    if not session.on_terminal:
+        yield None
+        return
+    from passk_py.cli.progress import reading
+
+    with reading() as progress:
+        yield progress
+
+
+def _say(session: Session, report: LoadReport, database: Path) -> None:
+    listed = report.files
+    if len(listed) > _SHOWN:
+        listed = tuple(file for file in listed if file.status == "failed" or file.rows_rejected)[
+            :_SHOWN
+        ]
+    if not session.as_json and any(file.status != "failed" for file in report.files):
+        _say_files(session, listed, report)
+    for file in listed:
+        if file.status == "failed":
+            session.note(f"Error: {plain(file.message)}")
+            if file.hint:
+                session.note(plain(file.hint))
+        elif file.message:
+            session.note(f"{_short(file.path)}: {plain(file.message)}")
+    for skipped in report.skipped[:3]:
+        session.note(f"Left alone: {plain(skipped.path)} is {plain(skipped.reason)}.")
+    if len(report.skipped) > 3:  # noqa: PLR2004 - as many as are shown above
+        session.note(f"... and {len(report.skipped) - 3:,} more files that are no logs.")
+    if any(file.status != "failed" for file in report.files):
+        _say_next(session, report, database)
+
+
+def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadReport) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    for name in ("file", "format", "status"):
+        table.add_column(name, no_wrap=name != "file", overflow="fold")
+    for name in ("read", "landed", "rejected"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for file in listed:
+        table.add_row(
+            _short(file.path),
+            file.format or "",
+            Text(file.status, style="red" if file.status == "failed" else ""),
+            *(f"{rows:,}" for rows in (file.rows_read, file.rows_landed, file.rows_rejected)),
+            _reasons(file.reasons),
+        )
+    if len(report.files) > 1:
+        table.add_section()
+        statuses = ", ".join(f"{count:,} {status}" for status, count in report.statuses.items())
+        table.add_row(
+            plural(len(report.files), "file"),
+            "",
+            statuses,
+            *(f"{rows:,}" for rows in (report.rows_read, report.rows_landed, report.rows_rejected)),
+            _reasons(report.reasons),
+            style="bold",
+        )
+    console = session.console()
+    session.show(table, console)
+    session.say()
+
+
+def _say_next(session: Session, report: LoadReport, database: Path) -> None:
+    from passk_py.cli.next_steps import command_line, say_next
+
+    steps = [("next", command_line("build", database=database))]
+    if report.rows_rejected:
+        rejected = command_line("show", "passk_rejected_attempts", database=database)
+        steps.append(("then, why rows were rejected", rejected))
+    say_next(session, *steps)
+
+
+def _short(path: str) -> str:
+    """Write a path as seen from here, if that is shorter."""
+    try:
+        return plain(str(Path(path).relative_to(Path.cwd())))
+    except ValueError:
+        return plain(path)
+
+
+def _reasons(reasons: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {plain(reason)}" for reason, count in reasons.items())
+
+
+def _as_dict(report: LoadReport) -> dict[str, Any]:
+    return {
+        "rows_read": report.rows_read,
+        "rows_landed": report.rows_landed,
+        "rows_rejected": report.rows_rejected,
+        "reasons": report.reasons,
+        "files": [
+            {
+                "path": file.path,
+                "status": file.status,
+                "format": file.format,
+                "rows_read": file.rows_read,
+                "rows_landed": file.rows_landed,
+                "rows_rejected": file.rows_rejected,
+                "reasons": file.reasons,
+                "message": file.message,
+                "hint": file.hint,
+            }
+            for file in report.files
+        ],
+        "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
+    }

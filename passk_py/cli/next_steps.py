@@ -1,0 +1,53 @@
+"""Command lines that can be copied, and where things are."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from passk_py.cli.options import DEFAULT_DATABASE
+from passk_py.cli.session import PIPED_WIDTH
+
+if TYPE_CHECKING:
+    from passk_py.cli.session import Session
+
+__all__ = ["command_line", "say_next"]
+
+
+def command_line(*words: str, database: Path) -> str:
+    """Write a command for a database.
+
+    Parameters
+    ----------
+    words
+        The command and its arguments.
+    database
+        Named if it is not the one that is taken anyway.
+    """
+    taken = Path(os.environ.get("PASSK_DATABASE") or DEFAULT_DATABASE)
+    named = [] if database == taken else ["--database", str(database)]
+    return shlex.join(["passk", *words, *named])
+
+
+def say_next(session: Session, *steps: tuple[str, str]) -> None:
+    """Print what can be done next.
+
+    Parameters
+    ----------
+    session
+        The call.
+    steps
+        Pairs of what for, and the command.
+    """
+    width = max(len(purpose) for purpose, _ in steps)
+    longest = max(len(command) for _, command in steps)
+    room = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
+    for purpose, command in steps:
+        if width + longest + 4 <= room:
+            session.say(f"  {purpose:<{width}}  {command}")
+        else:
+            session.say(f"  {purpose}")
+            session.say(f"    {command}")

@@ -1,0 +1,101 @@
+"""Progress bars on stderr, for a person who waits."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from passk_py.answer.words import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from passk_py.landing import Progress as LoadProgress
+
+__all__ = ["counting", "reading"]
+
+_NAME = 32
+
+
+@contextmanager
+def counting(title: str, noun: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of something are done.
+
+    Parameters
+    ----------
+    title
+        What is being done.
+    noun
+        What is counted.
+
+    Yields
+    ------
+    callable
+        To be told how many are done, and how many there are.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + noun, markup=False),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(title, total=1)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=max(total, 1))
+
+        yield tell
+
+
+@contextmanager
+def reading() -> Iterator[LoadProgress]:
+    """Show, file by file, how many bytes and rows are read.
+
+    Yields
+    ------
+    Progress
+        To be given to :func:`passk_py.landing.load`.
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        DownloadColumn(),
+        TextColumn("{task.fields[rows]:,} rows", markup=False),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        tasks: dict[str, int] = {}
+
+        def tell(file: str, bytes_done: int, bytes_total: int, rows: int) -> None:
+            if file not in tasks:
+                # One line at a time: a folder of thousands of files must not fill the screen.
+                for done in tasks.values():
+                    bar.update(done, visible=False)  # type: ignore[arg-type]
+                tasks[file] = bar.add_task(
+                    shortened(file, _NAME), total=max(bytes_total, 1), rows=rows
+                )
+            bar.update(
+                tasks[file],  # type: ignore[arg-type]
+                completed=bytes_done,
+                total=max(bytes_total, 1),
+                rows=rows,
+            )
+
+        yield tell

@@ -1,0 +1,89 @@
+"""``passk show``: the answer again, or a public table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from passk_py.cli.options import common_options, database_option, examples, filter_options
+from passk_py.cli.session import Session, pass_session
+from passk_py.tables import PUBLIC_TABLES, Filters, public_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["command"]
+
+_LIMIT = 50
+
+
+@click.command(
+    "show",
+    short_help="The answer again, or a public table.",
+    epilog="\b\nTables:\n"
+    + "\n".join(f"  {table.name:<24} one row per {table.grain}" for table in PUBLIC_TABLES)
+    + "\n\n"
+    + examples(
+        "passk show",
+        "passk show passk_tasks --run nightly-2026-11-20 --limit 10",
+        "passk show passk_suite_metrics --k 1 --k 4 --csv",
+    ),
+)
+@click.argument("table", required=False, type=click.Choice([one.name for one in PUBLIC_TABLES]))
+@database_option
+@filter_options
+@click.option(
+    "--columns",
+    metavar="A,B,...",
+    help="These columns. By default a terminal shows those that fit; files have all.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    help=f"At most so many rows, 0 for all. [default: {_LIMIT}; all with --csv and --json]",
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header.")
+@common_options
+@pass_session
+def command(
+    session: Session,
+    table: str | None,
+    database: Path,
+    runs: tuple[str, ...],
+    suites: tuple[str, ...],
+    ks: tuple[int, ...],
+    columns: str | None,
+    limit: int | None,
+    as_csv: bool,  # noqa: FBT001 - click calls it by name
+) -> int:
+    """Show the answer again or, with TABLE, rows of a public table."""
+    filters = Filters(runs, suites, ks)
+    if table is None:
+        for given, option in ((ks, "--k"), (columns, "--columns"), (as_csv, "--csv")):
+            if given:
+                raise click.UsageError(f"{option} needs the name of a table.")
+        if limit is not None:
+            raise click.UsageError("--limit needs the name of a table.")
+        from passk_py.cli.answer_output import print_answer
+
+        print_answer(session, database, filters)
+        return 0
+    if as_csv and session.as_json:
+        raise click.UsageError("--csv and --json can't both be printed.")
+    chosen = public_table(table)
+    if ks and "k" not in chosen.filters:
+        raise click.UsageError(f"{table} has no k to filter by.")
+    from passk_py.cli.table_output import print_csv, print_json, print_table
+    from passk_py.tables import open_tables
+
+    named = [name.strip() for name in columns.split(",")] if columns else []
+    with open_tables(database) as tables:
+        if as_csv:
+            print_csv(tables, chosen, filters, named, limit or None)
+        elif session.as_json:
+            print_json(tables, chosen, filters, named, limit or None)
+        else:
+            most = _LIMIT if limit is None else limit or None
+            print_table(session, tables, chosen, filters, named, most)
+    return 0

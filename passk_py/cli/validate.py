@@ -1,0 +1,141 @@
+"""``passk validate``: the SQL tables against polars."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from passk_py.answer.words import plain, plural
+from passk_py.cli.options import common_options, database_option, examples, vars_option
+from passk_py.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from passk_py.parity import Difference
+    from passk_py.validate import ValidationReport
+
+__all__ = ["command"]
+
+_EXAMPLES = 20
+
+
+@click.command(
+    "validate",
+    short_help="SQL against polars, number by number.",
+    epilog=examples("passk validate", "passk validate --json")
+    + "\n\nExit codes: 0 the tables agree, 1 they differ.",
+)
+@database_option
+@vars_option
+@common_options
+@pass_session
+def command(session: Session, database: Path, variables: str | None) -> int:
+    """Recompute every public number from passk_attempts in polars, and compare it with SQL.
+
+    Counts, times and classes must be equal, nulls in the same places, and numbers equal to a
+    relative difference of 1e-12. --vars is needed only for a database that does not say with which
+    vars it was built.
+    """
+    from passk_py.settings import parse_variables
+    from passk_py.validate import validate_tables
+
+    given = parse_variables(variables)
+    with _watched(session) as progress:
+        report = validate_tables(database, variables=given, examples=_EXAMPLES, progress=progress)
+    session.result({"database": str(database), **_as_dict(report)})
+    _say(session, report, database)
+    return report.exit_code
+
+
+@contextmanager
+def _watched(session: Session) -> Iterator[Callable[[int, int], None] | None]:
+    if not session.on_terminal:
+        yield None
+        return
+    from passk_py.cli.progress import counting
+
+    with counting("Recomputing", "attempts") as progress:
+        yield progress
+
+
+def _say(session: Session, report: ValidationReport, database: Path) -> None:
+    for table in report.tables:
+        verdict = f"{table.different:,} differ" if table.different else "agree"
+        session.say(
+            f"{table.table:<20}  {table.rows:>12,} rows  {table.values:>14,} values  "
+            f"largest relative difference {table.largest:.1e}  {verdict}"
+        )
+    if report.different:
+        for example in report.examples[:_EXAMPLES]:
+            session.say(_line(example))
+        more = report.different - len(report.examples[:_EXAMPLES])
+        if more > 0:
+            session.say(f"... and {more:,} more.")
+        session.say(f"SQL and polars differ in {plural(report.different, 'value')}.")
+    else:
+        session.say(
+            f"SQL and polars agree on {plural(report.runs, 'run')} of "
+            f"{plural(report.attempts, 'attempt')}."
+        )
+    if report.pending:
+        from passk_py.cli.next_steps import command_line
+
+        again = command_line("build", database=database)
+        session.note(
+            f"{report.pending.sentence} The tables do not hold that: run `{again}`, then validate."
+        )
+
+
+def _line(example: Difference) -> str:
+    row = ", ".join(f"{name}={plain(str(value))}" for name, value in example.key.items())
+    if example.column is None:
+        where = "SQL" if example.sql else "polars"
+        return f"  {example.table} [{row}]: only {where} has this row"
+    apart = "" if example.relative is None else f" ({example.relative:.1e} apart)"
+    return (
+        f"  {example.table} [{row}] {example.column}: SQL {_value(example.sql)}, "
+        f"polars {_value(example.polars)}{apart}"
+    )
+
+
+def _value(value: Any) -> str:  # noqa: ANN401 - whatever a column holds
+    return (
+        "null" if value is None else plain(repr(value) if isinstance(value, float) else str(value))
+    )
+
+
+def _as_dict(report: ValidationReport) -> dict[str, Any]:
+    return {
+        "agree": not report.different,
+        "largest_relative_difference": report.largest,
+        "different": report.different,
+        "runs": report.runs,
+        "attempts": report.attempts,
+        "landed_since_build": report.pending.attempts,
+        "vars_recorded": report.settings.recorded,
+        "tables": [
+            {
+                "table": table.table,
+                "rows": table.rows,
+                "values": table.values,
+                "largest_relative_difference": table.largest,
+                "different": table.different,
+            }
+            for table in report.tables
+        ],
+        "examples": [
+            {
+                "table": one.table,
+                "key": one.key,
+                "column": one.column,
+                "sql": one.sql,
+                "polars": one.polars,
+                "relative_difference": one.relative,
+            }
+            for one in report.examples[:_EXAMPLES]
+        ],
+    }
