@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from passk_py.errors import PasskError
-from passk_py.tables import Filters, PublicTable, open_tables, public_table
+from passk_py.public_tables import Filters, PublicTable, filters_of, public_table
+from passk_py.sql_text import quote
+from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,11 +92,7 @@ def export_tables(
         If there is no such table or format, or a file can't be written.
     """
     chosen = [public_table(name) for name in ([names] if isinstance(names, str) else names)]
-    filters = Filters(
-        (run_id,) if isinstance(run_id, str) else tuple(run_id),
-        (suite,) if isinstance(suite, str) else tuple(suite),
-        (k,) if isinstance(k, int) else tuple(k),
-    )
+    filters = filters_of(run_id, suite, k)
     kind, paths = _paths(chosen, Path(output), format)
     drafts = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in paths}
     with open_tables(database) as tables:
@@ -154,7 +152,7 @@ def _write(tables: Tables, table: PublicTable, filters: Filters, kind: str, draf
     target = draft.with_name(f"{draft.name}.parquet") if kind == "arrow" else draft
     try:
         sql = tables.select(table, filters, columns=wanted)
-        rows = tables.rows(f"copy ({sql}) to {_quote(str(target))} ({_COPY[kind]})")
+        rows = tables.rows(f"copy ({sql}) to {quote(str(target))} ({_COPY[kind]})")
         if kind == "arrow":
             import polars as pl
 
@@ -166,7 +164,3 @@ def _write(tables: Tables, table: PublicTable, filters: Filters, kind: str, draf
         # On the disk before it gets its name, or a power cut could leave the name without content.
         os.fsync(file.fileno())
     return int(rows[0][0])
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

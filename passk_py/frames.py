@@ -335,7 +335,7 @@ def _task_metrics(
         .when(n == 0)
         .then(pl.lit("no counted attempt"))
         .when(n < k)
-        .then(pl.lit("n < k"))
+        .then(pl.format("n = {} < k = {}", n, k))
         .otherwise(None)
     )
     long = (
@@ -433,8 +433,8 @@ def task_metrics(
         (complete windows of k consecutive attempts; an excluded attempt or a gap in the numbers
         breaks them), ``pass_at_k_window``, ``pass_hat_k_window``, ``pass_at_k_first_k``,
         ``pass_hat_k_first_k``, and ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null:
-        ``n < k``, ``no counted attempt``, ``attempt number twice``, ``null in the key``, or null
-        if they are not.
+        ``n = 3 < k = 4``, ``no counted attempt``, ``attempt number twice``, ``null in the key``,
+        or null if they are not.
 
     Raises
     ------
@@ -451,7 +451,7 @@ def task_metrics(
     ... )
     >>> columns = ["k", "pass_at_k", "pass_hat_k", "pass_hat_k_window", "null_reason"]
     >>> task_metrics(log, ks=(1, 3, 4)).select(columns).rows()[1:]
-    [(3, 1.0, 0.0, 0.0, None), (4, None, None, None, 'n < k')]
+    [(3, 1.0, 0.0, 0.0, None), (4, None, None, None, 'n = 3 < k = 4')]
     """
     chosen = _checked_ks("task_metrics", ks)
     table = _task_metrics(_read(attempts, threshold), _TASK, chosen, ordered=ordered)

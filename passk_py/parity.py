@@ -133,7 +133,7 @@ def compare(
             sides = (bool(row.pop("here_sql")), bool(row.pop("here_polars")))
             found.examples.append(Difference(table, row, None, *sides, None))
     for name in columns:
-        _compare_column(found, rows, expected, name, tolerance, keep)
+        _compare_column(found, rows, expected, name, tolerance=tolerance, keep=keep)
     return found
 
 
@@ -142,6 +142,7 @@ def _compare_column(
     rows: pl.DataFrame,
     expected: Recomputed,
     name: str,
+    *,
     tolerance: float,
     keep: int,
 ) -> None:

@@ -259,7 +259,7 @@ def _run(
     finally:
         os.chdir(here)
         _release()
-        reset_adapters()
+        reset_adapters()  # type: ignore[no-untyped-call]
     # A result that holds nodes says more than the exception beside it.
     if done.exception is not None and not getattr(done.result, "results", None):
         raise _could_not_run(done.exception, where, log)
@@ -278,7 +278,7 @@ def _release() -> None:
 
     if DuckDBConnectionManager._ENV is not None:  # noqa: SLF001 - env() raises if there is none
         DuckDBConnectionManager.env().close()
-    DuckDBConnectionManager.close_all_connections()
+    DuckDBConnectionManager.close_all_connections()  # type: ignore[no-untyped-call]
 
 
 def _report(result: Any) -> BuildReport:  # noqa: ANN401 - dbt's types would cost its imports
@@ -288,7 +288,7 @@ def _report(result: Any) -> BuildReport:  # noqa: ANN401 - dbt's types would cos
     for node in result.results:
         kind, status = str(node.node.resource_type), str(node.status)
         if status in ("success", "pass"):
-            counts["test" if "test" in kind else "model"] += kind != "seed" and kind != "operation"
+            counts["test" if "test" in kind else "model"] += kind not in ("seed", "operation")
         elif status in ("error", "fail", "warn", "runtime error"):
             report = NodeReport(
                 node.node.name,

@@ -1,4 +1,4 @@
-"""The public tables of a database: where they are, what they are keyed by, and reading them."""
+"""Reading the public tables of a database."""
 
 from __future__ import annotations
 
@@ -7,161 +7,19 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from passk_py.errors import PasskError
+from passk_py.public_tables import Filters, PublicTable, filters_of, public_table
+from passk_py.sql_text import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     import duckdb
     import polars as pl
 
-__all__ = [
-    "PUBLIC_TABLES",
-    "Filters",
-    "PublicTable",
-    "Tables",
-    "fetch_frame",
-    "open_tables",
-    "public_table",
-    "read_table",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class PublicTable:
-    """One table that people query.
-
-    Parameters
-    ----------
-    name
-        Its name in the database.
-    grain
-        What one row is.
-    key
-        The columns that tell its rows apart, in the order in which rows are shown.
-    headline
-        The columns that a terminal shows first, the most telling ones first.
-    filters
-        Which of ``run_id``, ``suite`` and ``k`` it can be filtered by.
-    """
-
-    name: str
-    grain: str
-    key: tuple[str, ...]
-    headline: tuple[str, ...]
-    filters: tuple[str, ...] = ("run_id", "suite")
-
-
-PUBLIC_TABLES: Final = (
-    PublicTable(
-        "passk_attempts",
-        "attempt",
-        ("run_id", "suite", "task_id", "attempt"),
-        ("run_id", "task_id", "attempt", "outcome", "outcome_reason", "score", "duration_s"),
-    ),
-    PublicTable(
-        "passk_rejected_attempts",
-        "refused row",
-        ("source_file", "source_line"),
-        ("reason", "source_line", "source_file", "run_id", "task_id", "attempt"),
-    ),
-    PublicTable(
-        "passk_runs",
-        "run",
-        ("suite", "run_id"),
-        ("run_id", "tasks", "attempts", "excluded", "rejected", "pass_rate", "min_n", "max_n"),
-    ),
-    PublicTable(
-        "passk_tasks",
-        "run, task",
-        ("suite", "run_id", "task_id"),
-        ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "lost_reliability_share"),
-    ),
-    PublicTable(
-        "passk_task_metrics",
-        "run, task, k",
-        ("suite", "run_id", "task_id", "k"),
-        ("run_id", "task_id", "k", "n", "c", "pass_at_k", "pass_hat_k", "null_reason"),
-        ("run_id", "suite", "k"),
-    ),
-    PublicTable(
-        "passk_suite_metrics",
-        "run, slice, k",
-        ("suite", "run_id", "slice_name", "slice_value", "k"),
-        ("run_id", "k", "pass_at_k", "pass_hat_k", "eligible_tasks", "total_tasks", "reading"),
-        ("run_id", "suite", "k"),
-    ),
-)
-"""Every public table, in the order of the way of the data."""
-
-
-def public_table(name: str) -> PublicTable:
-    """Find a public table by its name.
-
-    Parameters
-    ----------
-    name
-        The table's name.
-
-    Returns
-    -------
-    PublicTable
-        The table.
-
-    Raises
-    ------
-    PasskError
-        If no public table has that name.
-    """
-    for table in PUBLIC_TABLES:
-        if table.name == name:
-            return table
-    names = ", ".join(table.name for table in PUBLIC_TABLES)
-    raise PasskError(f"There is no public table '{name}'.", hint=f"The tables are {names}.")
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which rows of a table are wanted; empty means all.
-
-    Parameters
-    ----------
-    runs, suites
-        Values of ``run_id`` and of ``suite``.
-    ks
-        Values of ``k``.
-    """
-
-    runs: tuple[str, ...] = ()
-    suites: tuple[str, ...] = ()
-    ks: tuple[int, ...] = ()
-
-    def where(self, table: PublicTable) -> str:
-        """Write the condition for a table in SQL.
-
-        Parameters
-        ----------
-        table
-            The table. What it can't be filtered by is left out.
-
-        Returns
-        -------
-        str
-            A condition, ``true`` if nothing is filtered.
-        """
-        wanted: tuple[tuple[str, Sequence[str]], ...] = (
-            ("run_id", [_quote(run) for run in self.runs]),
-            ("suite", [_quote(suite) for suite in self.suites]),
-            ("k", [str(k) for k in self.ks]),
-        )
-        parts = [
-            f"{column} in ({', '.join(values)})"
-            for column, values in wanted
-            if values and column in table.filters
-        ]
-        return " and ".join(parts) or "true"
+__all__ = ["Tables", "fetch_frame", "open_tables", "read_table"]
 
 
 @dataclass(slots=True)
@@ -356,7 +214,7 @@ def fetch_frame(connection: duckdb.DuckDBPyConnection, sql: str) -> pl.DataFrame
     # for this alone.
     with tempfile.TemporaryDirectory(prefix="passk-") as folder:
         path = Path(folder) / "rows.parquet"
-        connection.execute(f"copy ({sql}) to {_quote(str(path))} (format parquet)")
+        connection.execute(f"copy ({sql}) to {quote(str(path))} (format parquet)")
         return pl.read_parquet(path)
 
 
@@ -394,14 +252,6 @@ def read_table(
         If there is no such table or database, or it has not been built.
     """
     table = public_table(name)
-    filters = Filters(
-        (run_id,) if isinstance(run_id, str) else tuple(run_id),
-        (suite,) if isinstance(suite, str) else tuple(suite),
-        (k,) if isinstance(k, int) else tuple(k),
-    )
+    filters = filters_of(run_id, suite, k)
     with open_tables(database) as tables:
         return fetch_frame(tables.connection, tables.select(table, filters, limit=limit))
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.errors import PasskError
 from passk_py.freshness import Pending, pending_changes
 from passk_py.settings import Settings, read_settings
+from passk_py.sql_text import quote
 from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ class _Validation:
         from passk_py import recompute
 
         buckets = max(1, -(-sum(run.weight for run in runs) // _BATCH))
-        values = ", ".join(f"({_quote(run.run_id)}, {_quote(run.suite)})" for run in runs)
+        values = ", ".join(f"({quote(run.run_id)}, {quote(run.suite)})" for run in runs)
         chosen = f"(run_id, suite) in (values {values})"
         path = self._log(chosen, buckets)
         log = pl.scan_parquet(path)
@@ -246,7 +247,7 @@ class _Validation:
         self._tables.connection.execute(
             f"copy (select {_LOG}, hash(task_id) % {buckets} as bucket{slices} "
             f"from {self._tables.require('passk_attempts')} where {chosen}) "
-            f"to {_quote(str(path))} (format parquet)"
+            f"to {quote(str(path))} (format parquet)"
         )
         return path
 
@@ -302,9 +303,5 @@ class _Validation:
 
 def _slice_sql(name: str, expression: str | None) -> str:
     # By the engine, because an expression is SQL. What is compared are the numbers of the slices.
-    value = f"tags[{_quote(name)}]" if expression is None else f"({expression})"
+    value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
     return f"cast({value} as varchar)"
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

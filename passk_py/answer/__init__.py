@@ -13,7 +13,8 @@ from passk_py.answer.facts import Run, Suite, read_suites
 from passk_py.answer.verdicts import Pick, Regression, Verdict, judge
 
 if TYPE_CHECKING:
-    from passk_py.tables import Filters, Tables
+    from passk_py.public_tables import Filters
+    from passk_py.tables import Tables
 
 __all__ = ["Answer", "Pick", "Regression", "Run", "Suite", "Verdict", "find_answer"]
 

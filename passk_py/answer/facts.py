@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from passk_py.tables import Filters, Tables
+    from passk_py.public_tables import Filters
+    from passk_py.tables import Tables
 
 __all__ = ["Run", "Suite", "read_suites"]
 
@@ -120,7 +121,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     tuple of Suite
         In the order of their names.
     """
-    from passk_py.tables import Filters, public_table
+    from passk_py.public_tables import Filters, public_table
 
     chosen = filters or Filters()
     where = Filters(chosen.runs, chosen.suites).where(public_table("passk_runs"))

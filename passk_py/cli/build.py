@@ -39,8 +39,9 @@ __all__ = ["command"]
 @pass_session
 def command(
     session: Session,
+    *,
     database: Path,
-    full_refresh: bool,  # noqa: FBT001 - click calls it by name
+    full_refresh: bool,
     select: tuple[str, ...],
     variables: str | None,
     target: str,

@@ -27,7 +27,7 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(_SHELLS), required=False)
 @common_options
 @pass_session
-def command(session: Session, shell: str | None) -> int:
+def command(session: Session, *, shell: str | None) -> int:
     """Print the script with which a shell completes commands, options and tables.
 
     Without SHELL, for the shell that SHELL in the environment names.

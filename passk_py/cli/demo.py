@@ -36,7 +36,7 @@ _DEFAULT = Path("passk_demo.duckdb")
 )
 @common_options
 @pass_session
-def command(session: Session, database: Path) -> int:
+def command(session: Session, *, database: Path) -> int:
     """Make the demo log, load it, build the tables, print the answer.
 
     The log holds attempts of randomized solvers at 48 puzzles, which they really try and really

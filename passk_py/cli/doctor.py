@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from passk_py.answer.words import plural
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 
@@ -29,7 +30,7 @@ _PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "polars")
 @database_option
 @common_options
 @pass_session
-def command(session: Session, database: Path) -> int:
+def command(session: Session, *, database: Path) -> int:
     """Say what is installed, what the database holds, and what to do next."""
     from passk_py.cli.next_steps import command_line, say_next
     from passk_py.errors import PasskError
@@ -84,8 +85,7 @@ def _state(database: Path) -> dict[str, Any]:
             "size_bytes": database.stat().st_size,
             "landed": _landed(tables),
             "built": _built(tables),
-            "pending_attempts": pending.attempts,
-            "pending_removed_tasks": pending.removed_tasks,
+            "pending": pending.sentence if pending else None,
         }
 
 
@@ -116,7 +116,7 @@ def _next_step(state: dict[str, Any]) -> str | None:
     landed, built = state["landed"], state["built"]
     if built is None and (landed is None or not landed["files"]):
         return "load FILE"
-    if built is None or state["pending_attempts"] or state["pending_removed_tasks"]:
+    if built is None or state["pending"]:
         return "build"
     return "show"
 
@@ -127,27 +127,15 @@ def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
     if landed is None or not landed["files"]:
         lines.append(("landed", "nothing"))
     else:
+        what = f"{plural(landed['attempts'], 'attempt')} of {plural(landed['files'], 'file')}"
+        refused = plural(landed["rejected"], "rejected row")
         last = landed["last"].isoformat(" ", "seconds")
-        lines.append(
-            (
-                "landed",
-                f"{landed['attempts']:,} attempts and {landed['rejected']:,} rejected rows of "
-                f"{landed['files']:,} files, the last at {last} UTC",
-            )
-        )
+        lines.append(("landed", f"{what}, {refused}; the last at {last} UTC"))
     if built is None:
         lines.append(("built", "nothing"))
     else:
-        text = (
-            f"{built['runs']:,} runs of {built['suites']:,} suites, {built['attempts']:,} attempts"
-        )
-        lines.append(("built", text))
-    if state["pending_attempts"] or state["pending_removed_tasks"]:
-        lines.append(
-            (
-                "to build",
-                f"{state['pending_attempts']:,} attempts that have landed since, "
-                f"{state['pending_removed_tasks']:,} tasks that have lost some",
-            )
-        )
+        runs = f"{plural(built['runs'], 'run')} of {plural(built['suites'], 'suite')}"
+        lines.append(("built", f"{runs}, {plural(built['attempts'], 'attempt')}"))
+    if state["pending"]:
+        lines.append(("to build", state["pending"]))
     return lines

@@ -10,7 +10,7 @@ import click
 from passk_py.answer.words import plural
 from passk_py.cli.options import common_options, database_option, examples, filter_options
 from passk_py.cli.session import Session, pass_session
-from passk_py.tables import PUBLIC_TABLES, public_table
+from passk_py.public_tables import PUBLIC_TABLES, public_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +48,9 @@ __all__ = ["command"]
 @pass_session
 def command(
     session: Session,
+    *,
     tables: tuple[str, ...],
-    everything: bool,  # noqa: FBT001 - click calls it by name
+    everything: bool,
     output: Path,
     kind: str | None,
     database: Path,

@@ -29,7 +29,9 @@ __all__ = ["command"]
 @database_option
 @common_options
 @pass_session
-def command(session: Session, run_id: str | None, source_file: str | None, database: Path) -> int:
+def command(
+    session: Session, *, run_id: str | None, source_file: str | None, database: Path
+) -> int:
     """Remove the landed rows of a run or of a file.
 
     The next build removes them from the public tables. Loading the file again brings them back.

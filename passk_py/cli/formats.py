@@ -18,7 +18,7 @@ __all__ = ["command"]
 @click.argument("name", required=False)
 @common_options
 @pass_session
-def command(session: Session, name: str | None) -> int:
+def command(session: Session, *, name: str | None) -> int:
     """List the formats of logs or, with NAME, say how one is read."""
     from passk_py.formats import FORMATS, format_named
 
@@ -31,7 +31,7 @@ def command(session: Session, name: str | None) -> int:
                     "title": one.title,
                     "recognised_by": one.recognised_by,
                     "fields": dict(one.fields),
-                    "pass_rule": one.pass_rule,
+                    "verdict_rule": one.verdict_rule,
                     "attempt_rule": one.attempt_rule,
                     "error_rule": one.error_rule,
                     "documentation": one.documentation,
@@ -52,7 +52,7 @@ def command(session: Session, name: str | None) -> int:
         session.say(f"{one.name}: {one.title}")
         for label, text in (
             ("recognised by", one.recognised_by),
-            ("passes", one.pass_rule),
+            ("verdict", one.verdict_rule),
             ("attempts", one.attempt_rule),
             ("errors", one.error_rule),
             ("described at", one.documentation),

@@ -52,12 +52,12 @@ class PasskGroup(click.Group):
         command: click.Command = module.command
         return command
 
-    def main(  # type: ignore[override]
+    def main(
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
         complete_var: str | None = None,
-        standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
+        standalone_mode: bool = True,  # noqa: FBT002 - click's signature
         **extra: Any,  # noqa: ANN401 - click's signature
     ) -> Any:  # noqa: ANN401 - click's signature
         """Run a command and exit with its code.
@@ -126,7 +126,7 @@ def _explained(error: Exception) -> tuple[str, str | None, int]:
     return f"passk failed, which it should not: {type(error).__name__}: {first}", hint, 2
 
 
-def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it so
+def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if not value or context.resilient_parsing:
         return
     from passk_py.project import version

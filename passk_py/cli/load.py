@@ -57,6 +57,7 @@ _SHOWN: Final = 20
 @pass_session
 def command(
     session: Session,
+    *,
     paths: tuple[str, ...],
     database: Path,
     kind: str | None,
@@ -66,7 +67,7 @@ def command(
     model: str | None,
     tags: tuple[str, ...],
     score_threshold: float,
-    strict: bool,  # noqa: FBT001 - click calls it by name
+    strict: bool,
 ) -> int:
     """Load attempt logs: files, globs and folders.
 
@@ -143,7 +144,7 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for name in ("file", "format", "status"):
         table.add_column(name, no_wrap=name != "file", overflow="fold")
     for name in ("read", "landed", "rejected"):

@@ -26,11 +26,11 @@ F = TypeVar("F", bound="Callable[..., Any]")
 DEFAULT_DATABASE = Path("passk.duckdb")
 
 
-def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it so
+def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     context.ensure_object(Session).as_json |= value
 
 
-def _set_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it so
+def _set_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     context.ensure_object(Session).debug |= value
 
 

@@ -8,7 +8,7 @@ import click
 
 from passk_py.cli.options import common_options, database_option, examples, filter_options
 from passk_py.cli.session import Session, pass_session
-from passk_py.tables import PUBLIC_TABLES, Filters, public_table
+from passk_py.public_tables import PUBLIC_TABLES, Filters, public_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +48,7 @@ _LIMIT = 50
 @pass_session
 def command(
     session: Session,
+    *,
     table: str | None,
     database: Path,
     runs: tuple[str, ...],
@@ -55,7 +56,7 @@ def command(
     ks: tuple[int, ...],
     columns: str | None,
     limit: int | None,
-    as_csv: bool,  # noqa: FBT001 - click calls it by name
+    as_csv: bool,
 ) -> int:
     """Show the answer again or, with TABLE, rows of a public table."""
     filters = Filters(runs, suites, ks)
@@ -74,16 +75,19 @@ def command(
     chosen = public_table(table)
     if ks and "k" not in chosen.filters:
         raise click.UsageError(f"{table} has no k to filter by.")
-    from passk_py.cli.table_output import print_csv, print_json, print_table
+    from passk_py.cli.table_output import Selection, print_csv, print_json, print_table
     from passk_py.tables import open_tables
 
-    named = [name.strip() for name in columns.split(",")] if columns else []
+    named = tuple(name.strip() for name in columns.split(",")) if columns else ()
+    most = limit or None
+    if limit is None and not as_csv and not session.as_json:
+        most = _LIMIT
     with open_tables(database) as tables:
+        selection = Selection(tables, chosen, filters, named, most)
         if as_csv:
-            print_csv(tables, chosen, filters, named, limit or None)
+            print_csv(selection)
         elif session.as_json:
-            print_json(tables, chosen, filters, named, limit or None)
+            print_json(selection)
         else:
-            most = _LIMIT if limit is None else limit or None
-            print_table(session, tables, chosen, filters, named, most)
+            print_table(session, selection)
     return 0

@@ -33,7 +33,7 @@ _EXAMPLES = 20
 @vars_option
 @common_options
 @pass_session
-def command(session: Session, database: Path, variables: str | None) -> int:
+def command(session: Session, *, database: Path, variables: str | None) -> int:
     """Recompute every public number from passk_attempts in polars, and compare it with SQL.
 
     Counts, times and classes must be equal, nulls in the same places, and numbers equal to a

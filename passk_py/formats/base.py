@@ -60,11 +60,16 @@ class Key:
         place is refused instead of stored as its JSON.
     table
         Whether it is an object of names and texts.
+    measure
+        Whether it is a number that is seldom exactly 0 or 1 and lands in the column of the same
+        name. Such keys are read as doubles at first, which is faster than as text; as a double,
+        ``true`` can't be told from 1, so a file with such values is looked through for it.
     """
 
     path: tuple[str, ...]
     scalar: bool = False
     table: bool = False
+    measure: bool = False
 
     @property
     def column(self) -> str:
@@ -127,8 +132,15 @@ class Format(ABC):
     keys: ClassVar[tuple[Key, ...]] = ()
     """What a JSON format reads of each row; empty for tables."""
     default_suite: ClassVar[str] = "default"
+    """The suite of a file that does not say it."""
     uses_threshold: ClassVar[bool] = True
     """Whether the verdict may come from a score and the threshold of the command line."""
+
+    @property
+    def unit(self) -> str:
+        """What ``source_line`` counts."""
+        units = {"json_lines": "line", "csv": "line", "json_list": "element", "parquet": "row"}
+        return units[self.container]
 
     @abstractmethod
     def recognises(self, sample: Sample) -> bool:

@@ -17,7 +17,7 @@ from passk_py.landing.options import Options
 from passk_py.landing.paths import Candidate, Mistake, find_files
 from passk_py.landing.report import FileReport, LoadReport, Progress, SkippedFile
 from passk_py.landing.schema import ensure_landing
-from passk_py.landing.staging import Source, staged
+from passk_py.landing.source import Source
 from passk_py.landing.writing import Written, recorded, write
 
 if TYPE_CHECKING:
@@ -209,25 +209,13 @@ class _Loader:
                 self._reasons(path),
             )
         source = Source(sample, reader, self._options, self._progress)
-        stamp = _stamp(sample.path)
-        with staged(self._connection, source) as rows:
-            if _stamp(sample.path) != stamp or sample.size != stamp[0]:
-                raise PasskError(
-                    f"{path} was written to while it was read.",
-                    hint="Load it again when the run that writes it has ended.",
-                )
-            written = write(
-                self._connection,
-                source,
-                rows,
-                replaces=before is not None,
-                strict=self._strict,
-            )
-            source.tell(sample.size, rows.rows_read)
-            return self._report(source, rows.rows_read, written, replaced=before is not None)
+        replaces = before is not None
+        written = write(self._connection, source, replaces=replaces, strict=self._strict)
+        source.tell(sample.size, written.rows)
+        return self._report(source, written, replaced=replaces)
 
-    def _report(self, source: Source, read: int, written: Written, *, replaced: bool) -> FileReport:
-        path, name = str(source.sample.path), source.reader.name
+    def _report(self, source: Source, written: Written, *, replaced: bool) -> FileReport:
+        path, name, read = str(source.sample.path), source.reader.name, written.rows
         ignored = source.reader.unknown_fields(source.sample)
         if self._strict and written.rejected:
             return _failed(
@@ -293,11 +281,6 @@ def _unknown(sample: Sample) -> Refusal:
         f"passk reads {known}; a canonical log has run_id, task_id, attempt and outcome, passed "
         "or score.",
     )
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
 
 
 def _first_line(error: Exception) -> str:

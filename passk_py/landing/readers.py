@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import IO
 
+    import duckdb
+
     from passk_py.formats import Format, Key, Kind
     from passk_py.formats.sample import Sample
+    from passk_py.landing.source import Source
 
 __all__ = [
     "careful_batches",
@@ -30,6 +33,7 @@ __all__ = [
     "csv_is_odd",
     "fast_relation",
     "frame_of",
+    "parquet_queries",
     "relation_of_batch",
 ]
 
@@ -63,7 +67,11 @@ def columns_of(sample: Sample, reader: Format, *, fast: bool) -> dict[str, Kind]
         return dict(sample.kinds)
     if reader.container == "csv":
         return dict.fromkeys(_places(sample), "text")
-    return {key.column: "map" if key.table and fast else "text" for key in reader.keys}
+    kinds: dict[str, Kind] = {key.column: "text" for key in reader.keys}
+    if fast:
+        kinds |= {key.column: "map" for key in reader.keys if key.table}
+        kinds |= {key.column: "float" for key in reader.keys if key.measure}
+    return kinds
 
 
 def csv_is_odd(piece: bytes) -> bool:
@@ -115,10 +123,13 @@ def fast_relation(sample: Sample, reader: Format) -> str:
         )
     shape = "newline_delimited" if reader.container == "json_lines" else "array"
     columns = [f"{_member(key)} as {_name(key.column)}" for key in reader.keys]
-    odd = " or ".join(_looks_nested(key) for key in reader.keys if key.scalar) or "false"
+    nested = [_looks_nested(key) for key in reader.keys if key.scalar]
+    # Beyond that, a double does not hold every whole number.
+    large = [f"abs({_member(key)}) >= {1 << 53}" for key in reader.keys if key.measure]
+    odd = " or ".join([*nested, *large, "false"])
     return (
         f"select {', '.join(columns)}, null::bigint as source_line, null::varchar as raw, "
-        f"case when {odd} then 'nested' end as read_code, null::varchar as read_reason "
+        f"case when {odd} then 'odd' end as read_code, null::varchar as read_reason "
         f"from read_json({path}, format = '{shape}', {compression}, "
         f"maximum_object_size = {_FAST_ROW_BYTES}, columns = {_json_columns(reader.keys)})"
     )
@@ -150,6 +161,32 @@ def careful_batches(sample: Sample, reader: Format, file: IO[bytes]) -> Iterator
         width=len(sample.fields),
         delimiter=sample.delimiter,
         newline=sample.newline,
+    )
+
+
+def parquet_queries(connection: duckdb.DuckDBPyConnection, source: Source) -> tuple[str, str, int]:
+    """Give queries of the good rows of a Parquet file and of the others, and how many there are.
+
+    Parameters
+    ----------
+    connection
+        Counts them.
+    source
+        The file.
+
+    Returns
+    -------
+    tuple
+        As :func:`passk_py.landing.careful.staged` gives it. The rows need no stage: the file is
+        read a second time.
+    """
+    relation = fast_relation(source.sample, source.reader)
+    explained = source.contract(fast=True).explained(relation)
+    rows = connection.execute(f"select count(*) from ({relation})").fetchall()[0][0]
+    return (
+        f"select * from ({explained}) where reject_code is null",
+        f"select * from ({explained}) where reject_code is not null",
+        int(rows),
     )
 
 
@@ -214,7 +251,7 @@ def relation_of_batch(name: str, sample: Sample, reader: Format) -> str:
             f"select {_csv_columns(sample)}, line as source_line, text as raw, "
             f"code as read_code, reason as read_reason from {name}"
         )
-    return _json_rows(name, reader.keys, "line" if reader.container == "json_lines" else "element")
+    return _json_rows(name, reader.keys, reader.unit)
 
 
 def _json_rows(name: str, keys: tuple[Key, ...], what: str) -> str:
@@ -308,7 +345,9 @@ def _json_columns(keys: tuple[Key, ...]) -> str:
         node = tree
         for part in key.path[:-1]:
             node = node.setdefault(part, {})
-        node[key.path[-1]] = "MAP(VARCHAR, VARCHAR)" if key.table else "VARCHAR"
+        node[key.path[-1]] = (
+            "MAP(VARCHAR, VARCHAR)" if key.table else "DOUBLE" if key.measure else "VARCHAR"
+        )
 
     def written(node: dict[str, Any] | str) -> str:
         if isinstance(node, str):

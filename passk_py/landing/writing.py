@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
+from passk_py.landing.careful import DONE, staged
+from passk_py.landing.fast import land_fast
+from passk_py.landing.fingerprint import FingerprintThread
+from passk_py.landing.readers import csv_is_odd, parquet_queries
 from passk_py.landing.schema import TABLES, next_batch_time
-from passk_py.landing.staging import ticking
+from passk_py.landing.source import ticking
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
+    from pathlib import Path
 
     import duckdb
 
-    from passk_py.landing.staging import Source, Staged
+    from passk_py.landing.source import Source
 
 __all__ = ["Before", "Written", "recorded", "write"]
 
@@ -51,14 +57,15 @@ class Written:
 
     Parameters
     ----------
-    landed, rejected
-        Rows.
+    rows, landed, rejected
+        How many rows the file has, and what became of them.
     reasons
         How many rows were rejected for which reason.
     first_reason
         The first rejected row's line and reason, as a sentence; empty if there is none.
     """
 
+    rows: int
     landed: int
     rejected: int
     reasons: dict[str, int]
@@ -78,7 +85,6 @@ def recorded(connection: duckdb.DuckDBPyConnection, path: str) -> Before | None:
 def write(
     connection: duckdb.DuckDBPyConnection,
     source: Source,
-    rows: Staged,
     *,
     replaces: bool,
     strict: bool,
@@ -91,8 +97,6 @@ def write(
         The database.
     source
         The file.
-    rows
-        Its rows.
     replaces
         Whether rows of the file landed before.
     strict
@@ -103,40 +107,140 @@ def write(
     Written
         What was written; or, if strictness forbade it, what would have been.
     """
-    path = str(source.sample.path)
-    connection.execute("begin transaction")
+    table = source.reader.container == "csv"
+    fingerprint = FingerprintThread(source.sample, csv_is_odd if table else None)
+    fingerprint.start()
+    file = _File(connection, source, fingerprint, replaces=replaces, strict=strict)
     try:
-        at = next_batch_time(connection)
-        if replaces:
-            _remove(connection, path)
-        with ticking(connection, source, rows.done, 1.0):
-            written = _insert(connection, source, rows, at)
-        if strict and written.rejected:
-            connection.execute("rollback")
-            return written
-        if replaces:
-            _note_removed_tasks(connection, path, at)
-        connection.execute(
+        return (None if source.careful else file.fast()) or file.carefully()
+    finally:
+        fingerprint.cancel()
+
+
+class _File:
+    """The transaction of one file, tried the fast way and then the careful way."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        source: Source,
+        fingerprint: FingerprintThread,
+        *,
+        replaces: bool,
+        strict: bool,
+    ) -> None:
+        self._connection = connection
+        self._source = source
+        self._fingerprint = fingerprint
+        self._replaces = replaces
+        self._strict = strict
+        self._path = str(source.sample.path)
+        self._stamp = _stamp(source.sample.path)
+
+    def fast(self) -> Written | None:
+        """Write the rows if all are good; else write nothing and give None."""
+        with self._transaction() as at, ticking(self._connection, self._source, 0.0, 1.0):
+            rows = land_fast(self._connection, self._source, self._fingerprint, at)
+            if rows is None:
+                raise _Undo
+            return self._end(Written(rows, rows, 0, {}, ""), at)
+        return None
+
+    def carefully(self) -> Written:
+        """Write the good rows, and the others with their reasons."""
+        if self._source.reader.container == "parquet":
+            return self._both(*parquet_queries(self._connection, self._source), done=0.0)
+        with staged(self._connection, self._source) as (good, others, rows):
+            return self._both(good, others, rows, done=DONE)
+
+    def _both(self, good: str, others: str, rows: int, *, done: float) -> Written:
+        written = Written(rows, 0, 0, {}, "")
+        with self._transaction() as at:
+            with ticking(self._connection, self._source, done, 1.0):
+                written = self._insert(good, others, rows, at)
+            if self._strict and written.rejected:
+                raise _Undo
+            self._end(written, at)
+        return written
+
+    @contextmanager
+    def _transaction(self) -> Iterator[datetime]:
+        """Remove what the file had, and let the context write what it has, or undo both."""
+        self._connection.execute("begin transaction")
+        try:
+            at = next_batch_time(self._connection)
+            if self._replaces:
+                _remove(self._connection, self._path)
+            yield at
+            self._connection.execute("commit")
+        except BaseException as error:
+            # A failed statement may have ended the transaction; its error is the one to tell.
+            with suppress(Exception):
+                self._connection.execute("rollback")
+            if not isinstance(error, _Undo):
+                raise
+
+    def _insert(self, good: str, others: str, rows: int, at: datetime) -> Written:
+        path, name = self._path, self._source.reader.name
+        landed = self._connection.execute(
+            f"insert into landing.attempts select {_CONTRACT}, ?, source_line, ?, ?::timestamp "
+            f"from ({good})",
+            [path, name, at],
+        ).fetchall()[0][0]
+        rejected = self._connection.execute(
+            f"insert into landing.rejected select {_TASK}, attempt, outcome, reject_code, "
+            f"reject_reason, raw_text, ?, source_line, ?, ?::timestamp from ({others})",
+            [path, name, at],
+        ).fetchall()[0][0]
+        if landed + rejected != rows:
+            raise PasskError(
+                f"{path} has {rows} rows, of which {landed} are good and {rejected} are not, which "
+                "does not add up.",
+                hint="Nothing of the file landed. This is a mistake of passk: please report it.",
+            )
+        reasons = self._connection.execute(
+            "select reason_code, count(*), arg_min(reason, source_line), min(source_line) "
+            "from landing.rejected where source_file = ? group by all order by 4",
+            [path],
+        ).fetchall()
+        counts = Counter({code: count for code, count, _, _ in reasons})
+        first = f"{self._source.reader.unit} {reasons[0][3]}: {reasons[0][2]}" if reasons else ""
+        return Written(rows, landed, rejected, dict(counts.most_common()), first)
+
+    def _end(self, written: Written, at: datetime) -> Written:
+        """Write down what landed, as the last step of the transaction."""
+        digest = self._fingerprint.result().sha256
+        if _stamp(self._source.sample.path) != self._stamp:
+            raise PasskError(
+                f"{self._path} was written to while it was read.",
+                hint="Load it again when the run that writes it has ended.",
+            )
+        if self._replaces:
+            _note_removed_tasks(self._connection, self._path, at)
+        self._connection.execute(
             f"insert into landing.files values ({', '.join('?' * len(TABLES['files']))})",
             [
-                path,
-                source.reader.name,
-                source.sample.size,
-                rows.sha256,
-                source.options.as_json(source.reader),
-                rows.rows_read,
+                self._path,
+                self._source.reader.name,
+                self._source.sample.size,
+                digest,
+                self._source.options.as_json(self._source.reader),
+                written.rows,
                 written.landed,
                 written.rejected,
                 at,
             ],
         )
-        connection.execute("commit")
-    except BaseException:
-        # A failed statement may have ended the transaction already; its error is the one to tell.
-        with suppress(Exception):
-            connection.execute("rollback")
-        raise
-    return written
+        return written
+
+
+class _Undo(Exception):  # noqa: N818 - no error, but the way out of a transaction
+    """Ends a transaction without writing anything."""
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def _remove(connection: duckdb.DuckDBPyConnection, path: str) -> None:
@@ -158,37 +262,3 @@ def _note_removed_tasks(connection: duckdb.DuckDBPyConnection, path: str, at: da
         [at, path],
     )
     connection.execute("drop table temp.passk_before")
-
-
-def _insert(
-    connection: duckdb.DuckDBPyConnection, source: Source, rows: Staged, at: datetime
-) -> Written:
-    path, name = str(source.sample.path), source.reader.name
-    landed = connection.execute(
-        f"insert into landing.attempts select {_CONTRACT}, ?, source_line, ?, ?::timestamp "
-        f"from ({rows.landing})",
-        [path, name, at],
-    ).fetchall()[0][0]
-    rejected = rows.rows_read - landed
-    if rejected == 0:
-        return Written(landed, 0, {}, "")
-    found = connection.execute(
-        f"insert into landing.rejected select {_TASK}, attempt, outcome, reject_code, "
-        f"reject_reason, raw_text, ?, source_line, ?, ?::timestamp from ({rows.rejected})",
-        [path, name, at],
-    ).fetchall()[0][0]
-    if found != rejected:
-        raise PasskError(
-            f"{path} gave {rows.rows_read} rows, of which {landed} landed and {found} were "
-            "rejected, which does not add up.",
-            hint="Nothing of the file landed. Was it written to at the same time? If not, this is "
-            "a mistake of passk.",
-        )
-    reasons = connection.execute(
-        "select reason_code, count(*), min_by(reason, source_line), min(source_line) "
-        "from landing.rejected where source_file = ? group by all order by 4",
-        [path],
-    ).fetchall()
-    counts = Counter({code: count for code, count, _, _ in reasons})
-    first = f"line {reasons[0][3]}: {reasons[0][2]}"
-    return Written(landed, rejected, dict(counts.most_common()), first)

@@ -39,19 +39,33 @@ Vars = Mapping[str, Any]
 
 VERDICTS: Final = {"P": "passed", "F": "failed", "X": "excluded"}
 
+_PLACE: Final = {
+    "run_id": "VARCHAR",
+    "suite": "VARCHAR",
+    "task_id": "VARCHAR",
+}
+_SOURCE: Final = {
+    "source_file": "VARCHAR",
+    "source_line": "BIGINT",
+    "source_format": "VARCHAR",
+    "loaded_at": "TIMESTAMP",
+}
+TABLE_COLUMNS: Final[dict[str, dict[str, str]]] = {
+    "landing.attempts": {column.name: column.duckdb_type for column in LANDING_COLUMNS},
+    "landing.rejected": {
+        **_PLACE,
+        "attempt": "BIGINT",
+        **dict.fromkeys(("outcome", "reason_code", "reason", "raw"), "VARCHAR"),
+        **_SOURCE,
+    },
+    "landing.removed_tasks": {**_PLACE, "removed_at": "TIMESTAMP"},
+}
 LANDING_DDL: Final = (
     "create schema if not exists landing",
-    "create table landing.attempts ("
-    + ", ".join(f"{column.name} {column.duckdb_type}" for column in LANDING_COLUMNS)
-    + ")",
-    "create table landing.rejected (run_id varchar, suite varchar, task_id varchar, attempt bigint,"
-    " outcome varchar, reason_code varchar, reason varchar, raw varchar, source_file varchar,"
-    " source_line bigint, source_format varchar, loaded_at timestamp)",
-    "create table landing.removed_tasks (run_id varchar, suite varchar, task_id varchar,"
-    " removed_at timestamp)",
-    "create table landing.files (source_file varchar, source_format varchar, size_bytes bigint,"
-    " sha256 varchar, options varchar, rows_read bigint, rows_landed bigint, rows_rejected bigint,"
-    " loaded_at timestamp)",
+    *(
+        f"create table {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})"
+        for table, columns in TABLE_COLUMNS.items()
+    ),
 )
 
 _TEXTS: Final = {"VARCHAR": pl.String(), "BIGINT": pl.Int64(), "DOUBLE": pl.Float64()}
@@ -242,15 +256,9 @@ class Project:
         defaults = {"suite": "suite", "loaded_at": FIRST_LOAD, "source_file": "log"}
         self.insert("landing.attempts", ({**defaults, **row} for row in rows))
 
-    def insert(self, table: str, rows: Iterable[Row]) -> None:
+    def insert(self, table: str, rows: Iterable[Row], *, replace: bool = False) -> None:
         """Put rows into a table of the schema landing, by way of Parquet: fast and typed."""
-        columns = dict(
-            self.query(
-                "select column_name, data_type from duckdb_columns()"
-                " where schema_name || '.' || table_name = ? order by column_index",
-                table,
-            )
-        )
+        columns = TABLE_COLUMNS[table]
         records = [dict(row) for row in rows]
         for record in records:
             if unknown := record.keys() - columns.keys():
@@ -264,7 +272,10 @@ class Project:
             {name: [record.get(name) for record in records] for name in schema}, schema=schema
         ).write_parquet(path)
         maps = "* replace (map_from_entries(tags) as tags)" if "tags" in columns else "*"
-        self.execute(f"insert into {table} by name select {maps} from read_parquet('{path}')")
+        self.execute(
+            *([f"delete from {table}"] if replace else []),
+            f"insert into {table} by name select {maps} from read_parquet('{path}')",
+        )
         path.unlink()
 
     def run(

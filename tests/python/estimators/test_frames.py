@@ -103,7 +103,7 @@ def slow_task(rows: list[Row], k: int) -> Row:
         "pass_hat_k_window": Fraction(sum(map(all, complete)), len(complete)) if complete else None,
         "pass_at_k_first_k": Fraction(any(counted[:k])) if known else None,
         "pass_hat_k_first_k": Fraction(all(counted[:k])) if known else None,
-        "null_reason": None if known else "n < k" if n else "no counted attempt",
+        "null_reason": None if known else f"n = {n} < k = {k}" if n else "no counted attempt",
     }
 
 

@@ -1,0 +1,123 @@
+"""pass@k and pass^k of repeated agent attempts.
+
+>>> import passk_py as pk
+>>> import polars as pl
+>>> tasks = pl.DataFrame({"n": [16, 16], "c": [14, 3]})
+>>> tasks.select(pk.pass_hat_k("n", "c", 2).round(4)).to_series().to_list()
+[0.7583, 0.025]
+
+* **Estimators** are polars expressions: :func:`pass_at_k`, :func:`pass_hat_k`, their plug-in,
+  window and first-k forms, :func:`delta_k`, ...
+* **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
+  :func:`tasks`, :func:`suite_metrics`.
+* **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
+  :func:`export_tables` and :func:`validate_tables`.
+
+Nothing is imported before it is used, so that the command line starts at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from passk_py.errors import PasskError
+    from passk_py.estimators import (
+        ArgumentError,
+        delta_k,
+        delta_k_max,
+        delta_k_unbiased,
+        heterogeneity,
+        log_choose,
+        pass_at_k,
+        pass_at_k_first_k,
+        pass_at_k_from_rank,
+        pass_at_k_from_windows,
+        pass_at_k_plugin,
+        pass_at_k_pooled,
+        pass_at_k_window,
+        pass_hat_k,
+        pass_hat_k_first_k,
+        pass_hat_k_from_rank,
+        pass_hat_k_from_windows,
+        pass_hat_k_plugin,
+        pass_hat_k_pooled,
+        pass_hat_k_window,
+        suite_reading,
+        task_class,
+    )
+    from passk_py.export import export_tables
+    from passk_py.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
+    from passk_py.landing import forget, load
+    from passk_py.project import build
+    from passk_py.tables import read_table
+    from passk_py.validate import validate_tables
+
+__all__ = [
+    "ArgumentError",
+    "PasskError",
+    "build",
+    "delta_k",
+    "delta_k_max",
+    "delta_k_unbiased",
+    "export_tables",
+    "forget",
+    "heterogeneity",
+    "k_sweep",
+    "load",
+    "log_choose",
+    "pass_at_k",
+    "pass_at_k_first_k",
+    "pass_at_k_from_rank",
+    "pass_at_k_from_windows",
+    "pass_at_k_plugin",
+    "pass_at_k_pooled",
+    "pass_at_k_window",
+    "pass_hat_k",
+    "pass_hat_k_first_k",
+    "pass_hat_k_from_rank",
+    "pass_hat_k_from_windows",
+    "pass_hat_k_plugin",
+    "pass_hat_k_pooled",
+    "pass_hat_k_window",
+    "read_table",
+    "suite_metrics",
+    "suite_reading",
+    "task_class",
+    "task_counts",
+    "task_metrics",
+    "tasks",
+    "validate_tables",
+]
+
+_ELSEWHERE: Final = {
+    "PasskError": "errors",
+    "build": "project",
+    "export_tables": "export",
+    "forget": "landing",
+    "k_sweep": "frames",
+    "load": "landing",
+    "read_table": "tables",
+    "suite_metrics": "frames",
+    "task_counts": "frames",
+    "task_metrics": "frames",
+    "tasks": "frames",
+    "validate_tables": "validate",
+}
+"""Where a name lives; all others are estimators."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
+    if name == "__version__":
+        from passk_py.project import version
+
+        return version()
+    if name not in __all__:
+        raise AttributeError(f"module 'passk_py' has no attribute {name!r}")
+    module = importlib.import_module(f"passk_py.{_ELSEWHERE.get(name, 'estimators')}")
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

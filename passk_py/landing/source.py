@@ -1,0 +1,104 @@
+"""A file on its way into the database: what it is read as, what fills it, how far it is."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final
+
+from passk_py.landing.contract_sql import ContractSql
+from passk_py.landing.readers import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+    from passk_py.formats import Format
+    from passk_py.formats.sample import Sample
+    from passk_py.landing.options import Options
+    from passk_py.landing.report import Progress
+
+__all__ = ["Source", "ticking"]
+
+_TICK_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file, what it is read as, and what fills it.
+
+    Parameters
+    ----------
+    sample
+        The file.
+    reader
+        Its format.
+    options
+        The user's fill-ins.
+    progress
+        Is told how far the reading is.
+    careful
+        Whether to read the careful way from the start; for tests.
+    """
+
+    sample: Sample
+    reader: Format
+    options: Options
+    progress: Progress | None = None
+    careful: bool = False
+
+    def tell(self, bytes_done: int, rows: int) -> None:
+        """Report progress."""
+        if self.progress:
+            total = self.sample.size
+            self.progress(str(self.sample.path), min(bytes_done, total), total, rows)
+
+    def contract(self, *, fast: bool) -> ContractSql:
+        """Give the SQL that types what the reader hands over."""
+        columns = columns_of(self.sample, self.reader, fast=fast)
+        return ContractSql(
+            self.reader.contract(columns),
+            self.options,
+            default_run_id=self.reader.default_run_id(self.sample.path),
+            default_suite=self.reader.default_suite,
+        )
+
+
+@contextmanager
+def ticking(
+    connection: duckdb.DuckDBPyConnection, source: Source, start: float, end: float
+) -> Iterator[None]:
+    """Tell the progress of the query that runs in the context.
+
+    Parameters
+    ----------
+    connection
+        Runs the query.
+    source
+        The file that it reads or writes.
+    start, end
+        Which shares of the work on the file are behind before and after it.
+
+    Yields
+    ------
+    None
+    """
+    if source.progress is None:
+        yield
+        return
+    stop = Event()
+
+    def tick() -> None:
+        while not stop.wait(_TICK_SECONDS):
+            share = start + (end - start) * max(connection.query_progress(), 0.0) / 100
+            source.tell(int(source.sample.size * share), 0)
+
+    thread = Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
