@@ -29,11 +29,16 @@ class Settings:
     values
         The value of each var, by its full name.
     recorded
-        Whether the database says them; else they are the defaults.
+        Whether the database says all of them.
     """
 
     values: Mapping[str, Any]
     recorded: bool
+
+    @property
+    def ks(self) -> list[int]:
+        """The grid of k."""
+        return [int(k) for k in self.values["passk_ks"]]
 
     @property
     def deployment_k(self) -> int:
@@ -101,18 +106,35 @@ def read_settings(tables: Tables, given: Mapping[str, Any] | None = None) -> Set
     Returns
     -------
     Settings
-        The vars. Where the database does not say them, the defaults of the project.
+        The vars. Where the database does not say them, the k that its rows have, and the defaults
+        of the project.
     """
     values = default_variables()
     recorded = tables.find(RECORDED)
     if recorded is not None:
-        values |= {
-            name: json.loads(value)
-            for name, value in tables.rows(f"select name, value from {recorded}")
-            if name in values
-        }
+        said = tables.rows(f"select name, value from {recorded}")
+        values |= {name: json.loads(value) for name, value in said if name in values}
+    else:
+        values |= _seen(tables)
     values |= given or {}
     return Settings(values, recorded is not None)
+
+
+def _seen(tables: Tables) -> dict[str, Any]:
+    """Read from the rows which k there are."""
+    seen: dict[str, Any] = {}
+    metrics, tasks = tables.find("passk_suite_metrics"), tables.find("passk_tasks")
+    ks = (
+        [k for (k,) in tables.rows(f"select distinct k from {metrics} order by k")]
+        if metrics
+        else []
+    )
+    if ks:
+        seen["passk_ks"] = ks
+    deployed = tables.rows(f"select max(k) from {tasks}")[0][0] if tasks else None
+    if deployed is not None:
+        seen["passk_deployment_k"] = deployed
+    return seen
 
 
 def parse_variables(text: str | None) -> dict[str, Any]:

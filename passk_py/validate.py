@@ -167,7 +167,7 @@ class _Validation:
         self._folder = folder
         self._keep = keep
         self.found = {name: Parity(name, 0, 0, 0.0, 0, []) for name in _COMPARED}
-        self._ks = self._grid()
+        self._ks = settings.ks
         self.runs = self._all_runs()
 
     def _all_runs(self) -> list[_Run]:
@@ -196,15 +196,6 @@ class _Validation:
                 """
             )
         ]
-
-    def _grid(self) -> list[int]:
-        if self._settings.recorded:
-            return [int(k) for k in self._settings.values["passk_ks"]]
-        found = " union ".join(
-            f"select k from {self._tables.require(name)}"
-            for name in ("passk_suite_metrics", "passk_task_metrics")
-        )
-        return [int(k) for (k,) in self._tables.rows(f"select k from ({found}) order by k")]
 
     def batch(self, runs: Sequence[_Run]) -> None:
         """Compare some runs in all tables."""

@@ -75,14 +75,12 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
     """
     from passk_py.settings import read_settings
 
+    tables.require("passk_suite_metrics")
     settings = read_settings(tables)
-    # What the tables were built with goes before what the defaults are now.
-    built = tables.rows(f"select max(k) from {tables.require('passk_tasks')}")[0][0]
-    deployment_k = settings.deployment_k if built is None else int(built)
     rejected = tables.rows(f"select count(*) from {tables.require('passk_rejected_attempts')}")
     return Answer(
-        read_suites(tables, filters, deployment_k),
-        deployment_k=deployment_k,
+        read_suites(tables, filters, settings.deployment_k),
+        deployment_k=settings.deployment_k,
         capable_threshold=settings.capable_threshold,
         consistent_threshold=settings.consistent_threshold,
         rejected=int(rejected[0][0]),

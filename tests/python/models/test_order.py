@@ -58,15 +58,19 @@ def random_log(seed: int) -> tuple[list[Row], dict[str, Outcomes]]:
     for task in range(TASKS):
         name = f"task {task}"
         attempts = numbers(chance, task)
-        outcomes = dict(zip(attempts, verdicts(chance, len(attempts)), strict=True))
+        if task == 0:
+            attempts = list(range(1, 301))
+            outcomes = dict.fromkeys(attempts, "passed") | dict.fromkeys([7, 140, 141], "failed")
+        else:
+            outcomes = dict(zip(attempts, verdicts(chance, len(attempts)), strict=True))
         mine = [
             {"task_id": name, "attempt": attempt, "outcome": outcome}
             for attempt, outcome in outcomes.items()
         ]
-        if chance.random() < 0.2:
+        if task and chance.random() < 0.2:
             # Word for word: the first copy is kept.
             mine += [dict(row) for row in chance.sample(mine, chance.randint(1, len(mine)))]
-        if chance.random() < 0.2:
+        if task and chance.random() < 0.2:
             # Not word for word: no copy is kept, and the number is a gap.
             for row in chance.sample(mine, min(len(mine), 3)):
                 other = "failed" if row["outcome"] != "failed" else "excluded"
@@ -145,7 +149,7 @@ def test_the_log_has_tasks_of_both_roads(built: Built) -> None:
     roads = dict(project.query(sql + " where attempts > 0 group by 1"))
     assert min(roads.values()) >= 15
     assert sum(roads.values()) == len(tasks)
-    assert max(task.n for task in tasks.values()) >= 250
+    assert max(task.n for task in tasks.values()) == 300
 
 
 def test_windows_and_first_k_of_every_task(built: Built) -> None:
