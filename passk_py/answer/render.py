@@ -88,16 +88,16 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
     parts: list[RenderableType] = [
         Text.assemble((name, "bold"), (f" · {facts}", _QUIET)),
         Text(),
-        _metrics(suite, ks, k, width, bars=bars),
+        _metrics(answer, suite, ks, width, bars=bars),
         *_gaps(suite, ks),
         _counts(suite, k, width),
         Text(),
         *_warnings(suite),
         Text(legend, style=_QUIET),
     ]
+    parts.append(Text())
     verdicts = answer.verdicts[suite.name]
     for verdict in verdicts:
-        parts.append(Text())
         if len(verdicts) > 1:
             parts.append(_group_line(verdict))
         parts += _verdict(verdict, answer)
@@ -129,8 +129,10 @@ def _name_width(suite: Suite, room: int) -> int:
     return max(_LEAST_NAME, min(longest, room))
 
 
-def _metrics(suite: Suite, ks: list[int], deployment_k: int, width: int, *, bars: bool) -> Table:
+def _metrics(answer: Answer, suite: Suite, ks: list[int], width: int, *, bars: bool) -> Table:
     """Two lines a run: pass@k, which rises with k, and pass^k, which falls."""
+    deployment_k = answer.deployment_k
+    best = _best(answer, suite)
     drawn = len(ks) + 2 if bars else 0
     fixed = 8 + _CELL * len(ks) + drawn
     if fixed + _LEAST_NAME > width:
@@ -154,13 +156,29 @@ def _metrics(suite: Suite, ks: list[int], deployment_k: int, width: int, *, bars
                 Text(shortened(name, names), style=_QUIET if line else "bold"),
                 Text(f"  {symbol(metric)}", style=colour),
                 *(
-                    _right(percent(share), _style(share, strong=k == deployment_k))
+                    _right(
+                        percent(share),
+                        f"bold {colour}"
+                        if (metric, k, run.run_id) in best
+                        else _style(share, strong=k == deployment_k),
+                    )
                     for k, share in zip(ks, shares, strict=True)
                 ),
                 Text(f"  {sparkline(shares)}" if drawn else "", style=colour),
             )
         table.add_row()
     return table
+
+
+def _best(answer: Answer, suite: Suite) -> set[tuple[str, int, str]]:
+    """Name the values that the verdicts speak of: metric, k and run."""
+    return {
+        (pick.metric, pick.k, run.run_id)
+        for verdict in answer.verdicts[suite.name]
+        if len(verdict.runs) > 1
+        for pick in (verdict.reviewed, verdict.unattended)
+        for run in pick.runs
+    }
 
 
 def _about(run: Run) -> str:
@@ -181,38 +199,37 @@ def _gaps(suite: Suite, ks: list[int]) -> list[RenderableType]:
     """Say why a number is missing: in the table, and of the k that the table leaves out."""
     reasons: dict[str, list[str]] = {}
     for run in suite.runs:
-        for k in ks:
-            if run.pass_at_k.get(k) is None:
-                reason = run.null_reasons.get(k, f"its grid has no k = {k}")
-                reasons.setdefault(reason, []).append(plain(run.run_id))
-    lines = [
-        f"{DASH} {reason}: {and_list(dict.fromkeys(names), most=3)}."
-        for reason, names in reasons.items()
-    ]
-    beyond = [
-        k
-        for k in suite.ks
-        if k not in ks and all(run.pass_at_k.get(k) is None for run in suite.runs)
-    ]
+        # What is short of attempts at one k is so at every larger one.
+        first = next((k for k in ks if run.pass_at_k.get(k) is None), None)
+        if first is not None:
+            reason = run.null_reasons.get(first, f"k = {first} is not in its grid")
+            reasons.setdefault(reason, []).append(plain(run.run_id))
+    lines = [f"{DASH} {reason}: {and_list(names)}." for reason, names in reasons.items()]
+    beyond = [k for k in suite.ks if k > max(ks, default=0)]
     if beyond:
-        values = ", ".join(str(k) for k in beyond)
-        lines.append(f"Not known at k = {values}: every run has a task with fewer attempts.")
+        lines.append(f"From k = {beyond[0]} on, no run has enough attempts.")
     return [*(Text(line, style=_QUIET) for line in lines), *([Text()] if lines else [])]
 
 
 def _counts(suite: Suite, k: int, width: int) -> Table:
     """Count what was measured, and how the tasks behave."""
-    readings = max(len(run.reading or DASH) for run in suite.runs)
-    names = _name_width(suite, width - sum(wide for _, wide in _COUNTS) - readings - 2)
-    table = _table(names, *(wide for _, wide in _COUNTS), readings + 2)
-    heads = [_right(name, _QUIET) for name, _ in _COUNTS]
-    table.add_row("", *heads, Text(f"  at k = {k}", style=_QUIET))
+    head = f"at k = {k}"
+    readings = max(len(head), *(len(run.reading or DASH) for run in suite.runs)) + 2
+    columns = _COUNTS
+    if sum(wide for _, wide in columns) + readings + _LEAST_NAME > width:
+        columns = _COUNTS[2:]
+    if sum(wide for _, wide in columns) + readings + _LEAST_NAME > width:
+        readings = 0
+    names = _name_width(suite, width - sum(wide for _, wide in columns) - readings)
+    table = _table(names, *(wide for _, wide in columns), readings)
+    heads = [_right(name, _QUIET) for name, _ in columns]
+    table.add_row("", *heads, Text(f"  {head}" if readings else "", style=_QUIET))
     for run in suite.runs:
         counts = {"attempts": run.attempts, "excluded": run.excluded, **run.classes}
         table.add_row(
             Text(shortened(run.run_id, names), style="bold"),
-            *(_right(f"{counts.get(name, 0):,}") for name, _ in _COUNTS),
-            f"  {run.reading or DASH}",
+            *(_right(f"{counts.get(name, 0):,}") for name, _ in columns),
+            f"  {run.reading or DASH}" if readings else "",
         )
     return table
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from passk_py.answer.words import and_list, limit, percent, plain, plural, points, symbol
+from passk_py.answer.words import and_list, limit, percent, plural, points, shortened, symbol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from passk_py.answer import Answer
+    from passk_py.answer.facts import Run
     from passk_py.answer.verdicts import Pick, Regression, Verdict
 
 __all__ = ["Paragraph", "pick_paragraph", "regression_paragraph"]
+
+_LONGEST_NAME: Final = 48
+_MOST_NAMES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,68 +53,110 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     """
     metric = symbol(pick.metric, pick.k)
     reviewed = pick.metric == "pass_at_k"
-    use = "where a person reviews the output" if reviewed else "unattended"
+    several = len(verdict.runs) > 1
+    names = [_called(run) for run in pick.runs]
     if pick.value is None:
+        use = "where a person reviews the output" if reviewed else "unattended"
         reasons = sorted({run.null_reasons.get(pick.k, "no value") for run in pick.unknown})
         headline = f"What to use {use} can't be known."
         return Paragraph(headline, (f"{metric} is null: {and_list(reasons)}.",), ())
-    names = tuple(plain(run.label) for run in pick.runs)
-    best = and_list(names)
-    several = len(verdict.runs) > 1
-    if reviewed:
-        headline = f"Use {best} {use}."
-    elif pick.reaches:
-        headline = f"Let {best} run {use}."
-    elif several and pick.value:
-        headline = f"Let none run {use} on the whole suite; {best} comes closest."
-    else:
-        headline = f"Let {'none' if several else best + ' not'} run {use} on the whole suite."
     said = [_value(pick, metric), *_compared(pick, metric)]
+    if reviewed:
+        headline = _reviewed_headline(pick, answer, several=several)
+        said += _not_capable(pick, answer, several=several)
+        if not several:
+            said.append("No other run has tried these tasks.")
+    else:
+        headline = _unattended_headline(pick, several=several)
+        said += _not_consistent(pick, answer, several=several)
     if pick.k != answer.deployment_k:
         wanted = symbol(pick.metric, answer.deployment_k)
         said.append(f"It is not judged by {wanted}, for which no run has enough attempts.")
-    said += _reached(pick, answer, several=several)
     if pick.unknown:
-        left = and_list([plain(run.label) for run in pick.unknown])
+        left = and_list([_called(run) for run in pick.unknown])
         said.append(f"Not compared, because its {metric} is null: {left}.")
-    return Paragraph(headline, tuple(said), names)
+    return Paragraph(headline, tuple(said), tuple(names[:_MOST_NAMES]))
+
+
+def _reviewed_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
+    best = _either(pick.runs)
+    if not pick.value:
+        return "None is of use, even where a person reviews the output."
+    if pick.value < answer.capable_threshold:
+        whom = "No run is capable" if several else "It is not capable"
+        return f"{whom}; where a person reviews the output, use {best}."
+    return f"Use {best} where a person reviews the output."
+
+
+def _unattended_headline(pick: Pick, *, several: bool) -> str:
+    best = _either(pick.runs)
+    if pick.reaches:
+        return f"Let {best} run unattended."
+    if not several:
+        return f"Do not let {best} run unattended on the whole suite."
+    if not pick.value:
+        return "Let none run unattended."
+    comes = "comes" if len(pick.runs) == 1 else "come"
+    return f"Let none run unattended on the whole suite; {best} {comes} closest."
 
 
 def _value(pick: Pick, metric: str) -> str:
     share = f"{metric} = {percent(pick.value)}%"
     if pick.k == 1:
         return f"{share}: the one try at a task is right."
-    if pick.metric == "pass_at_k":
-        return f"{share}: of {pick.k} tries at a task, at least one is right."
-    return f"{share}: {pick.k} tries at a task are all right."
+    if pick.metric == "pass_hat_k":
+        all_right = "are all right" if pick.value else "are never all right"
+        return f"{share}: {pick.k} tries at a task {all_right}."
+    least = "at least one is right" if pick.value else "none is right"
+    return f"{share}: of {pick.k} tries at a task, {least}."
 
 
 def _compared(pick: Pick, metric: str) -> list[str]:
-    said = [f"They are equal at {metric}."] if len(pick.runs) > 1 else []
+    said = []
+    if len(pick.runs) > 1:
+        said.append(f"They are equal at {metric}.")
+        if pick.metric == "pass_at_k":
+            said += _steadiest(pick)
     if pick.gap is not None and pick.runner_up is not None:
-        second = f"{plain(pick.runner_up.label)} is next with {percent(pick.runner_up_value)}%"
+        second = f"{_called(pick.runner_up)} is next with {percent(pick.runner_up_value)}%"
         said.append(f"{second}, {points(pick.gap)} behind.")
-    elif not said and not pick.unknown:
-        said.append("No other run has tried these tasks.")
     return said
 
 
-def _reached(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
-    """Say what the value is short of, and what can be had in spite of it."""
-    whom = "No run reaches" if several else "It does not reach"
-    if pick.metric == "pass_at_k":
-        if pick.value is None or pick.value >= answer.capable_threshold:
-            return []
-        return [f"{whom} {limit(answer.capable_threshold)}%, where capable begins."]
+def _steadiest(pick: Pick) -> list[str]:
+    """Of runs with the same pass@k, the one with the highest pass^k does it with fewer tries."""
+    known = [(value, run) for run in pick.runs if (value := run.pass_hat_k.get(pick.k))]
+    best = max((value for value, _ in known), default=0.0)
+    first = [run for value, run in known if value == best]
+    if len(first) != 1 or len(known) < len(pick.runs):
+        return []
+    hat = symbol("pass_hat_k", pick.k)
+    return [f"Of these, {_called(first[0])} has the highest {hat}, {percent(best)}%."]
+
+
+def _not_capable(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
+    if pick.value is None or pick.value >= answer.capable_threshold:
+        return []
+    return [
+        f"{_short_of(several=several)} {limit(answer.capable_threshold)}%, where capable begins."
+    ]
+
+
+def _not_consistent(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
+    """Say what the value is short of, and where to start in spite of it."""
     if pick.reaches:
         return []
-    said = [f"{whom} {limit(answer.consistent_threshold)}%, where consistent begins."]
-    steady = [run for run in pick.runs if run.classes.get("consistent")]
-    if steady and pick.value:
-        run = steady[0]
-        tasks = f"{run.classes['consistent']:,} of the {plural(run.tasks, 'task')}"
-        said.append(f"So far {plain(run.label)} is consistent on {tasks}: the ones to start with.")
+    limits = limit(answer.consistent_threshold)
+    said = [f"{_short_of(several=several)} {limits}%, where consistent begins."]
+    steady = next((run for run in pick.runs if run.classes.get("consistent")), None)
+    if steady is not None:
+        tasks = f"{steady.classes['consistent']:,} of the {plural(steady.tasks, 'task')}"
+        said.append(f"So far {_called(steady)} is consistent on {tasks}: the ones to start with.")
     return said
+
+
+def _short_of(*, several: bool) -> str:
+    return "No run reaches" if several else "It does not reach"
 
 
 def regression_paragraph(regression: Regression) -> Paragraph:
@@ -120,11 +168,20 @@ def regression_paragraph(regression: Regression) -> Paragraph:
         Two runs of one agent.
     """
     before, after, k = regression.before, regression.after, regression.k
-    name, hat = plain(after.label), symbol("pass_hat_k", k)
+    name, hat = _called(after), symbol("pass_hat_k", k)
     rose = f"{percent(before.pass_at_k[1])} to {percent(after.pass_at_k[1])}%"
     fell = f"{percent(before.pass_hat_k[k])} to {percent(after.pass_hat_k[k])}%"
     said = (
-        f"Against {plain(before.label)}, pass@1 rose from {rose}, and {hat} fell from {fell}: "
+        f"Against {_called(before)}, pass@1 rose from {rose}, and {hat} fell from {fell}: "
         f"more tries succeed, and fewer tasks succeed {k} times in a row."
     )
     return Paragraph(f"{name} hides a regression behind a better pass@1.", (said,), (name,))
+
+
+def _called(run: Run) -> str:
+    return shortened(run.label, _LONGEST_NAME)
+
+
+def _either(runs: Sequence[Run]) -> str:
+    """Name the runs of which any will do."""
+    return and_list([_called(run) for run in runs], most=_MOST_NAMES, word="or")

@@ -91,18 +91,18 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def and_list(texts: Iterable[str], *, most: int = 4) -> str:
+def and_list(texts: Iterable[str], *, most: int = 4, word: str = "and") -> str:
     """Write a list as in a sentence.
 
     Examples
     --------
-    >>> and_list(["a", "b", "c"]), and_list("abcdef", most=2)
-    ('a, b and c', 'a, b and 4 more')
+    >>> and_list(["a", "b", "c"]), and_list("abcdef", most=2, word="or")
+    ('a, b and c', 'a, b or 4 more')
     """
     items = list(texts)
     if len(items) > most:
         items = [*items[:most], f"{len(items) - most} more"]
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}"
 
 
 def sparkline(shares: Sequence[float | None]) -> str:

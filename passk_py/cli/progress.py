@@ -39,15 +39,16 @@ def counting(title: str, noun: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + noun, markup=False),
+        TextColumn("{task.fields[said]}", markup=False),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task(title, total=1)
+        task = bar.add_task(title, total=None, said="")
 
         def tell(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=max(total, 1))
+            said = f"{done:,} of {total:,} {noun}"
+            bar.update(task, completed=done, total=max(total, 1), said=said)
 
         yield tell
 

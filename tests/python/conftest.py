@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import polars as pl
 import pytest
+import yaml
 
 from passk_py.contract import LANDING_COLUMNS
 
@@ -151,7 +152,7 @@ class Dbt:
             "--log-path", str(self.folder / "logs"),
             "--log-level", "none",
             "--log-level-file", "none",
-            "--vars", json.dumps(variables),
+            "--vars", yaml.safe_dump(dict(variables), default_flow_style=True, sort_keys=True),
         ]  # fmt: skip
 
     def manifest(self, variables: Vars, target: str = "duckdb") -> Manifest:
