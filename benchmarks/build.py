@@ -51,9 +51,7 @@ def make(database: Path, attempts: int, run_tasks: int) -> None:
         for run in range(RUNS):
             # Every fiftieth task has half of its attempts: the others come late.
             for last, keep in ((tries, "task % 50 <> 0"), (tries // 2, "task % 50 = 0")):
-                connection.execute(
-                    _rows(f"run-{run:04d}", "2026-02-01", tasks, 1, last, run, keep)
-                )
+                connection.execute(_rows(f"run-{run:04d}", "2026-02-01", tasks, 1, last, run, keep))
 
 
 def _rows(
@@ -134,21 +132,35 @@ def measure_build(database: Path, *, full_refresh: bool, ordered: bool) -> dict[
     from dbt.cli.main import dbtRunner
 
     spent: list[float] = []
-    execute = DuckDBCursorWrapper.execute
+    wrapper: Any = DuckDBCursorWrapper
+    execute = wrapper.execute
 
-    def timed(self: object, sql: str, bindings: object = None) -> object:
+    def timed(self: Any, sql: str, bindings: Any = None) -> Any:  # noqa: ANN401 -- dbt's own signature
         started = time.perf_counter()
         try:
             return execute(self, sql, bindings)
         finally:
             spent.append(time.perf_counter() - started)
 
-    DuckDBCursorWrapper.execute = timed
+    wrapper.execute = timed
     work = database.parent
     arguments = [
-        "--quiet", "run", "--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target", "duckdb",
-        "--target-path", str(work / "target"), "--log-path", str(work / "logs"), "--threads", "1",
-        "--vars", json.dumps({"passk_ordered_metrics": ordered}),
+        "--quiet",
+        "run",
+        "--project-dir",
+        str(ROOT),
+        "--profiles-dir",
+        str(ROOT),
+        "--target",
+        "duckdb",
+        "--target-path",
+        str(work / "target"),
+        "--log-path",
+        str(work / "logs"),
+        "--threads",
+        "1",
+        "--vars",
+        json.dumps({"passk_ordered_metrics": ordered}),
     ]
     started = time.perf_counter()
     result = dbtRunner().invoke(arguments + (["--full-refresh"] if full_refresh else []))
@@ -183,7 +195,9 @@ def _step(arguments: argparse.Namespace) -> None:
         figures = measure_bare(database)
     else:
         figures = measure_build(
-            database, full_refresh=arguments.step.startswith("full"), ordered=not arguments.step.endswith("unordered")
+            database,
+            full_refresh=arguments.step.startswith("full"),
+            ordered=not arguments.step.endswith("unordered"),
         )
     figures["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(figures))
@@ -191,7 +205,9 @@ def _step(arguments: argparse.Namespace) -> None:
 
 def main() -> None:
     """Make the log, measure, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--attempts", type=int, default=10_000_000)
     parser.add_argument("--run-tasks", type=int, default=100_000)
     parser.add_argument("--repeat", type=int, default=3)
@@ -232,10 +248,12 @@ def _report(rows: dict[str, list[dict[str, Any]]], size: dict[str, int]) -> None
     """Print medians and ratios."""
 
     def median(name: str, figure: str) -> float:
-        return statistics.median(row[figure] for row in rows[name])
+        return float(statistics.median(row[figure] for row in rows[name]))
 
     bare, full = median("bare group by", "sql"), median("full", "sql")
-    print(f"{size['attempts']:,} attempts in {size['run_tasks']:,} run-tasks, DuckDB {duckdb.__version__}, 2 threads")
+    print(
+        f"{size['attempts']:,} attempts in {size['run_tasks']:,} run-tasks, DuckDB {duckdb.__version__}, 2 threads"
+    )
     print(f"{'':44}{'SQL s':>8}{'/ bare':>9}{'/ full':>9}{'wall s':>9}{'peak MiB':>10}")
     for name in rows:
         sql = median(name, "sql")

@@ -53,7 +53,7 @@ CONTRACT_COLUMNS: Final = (
     Column("task_id", "VARCHAR", True, "the task within the suite"),
     Column("attempt", "BIGINT", True, "place of the try in the order of execution, from 1"),
     Column("outcome", "VARCHAR", True, "passed, failed or excluded"),
-    Column("outcome_reason", "VARCHAR", False, "timeout, crash, infra_error, ... as the log says it"),
+    Column("outcome_reason", "VARCHAR", False, "timeout, crash, ... as the log says it"),
     Column("score", "DOUBLE", False, "graded score or reward, before the pass threshold"),
     Column("agent", "VARCHAR", False, "who made the attempt"),
     Column("agent_version", "VARCHAR", False, "which version of it"),

@@ -11,7 +11,10 @@ import polars as pl
 if TYPE_CHECKING:
     from passk_py.recompute import Recomputed
 
-__all__ = ["Difference", "Parity", "compare"]
+__all__ = ["TOLERANCE", "Difference", "Parity", "compare"]
+
+TOLERANCE: Final = 1e-12
+"""The largest relative difference that is rounding."""
 
 _SIDE: Final = "_polars"
 
@@ -81,7 +84,6 @@ def compare(
     sql: pl.DataFrame,
     expected: Recomputed,
     *,
-    tolerance: float,
     keep: int,
     more_columns: bool = False,
 ) -> Parity:
@@ -95,8 +97,6 @@ def compare(
         Its rows.
     expected
         What they should be.
-    tolerance
-        The largest relative difference that is rounding.
     keep
         How many differences to keep as examples.
     more_columns
@@ -133,7 +133,7 @@ def compare(
             sides = (bool(row.pop("here_sql")), bool(row.pop("here_polars")))
             found.examples.append(Difference(table, row, None, *sides, None))
     for name in columns:
-        _compare_column(found, rows, expected, name, tolerance=tolerance, keep=keep)
+        _compare_column(found, rows, expected, name, keep=keep)
     return found
 
 
@@ -143,7 +143,6 @@ def _compare_column(
     expected: Recomputed,
     name: str,
     *,
-    tolerance: float,
     keep: int,
 ) -> None:
     one, other = pl.col(name), pl.col(name + _SIDE)
@@ -154,7 +153,7 @@ def _compare_column(
         )
         # 0 / 0, and infinities that are equal.
         relative = pl.when(one == other).then(0.0).otherwise(apart)
-        wrong = one.is_null().ne(other.is_null()) | (relative > tolerance) | relative.is_nan()
+        wrong = one.is_null().ne(other.is_null()) | (relative > TOLERANCE) | relative.is_nan()
     elif name in expected.presence:
         wrong = one.is_null().ne(other.is_null())
     else:

@@ -13,6 +13,7 @@ import polars as pl
 
 from passk_py import estimators as est
 from passk_py import frames
+from passk_py.parity import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,9 @@ TASK: Final = (*RUN, "task_id")
 
 _SIGNIFICANCE: Final = 0.05
 _ENDS: Final = ("started_at", "last_started_at")
+_PER_TERM: Final = 2.0**-53 / TOLERANCE
+"""What one addition may round off a total, in units of what is tolerated."""
+
 _SUMS: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
 
 
@@ -122,6 +126,7 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
         cost_per_success_usd=pl.when(c > 0).then(pl.col("cost_usd") / c),
     )
     counted = ("attempts", "n", "c", "excluded", "task_class", "confirmed", "k")
+    totals = ("duration_s", "cost_usd", "cost_per_success_usd")
     ordered = (
         "first_pass_rank",
         "first_fail_rank",
@@ -133,9 +138,9 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
         TASK,
         (*counted, *ordered, *_ENDS, "input_tokens", "output_tokens"),
         {
-            **dict.fromkeys(("pass_rate", "pass_at_k", "pass_hat_k", "duration_s", "cost_usd")),
+            **dict.fromkeys(("pass_rate", "pass_at_k", "pass_hat_k")),
+            **{name: _size_of_total(pl.col(name), pl.col("attempts")) for name in totals},
             "lost_reliability": pl.lit(1.0),
-            "cost_per_success_usd": None,
         },
     )
 
@@ -153,7 +158,8 @@ def shares(lost: pl.DataFrame) -> Recomputed:
         lost_reliability_share=pl.when(total > 0).then(pl.col("lost_reliability") / total),
         total=total,
     )
-    return Recomputed(frame, TASK, (), {"lost_reliability_share": 1 / pl.col("total")})
+    size = _size_of_total(1 / pl.col("total"), pl.len().over(RUN))
+    return Recomputed(frame, TASK, (), {"lost_reliability_share": size})
 
 
 def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
@@ -241,7 +247,11 @@ def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
         frame.collect(engine="streaming"),
         RUN,
         (*counted, *_ENDS, "input_tokens", "output_tokens"),
-        dict.fromkeys(("pass_rate", "duration_s", "cost_usd")),
+        {
+            "pass_rate": None,
+            "duration_s": _size_of_total(pl.col("duration_s"), pl.col("attempts")),
+            "cost_usd": _size_of_total(pl.col("cost_usd"), pl.col("attempts")),
+        },
     )
 
 
@@ -257,3 +267,8 @@ def _sums(log: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def _total(name: str) -> pl.Expr:
     return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum())
+
+
+def _size_of_total(total: pl.Expr, terms: pl.Expr) -> pl.Expr:
+    """Give the size of the rounding of a total, whose terms are added one after the other."""
+    return total.abs() * pl.max_horizontal(pl.lit(1.0), terms * _PER_TERM)

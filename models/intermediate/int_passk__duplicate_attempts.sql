@@ -2,7 +2,10 @@
 
 {#- Few tasks hold copies, so this reads only theirs. #}
 with copied_tasks as (
-  select run_id, suite, task_id
+  select
+    run_id,
+    suite,
+    task_id
   from {{ ref('int_passk__task_counts') }}
   where copies > 0 and slice_name = 'all'
 ),

@@ -37,7 +37,7 @@ runs as (
   {%- endif %}
 ),
 
-{#- A run is one version of one agent, so its first attempts tell which: a hundredth of the log, and texts are what costs
+{# A run is one version of one agent, so its first attempts tell which: a hundredth of the log, and texts are what costs
     most to compare. #}
 from_first_attempts as (
   select
@@ -45,7 +45,7 @@ from_first_attempts as (
     staged.suite,
     {%- for attribute in attributes %}
     min(staged.{{ attribute }}) as {{ attribute }},
-    max(staged.{{ attribute }}) as other_{{ attribute }}{{ ',' if not loop.last }}
+    max(staged.{{ attribute }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from {{ ref('stg_passk__attempts') }} as staged
   {%- if increment %}
@@ -56,9 +56,11 @@ from_first_attempts as (
   group by staged.run_id, staged.suite
 ),
 
-{#- Runs of which no task has an attempt number 1. #}
+{# Runs of which no task has an attempt number 1. #}
 without_first_attempts as (
-  select runs.run_id, runs.suite
+  select
+    runs.run_id,
+    runs.suite
   from runs
   left join from_first_attempts
     on runs.run_id = from_first_attempts.run_id and runs.suite = from_first_attempts.suite
@@ -71,7 +73,7 @@ from_all_attempts as (
     staged.suite,
     {%- for attribute in attributes %}
     min(staged.{{ attribute }}) as {{ attribute }},
-    max(staged.{{ attribute }}) as other_{{ attribute }}{{ ',' if not loop.last }}
+    max(staged.{{ attribute }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from {{ ref('stg_passk__attempts') }} as staged
   inner join without_first_attempts

@@ -10,17 +10,24 @@
 
 {#- States never change: an increment adds those that are new. #}
 with counts as (
-  select distinct n, c
+  select distinct
+    n,
+    c
   from {{ ref('int_passk__task_counts') }}
 ),
 
 states as (
-  select n, c
+  select
+    n,
+    c
   from counts
   {%- if is_incremental() %}
-  where not exists (
-    select 1 from {{ this }} as known where known.n = counts.n and known.c = counts.c
-  )
+  where
+    not exists (
+      select 1
+      from {{ this }} as known
+      where known.n = counts.n and known.c = counts.c
+    )
   {%- endif %}
 ),
 
@@ -28,7 +35,7 @@ grid as (
   {{ passk._ks_rows(var('passk_ks')) }}
 ),
 
-{#- What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice. #}
+{# What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice. #}
 points as (
   select
     states.n,
@@ -58,7 +65,7 @@ shifted as (
     trials + {{ kind }}_half as {{ kind }}_x,
     {{ count }} + {{ kind }}_half as {{ kind }}_a,
     trials - draws + {{ kind }}_half as {{ kind }}_b,
-    {{ count }} - draws + {{ kind }}_half as {{ kind }}_d{{ ',' if not loop.last }}
+    {{ count }} - draws + {{ kind }}_half as {{ kind }}_d{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from halves
 ),

@@ -11,7 +11,10 @@
 {%- set increment = passk._is_increment() %}
 
 with unmasked_tasks as (
-  select run_id, suite, task_id
+  select
+    run_id,
+    suite,
+    task_id
   from {{ ref('int_passk__task_counts') }}
   where pass_mask is null
     and slice_name = 'all'
@@ -47,7 +50,11 @@ streaks as (
 ),
 
 latest as (
-  select run_id, suite, task_id, max(loaded_at) as loaded_at
+  select
+    run_id,
+    suite,
+    task_id,
+    max(loaded_at) as loaded_at
   from attempts
   group by run_id, suite, task_id
 )

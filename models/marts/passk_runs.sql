@@ -4,7 +4,7 @@ with counts as (
   where slice_name = 'all'
 ),
 
-{#- Only the rows that say which run they belong to. The others stay visible in passk_rejected_attempts. #}
+{# Only the rows that say which run they belong to. The others stay visible in passk_rejected_attempts. #}
 refused as (
   select
     run_id,
@@ -60,17 +60,31 @@ joined as (
 warned as (
   select
     *,
-    case when min_n < max_n
-      then 'n differs between tasks, from ' || cast(min_n as {{ dbt.type_string() }}) || ' to '
-        || cast(max_n as {{ dbt.type_string() }}) || '. ' else '' end
-    || case when uncounted_tasks > 0
-      then cast(uncounted_tasks as {{ dbt.type_string() }}) || ' tasks have no counted attempt. ' else '' end
-    || case when refused_tasks > 0
-      then cast(refused_tasks as {{ dbt.type_string() }}) || ' tasks are left out: all their attempts conflict. ' else '' end
-    || case when rejected > 0
-      then cast(rejected as {{ dbt.type_string() }}) || ' rows were rejected. ' else '' end
-    || case when agent <> other_agent or agent_version <> other_agent_version
-      then 'The run has more than one agent or version. ' else '' end
+    case
+      when min_n < max_n
+        then 'n differs between tasks, from ' || cast(min_n as {{ dbt.type_string() }}) || ' to '
+          || cast(max_n as {{ dbt.type_string() }}) || '. '
+      else ''
+    end
+    || case
+      when uncounted_tasks > 0
+        then cast(uncounted_tasks as {{ dbt.type_string() }}) || ' tasks have no counted attempt. '
+      else ''
+    end
+    || case
+      when refused_tasks > 0
+        then cast(refused_tasks as {{ dbt.type_string() }}) || ' tasks are left out: all their attempts conflict. '
+      else ''
+    end
+    || case
+      when rejected > 0 then cast(rejected as {{ dbt.type_string() }}) || ' rows were rejected. '
+      else ''
+    end
+    || case
+      when agent <> other_agent or agent_version <> other_agent_version
+        then 'The run has more than one agent or version. '
+      else ''
+    end
     || case when model <> other_model then 'The run has more than one model. ' else '' end as warning_text
   from joined
 )

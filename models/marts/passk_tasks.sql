@@ -38,7 +38,6 @@ classified as (
     states.pass_rate,
     states.pass_at_k,
     states.pass_hat_k,
-    {{ passk.task_class('counts.n', 'counts.c', var('passk_consistent_rate'), var('passk_incapable_rate')) }} as task_class,
     {% if var('passk_ordered_metrics', true) -%}
     case
       when counts.pass_mask is not null then {{ passk._mask_longest('counts.pass_mask') }}
@@ -47,11 +46,12 @@ classified as (
     case
       when counts.pass_mask is not null then {{ passk._mask_longest('counts.fail_mask') }}
       else coalesce(streaks.longest_fail_streak, 0)
-    end as longest_fail_streak
+    end as longest_fail_streak,
     {%- else -%}
     cast(null as {{ dbt.type_bigint() }}) as longest_pass_streak,
-    cast(null as {{ dbt.type_bigint() }}) as longest_fail_streak
+    cast(null as {{ dbt.type_bigint() }}) as longest_fail_streak,
     {%- endif %}
+    {{ passk.task_class('counts.n', 'counts.c', var('passk_consistent_rate'), var('passk_incapable_rate')) }} as task_class
   from counts
   inner join runs
     on counts.run_id = runs.run_id and counts.suite = runs.suite

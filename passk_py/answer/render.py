@@ -215,7 +215,7 @@ def _counts(suite: Suite, k: int, width: int) -> Table:
     """Count what was measured, and how the tasks behave."""
     head = f"at k = {k}"
     readings = max(len(head), *(len(run.reading or DASH) for run in suite.runs)) + 2
-    columns = _COUNTS
+    columns: tuple[tuple[str, int], ...] = _COUNTS
     if sum(wide for _, wide in columns) + readings + _LEAST_NAME > width:
         columns = _COUNTS[2:]
     if sum(wide for _, wide in columns) + readings + _LEAST_NAME > width:

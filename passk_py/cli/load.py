@@ -133,7 +133,7 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
             session.note(f"{_short(file.path)}: {plain(file.message)}")
     for skipped in report.skipped[:3]:
         session.note(f"Left alone: {plain(skipped.path)} is {plain(skipped.reason)}.")
-    if len(report.skipped) > 3:  # noqa: PLR2004 - as many as are shown above
+    if len(report.skipped) > 3:
         session.note(f"... and {len(report.skipped) - 3:,} more files that are no logs.")
     if any(file.status != "failed" for file in report.files):
         _say_next(session, report, database)

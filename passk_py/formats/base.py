@@ -61,9 +61,8 @@ class Key:
     table
         Whether it is an object of names and texts.
     measure
-        Whether it is a number that is seldom exactly 0 or 1 and lands in the column of the same
-        name. Such keys are read as doubles at first, which is faster than as text; as a double,
-        ``true`` can't be told from 1, so a file with such values is looked through for it.
+        Whether it is a number for which ``true`` and ``false`` may stand for 1 and 0. Such keys
+        can be read as doubles, which is a third faster than as text.
     """
 
     path: tuple[str, ...]

@@ -28,7 +28,7 @@ CANONICAL_KEYS: Final = tuple(
         scalar=name != "outcome"
         and any(c.name == name and c.duckdb_type == "VARCHAR" for c in CONTRACT_COLUMNS),
         table=name == "tags",
-        measure=name in ("duration_s", "cost_usd", "input_tokens", "output_tokens"),
+        measure=name in ("score", "duration_s", "cost_usd", "input_tokens", "output_tokens"),
     )
     for name in CANONICAL_FIELDS
 )

@@ -1,7 +1,9 @@
 r"""Canonical attempts as lines of JSON.
 
-One JSON object a line, its keys named as the contract's columns; ``tags`` is an object. Blank
-lines are skipped. May be compressed with gzip or zstd.
+One JSON object a line, its keys named as the contract's columns; ``tags`` is an object. Numbers
+may be written as texts; ``true`` and ``false`` count as 1 and 0 for the score and the measures
+(duration, cost, tokens), not for ``attempt`` and ``seed``. Blank lines are skipped. May be
+compressed with gzip or zstd.
 
 >>> from passk_py.formats.canonical_jsonl import CanonicalJsonl
 >>> CanonicalJsonl.name, CanonicalJsonl.container

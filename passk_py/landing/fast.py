@@ -1,128 +1,98 @@
-"""The fast way: DuckDB reads, types and writes a file in one statement.
+"""The fast way: DuckDB reads, types and judges a file in one statement.
 
-It is taken back at the first row with a fault, so it need not say what the fault is, and is used
-for files that prove to have none.
+It ends at the first row with a fault, so it need not say what the fault is, and is used for files
+that prove to have none.
 """
 
 from __future__ import annotations
 
-import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import duckdb
 
 from passk_py.contract import CONTRACT_COLUMNS
-from passk_py.formats.source import open_bytes
 from passk_py.landing.readers import fast_relation
+from passk_py.landing.source import ticking
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Iterator
 
     from passk_py.landing.fingerprint import FingerprintThread
     from passk_py.landing.source import Source
 
-__all__ = ["land_fast"]
+__all__ = ["DONE", "NOT_THE_FILE", "clean_rows"]
 
-_COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
-_CHUNK: Final = 1 << 20
-# What DuckDB says for reasons that a second look at the file would not change.
-_NOT_THE_FILE: Final = (
+DONE: Final = 0.5
+"""Which share of the time goes into reading; the rest is for writing the rows."""
+
+NOT_THE_FILE: Final = (
     duckdb.OutOfMemoryException,
     duckdb.InterruptException,
     duckdb.ParserException,
     duckdb.BinderException,
     duckdb.CatalogException,
 )
+"""What DuckDB raises for reasons that another look at the file would not change."""
+
+_STAGE: Final = "temp.passk_stage"
+_COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 
 
-def land_fast(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    fingerprint: FingerprintThread,
-    at: datetime,
-) -> int | None:
-    """Write a file's rows into ``landing.attempts``, if all of them are good.
+@contextmanager
+def clean_rows(
+    connection: duckdb.DuckDBPyConnection, source: Source, fingerprint: FingerprintThread
+) -> Iterator[str | None]:
+    """Read a file, if nothing is wrong with it.
 
     Parameters
     ----------
     connection
-        Within a transaction, which the caller rolls back if the answer is None.
+        Where the rows will go. Nothing of the database itself is written.
     source
         The file.
     fingerprint
         Reads the file at the same time.
-    at
-        The time of the batch.
 
-    Returns
-    -------
-    int or None
-        How many rows were written; None if anything is off.
+    Yields
+    ------
+    str or None
+        A query of the rows, the contract's columns and ``source_line``; None if anything is off.
+        For Parquet, the query itself fails if a row is.
     """
-    # An error ends the statement at the first odd row. A filter would look cheaper, but makes
-    # DuckDB copy every column of every row.
     typed = source.contract(fast=True).typed(fast_relation(source.sample, source.reader))
-    task = "case when odd then error('odd') else task_id end as task_id"
-    whole = f"select * replace ({task}) from ({typed})"
+    # A filter, and a look at what it left out, would make DuckDB copy every column of every row.
+    task = "case when odd then error('a row breaks a rule') else task_id end as task_id"
+    judged = f"select * exclude (odd) replace ({task}) from ({typed})"
+    if source.reader.container == "parquet":
+        # The rows know their numbers, so they can go where they belong without a stage.
+        yield judged
+        return
     try:
-        rows = connection.execute(
-            f"insert into landing.attempts select {_COLUMNS}, ?, source_line, ?, ?::timestamp "
-            f"from ({whole})",
-            [str(source.sample.path), source.reader.name, at],
-        ).fetchall()[0][0]
-    except _NOT_THE_FILE:
+        # The stage keeps the order of the file, on however many threads it is read, so the place
+        # of a row is its number. A window function would count the rows as they are read, but on
+        # one thread.
+        numbered = f"select {_COLUMNS}, rowid + 1 as source_line from {_STAGE}"
+        yield numbered if _stage(connection, source, fingerprint, judged) else None
+    finally:
+        connection.execute(f"drop table if exists {_STAGE}")
+
+
+def _stage(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    fingerprint: FingerprintThread,
+    judged: str,
+) -> bool:
+    """Read the file; true if that gave a row for each line of it, so that it can be numbered."""
+    try:
+        with ticking(connection, source, 0.0, DONE):
+            connection.execute(f"create or replace temp table passk_stage as {judged}")
+    except NOT_THE_FILE:
         raise
     except duckdb.Error:
-        return None
-    if not rows:
-        return None
-    if source.reader.container == "parquet":
-        return int(rows)
+        return False
+    rows = connection.execute(f"select count(*) from {_STAGE}").fetchall()[0][0]
     header = {"json_lines": 0, "csv": 1}.get(source.reader.container)
     seen = fingerprint.result()
-    if seen.odd or (header is not None and seen.lines != rows + header):
-        return None
-    if not _number_lines(connection, at) or _has_booleans(connection, source, at):
-        return None
-    return int(rows)
-
-
-def _number_lines(connection: duckdb.DuckDBPyConnection, at: datetime) -> bool:
-    """Give the rows of a batch the numbers of their lines; false if their order is lost.
-
-    DuckDB writes rows in the order in which it reads them, on however many threads, so their
-    places in the table are those in the file. A window function would count them as they are read,
-    but on one thread; this costs a hundredth of the load.
-    """
-    first, last, rows = connection.execute(
-        "select min(rowid), max(rowid), count(*) from landing.attempts where loaded_at = ?", [at]
-    ).fetchall()[0]
-    if last - first + 1 != rows:
-        return False
-    connection.execute(
-        "update landing.attempts set source_line = rowid - ? + 1 where loaded_at = ?", [first, at]
-    )
-    return True
-
-
-def _has_booleans(connection: duckdb.DuckDBPyConnection, source: Source, at: datetime) -> bool:
-    """Tell whether a number that is 0 or 1 may have been written as false or true."""
-    measures = [key.path[-1] for key in source.reader.keys if key.measure]
-    if not measures:
-        return False
-    zero_or_one = " or ".join(f"{name} in (0, 1)" for name in measures)
-    found = connection.execute(
-        f"select count(*) from landing.attempts where loaded_at = ? and ({zero_or_one})", [at]
-    ).fetchall()[0][0]
-    if not found:
-        return False
-    any_boolean = re.compile(rb":\s*[tf]")
-    of_measure = re.compile(rf'"(?:{"|".join(measures)})"\s*:\s*[tf]'.encode())
-    tail = b""
-    with open_bytes(source.sample.path, source.sample.compression) as file:
-        while chunk := file.read(_CHUNK):
-            piece = tail + chunk
-            if any_boolean.search(piece) and of_measure.search(piece):
-                return True
-            tail = chunk[-64:]
-    return False
+    return bool(rows) and not seen.odd and (header is None or seen.lines == rows + header)

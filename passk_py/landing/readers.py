@@ -256,7 +256,14 @@ def relation_of_batch(name: str, sample: Sample, reader: Format) -> str:
 
 def _json_rows(name: str, keys: tuple[Key, ...], what: str) -> str:
     paths = ", ".join(quote(_json_path(key)) for key in keys)
-    texts = ", ".join(f"texts[{place}] as {_name(key.column)}" for place, key in enumerate(keys, 1))
+    texts = ", ".join(
+        # As DuckDB's own reader does in the fast way.
+        f"case parts[{place}] when 'true' then '1' when 'false' then '0' else texts[{place}] end "
+        f"as {_name(key.column)}"
+        if key.measure
+        else f"texts[{place}] as {_name(key.column)}"
+        for place, key in enumerate(keys, 1)
+    )
     tops = ", ".join(quote(top) for top in dict.fromkeys(key.path[0] for key in keys))
     first = {place: f"left(parts[{place}], 1)" for place, key in enumerate(keys, 1) if key.scalar}
     nested = case_of(

@@ -7,10 +7,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import duckdb
+
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
 from passk_py.landing.careful import DONE, staged
-from passk_py.landing.fast import land_fast
+from passk_py.landing.fast import DONE as READ
+from passk_py.landing.fast import NOT_THE_FILE, clean_rows
 from passk_py.landing.fingerprint import FingerprintThread
 from passk_py.landing.readers import csv_is_odd, parquet_queries
 from passk_py.landing.schema import TABLES, next_batch_time
@@ -20,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
-
-    import duckdb
 
     from passk_py.landing.source import Source
 
@@ -139,11 +140,24 @@ class _File:
 
     def fast(self) -> Written | None:
         """Write the rows if all are good; else write nothing and give None."""
-        with self._transaction() as at, ticking(self._connection, self._source, 0.0, 1.0):
-            rows = land_fast(self._connection, self._source, self._fingerprint, at)
-            if rows is None:
-                raise _Undo
-            return self._end(Written(rows, rows, 0, {}, ""), at)
+        parquet = self._source.reader.container == "parquet"
+        with clean_rows(self._connection, self._source, self._fingerprint) as query:
+            if query is None:
+                return None
+            with self._transaction() as at:
+                try:
+                    with ticking(self._connection, self._source, 0.0 if parquet else READ, 1.0):
+                        rows = self._insert_good(query, at)
+                except NOT_THE_FILE:
+                    raise
+                except duckdb.Error as error:
+                    # Only Parquet is judged while it is written.
+                    if parquet:
+                        raise _Undo from error
+                    raise
+                if not rows:
+                    raise _Undo
+                return self._end(Written(rows, rows, 0, {}, ""), at)
         return None
 
     def carefully(self) -> Written:
@@ -180,13 +194,17 @@ class _File:
             if not isinstance(error, _Undo):
                 raise
 
+    def _insert_good(self, query: str, at: datetime) -> int:
+        rows = self._connection.execute(
+            f"insert into landing.attempts select {_CONTRACT}, ?, source_line, ?, ?::timestamp "
+            f"from ({query})",
+            [self._path, self._source.reader.name, at],
+        ).fetchall()
+        return int(rows[0][0])
+
     def _insert(self, good: str, others: str, rows: int, at: datetime) -> Written:
         path, name = self._path, self._source.reader.name
-        landed = self._connection.execute(
-            f"insert into landing.attempts select {_CONTRACT}, ?, source_line, ?, ?::timestamp "
-            f"from ({good})",
-            [path, name, at],
-        ).fetchall()[0][0]
+        landed = self._insert_good(good, at)
         rejected = self._connection.execute(
             f"insert into landing.rejected select {_TASK}, attempt, outcome, reject_code, "
             f"reject_reason, raw_text, ?, source_line, ?, ?::timestamp from ({others})",

@@ -12,9 +12,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
-TABLES = ("passk_attempts", "passk_runs", "passk_tasks", "passk_task_metrics", "passk_suite_metrics")
+TABLES = (
+    "passk_attempts",
+    "passk_runs",
+    "passk_tasks",
+    "passk_task_metrics",
+    "passk_suite_metrics",
+)
 # Where a row came from and when differs between a file that was loaded and a seed.
-PROVENANCE = "columns(lambda c: c not in ('source_file', 'source_line', 'source_format', 'loaded_at'))"
+PROVENANCE = (
+    "columns(lambda c: c not in ('source_file', 'source_line', 'source_format', 'loaded_at'))"
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,169 @@
+"""What the suites of the command line share: calls in this process, and databases to call on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from passk_py.cli import cli
+
+ROOT = Path(__file__).resolve().parents[3]
+
+LOG = [
+    # Two versions of one agent over three tasks: better at pass@1, worse at pass^2.
+    *(("old", "steady", "PPPP"), ("old", "never", "FFFF"), ("old", "shaky", "PFFF")),
+    *(("new", "steady", "PPPF"), ("new", "never", "FPFP"), ("new", "shaky", "FPPX")),
+]
+"""Run, task and outcomes; an agent of its own has tried fewer tasks, and too seldom."""
+
+VERDICTS = {"P": "passed", "F": "failed", "X": "excluded"}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a call said, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one object that stdout must hold."""
+        values = json.loads(self.out)
+        assert isinstance(values, dict)
+        return values
+
+
+def passk(*words: object) -> Said:
+    """Call a command in this process."""
+    done = CliRunner().invoke(cli, [str(word) for word in words])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return Said(done.exit_code, done.stdout, done.stderr)
+
+
+def rows_of(log: list[tuple[str, str, str]], **more: Any) -> list[dict[str, Any]]:
+    """Give the rows of a log that is written in letters."""
+    return [
+        {
+            "run_id": run,
+            "suite": "letters",
+            "task_id": task,
+            "attempt": attempt,
+            "outcome": VERDICTS[letter],
+            "agent": "bot",
+            "agent_version": run,
+            "started_at": f"2026-01-0{1 if run == 'old' else 2}T00:00:0{attempt}Z",
+            "tags": {"kind": task[0]},
+            **more,
+        }
+        for run, task, letters in log
+        for attempt, letter in enumerate(letters, 1)
+    ]
+
+
+def write_log(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Write a log as JSON lines."""
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _nothing_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("PASSK_DATABASE", "PASSK_VARS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+
+def project_files() -> dict[Path, int]:
+    """Give the files of the dbt project, and when each was written."""
+    places = ["dbt_project.yml", "profiles.yml", "models", "macros", "seeds", "target", "logs"]
+    places += [".user.yml", "dbt_packages", "package-lock.yml", ".passk"]
+    found = {}
+    for place in places:
+        path = ROOT / place
+        for file in [path, *path.rglob("*")]:
+            if file.is_file():
+                found[file] = file.stat().st_mtime_ns
+    return found
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The demo, run once."""
+
+    folder: Path
+    said: Said
+    written_into_the_project: set[Path]
+
+    @property
+    def database(self) -> Path:
+        """Its database."""
+        return self.folder / "passk_demo.duckdb"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """``passk demo --json``, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("demo")
+    before = project_files()
+    with contextlib.chdir(folder):
+        said = passk("demo", "--json")
+    after = project_files()
+    # Files that others change at the same time are no new files.
+    return Demo(folder, said, set(after) - set(before))
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of the log in letters, loaded and built."""
+    folder = tmp_path_factory.mktemp("built")
+    log = write_log(folder / "letters.jsonl", rows_of(LOG))
+    database = folder / "passk.duckdb"
+    assert passk("load", log, "--database", database).code == 0
+    said = passk("build", "--database", database)
+    assert said.code == 0, said.err
+    return database
+
+
+@pytest.fixture
+def letters(built: Path, tmp_path: Path) -> Path:
+    """A copy of it, as ``passk.duckdb`` in the working directory."""
+    shutil.copyfile(built, tmp_path / "passk.duckdb")
+    return tmp_path / "passk.duckdb"
+
+
+@pytest.fixture
+def change(letters: Path) -> Callable[..., None]:
+    """Runs statements on the copy."""
+
+    def run(*statements: str) -> None:
+        with duckdb.connect(str(letters)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    return run
+
+
+@contextlib.contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Set variables of the environment for a while."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

@@ -1,0 +1,134 @@
+"""The main job, from nothing to the answer."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import Demo, passk, rows_of, write_log
+
+
+def test_demo_answers_for_every_run(demo: Demo) -> None:
+    assert demo.said.code == 0
+    (suite,) = demo.said.json["suites"]
+    assert [run["run_id"] for run in suite["runs"]] == [
+        "scout-2026-02",
+        "scout-2026-03",
+        "tracer-2026-03",
+        "walker-2026-03",
+    ]
+    for run in suite["runs"]:
+        known = {m["k"]: m for m in run["metrics"] if m["pass_at_k"] is not None}
+        assert {1, 2, 4, 8} <= set(known)
+        assert run["tasks"] == sum(run["classes"].values()) == 48
+        assert run["excluded"] > 0
+
+
+def test_demo_says_which_agent_for_what(demo: Demo) -> None:
+    (suite,) = demo.said.json["suites"]
+    (verdict,) = suite["verdicts"]
+    assert verdict["reviewed"]["runs"] == ["walker-2026-03"]
+    assert verdict["unattended"]["runs"] == ["tracer-2026-03"]
+    (regression,) = verdict["hidden_regressions"]
+    assert (regression["before"], regression["after"]) == ("scout-2026-02", "scout-2026-03")
+    assert regression["pass_at_1"][0] < regression["pass_at_1"][1]
+    assert regression["pass_hat_k"][0] > regression["pass_hat_k"][1]
+
+
+def test_demo_writes_only_beside_its_database(demo: Demo) -> None:
+    assert sorted(path.name for path in demo.folder.iterdir()) == [
+        ".passk",
+        "passk_demo.duckdb",
+        "passk_demo.jsonl",
+    ]
+    assert demo.written_into_the_project == set()
+
+
+def test_answer_in_a_terminal_of_eighty_columns(
+    demo: Demo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    out = passk("show", "--database", demo.database).out
+    answer, _, steps = out.partition("Database ")
+    assert all(len(line) <= 80 for line in answer.splitlines())
+    assert "Use walker 2026-03 where a person reviews the output." in out
+    assert "Let none run unattended on the whole suite; tracer 2026-03 comes closest." in out
+    assert "scout 2026-03 hides a regression behind a better pass@1." in out
+    assert "point estimates, without intervals" in out
+    assert f"passk validate --database {demo.database}" in steps
+    assert not [line for line in out.splitlines() if line != line.rstrip()]
+
+
+def test_demo_again_changes_nothing(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(demo.folder)
+    again = passk("demo", "--json")
+    assert again.code == 0
+    assert again.json == demo.said.json
+
+
+def test_demo_leaves_the_database_of_the_environment_alone(
+    demo: Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PASSK_DATABASE", str(tmp_path / "mine.duckdb"))
+    monkeypatch.chdir(demo.folder)
+    assert passk("demo").code == 0
+    assert not (tmp_path / "mine.duckdb").exists()
+
+
+def test_demo_never_mixes_with_other_runs(letters: Path) -> None:
+    before = letters.read_bytes()
+    said = passk("demo", "--database", letters)
+    assert (said.code, said.out) == (2, "")
+    first, second = said.err.splitlines()
+    assert first.startswith(f"Error: {letters} holds attempts of ")
+    assert first.endswith("letters.jsonl.")
+    assert second == "Give a new file with --database: the demo never mixes with other data."
+    assert letters.read_bytes() == before
+    assert not (letters.parent / "passk_demo.jsonl").exists()
+
+
+def test_demo_never_mixes_with_other_tables(tmp_path: Path) -> None:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute("create table orders (id integer)")
+    said = passk("demo", "--database", "shop.duckdb")
+    assert said.code == 2
+    assert said.err == (
+        "Error: shop.duckdb holds the table main.orders.\n"
+        "Give a new file with --database: the demo never mixes with other data.\n"
+    )
+
+
+@pytest.mark.parametrize("content", ["mine\n", '{"suite": "mine"}\n', "[]\n"])
+def test_demo_keeps_a_file_that_is_not_its_log(content: str, tmp_path: Path) -> None:
+    log = tmp_path / "passk_demo.jsonl"
+    log.write_text(content, encoding="utf-8")
+    said = passk("demo")
+    assert said.code == 2
+    assert said.err == (
+        "Error: passk_demo.jsonl is there already, and is not the demo's log.\n"
+        "Give a database in another folder with --database, or move the file away.\n"
+    )
+    assert log.read_text(encoding="utf-8") == content
+
+
+def test_demo_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    said = passk("demo", "--database", tmp_path / "no" / "demo.duckdb")
+    assert said.code == 2
+    assert "passk_demo.jsonl can't be written: No such file or directory." in said.err
+
+
+def test_demo_of_another_log_of_the_demo_says_so(demo: Demo, tmp_path: Path) -> None:
+    shutil.copyfile(demo.database, tmp_path / "passk_demo.duckdb")
+    said = passk("demo")
+    assert said.code == 2
+    assert f"holds attempts of {demo.folder / 'passk_demo.jsonl'}" in said.err
+
+
+def test_users_own_log_is_loaded_like_the_demo(demo: Demo, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "own.jsonl", rows_of([("mine", "t", "PF")]))
+    assert passk("load", log).code == 0
+    assert Path("passk.duckdb").exists()
+    assert demo.database != Path("passk.duckdb").absolute()
