@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.formats.sample import glob_literal
 from passk_py.landing.elements import read_elements
 from passk_py.landing.records import Batch, read_lines
@@ -125,7 +126,12 @@ def fast_relation(sample: Sample, reader: Format) -> str:
     columns = [f"{_member(key)} as {_name(key.column)}" for key in reader.keys]
     nested = [_looks_nested(key) for key in reader.keys if key.scalar]
     # Beyond that, a double does not hold every whole number.
-    large = [f"abs({_member(key)}) >= {1 << 53}" for key in reader.keys if key.measure]
+    whole = [column.name for column in CONTRACT_COLUMNS if column.duckdb_type == "BIGINT"]
+    large = [
+        f"abs({_member(key)}) >= {1 << 53}"
+        for key in reader.keys
+        if key.measure and key.path[-1] in whole
+    ]
     odd = " or ".join([*nested, *large, "false"])
     return (
         f"select {', '.join(columns)}, null::bigint as source_line, null::varchar as raw, "

@@ -119,7 +119,8 @@ def _whole(name: str, label: str, kind: Kind) -> Typed:
         sql, is_whole = cast, "true"
     elif kind == "float":
         is_whole = f"isfinite({column}) and {column} = trunc({column})"
-        sql = f"case when {is_whole} then {cast} end"
+        # Neither NaN nor infinity survives the cast.
+        sql = f"case when {column} = trunc({column}) then {cast} end"
     else:
         return Typed("null::bigint", (wrong,))
     too_big = _is(label, column, "which does not fit into 64 bits.")

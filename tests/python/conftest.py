@@ -9,6 +9,7 @@ vars; and every path that dbt writes to is under pytest's temporary folder.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -34,6 +35,9 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = ROOT.parent / "shared" / "data"
 DATABASE: Final = "passk.duckdb"
 FIRST_LOAD: Final = datetime(2026, 1, 1)
+
+KEPT_MANIFESTS: Final = 8
+"""More would only fill the memory: few tests come back to vars of long ago."""
 
 Row = Mapping[str, Any]
 Vars = Mapping[str, Any]
@@ -138,9 +142,8 @@ class Dbt:
 
     def target_path(self, variables: Vars, target: str = "duckdb") -> Path:
         """Give the folder of compiled SQL for these vars."""
-        key = (target, json.dumps(variables, sort_keys=True))
-        known = list(self.manifests)
-        return self.folder / f"target_{known.index(key) if key in known else len(known)}"
+        text = json.dumps([target, variables], sort_keys=True)
+        return self.folder / f"target_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
     def options(self, variables: Vars, target: str = "duckdb") -> list[str]:
         """Give the options that every command takes."""
@@ -161,6 +164,8 @@ class Dbt:
 
         key = (target, json.dumps(variables, sort_keys=True))
         if key not in self.manifests:
+            if len(self.manifests) >= KEPT_MANIFESTS:
+                del self.manifests[next(iter(self.manifests))]
             parsed = dbtRunner().invoke(["parse", *self.options(variables, target)])
             if not parsed.success:
                 raise BuildError(str(parsed.exception))

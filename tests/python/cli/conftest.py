@@ -1,21 +1,25 @@
-"""What the suites of the command line share: calls in this process, and databases to call on."""
+"""What the suites of the command line share: calls in this process, and databases to call on.
+
+Tests are imported one by one, so helpers come to them as fixtures.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
 from click.testing import CliRunner
 
 from passk_py.cli import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -45,12 +49,18 @@ class Said:
         return values
 
 
-def passk(*words: object) -> Said:
+def call(*words: object) -> Said:
     """Call a command in this process."""
     done = CliRunner().invoke(cli, [str(word) for word in words])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return Said(done.exit_code, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def passk() -> Callable[..., Said]:
+    """Calls a command in this process."""
+    return call
 
 
 def rows_of(log: list[tuple[str, str, str]], **more: Any) -> list[dict[str, Any]]:
@@ -77,6 +87,16 @@ def write_log(path: Path, rows: list[dict[str, Any]]) -> Path:
     """Write a log as JSON lines."""
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def make_log(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a log in letters: run, task, outcomes."""
+
+    def make(name: str, log: list[tuple[str, str, str]], **more: Any) -> Path:
+        return write_log(tmp_path / name, rows_of(log, **more))
+
+    return make
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +140,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     folder = tmp_path_factory.mktemp("demo")
     before = project_files()
     with contextlib.chdir(folder):
-        said = passk("demo", "--json")
+        said = call("demo", "--json")
     after = project_files()
     # Files that others change at the same time are no new files.
     return Demo(folder, said, set(after) - set(before))
@@ -132,8 +152,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     log = write_log(folder / "letters.jsonl", rows_of(LOG))
     database = folder / "passk.duckdb"
-    assert passk("load", log, "--database", database).code == 0
-    said = passk("build", "--database", database)
+    assert call("load", log, "--database", database).code == 0
+    said = call("build", "--database", database)
     assert said.code == 0, said.err
     return database
 
@@ -142,6 +162,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def letters(built: Path, tmp_path: Path) -> Path:
     """A copy of it, as ``passk.duckdb`` in the working directory."""
     shutil.copyfile(built, tmp_path / "passk.duckdb")
+    # With what dbt has parsed, which is most of the time of a small build.
+    shutil.copytree(built.parent / ".passk", tmp_path / ".passk")
     return tmp_path / "passk.duckdb"
 
 
@@ -155,15 +177,3 @@ def change(letters: Path) -> Callable[..., None]:
                 connection.execute(statement)
 
     return run
-
-
-@contextlib.contextmanager
-def environment(**values: str) -> Iterator[None]:
-    """Set variables of the environment for a while."""
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
-from conftest import Demo, passk, rows_of, write_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Demo, Said
+
+    Passk = Callable[..., Said]
 
 
 def test_demo_answers_for_every_run(demo: Demo) -> None:
@@ -46,7 +54,7 @@ def test_demo_writes_only_beside_its_database(demo: Demo) -> None:
 
 
 def test_answer_in_a_terminal_of_eighty_columns(
-    demo: Demo, monkeypatch: pytest.MonkeyPatch
+    passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     out = passk("show", "--database", demo.database).out
@@ -60,7 +68,9 @@ def test_answer_in_a_terminal_of_eighty_columns(
     assert not [line for line in out.splitlines() if line != line.rstrip()]
 
 
-def test_demo_again_changes_nothing(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_again_changes_nothing(
+    passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(demo.folder)
     again = passk("demo", "--json")
     assert again.code == 0
@@ -68,7 +78,7 @@ def test_demo_again_changes_nothing(demo: Demo, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_demo_leaves_the_database_of_the_environment_alone(
-    demo: Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PASSK_DATABASE", str(tmp_path / "mine.duckdb"))
     monkeypatch.chdir(demo.folder)
@@ -76,7 +86,7 @@ def test_demo_leaves_the_database_of_the_environment_alone(
     assert not (tmp_path / "mine.duckdb").exists()
 
 
-def test_demo_never_mixes_with_other_runs(letters: Path) -> None:
+def test_demo_never_mixes_with_other_runs(passk: Passk, letters: Path) -> None:
     before = letters.read_bytes()
     said = passk("demo", "--database", letters)
     assert (said.code, said.out) == (2, "")
@@ -88,9 +98,7 @@ def test_demo_never_mixes_with_other_runs(letters: Path) -> None:
     assert not (letters.parent / "passk_demo.jsonl").exists()
 
 
-def test_demo_never_mixes_with_other_tables(tmp_path: Path) -> None:
-    import duckdb
-
+def test_demo_never_mixes_with_other_tables(passk: Passk, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
         connection.execute("create table orders (id integer)")
     said = passk("demo", "--database", "shop.duckdb")
@@ -102,7 +110,7 @@ def test_demo_never_mixes_with_other_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["mine\n", '{"suite": "mine"}\n', "[]\n"])
-def test_demo_keeps_a_file_that_is_not_its_log(content: str, tmp_path: Path) -> None:
+def test_demo_keeps_a_file_that_is_not_its_log(passk: Passk, content: str, tmp_path: Path) -> None:
     log = tmp_path / "passk_demo.jsonl"
     log.write_text(content, encoding="utf-8")
     said = passk("demo")
@@ -114,21 +122,14 @@ def test_demo_keeps_a_file_that_is_not_its_log(content: str, tmp_path: Path) -> 
     assert log.read_text(encoding="utf-8") == content
 
 
-def test_demo_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_demo_in_a_folder_that_is_not_there(passk: Passk, tmp_path: Path) -> None:
     said = passk("demo", "--database", tmp_path / "no" / "demo.duckdb")
     assert said.code == 2
     assert "passk_demo.jsonl can't be written: No such file or directory." in said.err
 
 
-def test_demo_of_another_log_of_the_demo_says_so(demo: Demo, tmp_path: Path) -> None:
+def test_demo_of_another_log_of_the_demo_says_so(passk: Passk, demo: Demo, tmp_path: Path) -> None:
     shutil.copyfile(demo.database, tmp_path / "passk_demo.duckdb")
     said = passk("demo")
     assert said.code == 2
     assert f"holds attempts of {demo.folder / 'passk_demo.jsonl'}" in said.err
-
-
-def test_users_own_log_is_loaded_like_the_demo(demo: Demo, tmp_path: Path) -> None:
-    log = write_log(tmp_path / "own.jsonl", rows_of([("mine", "t", "PF")]))
-    assert passk("load", log).code == 0
-    assert Path("passk.duckdb").exists()
-    assert demo.database != Path("passk.duckdb").absolute()

@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import ROOT, passk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conftest import Said
+
+    Passk = Callable[..., Said]
+
+ROOT = Path(__file__).resolve().parents[3]
 
 READING = [
     ["show"],
@@ -20,7 +28,7 @@ READING = [
 
 
 @pytest.mark.parametrize("words", READING)
-def test_missing_database(words: list[str]) -> None:
+def test_missing_database(passk: Passk, words: list[str]) -> None:
     said = passk(*words)
     assert (said.code, said.out) == (2, "")
     assert said.err == (
@@ -29,7 +37,7 @@ def test_missing_database(words: list[str]) -> None:
     )
 
 
-def test_missing_database_for_build_and_forget() -> None:
+def test_missing_database_for_build_and_forget(passk: Passk) -> None:
     assert passk("build").err == (
         "Error: There is no database passk.duckdb.\n"
         "Load a log first with `passk load FILE`, or name another one with --database.\n"
@@ -41,7 +49,7 @@ def test_missing_database_for_build_and_forget() -> None:
 
 
 @pytest.mark.parametrize("words", READING)
-def test_error_as_json_is_one_object_on_stdout(words: list[str]) -> None:
+def test_error_as_json_is_one_object_on_stdout(passk: Passk, words: list[str]) -> None:
     said = passk(*words, "--json")
     assert said.code == 2
     assert said.json == {
@@ -51,14 +59,16 @@ def test_error_as_json_is_one_object_on_stdout(words: list[str]) -> None:
     assert said.err.startswith("Error: ")
 
 
-def test_database_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_database_of_the_environment_is_named(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PASSK_DATABASE", "nightly.duckdb")
     assert "There is no database nightly.duckdb." in passk("show").err
     assert "There is no database other.duckdb." in passk("show", "--database", "other.duckdb").err
 
 
 @pytest.mark.parametrize("words", [*READING, ["build"]])
-def test_file_that_is_no_database(words: list[str]) -> None:
+def test_file_that_is_no_database(passk: Passk, words: list[str]) -> None:
     Path("passk.duckdb").write_text("run_id,task_id\n" * 100, encoding="utf-8")
     said = passk(*words)
     assert (said.code, said.out) == (2, "")
@@ -68,13 +78,12 @@ def test_file_that_is_no_database(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", READING)
-def test_database_that_is_a_folder(words: list[str]) -> None:
+def test_database_that_is_a_folder(passk: Passk, words: list[str]) -> None:
     Path("passk.duckdb").mkdir()
     said = passk(*words)
     assert said.code == 2
     assert said.err == (
-        "Error: The database passk.duckdb is a folder.\n"
-        "Give the path of a file with --database.\n"
+        "Error: The database passk.duckdb is a folder.\nGive the path of a file with --database.\n"
     )
 
 
@@ -99,7 +108,7 @@ def holder(letters: Path) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.parametrize(
     "words", [*READING, ["build"], ["forget", "--run-id", "old"], ["load", "a.jsonl"]]
 )
-def test_database_in_use(words: list[str], holder: subprocess.Popen[str]) -> None:
+def test_database_in_use(passk: Passk, words: list[str], holder: subprocess.Popen[str]) -> None:
     said = passk(*words)
     assert (said.code, said.out) == (2, "")
     first, second = said.err.splitlines()
@@ -149,7 +158,7 @@ def test_database_in_use(words: list[str], holder: subprocess.Popen[str]) -> Non
         ),
     ],
 )
-def test_usage(words: list[str], error: str, hint: str) -> None:
+def test_usage(passk: Passk, words: list[str], error: str, hint: str) -> None:
     said = passk(*words)
     assert said.code == 2
     assert said.err == f"Error: {error}\n{hint}\n"
@@ -157,7 +166,9 @@ def test_usage(words: list[str], error: str, hint: str) -> None:
         assert json.loads(said.out) == {"error": error, "hint": hint}
 
 
-def test_unexpected_error_is_no_traceback_but_with_debug(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unexpected_error_is_no_traceback_but_with_debug(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def explode(*_: object, **__: object) -> None:
         raise RuntimeError("the disk\nis on fire")
 
@@ -184,7 +195,7 @@ def test_reader_of_a_pipe_may_leave(letters: Path) -> None:
     assert done.stdout.startswith("run_id,suite,")
 
 
-def test_interrupt_ends_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_ends_quietly(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

@@ -180,11 +180,31 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("variables", "mistakes"), WRONG, ids=lambda case: str(case)[:50])
-def test_a_wrong_var_is_refused_in_words(
-    landed: Project, variables: dict[str, Any], mistakes: list[str]
-) -> None:
-    assert refused(landed, variables) == said(*mistakes)
+def batches() -> list[list[tuple[dict[str, Any], list[str]]]]:
+    """Put cases of different vars together: a build refuses them all, and costs a second."""
+    found: list[list[tuple[dict[str, Any], list[str]]]] = []
+    for case in WRONG:
+        for batch in found:
+            if not any(case[0].keys() & other.keys() for other, _ in batch):
+                batch.append(case)
+                break
+        else:
+            found.append([case])
+    return found
+
+
+@pytest.mark.parametrize("batch", range(len(batches())))
+def test_wrong_vars_are_refused_in_words(landed: Project, batch: int) -> None:
+    cases = batches()[batch]
+    variables = {name: value for case, _ in cases for name, value in case.items()}
+    inputs = [f"passk_attempts_{kind}" for kind in ("model", "source", "files")]
+    several = [name for name in inputs if variables.get(name) is not None]
+    expected = [mistake for _, mistakes in cases for mistake in mistakes]
+    if len(several) > 1:
+        expected.append(f"{' and '.join(several)} {AN_INPUT}")
+    head, *lines, tail = refused(landed, variables).splitlines()
+    assert sorted(lines) == sorted(f"  - {mistake}" for mistake in expected)
+    assert [head, tail] == [said(*expected).splitlines()[0], said().splitlines()[-1]]
 
 
 def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
@@ -629,8 +649,8 @@ def test_verdicts_of_every_form(
 
 @pytest.mark.parametrize(
     ("threshold", "passing"),
-    [(1.0, [1.0]), (0.5, [0.5, 1.0]), (0, [0.0, 1e-8, 1e-7, 0.5, 1.0]), (2, []),
-     (1e-7, [1e-7, 0.5, 1.0]), (-1.5, [-1.0, 0.0, 1e-8, 1e-7, 0.5, 1.0]), (1e16, [])],
+    [(0.5, [0.5, 1.0]), (0, [0.0, 1e-8, 1e-7, 0.5, 1.0]), (1e-7, [1e-7, 0.5, 1.0]),
+     (-1.5, [-1.0, 0.0, 1e-8, 1e-7, 0.5, 1.0]), (1e16, [])],
 )  # fmt: skip
 def test_score_thresholds(consumer: Project, threshold: float, passing: list[float]) -> None:
     values = "(1, 1.0::double), (2, 0.5), (3, 1e-7), (4, 1e-8), (5, 0.0), (6, -1.0), (7, -2.0)"
@@ -640,73 +660,93 @@ def test_score_thresholds(consumer: Project, threshold: float, passing: list[flo
 
 
 COUNT: Final = "but must be an integer of at least 1."
+MISSING: Final = "is missing. Every attempt needs one."
+
+BROKEN: Final[dict[str, tuple[dict[str, str], str]]] = {
+    # what the row has, as SQL, and the reason that it is refused for
+    "half": ({"attempt": "'1.5'"}, f"wrong_type: attempt is 1.5, {COUNT}"),
+    "word": ({"attempt": "'one'"}, f"wrong_type: attempt is one, {COUNT}"),
+    "zero": ({"attempt": "'0'"}, f"out_of_range: attempt is 0, {COUNT}"),
+    "negative": ({"attempt": "'-1'"}, f"out_of_range: attempt is -1, {COUNT}"),
+    "too large": ({"attempt": "'9223372036854775808'"},
+                  f"wrong_type: attempt is 9223372036854775808, {COUNT}"),
+    "no number": ({"attempt": "null"},
+                  "missing_field: attempt is missing. Number the tries of a task from 1."),
+    "empty run": ({"run_id": "''"}, f"missing_field: run_id {MISSING}"),
+    "no run": ({"run_id": "null"}, f"missing_field: run_id {MISSING}"),
+    "maybe": ({"outcome": "'maybe'"},
+              "unknown_outcome: outcome is maybe, but must be passed, failed or excluded."),
+    "yes and no": ({"passed": "false"},
+                   "contradictory_verdict: outcome is passed, but passed is false."),
+    "no and yes": ({"outcome": "'failed'", "passed": "true"},
+                   "contradictory_verdict: outcome is failed, but passed is true."),
+    "score in words": ({"score": "'high'"}, "wrong_type: score is high, which is not a double."),
+    "score nan": ({"score": "'nan'"}, "not_finite: score is nan, but must be a finite number."),
+    "score inf": ({"score": "'-inf'"}, "not_finite: score is -inf, but must be a finite number."),
+    "back in time": ({"duration_s": "'-1.5'"},
+                     "out_of_range: duration_s is -1.5, but can not be negative."),
+    "free": ({"cost_usd": "'free'"}, "wrong_type: cost_usd is free, which is not a double."),
+    "tokens": ({"input_tokens": "'-1'"},
+               "out_of_range: input_tokens is -1, but can not be negative."),
+    "half a token": ({"output_tokens": "'2.5'"},
+                     "wrong_type: output_tokens is 2.5, which is not a bigint."),
+    "half a seed": ({"seed": "'0.5'"}, "wrong_type: seed is 0.5, which is not a bigint."),
+    "yesterday": ({"started_at": "'yesterday'"},
+                  "wrong_type: started_at is yesterday, which is not a timestamp."),
+}  # fmt: skip
+NOTHING_WRONG: Final = {
+    "run_id": "'r'", "attempt": "'7'", "outcome": "'passed'", "passed": "null",
+    "score": "null", "duration_s": "null", "cost_usd": "null", "input_tokens": "null",
+    "output_tokens": "null", "seed": "null", "started_at": "null",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("column", "values", "reasons"),
-    [
-        ("attempt", "(1, '1.5')", [f"wrong_type: attempt is 1.5, {COUNT}"]),
-        ("attempt", "(1, 'one')", [f"wrong_type: attempt is one, {COUNT}"]),
-        ("attempt", "(1, '0'), (2, '-1')",
-         [f"out_of_range: attempt is -1, {COUNT}", f"out_of_range: attempt is 0, {COUNT}"]),
-        ("attempt", "(1, 'nan'::double)", [f"wrong_type: attempt is nan, {COUNT}"]),
-        ("attempt", "(1, 1e300::double)", [f"wrong_type: attempt is 1e+300, {COUNT}"]),
-        ("attempt", "(1, null)",
-         ["missing_field: attempt is missing. Number the tries of a task from 1."]),
-        ("run_id", "(1, ''), (2, null)",
-         ["missing_field: run_id is missing. Every attempt needs one."] * 2),
-        ("task_id", "(1, ''), (2, null)",
-         ["missing_field: task_id is missing. Every attempt needs one."] * 2),
-        ("outcome", "(1, 'maybe')",
-         ["unknown_outcome: outcome is maybe, but must be passed, failed or excluded."]),
-        ("score", "(1, 'high')", ["wrong_type: score is high, which is not a double."]),
-        ("score", "(1, 'nan'::double), (2, 'inf'::double)",
-         ["not_finite: score is inf, but must be a finite number.",
-          "not_finite: score is nan, but must be a finite number."]),
-        ("duration_s", "(1, -1.5)",
-         ["out_of_range: duration_s is -1.5, but can not be negative."]),
-        ("cost_usd", "(1, 'free')", ["wrong_type: cost_usd is free, which is not a double."]),
-        ("input_tokens", "(1, -1)",
-         ["out_of_range: input_tokens is -1, but can not be negative."]),
-        ("input_tokens", "(1, 2.5::double)",
-         ["wrong_type: input_tokens is 2.5, which is not a bigint."]),
-        ("seed", "(1, '0.5')", ["wrong_type: seed is 0.5, which is not a bigint."]),
-        ("started_at", "(1, 'yesterday')",
-         ["wrong_type: started_at is yesterday, which is not a timestamp."]),
-    ],
-)  # fmt: skip
-def test_rows_that_break_the_contract(
-    consumer: Project, column: str, values: str, reasons: list[str]
-) -> None:
-    others = {"run_id": "'r'", "task_id": "'t'", "attempt": "place", "passed": "true"}
-    if column == "outcome":
-        others.pop("passed")
-    others |= {column: "word"}
-    selected = ", ".join(f"{value} as {name}" for name, value in others.items())
-    good = ", ".join(
-        "null" if name == column and name not in ("run_id", "task_id", "attempt", "outcome")
-        else {"run_id": "'r'", "task_id": "'good'", "attempt": "1", "passed": "true",
-              "outcome": "'passed'"}[name]
-        for name in others
-    )  # fmt: skip
-    build(consumer, f"select {selected} from (values {values}) x(place, word) union all select {good}")
-    rejected = consumer.query("select reason, reason_code from passk_rejected_attempts order by 1")
-    assert [reason for reason, _ in rejected] == reasons
-    assert {code for _, code in rejected} == {reason.split(":")[0] for reason in reasons}
-    assert consumer.query("select task_id from passk_tasks") == [("good",)]
+@pytest.fixture(scope="module")
+def broken(
+    make_project: Callable[[], Project], consumer_dbt: Dbt, tmp_path_factory: pytest.TempPathFactory
+) -> Project:
+    made = type(make_project())(tmp_path_factory.mktemp("broken"), consumer_dbt)
+    cases = {**{name: row for name, (row, _) in BROKEN.items()}, "good": {}}
+    rows = [
+        f"select '{name}' as task_id, "
+        + ", ".join(f"{value} as {column}" for column, value in {**NOTHING_WRONG, **row}.items())
+        for name, row in cases.items()
+    ]
+    made.execute("create schema evals")
+    build(made, " union all ".join(rows))
+    return made
 
 
-def test_two_verdicts_that_contradict_each_other(consumer: Project) -> None:
+@pytest.mark.parametrize("task", BROKEN)
+def test_a_row_that_breaks_the_contract_is_refused(broken: Project, task: str) -> None:
+    rows = broken.query("select reason, reason_code from passk_rejected_attempts where task_id = ?", task)  # fmt: skip
+    reason = BROKEN[task][1]
+    assert rows == [(reason, reason.split(":")[0])]
+
+
+def test_the_other_rows_are_kept(broken: Project) -> None:
+    assert broken.query("select task_id, attempt from passk_attempts") == [("good", 7)]
+    assert broken.query("select sum(n) from passk_runs") == [(1,)]
+
+
+def test_a_row_without_a_task_is_refused(consumer: Project) -> None:
+    row = "select 'r' as run_id, {} as task_id, 1 as attempt, true as passed"
+    build(consumer, " union all ".join(row.format(task) for task in ("''", "null", "'t'")))
+    rows = consumer.query("select reason from passk_rejected_attempts")
+    assert rows == [(f"missing_field: task_id {MISSING}",)] * 2
+
+
+def test_doubles_that_are_no_numbers_of_attempts(consumer: Project) -> None:
     build(
         consumer,
-        "select 'r' as run_id, 't' as task_id, i as attempt, o as outcome, p as passed from (values"
-        " (1, 'passed', true), (2, 'passed', false), (3, 'failed', true), (4, 'failed', null))"
-        " x(i, o, p)",
+        "select 'r' as run_id, 't' as task_id, i as attempt, true as passed from (values"
+        " (1.0::double), (2.5), ('nan'), ('inf'), (1e300)) x(i)",
     )
-    assert consumer.query("select reason from passk_rejected_attempts order by attempt") == [
-        ("contradictory_verdict: outcome is passed, but passed is false.",),
-        ("contradictory_verdict: outcome is failed, but passed is true.",),
+    rows = consumer.query("select reason from passk_rejected_attempts order by 1")
+    assert [reason for (reason,) in rows] == [
+        f"wrong_type: attempt is {shown}, {COUNT}" for shown in ("1e+300", "2.5", "inf", "nan")
     ]
+    assert consumer.query("select attempt from passk_attempts") == [(1,)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,262 @@
+"""The rules of the answer, on runs made for each case, and its words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+from passk_py.answer import Answer, Run, Suite
+from passk_py.answer.grid import shown_ks
+from passk_py.answer.render import render_answer
+from passk_py.answer.verdicts import judge
+from passk_py.answer.words import DASH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Said
+
+    Passk = Callable[..., Said]
+
+KS = (1, 2, 4)
+
+
+def run(
+    run_id: str,
+    at: tuple[float | None, ...],
+    hat: tuple[float | None, ...],
+    **more: Any,
+) -> Run:
+    """A run with its values at 1, 2 and 4."""
+    values: dict[str, Any] = {
+        "suite": "s",
+        "agent": None,
+        "agent_version": None,
+        "model": None,
+        "tasks": 10,
+        "attempts": 40,
+        "excluded": 0,
+        "rejected": 0,
+        "classes": {"consistent": 2, "flaky": 8, "incapable": 0, "unknown": 0},
+        "reading": "capable but flaky",
+        "task_set": (10, 7),
+        "since": None,
+        "warnings": None,
+    }
+    short = {k: f"n < {k} in 1 of 10 tasks" for k, v in zip(KS, at, strict=True) if v is None}
+    return Run(
+        run_id=run_id,
+        pass_at_k=dict(zip(KS, at, strict=True)),
+        pass_hat_k=dict(zip(KS, hat, strict=True)),
+        null_reasons=short,
+        **(values | more),
+    )
+
+
+def answer(*runs: Run, k: int = 4) -> Answer:
+    return Answer(
+        (Suite("s", runs, KS),),
+        deployment_k=k,
+        capable_threshold=0.8,
+        consistent_threshold=0.95,
+        rejected=0,
+    )
+
+
+def text(made: Answer, width: int = 80) -> str:
+    console = Console(width=width, markup=False)
+    with console.capture() as captured:
+        console.print(render_answer(made, width=width))
+    return " ".join(captured.get().split())
+
+
+CAPABLE = run("capable", (0.6, 0.9, 0.97), (0.6, 0.5, 0.3))
+STEADY = run("steady", (0.7, 0.75, 0.78), (0.7, 0.65, 0.6))
+
+
+def test_reviewed_is_the_highest_pass_at_k_and_unattended_the_highest_pass_hat_k() -> None:
+    (verdict,) = judge(Suite("s", (CAPABLE, STEADY), KS), 4, 0.95)
+    assert verdict.reviewed.runs == (CAPABLE,)
+    assert verdict.reviewed.gap == pytest.approx(0.19)
+    assert verdict.unattended.runs == (STEADY,)
+    assert verdict.unattended.gap == pytest.approx(0.3)
+    assert not verdict.unattended.reaches
+
+
+def test_equal_runs_are_said_to_be_equal() -> None:
+    twin = run("twin", (0.6, 0.9, 0.97), (0.6, 0.5, 0.4))
+    said = text(answer(CAPABLE, twin))
+    assert "Use capable or twin where a person reviews the output." in said
+    assert "They are equal at pass@4. Of these, twin has the highest pass^4, 40.0%." in said
+
+
+def test_runs_of_other_tasks_are_not_compared() -> None:
+    other = run("other", (1.0, 1.0, 1.0), (1.0, 1.0, 1.0), task_set=(10, 8))
+    verdicts = judge(Suite("s", (CAPABLE, STEADY, other), KS), 4, 0.95)
+    assert [[one.run_id for one in verdict.runs] for verdict in verdicts] == [
+        ["capable", "steady"],
+        ["other"],
+    ]
+    said = text(answer(CAPABLE, STEADY, other))
+    assert "10 tasks each, not the same ones" in said
+    assert "other has its own 10 tasks: Use other where a person reviews the output." in said
+    assert "No other run has tried these tasks." in said
+
+
+def test_run_without_a_value_is_left_out_and_named() -> None:
+    short = run("short", (0.9, 0.95, None), (0.9, 0.85, None), reading=None)
+    (verdict,) = judge(Suite("s", (CAPABLE, STEADY, short), KS), 4, 0.95)
+    assert verdict.reviewed.unknown == (short,)
+    said = text(answer(CAPABLE, STEADY, short))
+    assert f"{DASH} n < 4 in 1 of 10 tasks: short." in said
+    assert "Not compared, because its pass@4 is null: short." in said
+
+
+def test_smaller_k_is_taken_where_no_run_has_attempts_enough() -> None:
+    one = run("one", (0.5, 0.9, None), (0.5, 0.2, None))
+    two = run("two", (0.5, 0.8, None), (0.5, 0.3, None))
+    (verdict,) = judge(Suite("s", (one, two), KS), 4, 0.95)
+    assert (verdict.reviewed.k, verdict.unattended.k) == (2, 2)
+    said = text(answer(one, two))
+    assert "It is not judged by pass@4, for which no run has enough attempts." in said
+
+
+def test_nothing_known_is_said_with_the_reason() -> None:
+    void = run("void", (None, None, None), (None, None, None), reading=None)
+    said = text(answer(void))
+    assert "What to use unattended can't be known." in said
+    assert "pass^4 is null: n < 4 in 1 of 10 tasks." in said
+
+
+def test_dependable_run_may_run_unattended() -> None:
+    sure = run("sure", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97), reading="capable and consistent")
+    said = text(answer(CAPABLE, sure))
+    assert "Let sure run unattended." in said
+    assert "pass^4 = 97.0%: 4 tries at a task are all right. capable is next" in said
+
+
+def test_runs_that_never_pass_are_recommended_for_nothing() -> None:
+    zero = run("zero", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), reading="not capable")
+    said = text(answer(zero, run("nil", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))))
+    assert "None is of use, even where a person reviews the output." in said
+    assert "Let none run unattended." in said
+
+
+def test_best_of_the_incapable_is_called_incapable() -> None:
+    said = text(answer(STEADY))
+    assert "It is not capable; where a person reviews the output, use steady." in said
+    assert "It does not reach 80%, where capable begins." in said
+    assert "Do not let steady run unattended on the whole suite." in said
+
+
+VERSIONS = {"agent": "bot", "task_set": (10, 7)}
+
+
+def test_regression_that_pass_at_one_hides_is_named() -> None:
+    before = run(
+        "b-1",
+        (0.6, 0.7, 0.8),
+        (0.6, 0.55, 0.5),
+        agent_version="1",
+        since=datetime(2026, 1, 1),
+        **VERSIONS,
+    )
+    after = run(
+        "b-2",
+        (0.7, 0.8, 0.9),
+        (0.7, 0.5, 0.3),
+        agent_version="2",
+        since=datetime(2026, 1, 2),
+        **VERSIONS,
+    )
+    (verdict,) = judge(Suite("s", (before, after), KS), 4, 0.95)
+    (found,) = verdict.regressions
+    assert (found.before, found.after, found.k) == (before, after, 4)
+    said = text(answer(before, after))
+    assert "bot 2 (run b-2) hides a regression behind a better pass@1." in said
+    assert "pass@1 rose from 60.0 to 70.0%, and pass^4 fell from 50.0 to 30.0%" in said
+
+
+@pytest.mark.parametrize(
+    ("at", "hat", "more"),
+    [
+        ((0.5, 0.7, 0.9), (0.5, 0.4, 0.3), {}),  # both fell: pass@1 hides nothing
+        ((0.7, 0.8, 0.9), (0.7, 0.6, 0.6), {}),  # both rose
+        ((0.7, 0.8, None), (0.7, 0.5, None), {}),  # not known
+        ((0.7, 0.8, 0.9), (0.7, 0.5, 0.3), {"agent": "other"}),
+        ((0.7, 0.8, 0.9), (0.7, 0.5, 0.3), {"task_set": (9, 1)}),
+    ],
+)
+def test_other_changes_are_no_hidden_regression(
+    at: tuple[float | None, ...], hat: tuple[float | None, ...], more: dict[str, Any]
+) -> None:
+    before = run("b-1", (0.6, 0.7, 0.8), (0.6, 0.55, 0.5), **VERSIONS)
+    after = run("b-2", at, hat, **(VERSIONS | more))
+    verdicts = judge(Suite("s", (before, after), KS), 4, 0.95)
+    assert not [found for verdict in verdicts for found in verdict.regressions]
+
+
+def test_versions_of_an_agent_are_compared_in_the_order_of_time(
+    passk: Passk, letters: Path
+) -> None:
+    said = passk("show", "--json")
+    (suite,) = said.json["suites"]
+    assert [one["run_id"] for one in suite["runs"]] == ["old", "new"]
+    (verdict,) = suite["verdicts"]
+    # At k = 4 only: three tasks, of which one has three counted attempts in the new run.
+    assert verdict["unattended"]["unknown"] == ["new"]
+
+
+def test_hidden_regression_in_a_real_log(passk: Passk, letters: Path) -> None:
+    assert passk("build", "--vars", "{passk_deployment_k: 3}").code == 0
+    (suite,) = passk("show", "--json").json["suites"]
+    (found,) = suite["verdicts"][0]["hidden_regressions"]
+    assert (found["before"], found["after"], found["k"]) == ("old", "new", 3)
+    # By hand: pass@1 is (1 + 0 + 1/4) / 3, then (3/4 + 2/4 + 2/3) / 3; pass^3 is 1/3, then 1/4 / 3.
+    assert found["pass_at_1"] == pytest.approx([1.25 / 3, (0.75 + 0.5 + 2 / 3) / 3], rel=1e-14)
+    assert found["pass_hat_k"] == pytest.approx([1 / 3, 0.25 / 3], rel=1e-14)
+
+
+def test_shown_ks_keep_the_ends_and_the_deployment_k() -> None:
+    ks = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32)
+    values = dict.fromkeys(ks, 0.5)
+    one = run("a", (0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+    wide = Run(
+        **{
+            name: getattr(one, name)
+            for name in one.__slots__
+            if name not in ("pass_at_k", "pass_hat_k")
+        },
+        pass_at_k=values | {32: None},
+        pass_hat_k=values | {32: None},
+    )
+    shown = shown_ks(Suite("s", (wide,), ks), 5)
+    assert shown == [1, 2, 3, 5, 6, 10, 16] or {1, 5, 16} <= set(shown)
+    assert len(shown) == 7
+    assert 32 not in shown
+    assert shown_ks(Suite("s", (wide,), ks), 5, most=1)[-1] == 16
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_long_names_fit(width: int) -> None:
+    name = "checkout-agent-" * 14
+    runs = [
+        run(
+            f"{name}{number}",
+            (0.5, 0.6, 0.7),
+            (0.5, 0.4, 0.3),
+            agent=name,
+            agent_version=str(number),
+        )
+        for number in range(3)
+    ]
+    console = Console(width=width, markup=False)
+    with console.capture() as captured:
+        console.print(render_answer(answer(*runs), width=width))
+    lines = captured.get().splitlines()
+    assert all(len(line.rstrip()) <= width for line in lines)
+    assert any(line.startswith("check") and "…" in line for line in lines)

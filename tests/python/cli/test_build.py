@@ -1,0 +1,199 @@
+"""``passk build``: what it says, where it writes, and how it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from passk_py.errors import PasskError
+from passk_py.project import BuildReport, NodeReport, build, project_dir, state_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Said
+
+    Passk = Callable[..., Said]
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_build_says_what_it_built_and_names_the_next_command(passk: Passk, letters: Path) -> None:
+    said = passk("build")
+    assert (said.code, said.err) == (0, "")
+    first, second = said.out.splitlines()
+    words = first.split()
+    assert words[1:4] == ["models", "built", "and"]
+    assert words[5:7] == ["tests", "passed,"]
+    assert second.split() == ["next", "passk", "show"]
+
+
+def test_build_writes_beside_the_database_only(passk: Passk, letters: Path) -> None:
+    said = passk("build", "--json")
+    assert said.json["failed"] == []
+    assert said.json["models"] > 10
+    assert sorted(path.name for path in letters.parent.iterdir()) == [".passk", "passk.duckdb"]
+    assert state_dir(letters) == letters.parent / ".passk" / "passk"
+    assert (letters.parent / ".passk" / ".gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+def test_two_databases_in_a_folder_have_a_state_each() -> None:
+    assert state_dir("a.duckdb") != state_dir("b.duckdb")
+
+
+def test_names_of_databases_may_be_odd(passk: Passk, letters: Path) -> None:
+    folder = letters.parent / "a folder, with a comma"
+    folder.mkdir()
+    odd = letters.rename(folder / "my-db.v2 (copy).duckdb")
+    said = passk("build", "--database", odd)
+    assert said.code == 0, said.err
+    assert f"passk show --database '{odd}'" in said.out
+
+
+def test_vars_reach_the_models(passk: Passk, letters: Path) -> None:
+    said = passk("build", "--vars", "{passk_ks: [1, 3], passk_deployment_k: 3}")
+    assert said.code == 0, said.err
+    values = passk("show", "--json").json
+    assert values["deployment_k"] == 3
+    assert {m["k"] for m in values["suites"][0]["runs"][0]["metrics"]} == {1, 3}
+
+
+def test_vars_of_the_environment(
+    passk: Passk, letters: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSK_VARS", "{passk_on_short: never}")
+    said = passk("build")
+    assert said.code == 2
+    assert 'passk_on_short is "never"' in said.err
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "hint"),
+    [
+        (
+            "{passk_ks: [1",
+            "--vars is no YAML: expected ',' or ']', but got '<stream end>', in '{passk_ks: [1'.",
+            "Write it as in --vars '{passk_ks: [1, 2, 4]}'.",
+        ),
+        (
+            "[1, 2]",
+            "--vars is '[1, 2]', which is no mapping of vars.",
+            "Write it as in --vars '{passk_ks: [1, 2, 4]}'.",
+        ),
+        (
+            "{passk_kz: [1]}",
+            "--vars names passk_kz, and there is no such var.",
+            None,
+        ),
+    ],
+)
+def test_vars_that_can_not_be_read(
+    text: str, error: str, hint: str | None, passk: Passk, letters: Path
+) -> None:
+    said = passk("build", "--vars", text)
+    assert (said.code, said.out) == (2, "")
+    first, second = said.err.splitlines()
+    assert first == f"Error: {error}"
+    if hint is not None:
+        assert second == hint
+    else:
+        assert "passk_ks" in second
+
+
+def test_wrong_vars_are_named_all_at_once(passk: Passk, letters: Path) -> None:
+    said = passk("build", "--vars", "{passk_on_short: x, passk_capable_threshold: 2}")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Error: 2 vars are wrong.\n")
+    assert 'passk_on_short is "x", but must be null_suite or eligible_only.' in said.err
+    assert "passk_capable_threshold is 2, but must be a number from 0 to 1." in said.err
+
+
+def test_unknown_target(passk: Passk, letters: Path) -> None:
+    said = passk("build", "--target", "oracle")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Error: The profile 'passk' does not have a target named 'oracle'.")
+    assert said.err.endswith("Give one of these with --target.\n")
+
+
+def test_selector_that_selects_nothing(passk: Passk, letters: Path) -> None:
+    said = passk("build", "--select", "nothing_like_this")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Error: Nothing was built: no model or test is selected.\n")
+
+
+def test_model_that_can_not_be_built_is_named_with_exit_code_two(passk: Passk) -> None:
+    said = passk("build", "--vars", "{passk_attempts_files: nowhere/*.csv}")
+    assert (said.code, said.out) == (2, "")
+    assert (
+        "Failed: model stg_passk__attempts: IO Error: No files found that match the pattern"
+        in said.err
+    )
+    last = said.err.splitlines()[-1]
+    assert last.startswith("0 models built and 0 tests passed; 1 failed; ")
+    assert last.endswith(" after them were skipped.")
+
+
+def test_attempts_of_files_are_found_from_the_working_directory(passk: Passk) -> None:
+    Path("log.csv").write_text(
+        "run_id,task_id,attempt,passed\nr,t,1,true\nr,t,2,false\n", encoding="utf-8"
+    )
+    said = passk("build", "--vars", "{passk_attempts_files: log.csv}")
+    assert said.code == 0, said.err
+    rows = passk("show", "passk_runs", "--json").json["rows"]
+    assert [(row["run_id"], row["n"], row["c"]) for row in rows] == [("r", 2, 1)]
+
+
+def test_test_that_the_data_fail_is_exit_code_one(
+    passk: Passk, letters: Path, change: Callable[..., None]
+) -> None:
+    with duckdb.connect(str(letters), read_only=True) as connection:
+        ((schema,),) = connection.execute(
+            "select table_schema from information_schema.tables"
+            " where table_name = 'int_passk__task_counts'"
+        ).fetchall()
+    change(f"update {schema}.int_passk__task_counts set c = n + 1 where task_id = 'steady'")
+    said = passk("build", "--select", "passk_task_metrics,resource_type:test", "--json")
+    said = said if said.code == 1 else passk("build", "--select", "resource_type:test", "--json")
+    assert said.code == 1
+    assert {node["status"] for node in said.json["failed"]} == {"fail"}
+    assert "Failed: test " in said.err
+
+
+def test_report_tells_failed_tests_from_what_could_not_run() -> None:
+    test = NodeReport("t", "test", "fail", "Got 2 results, configured to fail if != 0")
+    model = NodeReport("m", "model", "error", "no")
+    assert BuildReport(1, 1, 0, (), (test,), 1.0).exit_code == 0
+    assert BuildReport(1, 0, 0, (test,), (), 1.0).exit_code == 1
+    assert BuildReport(1, 0, 3, (test, model), (), 1.0).exit_code == 2
+
+
+def test_python_api_builds_and_leaves_the_database_free(letters: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+    report = build(letters, progress=lambda *step: seen.append(step))
+    assert report.exit_code == 0
+    assert {name for name, *_ in seen} >= {"passk_runs", "passk_tasks"}
+    assert len(seen) == seen[0][2]
+    with duckdb.connect(str(letters)) as connection:
+        connection.execute("create table free (x integer)")
+
+
+def test_project_is_that_of_the_checkout() -> None:
+    assert project_dir() == ROOT
+
+
+def test_damaged_installation_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("passk_py.project._PACKAGE", tmp_path / "passk_py")
+    with pytest.raises(PasskError) as raised:
+        project_dir()
+    assert raised.value.hint == "The installation is damaged: install passk-py again."
+
+
+def test_project_of_the_wheel_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    inside = tmp_path / "passk_py" / "_dbt"
+    inside.mkdir(parents=True)
+    (inside / "dbt_project.yml").write_text("name: passk\nversion: 9.9\n", encoding="utf-8")
+    monkeypatch.setattr("passk_py.project._PACKAGE", tmp_path / "passk_py")
+    assert project_dir() == inside

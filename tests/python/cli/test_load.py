@@ -1,0 +1,159 @@
+"""``passk load`` and ``passk forget``: what landed, what did not, and what is next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Said
+
+    Passk = Callable[..., Said]
+    MakeLog = Callable[..., Path]
+
+GOOD = {"run_id": "r", "task_id": "t", "attempt": 1, "passed": True}
+
+
+def landed(sql: str) -> list[tuple[object, ...]]:
+    with duckdb.connect("passk.duckdb", read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def write(name: str, *rows: object) -> Path:
+    path = Path(name)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_summary_says_what_landed_and_what_is_next(passk: Passk) -> None:
+    write("a.jsonl", GOOD, GOOD | {"attempt": 2}, GOOD | {"attempt": 0})
+    said = passk("load", "a.jsonl")
+    assert said.code == 0
+    head, _, row, _, build, rejected = said.out.splitlines()
+    assert head.split() == ["file", "format", "status", "read", "landed", "rejected", "why"]
+    assert row.split() == ["a.jsonl", "jsonl", "landed", "3", "2", "1", "1", "out_of_range"]
+    assert build.split("  ")[-1] == "passk build"
+    assert rejected.endswith("passk show passk_rejected_attempts")
+    assert "a.jsonl: The first rejected row is line 3:" in said.err
+    assert landed("select count(*) from landing.attempts") == [(2,)]
+
+
+def test_loading_again_changes_nothing(passk: Passk) -> None:
+    log = write("a.jsonl", GOOD)
+    assert passk("load", log).code == 0
+    again = passk("load", log, "--json")
+    assert again.code == 0
+    (file,) = again.json["files"]
+    assert (file["status"], file["rows_landed"]) == ("unchanged", 1)
+
+
+def test_json_says_all_that_the_summary_says(passk: Passk) -> None:
+    said = passk("load", write("a.jsonl", GOOD, GOOD | {"attempt": "x"}), "--json")
+    values = said.json
+    assert values["database"] == "passk.duckdb"
+    assert (values["rows_read"], values["rows_landed"], values["rows_rejected"]) == (2, 1, 1)
+    assert values["reasons"] == {"wrong_type": 1}
+    (file,) = values["files"]
+    assert file["path"] == str(Path("a.jsonl").absolute())
+    assert (file["status"], file["format"]) == ("landed", "jsonl")
+
+
+def test_options_fill_what_the_log_does_not_say(passk: Passk) -> None:
+    log = write("a.jsonl", {"task_id": "t", "attempt": 1, "score": 0.7})
+    said = passk(
+        *("load", log, "--run-id", "nightly", "--suite", "s", "--agent", "a", "--model", "m"),
+        *("--tag", "split=private", "--tag", "x=a=b", "--score-threshold", "0.6"),
+    )
+    assert said.code == 0
+    assert landed("select run_id, suite, agent, model, outcome, tags from landing.attempts") == [
+        ("nightly", "s", "a", "m", "passed", {"split": "private", "x": "a=b"})
+    ]
+
+
+def test_strict_refuses_with_exit_code_one(passk: Passk) -> None:
+    said = passk("load", write("a.jsonl", GOOD, GOOD | {"attempt": 0}), "--strict")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == (
+        f"Error: {Path('a.jsonl').absolute()} did not land: 1 of its 2 rows are rejected, the "
+        "first in line 2: attempt is 0, but attempts are numbered from 1.\n"
+        "Correct the rows, or load without --strict to land the others.\n"
+    )
+    assert landed("select count(*) from landing.attempts") == [(0,)]
+
+
+def test_file_that_can_not_be_read_is_exit_code_two_and_the_others_land(passk: Passk) -> None:
+    write("a.jsonl", GOOD)
+    said = passk("load", "a.jsonl", "missing.jsonl")
+    assert said.code == 2
+    assert "missing.jsonl does not exist." in said.err
+    assert "1 failed, 1 landed" in " ".join(said.out.split()) or "1 landed" in said.out
+    assert landed("select count(*) from landing.attempts") == [(1,)]
+
+
+def test_folder_is_searched_and_other_files_are_left_alone(passk: Passk) -> None:
+    Path("logs").mkdir()
+    write("logs/a.jsonl", GOOD)
+    write("logs/b.jsonl", GOOD | {"task_id": "u"})
+    write("logs/c.jsonl", {"other": 1})
+    said = passk("load", "logs")
+    assert said.code == 0
+    assert "2 files" in said.out
+    assert "Left alone: " in said.err
+    assert "c.jsonl is a log of no format that passk knows; its fields are other." in said.err
+
+
+def test_many_files_are_summed_up(passk: Passk) -> None:
+    Path("logs").mkdir()
+    for number in range(30):
+        write(f"logs/{number:02}.jsonl", GOOD | {"task_id": f"t{number}"})
+    write("logs/30.jsonl", GOOD, GOOD | {"attempt": 0})
+    said = passk("load", "logs")
+    assert said.code == 0
+    assert "31 files" in said.out
+    assert "30.jsonl" in said.out
+    assert "29.jsonl" not in said.out
+
+
+def test_unknown_format_names_those_there_are(passk: Passk) -> None:
+    said = passk("load", write("a.jsonl", GOOD), "--format", "xml")
+    assert said.code == 2
+    assert said.err.startswith("Error: There is no format 'xml'.\nThe formats are ")
+
+
+def test_forget_removes_a_run_and_the_next_build_shows_it(passk: Passk, letters: Path) -> None:
+    said = passk("forget", "--run-id", "old")
+    assert said.code == 0
+    assert said.out == (
+        "Removed 12 attempts of 3 tasks and 0 rejected rows of the run old.\n  next  passk build\n"
+    )
+    stale = passk("show", "--json")
+    assert "3 tasks have lost attempts since the last build. `passk build` takes" in stale.err
+    assert passk("build").code == 0
+    fresh = passk("show", "--json")
+    assert fresh.err == ""
+    (suite,) = fresh.json["suites"]
+    assert [run["run_id"] for run in suite["runs"]] == ["new"]
+
+
+def test_forget_of_what_is_not_there(passk: Passk, letters: Path) -> None:
+    said = passk("forget", "--source-file", "other.jsonl")
+    assert (said.code, said.err) == (0, "")
+    assert said.out == (
+        "Nothing of the file other.jsonl has landed in passk.duckdb.\n"
+        "  its runs  passk show passk_runs\n"
+    )
+    assert passk("forget", "--run-id", "nobody", "--json").json["rows"] == 0
+
+
+@pytest.mark.parametrize("word", ["a\x1b[2Jb", "a\nb"])
+def test_names_can_not_move_the_cursor(word: str, passk: Passk) -> None:
+    write("a.jsonl", GOOD | {"task_id": word, "attempt": 0})
+    said = passk("load", "a.jsonl")
+    assert said.code == 0
+    assert "\x1b" not in said.out + said.err
