@@ -521,7 +521,10 @@ def _suite(
         delta_k_plugin=pl.when(k == 1)
         .then(pl.col("pass_hat_k_pooled") * 0.0)
         .otherwise(pl.col("pass_hat_k_plugin") - pl.col("pass_hat_k_pooled")),
-        heterogeneity=est.heterogeneity("delta_k", pass_1, "k"),
+        # delta_k over its bound m - m^k, with the same unbiased estimate of m^k in both.
+        heterogeneity=pl.when((k > 1) & (pass_1 - pl.col("pass_hat_k") + pl.col("delta_k") > 0.0))
+        .then(pl.col("delta_k") / (pass_1 - pl.col("pass_hat_k") + pl.col("delta_k")))
+        .otherwise(None),
     )
     if slice_name is None:
         table = table.with_columns(slice_value=pl.lit("all"))

@@ -128,10 +128,12 @@ def compare(
     found = Parity(table, 0, rows.height * len(columns), 0.0, 0, [])
     if not more_columns:
         found.rows, found.different = both.height, missing.height
-        named = missing.select(*key, "here_sql", "here_polars").head(keep)
-        for row in named.iter_rows(named=True):
-            sides = (bool(row.pop("here_sql")), bool(row.pop("here_polars")))
-            found.examples.append(Difference(table, row, None, *sides, None))
+        for side, most in (("here_sql", keep // 2), ("here_polars", keep)):
+            named = missing.filter(pl.col(side)).select(*key).head(most - len(found.examples))
+            sides = (side == "here_sql", side == "here_polars")
+            found.examples += [
+                Difference(table, row, None, *sides, None) for row in named.iter_rows(named=True)
+            ]
     for name in columns:
         _compare_column(found, rows, expected, name, keep=keep)
     return found

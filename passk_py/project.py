@@ -317,7 +317,7 @@ def _could_not_run(error: BaseException, where: str, log: Path) -> PasskError:
             hint="Close it there, or wait until it is done.",
         )
     said = _sentence(text)
-    if said.startswith("passk: "):
+    if said.startswith(("passk: ", "passk.")):
         return PasskError(said.removeprefix("passk: "), hint="Correct --vars and build again.")
     if "does not have a target named" in said:
         return PasskError(" ".join(said.split()) + ".", hint="Give one of these with --target.")

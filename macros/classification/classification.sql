@@ -3,17 +3,20 @@
   {{- passk._check_count('task_class', 'c', c, 0) -}}
   {{- passk._check_share('task_class', 'consistent_rate', consistent_rate) -}}
   {{- passk._check_share('task_class', 'incapable_rate', incapable_rate) -}}
+  {{- passk._check_at_most('task_class', 'c', c, 'n', n) -}}
   {{ return(adapter.dispatch('task_class', 'passk')(n, c, consistent_rate, incapable_rate)) }}
 {%- endmacro %}
 
 {% macro default__task_class(n, c, consistent_rate, incapable_rate) -%}
 {%- set n_, c_ = passk._as_double(n), passk._as_double(c) -%}
 case
-  when {{ c_ }} > {{ n_ }} or {{ c_ }} < 0 then null
-  when {{ n_ }} = 0 then 'unknown'
-  when {{ c_ }} / {{ n_ }} >= {{ passk._as_double(consistent_rate) }} then 'consistent'
-  when {{ c_ }} / {{ n_ }} <= {{ passk._as_double(incapable_rate) }} then 'incapable'
-  when {{ c_ }} > 0 then 'flaky'
+  when {{ passk._is_count(n_) }} and {{ passk._is_count(c_) }} and {{ c_ }} <= {{ n_ }}
+    then case
+      when {{ n_ }} = 0 then 'unknown'
+      when {{ c_ }} / {{ n_ }} >= {{ passk._as_double(consistent_rate) }} then 'consistent'
+      when {{ c_ }} / {{ n_ }} <= {{ passk._as_double(incapable_rate) }} then 'incapable'
+      else 'flaky'
+    end
 end
 {%- endmacro %}
 
@@ -28,10 +31,13 @@ end
 {%- endmacro %}
 
 {% macro default__suite_reading(pass_at_k, pass_hat_k, capable_threshold, consistent_threshold) -%}
+{%- set at, hat = passk._as_double(pass_at_k), passk._as_double(pass_hat_k) -%}
 case
-  when ({{ pass_at_k }}) is null or ({{ pass_hat_k }}) is null then null
-  when ({{ pass_at_k }}) < {{ passk._as_double(capable_threshold) }} then 'not capable'
-  when ({{ pass_hat_k }}) < {{ passk._as_double(consistent_threshold) }} then 'capable but flaky'
-  else 'capable and consistent'
+  when {{ passk._is_share(at) }} and {{ passk._is_share(hat) }}
+    then case
+      when {{ at }} < {{ passk._as_double(capable_threshold) }} then 'not capable'
+      when {{ hat }} < {{ passk._as_double(consistent_threshold) }} then 'capable but flaky'
+      else 'capable and consistent'
+    end
 end
 {%- endmacro %}

@@ -16,13 +16,10 @@
 
 {#- An integer literal of at least `least`, or an SQL expression. -#}
 {% macro _check_count(macro_name, argument_name, argument, least) -%}
-  {%- if argument is none or argument is boolean or (argument is not number and argument is not string) -%}
-    {{ passk._raise_argument(macro_name, argument_name, argument, 'a column, an SQL expression or an integer') }}
-  {%- elif argument is string and not argument.strip() -%}
-    {{ passk._raise_argument(macro_name, argument_name, argument, 'a column, an SQL expression or an integer') }}
-  {%- elif passk._is_number(argument) -%}
+  {{- passk._check_expression(macro_name, argument_name, argument, 'a column, an SQL expression or an integer') -}}
+  {%- if passk._is_number(argument) -%}
     {%- set value = argument | float -%}
-    {%- if value != (value | int) or value < least -%}
+    {%- if not (least <= value <= 9007199254740991) or value != (value | int) -%}
       {{ passk._raise_argument(macro_name, argument_name, argument, 'an integer of at least ' ~ least) }}
     {%- endif -%}
   {%- endif -%}
@@ -31,10 +28,26 @@
 
 {#- A number literal from `low` to `high`, or an SQL expression. -#}
 {% macro _check_share(macro_name, argument_name, argument, low=0, high=1) -%}
-  {%- if argument is none or argument is boolean or (argument is not number and argument is not string) -%}
-    {{ passk._raise_argument(macro_name, argument_name, argument, 'a column, an SQL expression or a number') }}
-  {%- elif passk._is_number(argument) and not (low <= (argument | float) <= high) -%}
+  {{- passk._check_expression(macro_name, argument_name, argument, 'a column, an SQL expression or a number') -}}
+  {%- if passk._is_number(argument) and not (low <= (argument | float) <= high) -%}
     {{ passk._raise_argument(macro_name, argument_name, argument, 'a number from ' ~ low ~ ' to ' ~ high) }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- Something that can stand in a select: a number, or text that is not empty. -#}
+{% macro _check_expression(macro_name, argument_name, argument, allowed) -%}
+  {%- if argument is not defined or argument is none or argument is boolean
+    or (argument is not number and argument is not string) or (argument is string and not argument.strip()) -%}
+    {{ passk._raise_argument(macro_name, argument_name, argument, allowed) }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- Two literals of which one is part of the other. -#}
+{% macro _check_at_most(macro_name, part_name, part, whole_name, whole) -%}
+  {%- if passk._is_number(part) and passk._is_number(whole) and (part | float) > (whole | float) -%}
+    {{ passk._raise_argument(macro_name, part_name, part, 'at most ' ~ whole_name ~ ', which is ' ~ whole) }}
   {%- endif -%}
 {%- endmacro %}
 
@@ -44,14 +57,52 @@
   {{ passk._check_count(macro_name, 'n', n, 0) }}
   {{- passk._check_count(macro_name, 'c', c, 0) }}
   {{- passk._check_count(macro_name, 'k', k, 1) }}
-  {%- if passk._is_number(n) and passk._is_number(c) and (c | float) > (n | float) -%}
-    {{ passk._raise_argument(macro_name, 'c', c, 'at most n, which is ' ~ n) }}
+  {{- passk._check_at_most(macro_name, 'c', c, 'n', n) }}
+{%- endmacro %}
+
+
+{#- A grid of k. -#}
+{% macro _check_ks(macro_name, ks) -%}
+  {%- if ks is not defined or ks is none or ks is string or ks is mapping or ks is not iterable or ks | length == 0 -%}
+    {{ passk._raise_argument(macro_name, 'ks', ks, 'a list of integers of at least 1') }}
+  {%- endif -%}
+  {%- for k in ks if not passk._is_number(k) or not (1 <= (k | float) <= 9007199254740991) or (k | float) != (k | int) -%}
+    {{ passk._raise_argument(macro_name, 'ks', k, 'an integer of at least 1') }}
+  {%- endfor -%}
+{%- endmacro %}
+
+
+{#- A relation, or the name of one. -#}
+{% macro _check_relation(macro_name, argument_name, relation) -%}
+  {%- if relation is not defined or relation is none or not (relation | string).strip() -%}
+    {{ passk._raise_argument(macro_name, argument_name, relation, 'a relation, or the name of one') }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- Names of columns. -#}
+{% macro _check_columns(macro_name, argument_name, columns) -%}
+  {%- if columns is not defined or columns is none or columns is string or columns is mapping or columns is not iterable
+    or columns | length == 0 -%}
+    {{ passk._raise_argument(macro_name, argument_name, columns, 'a list of column names') }}
   {%- endif -%}
 {%- endmacro %}
 
 
 {% macro _raise_argument(macro_name, argument_name, argument, allowed) -%}
   {{ exceptions.raise_compiler_error(
-    'passk.' ~ macro_name ~ ': ' ~ argument_name ~ ' is ' ~ (argument | tojson) ~ ', but must be ' ~ allowed ~ '.'
+    'passk.' ~ macro_name ~ ': ' ~ argument_name ~ ' is ' ~ (argument | tojson if argument is defined else 'not given')
+    ~ ', but must be ' ~ allowed ~ '.'
   ) }}
+{%- endmacro %}
+
+
+{#- Conditions on data, already doubles: not true where a value is null, NaN, infinite or can't be right. -#}
+
+{% macro _is_count(value, least=0) -%}
+({{ value }} >= {{ least }} and {{ value }} <= 9007199254740991 and {{ value }} = floor({{ value }}))
+{%- endmacro %}
+
+{% macro _is_share(value) -%}
+({{ value }} >= 0 and {{ value }} <= 1)
 {%- endmacro %}

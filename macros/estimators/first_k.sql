@@ -2,28 +2,36 @@
     of the estimates that use all attempts; they show whether order matters. -#}
 
 {% macro pass_at_k_first_k(first_pass_rank, n, k) -%}
+  {{- passk._check_count('pass_at_k_first_k', 'first_pass_rank', first_pass_rank, 1) -}}
   {{- passk._check_count('pass_at_k_first_k', 'n', n, 0) -}}
   {{- passk._check_count('pass_at_k_first_k', 'k', k, 1) -}}
+  {{- passk._check_at_most('pass_at_k_first_k', 'first_pass_rank', first_pass_rank, 'n', n) -}}
   {{ return(adapter.dispatch('pass_at_k_first_k', 'passk')(first_pass_rank, n, k)) }}
 {%- endmacro %}
 
 {% macro default__pass_at_k_first_k(first_pass_rank, n, k) -%}
+{%- set rank, n_, k_ = passk._as_double(first_pass_rank), passk._as_double(n), passk._as_double(k) -%}
 case
-  when ({{ n }}) >= ({{ k }}) and ({{ k }}) >= 1
-    then cast(case when ({{ first_pass_rank }}) <= ({{ k }}) then 1 else 0 end as {{ passk.type_double() }})
+  when {{ passk._is_count(n_) }} and {{ passk._is_count(k_, 1) }} and {{ k_ }} <= {{ n_ }}
+    and ({{ rank }} is null or ({{ passk._is_count(rank, 1) }} and {{ rank }} <= {{ n_ }}))
+    then cast(case when {{ rank }} <= {{ k_ }} then 1 else 0 end as {{ passk.type_double() }})
 end
 {%- endmacro %}
 
 
 {% macro pass_hat_k_first_k(first_fail_rank, n, k) -%}
+  {{- passk._check_count('pass_hat_k_first_k', 'first_fail_rank', first_fail_rank, 1) -}}
   {{- passk._check_count('pass_hat_k_first_k', 'n', n, 0) -}}
   {{- passk._check_count('pass_hat_k_first_k', 'k', k, 1) -}}
+  {{- passk._check_at_most('pass_hat_k_first_k', 'first_fail_rank', first_fail_rank, 'n', n) -}}
   {{ return(adapter.dispatch('pass_hat_k_first_k', 'passk')(first_fail_rank, n, k)) }}
 {%- endmacro %}
 
 {% macro default__pass_hat_k_first_k(first_fail_rank, n, k) -%}
+{%- set rank, n_, k_ = passk._as_double(first_fail_rank), passk._as_double(n), passk._as_double(k) -%}
 case
-  when ({{ n }}) >= ({{ k }}) and ({{ k }}) >= 1
-    then cast(case when ({{ first_fail_rank }}) <= ({{ k }}) then 0 else 1 end as {{ passk.type_double() }})
+  when {{ passk._is_count(n_) }} and {{ passk._is_count(k_, 1) }} and {{ k_ }} <= {{ n_ }}
+    and ({{ rank }} is null or ({{ passk._is_count(rank, 1) }} and {{ rank }} <= {{ n_ }}))
+    then cast(case when {{ rank }} <= {{ k_ }} then 0 else 1 end as {{ passk.type_double() }})
 end
 {%- endmacro %}

@@ -1,10 +1,6 @@
 {% macro k_sweep(relation, ks, n='n', c='c', columns=[]) -%}
-  {%- if ks is string or ks is number or ks is not iterable or ks | length == 0 -%}
-    {{ passk._raise_argument('k_sweep', 'ks', ks, 'a list of integers of at least 1') }}
-  {%- endif -%}
-  {%- for k in ks -%}
-    {{ passk._check_count('k_sweep', 'ks', k, 1) }}
-  {%- endfor -%}
+  {{- passk._check_relation('k_sweep', 'relation', relation) -}}
+  {{- passk._check_ks('k_sweep', ks) -}}
   {{ return(adapter.dispatch('k_sweep', 'passk')(relation, ks, n, c, columns)) }}
 {%- endmacro %}
 

@@ -8,8 +8,7 @@
 {% macro default__log_choose(n, k) -%}
 {%- set n_, k_ = passk._as_double(n), passk._as_double(k) -%}
 case
-  when {{ k_ }} >= 0 and {{ n_ }} >= {{ k_ }} and {{ n_ }} <= 9007199254740992
-    and {{ n_ }} = floor({{ n_ }}) and {{ k_ }} = floor({{ k_ }})
+  when {{ passk._is_count(n_) }} and {{ passk._is_count(k_) }} and {{ k_ }} <= {{ n_ }}
     then case
       when {{ k_ }} = 0 or {{ k_ }} = {{ n_ }} then cast(0 as {{ passk.type_double() }})
       else 0 - {{ passk._log_choose_ratio(n, k, k) }}

@@ -19,6 +19,5 @@ end
 
 {#- Counts that an estimate from n attempts at k can be made of. Everything else, null and NaN too, is not true. -#}
 {% macro _is_eligible(n, c, k) -%}
-{{ k }} >= 1 and {{ n }} >= {{ k }} and {{ c }} >= 0 and {{ c }} <= {{ n }} and {{ n }} <= 9007199254740992
-    and {{ n }} = floor({{ n }}) and {{ c }} = floor({{ c }}) and {{ k }} = floor({{ k }})
+{{ passk._is_count(n) }} and {{ passk._is_count(c) }} and {{ passk._is_count(k, 1) }} and {{ c }} <= {{ n }} and {{ k }} <= {{ n }}
 {%- endmacro %}

@@ -45,7 +45,5 @@ end
 
 {#- Counts that a plug-in can be made of: k may be larger than n. -#}
 {% macro _is_pluggable(n, c, k) -%}
-{{ k }} >= 1 and {{ n }} >= 1 and {{ c }} >= 0 and {{ c }} <= {{ n }} and {{ n }} <= 9007199254740992
-    and {{ n }} = floor({{ n }}) and {{ c }} = floor({{ c }}) and {{ k }} = floor({{ k }})
-    and {{ k }} <= 9007199254740992
+{{ passk._is_count(n, 1) }} and {{ passk._is_count(c) }} and {{ passk._is_count(k, 1) }} and {{ c }} <= {{ n }}
 {%- endmacro %}

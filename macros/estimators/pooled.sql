@@ -32,5 +32,5 @@ end
 
 
 {% macro _is_rate(p, k) -%}
-{{ p }} >= 0 and {{ p }} <= 1 and {{ k }} >= 1 and {{ k }} <= 9007199254740992 and {{ k }} = floor({{ k }})
+{{ passk._is_share(p) }} and {{ passk._is_count(k, 1) }}
 {%- endmacro %}

@@ -1,4 +1,6 @@
 {% macro streak_lengths(relation, partition_by, attempt='attempt', outcome='outcome') -%}
+  {{- passk._check_relation('streak_lengths', 'relation', relation) -}}
+  {{- passk._check_columns('streak_lengths', 'partition_by', partition_by) -}}
   {{ return(adapter.dispatch('streak_lengths', 'passk')(relation, partition_by, attempt, outcome)) }}
 {%- endmacro %}
 
@@ -37,9 +39,9 @@ with numbered as (
 
 
 {% macro window_counts(streaks, partition_by, ks) -%}
-  {%- for k in ks -%}
-    {{ passk._check_count('window_counts', 'ks', k, 1) }}
-  {%- endfor -%}
+  {{- passk._check_relation('window_counts', 'streaks', streaks) -}}
+  {{- passk._check_columns('window_counts', 'partition_by', partition_by) -}}
+  {{- passk._check_ks('window_counts', ks) -}}
   {{ return(adapter.dispatch('window_counts', 'passk')(streaks, partition_by, ks)) }}
 {%- endmacro %}
 

@@ -3,22 +3,30 @@
 {% macro pass_at_k_window(fail_windows, windows) -%}
   {{- passk._check_count('pass_at_k_window', 'fail_windows', fail_windows, 0) -}}
   {{- passk._check_count('pass_at_k_window', 'windows', windows, 0) -}}
+  {{- passk._check_at_most('pass_at_k_window', 'fail_windows', fail_windows, 'windows', windows) -}}
   {{ return(adapter.dispatch('pass_at_k_window', 'passk')(fail_windows, windows)) }}
 {%- endmacro %}
 
 {% macro default__pass_at_k_window(fail_windows, windows) -%}
 {%- set failed, all_ = passk._as_double(fail_windows), passk._as_double(windows) -%}
-case when {{ all_ }} >= 1 and {{ failed }} between 0 and {{ all_ }} then ({{ all_ }} - {{ failed }}) / {{ all_ }} end
+case
+  when {{ passk._is_count(all_, 1) }} and {{ passk._is_count(failed) }} and {{ failed }} <= {{ all_ }}
+    then ({{ all_ }} - {{ failed }}) / {{ all_ }}
+end
 {%- endmacro %}
 
 
 {% macro pass_hat_k_window(pass_windows, windows) -%}
   {{- passk._check_count('pass_hat_k_window', 'pass_windows', pass_windows, 0) -}}
   {{- passk._check_count('pass_hat_k_window', 'windows', windows, 0) -}}
+  {{- passk._check_at_most('pass_hat_k_window', 'pass_windows', pass_windows, 'windows', windows) -}}
   {{ return(adapter.dispatch('pass_hat_k_window', 'passk')(pass_windows, windows)) }}
 {%- endmacro %}
 
 {% macro default__pass_hat_k_window(pass_windows, windows) -%}
 {%- set passed, all_ = passk._as_double(pass_windows), passk._as_double(windows) -%}
-case when {{ all_ }} >= 1 and {{ passed }} between 0 and {{ all_ }} then {{ passed }} / {{ all_ }} end
+case
+  when {{ passk._is_count(all_, 1) }} and {{ passk._is_count(passed) }} and {{ passed }} <= {{ all_ }}
+    then {{ passed }} / {{ all_ }}
+end
 {%- endmacro %}

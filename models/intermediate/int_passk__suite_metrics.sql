@@ -255,7 +255,10 @@ pooled as (
 
 select
   *,
-  {{ passk.heterogeneity('delta_k', 'pass_rate', 'k') }} as heterogeneity,
+  {#- delta_k over its bound, m - m^k, with the same unbiased estimate of m^k in both: at k = 2 the intraclass correlation. #}
+  case
+    when k > 1 and pass_rate - pass_hat_k + delta_k > 0 then delta_k / (pass_rate - pass_hat_k + delta_k)
+  end as heterogeneity,
   {{ passk.suite_reading(
     'pass_at_k', 'pass_hat_k', var('passk_capable_threshold'), var('passk_consistent_threshold')
   ) }} as reading,

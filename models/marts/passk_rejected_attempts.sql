@@ -13,7 +13,7 @@ broken_rows as (
     task_id,
     attempt,
     outcome,
-    {{ dbt.split_part('reject_reason', "':'", 1) }} as reason_code,
+    substring(reject_reason, 1, {{ dbt.position("':'", 'reject_reason') }} - 1) as reason_code,
     reject_reason as reason,
     raw,
     source_file,

@@ -18,15 +18,7 @@ states as (
 ),
 
 streaks as (
-  select
-    run_id,
-    suite,
-    task_id,
-    max(case when kind = 'passed' then streak_length else 0 end) as longest_pass_streak,
-    max(case when kind = 'failed' then streak_length else 0 end) as longest_fail_streak
-  from {{ ref('int_passk__streaks') }}
-  where slice_name = 'all'
-  group by run_id, suite, task_id
+  select * from {{ ref('int_passk__task_streaks') }}
 ),
 
 classified as (
@@ -38,19 +30,8 @@ classified as (
     states.pass_rate,
     states.pass_at_k,
     states.pass_hat_k,
-    {% if var('passk_ordered_metrics', true) -%}
-    case
-      when counts.pass_mask is not null then {{ passk._mask_longest('counts.pass_mask') }}
-      else coalesce(streaks.longest_pass_streak, 0)
-    end as longest_pass_streak,
-    case
-      when counts.pass_mask is not null then {{ passk._mask_longest('counts.fail_mask') }}
-      else coalesce(streaks.longest_fail_streak, 0)
-    end as longest_fail_streak,
-    {%- else -%}
-    cast(null as {{ dbt.type_bigint() }}) as longest_pass_streak,
-    cast(null as {{ dbt.type_bigint() }}) as longest_fail_streak,
-    {%- endif %}
+    streaks.longest_pass_streak,
+    streaks.longest_fail_streak,
     {{ passk.task_class('counts.n', 'counts.c', var('passk_consistent_rate'), var('passk_incapable_rate')) }} as task_class
   from counts
   inner join runs

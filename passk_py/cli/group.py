@@ -33,6 +33,7 @@ COMMANDS: Final = (
 """In the order in which they are used; each is the attribute ``command`` of its module."""
 
 COULD_NOT_RUN: Final = 2
+_STDOUT: Final = 1
 
 
 class PasskGroup(click.Group):
@@ -79,9 +80,10 @@ class PasskGroup(click.Group):
         try:
             code = super().main(words, standalone_mode=False, **call)
             sys.stdout.flush()
-        except BrokenPipeError:
-            # Whoever read the output has seen enough. Python would complain at its exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (BrokenPipeError, SystemExit):
+            # Whoever read the output has seen enough; click turns that into an exit with 1, which
+            # means something else here. Python would complain at its end without the redirection.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
             sys.exit(0)
         except Exception as error:  # noqa: BLE001 - the end of every error
             _fail(session, error)
@@ -136,6 +138,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
 
 
 @click.group(
+    "passk",
     cls=PasskGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     invoke_without_command=True,

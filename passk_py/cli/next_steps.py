@@ -46,7 +46,7 @@ def say_next(session: Session, *steps: tuple[str, str]) -> None:
     longest = max(len(command) for _, command in steps)
     room = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
     for purpose, command in steps:
-        if width + longest + 4 <= room:
+        if len(steps) == 1 or width + longest + 4 <= room:
             session.say(f"  {purpose:<{width}}  {command}")
         else:
             session.say(f"  {purpose}")

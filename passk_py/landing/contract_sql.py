@@ -80,9 +80,10 @@ class ContractSql:
             A query with a row for each row of the relation, in its order. ``odd`` is true for the
             rows that break a rule.
         """
-        whens = ["read_code is not null", *(rule.when for rule in self._rules)]
-        odd = "coalesce(" + " or ".join(f"({when})" for when in whens) + ", false)"
-        return f"select {self._columns()}, source_line, {odd} as odd from {self._valued(relation)}"
+        return (
+            f"select {self._columns()}, source_line, {self._odd()} as odd "
+            f"from {self._valued(relation)}"
+        )
 
     def explained(self, relation: str) -> str:
         """Write SQL for the contract's columns, ``source_line`` and what is wrong with the row.
@@ -117,8 +118,14 @@ class ContractSql:
             f"case when fault is not null then {code} end as reject_code, "
             f"case when fault is not null then {reason} end as reject_reason, "
             f"case when fault is not null then {cut} end as raw_text "
-            f"from (select *, {case_of(whens)} as fault from {self._valued(relation)})"
+            # Which rule it is, is asked of the odd rows only.
+            f"from (select *, case when odd then {case_of(whens)} end as fault "
+            f"from (select *, {self._odd()} as odd from {self._valued(relation)}))"
         )
+
+    def _odd(self) -> str:
+        whens = ["read_code is not null", *(rule.when for rule in self._rules)]
+        return "coalesce(" + " or ".join(f"({when})" for when in whens) + ", false)"
 
     def _columns(self) -> str:
         # The fills come last: a value of the wrong type is refused, not filled over.

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.formats.sample import glob_literal
 from passk_py.landing.elements import read_elements
+from passk_py.landing.json_sql import fast_columns, fast_oddity, member, rows_of_texts
 from passk_py.landing.records import Batch, read_lines
 from passk_py.landing.table_records import TableBatch, read_table
-from passk_py.landing.values import case_of, quote
+from passk_py.landing.values import identifier, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from passk_py.formats import Format, Key, Kind
+    from passk_py.formats import Format, Kind
     from passk_py.formats.sample import Sample
     from passk_py.landing.source import Source
 
@@ -40,6 +40,7 @@ __all__ = [
 
 # The file's own longest row in the fast way; longer ones are left to the careful way.
 _FAST_ROW_BYTES: Final = 16 << 20
+_PIECE: Final = 8192
 # A field that starts or ends in blanks outside of its quotes: DuckDB drops the blanks, Python's
 # reader takes the quotes for part of the text. The careful reader decides.
 _BLANK_AND_QUOTE: Final = re.compile(
@@ -101,7 +102,7 @@ def fast_relation(sample: Sample, reader: Format) -> str:
     path = quote(glob_literal(sample.path))
     compression = f"compression = '{sample.compression}'"
     if reader.container == "parquet":
-        names = {_name(name): kind for name, kind in sample.kinds.items() if name}
+        names = {identifier(name): kind for name, kind in sample.kinds.items() if name}
         # A type that is exact as text becomes text; the others stay what they are.
         columns = [
             f"cast({name} as varchar) as {name}" if kind == "text" else name
@@ -123,21 +124,12 @@ def fast_relation(sample: Sample, reader: Format) -> str:
             f"strict_mode = true, {compression}, columns = {{{all_columns}}})"
         )
     shape = "newline_delimited" if reader.container == "json_lines" else "array"
-    columns = [f"{_member(key)} as {_name(key.column)}" for key in reader.keys]
-    nested = [_looks_nested(key) for key in reader.keys if key.scalar]
-    # Beyond that, a double does not hold every whole number.
-    whole = [column.name for column in CONTRACT_COLUMNS if column.duckdb_type == "BIGINT"]
-    large = [
-        f"abs({_member(key)}) >= {1 << 53}"
-        for key in reader.keys
-        if key.measure and key.path[-1] in whole
-    ]
-    odd = " or ".join([*nested, *large, "false"])
+    values = ", ".join(f"{member(key)} as {identifier(key.column)}" for key in reader.keys)
     return (
-        f"select {', '.join(columns)}, null::bigint as source_line, null::varchar as raw, "
-        f"case when {odd} then 'odd' end as read_code, null::varchar as read_reason "
-        f"from read_json({path}, format = '{shape}', {compression}, "
-        f"maximum_object_size = {_FAST_ROW_BYTES}, columns = {_json_columns(reader.keys)})"
+        f"select {values}, null::bigint as source_line, null::varchar as raw, "
+        f"case when {fast_oddity(reader.keys)} then 'odd' end as read_code, "
+        f"null::varchar as read_reason from read_json({path}, format = '{shape}', {compression}, "
+        f"maximum_object_size = {_FAST_ROW_BYTES}, columns = {fast_columns(reader.keys)})"
     )
 
 
@@ -221,17 +213,25 @@ def frame_of(batch: Batch) -> object:
     """
     import polars as pl
 
+    nothing = pl.lit(None, dtype=pl.String)
+    faulty = any(batch.codes)
     data: dict[str, Any] = {
         "line": pl.Series(batch.numbers, dtype=pl.Int64),
         "text": pl.Series(batch.texts, dtype=pl.String),
-        "code": pl.Series(batch.codes, dtype=pl.String),
-        "reason": pl.Series(batch.reasons, dtype=pl.String),
         "ends": pl.Series(batch.ends, dtype=pl.Boolean),
     }
+    if faulty:
+        data["code"] = pl.Series(batch.codes, dtype=pl.String)
+        data["reason"] = pl.Series(batch.reasons, dtype=pl.String)
     if isinstance(batch, TableBatch):
         for place, values in enumerate(batch.columns):
             data[f"c{place}"] = pl.Series(values, dtype=pl.String)
-    return _Frame(pl.DataFrame(data))
+    frame = pl.DataFrame(data)
+    if not faulty:
+        frame = frame.with_columns(nothing.alias("code"), nothing.alias("reason"))
+    # DuckDB gives each piece to a thread.
+    pieces = [frame[start : start + _PIECE] for start in range(0, frame.height, _PIECE)]
+    return _Frame(pl.concat(pieces, rechunk=False))
 
 
 def relation_of_batch(name: str, sample: Sample, reader: Format) -> str:
@@ -257,59 +257,7 @@ def relation_of_batch(name: str, sample: Sample, reader: Format) -> str:
             f"select {_csv_columns(sample)}, line as source_line, text as raw, "
             f"code as read_code, reason as read_reason from {name}"
         )
-    return _json_rows(name, reader.keys, reader.unit)
-
-
-def _json_rows(name: str, keys: tuple[Key, ...], what: str) -> str:
-    paths = ", ".join(quote(_json_path(key)) for key in keys)
-    texts = ", ".join(
-        # As DuckDB's own reader does in the fast way.
-        f"case parts[{place}] when 'true' then '1' when 'false' then '0' else texts[{place}] end "
-        f"as {_name(key.column)}"
-        if key.measure
-        else f"texts[{place}] as {_name(key.column)}"
-        for place, key in enumerate(keys, 1)
-    )
-    tops = ", ".join(quote(top) for top in dict.fromkeys(key.path[0] for key in keys))
-    first = {place: f"left(parts[{place}], 1)" for place, key in enumerate(keys, 1) if key.scalar}
-    nested = case_of(
-        [
-            (f"{mark} in ('{{', '[', 't', 'f')", _nested_reason(keys[place - 1], mark))
-            for place, mark in first.items()
-        ]
-    )
-    cut_off = f"The last {what} ends within its JSON; the file is probably cut off."
-    not_object = f"{quote(f'The {what} is not a JSON object but ')} || lower(type) || '.'"
-    twice = f"{quote(f'The {what} has the key ')} || doubled || ' twice.'"
-    faults = [
-        ("code is not null", "code", "reason"),
-        ("not valid and ends", "'truncated'", quote(cut_off)),
-        ("not valid", "'malformed_line'", quote(f"The {what} is not valid JSON.")),
-        ("type <> 'OBJECT'", "'malformed_line'", not_object),
-        ("doubled is not null", "'malformed_line'", twice),
-        ("nested is not null", "'wrong_type'", "nested"),
-    ]
-    code = case_of([(when, code) for when, code, _ in faults])
-    reason = case_of([(when, reason) for when, _, reason in faults])
-    # Each step needs what the one before made sure of: the functions raise on broken JSON.
-    return f"""
-        select {texts}, line as source_line, text as raw,
-            {code} as read_code, {reason} as read_reason
-        from (select *, ({nested})::varchar as nested,
-            [k for k in names if len([n for n in names if n = k]) > 1][1] as doubled
-        from (select *,
-            case when type = 'OBJECT' then json_extract(text, [{paths}]) end as parts,
-            case when type = 'OBJECT' then json_extract_string(text, [{paths}]) end as texts,
-            case when type = 'OBJECT'
-                then [k for k in json_keys(text) if k in ({tops})] end as names
-        from (select *, case when valid then json_type(text) end as type
-        from (select *, code is null and json_valid(text) as valid from {name}))))
-    """
-
-
-def _nested_reason(key: Key, first: str) -> str:
-    kind = f"case {first} when '{{' then 'an object' when '[' then 'a list' else 'a boolean' end"
-    return f"{quote(key.column + ' is ')} || {kind} || ', which is neither text nor a number.'"
+    return rows_of_texts(name, reader.keys, reader.unit)
 
 
 def _places(sample: Sample) -> dict[str, int]:
@@ -322,49 +270,4 @@ def _places(sample: Sample) -> dict[str, int]:
 
 
 def _csv_columns(sample: Sample) -> str:
-    return ", ".join(f"c{place} as {_name(name)}" for name, place in _places(sample).items())
-
-
-def _name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _member(key: Key) -> str:
-    return ".".join(_name(part) for part in key.path)
-
-
-def _looks_nested(key: Key) -> str:
-    """Write SQL for a text that may have been an object, a list or a boolean.
-
-    DuckDB's reader gives those as text, and a text is also allowed to look like that; the careful
-    reader knows which it was.
-    """
-    # As comparisons, which look at the first bytes only: '[' comes before '\\', '{' before '|'.
-    value = _member(key)
-    brackets = " or ".join(
-        f"({value} >= {quote(opens)} and {value} < {quote(after)})"
-        for opens, after in (("[", "\\"), ("{", "|"))
-    )
-    return f"{brackets} or {value} = 'true' or {value} = 'false'"
-
-
-def _json_path(key: Key) -> str:
-    return "$" + "".join(f'."{part}"' for part in key.path)
-
-
-def _json_columns(keys: tuple[Key, ...]) -> str:
-    tree: dict[str, Any] = {}
-    for key in keys:
-        node = tree
-        for part in key.path[:-1]:
-            node = node.setdefault(part, {})
-        node[key.path[-1]] = (
-            "MAP(VARCHAR, VARCHAR)" if key.table else "DOUBLE" if key.measure else "VARCHAR"
-        )
-
-    def written(node: dict[str, Any] | str) -> str:
-        if isinstance(node, str):
-            return node
-        return "STRUCT(" + ", ".join(f"{_name(k)} {written(v)}" for k, v in node.items()) + ")"
-
-    return "{" + ", ".join(f"{quote(k)}: {quote(written(v))}" for k, v in tree.items()) + "}"
+    return ", ".join(f"c{place} as {identifier(name)}" for name, place in _places(sample).items())

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BATCH_BYTES", "MAX_RECORD_BYTES", "Batch", "decode", "read_lines", "too_long"]
 
-BATCH_BYTES: Final = 4 << 20
-"""How much is read at a time."""
+BATCH_BYTES: Final = 16 << 20
+"""How much is read at a time. Planning the query of a batch costs as much as running a few MB."""
 
 MAX_RECORD_BYTES: Final = 64 << 20
 """The longest row that is looked into. A longer one is refused without being held in memory."""

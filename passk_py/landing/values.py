@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
     from passk_py.formats import Kind
 
-__all__ = ["MAX_TEXT_BYTES", "TYPERS", "Rule", "Typed", "as_flag", "case_of", "quote", "shown"]
+__all__ = [
+    "MAX_TEXT_BYTES",
+    "TYPERS",
+    "Rule",
+    "Typed",
+    "as_flag",
+    "case_of",
+    "identifier",
+    "quote",
+    "shown",
+]
 
 MAX_TEXT_BYTES: Final = 1 << 20
 """The longest identifier. More is a mistake: a transcript in the wrong column, say."""
@@ -32,6 +42,17 @@ def quote(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Write a name as SQL has it.
+
+    Examples
+    --------
+    >>> identifier('an "id" column')
+    '"an ""id"" column"'
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 def shown(column: str) -> str:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import polars as pl
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from passk_py.contract import LANDING_COLUMNS
 
@@ -136,7 +136,9 @@ class Dbt:
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 1}
-        profile = {self.profile: {"target": "duckdb", "outputs": {"duckdb": output, "demo": output}}}
+        profile = {
+            self.profile: {"target": "duckdb", "outputs": {"duckdb": output, "demo": output}}
+        }
         # JSON is YAML too.
         (self.folder / "profiles.yml").write_text(json.dumps(profile), encoding="utf-8")
 
@@ -188,7 +190,7 @@ class Dbt:
             manifest = self.manifest(variables, target)
             command, *rest = arguments
             try:
-                done = dbtRunner(manifest=manifest).invoke(
+                done: Any = dbtRunner(manifest=manifest).invoke(
                     [command, *self.options(variables, target), "--no-write-json", *rest]
                 )
             finally:

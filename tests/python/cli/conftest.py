@@ -168,6 +168,13 @@ def letters(built: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def models_only(monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """Options of a build without tests, which are most of the time of a small build."""
+    monkeypatch.setenv("DBT_INDIRECT_SELECTION", "empty")
+    return ("--select", "resource_type:model")
+
+
+@pytest.fixture
 def change(letters: Path) -> Callable[..., None]:
     """Runs statements on the copy."""
 

@@ -22,43 +22,37 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_build_says_what_it_built_and_names_the_next_command(passk: Passk, letters: Path) -> None:
-    said = passk("build")
+    folder = letters.parent / "a folder, with a comma"
+    folder.mkdir()
+    odd = letters.rename(folder / "my-db.v2 (copy).duckdb")
+    said = passk("build", "--database", odd)
     assert (said.code, said.err) == (0, "")
     first, second = said.out.splitlines()
     words = first.split()
     assert words[1:4] == ["models", "built", "and"]
     assert words[5:7] == ["tests", "passed,"]
-    assert second.split() == ["next", "passk", "show"]
-
-
-def test_build_writes_beside_the_database_only(passk: Passk, letters: Path) -> None:
-    said = passk("build", "--json")
-    assert said.json["failed"] == []
-    assert said.json["models"] > 10
-    assert sorted(path.name for path in letters.parent.iterdir()) == [".passk", "passk.duckdb"]
-    assert state_dir(letters) == letters.parent / ".passk" / "passk"
-    assert (letters.parent / ".passk" / ".gitignore").read_text(encoding="utf-8") == "*\n"
+    assert second == f"  next  passk show --database '{odd}'"
+    assert sorted(path.name for path in folder.iterdir()) == [".passk", odd.name]
+    assert state_dir(odd) == folder / ".passk" / "my-db.v2 (copy)"
+    assert (folder / ".passk" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 
 def test_two_databases_in_a_folder_have_a_state_each() -> None:
     assert state_dir("a.duckdb") != state_dir("b.duckdb")
 
 
-def test_names_of_databases_may_be_odd(passk: Passk, letters: Path) -> None:
-    folder = letters.parent / "a folder, with a comma"
-    folder.mkdir()
-    odd = letters.rename(folder / "my-db.v2 (copy).duckdb")
-    said = passk("build", "--database", odd)
-    assert said.code == 0, said.err
-    assert f"passk show --database '{odd}'" in said.out
-
-
-def test_vars_reach_the_models(passk: Passk, letters: Path) -> None:
-    said = passk("build", "--vars", "{passk_ks: [1, 3], passk_deployment_k: 3}")
+def test_vars_reach_the_models(passk: Passk, letters: Path, models_only: tuple[str, str]) -> None:
+    said = passk("build", *models_only, "--vars", "{passk_ks: [1, 3], passk_deployment_k: 3}")
     assert said.code == 0, said.err
     values = passk("show", "--json").json
     assert values["deployment_k"] == 3
-    assert {m["k"] for m in values["suites"][0]["runs"][0]["metrics"]} == {1, 3}
+    (suite,) = values["suites"]
+    assert {m["k"] for m in suite["runs"][0]["metrics"]} == {1, 3}
+    (found,) = suite["verdicts"][0]["hidden_regressions"]
+    assert (found["before"], found["after"], found["k"]) == ("old", "new", 3)
+    # By hand: pass@1 is (1 + 0 + 1/4) / 3, then (3/4 + 2/4 + 2/3) / 3; pass^3 is 1/3, then 1/4 / 3.
+    assert found["pass_at_1"] == pytest.approx([1.25 / 3, (0.75 + 0.5 + 2 / 3) / 3], rel=1e-14)
+    assert found["pass_hat_k"] == pytest.approx([1 / 3, 0.25 / 3], rel=1e-14)
 
 
 def test_vars_of_the_environment(
@@ -104,11 +98,12 @@ def test_vars_that_can_not_be_read(
 
 
 def test_wrong_vars_are_named_all_at_once(passk: Passk, letters: Path) -> None:
-    said = passk("build", "--vars", "{passk_on_short: x, passk_capable_threshold: 2}")
+    said = passk("build", "--vars", "{passk_on_short: x, passk_ordered_metrics: 2}")
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("Error: 2 vars are wrong.\n")
     assert 'passk_on_short is "x", but must be null_suite or eligible_only.' in said.err
-    assert "passk_capable_threshold is 2, but must be a number from 0 to 1." in said.err
+    assert "passk_ordered_metrics is 2, but must be true or false." in said.err
+    assert said.err.endswith("Correct --vars and build again.\n")
 
 
 def test_unknown_target(passk: Passk, letters: Path) -> None:
@@ -136,12 +131,16 @@ def test_model_that_can_not_be_built_is_named_with_exit_code_two(passk: Passk) -
     assert last.endswith(" after them were skipped.")
 
 
-def test_attempts_of_files_are_found_from_the_working_directory(passk: Passk) -> None:
+def test_attempts_of_files_are_found_from_the_working_directory(
+    passk: Passk, models_only: tuple[str, str]
+) -> None:
     Path("log.csv").write_text(
         "run_id,task_id,attempt,passed\nr,t,1,true\nr,t,2,false\n", encoding="utf-8"
     )
-    said = passk("build", "--vars", "{passk_attempts_files: log.csv}")
+    said = passk("build", *models_only, "--vars", "{passk_attempts_files: log.csv}", "--json")
     assert said.code == 0, said.err
+    assert said.json["failed"] == []
+    assert said.json["models"] > 10
     rows = passk("show", "passk_runs", "--json").json["rows"]
     assert [(row["run_id"], row["n"], row["c"]) for row in rows] == [("r", 2, 1)]
 
@@ -155,8 +154,7 @@ def test_test_that_the_data_fail_is_exit_code_one(
             " where table_name = 'int_passk__task_counts'"
         ).fetchall()
     change(f"update {schema}.int_passk__task_counts set c = n + 1 where task_id = 'steady'")
-    said = passk("build", "--select", "passk_task_metrics,resource_type:test", "--json")
-    said = said if said.code == 1 else passk("build", "--select", "resource_type:test", "--json")
+    said = passk("build", "--select", "resource_type:test", "--json")
     assert said.code == 1
     assert {node["status"] for node in said.json["failed"]} == {"fail"}
     assert "Failed: test " in said.err
@@ -170,11 +168,17 @@ def test_report_tells_failed_tests_from_what_could_not_run() -> None:
     assert BuildReport(1, 0, 3, (test, model), (), 1.0).exit_code == 2
 
 
-def test_python_api_builds_and_leaves_the_database_free(letters: Path) -> None:
+def test_python_api_builds_and_leaves_the_database_free(
+    letters: Path, models_only: tuple[str, str]
+) -> None:
     seen: list[tuple[str, int, int]] = []
-    report = build(letters, progress=lambda *step: seen.append(step))
+    report = build(
+        letters,
+        select=["passk_runs", "passk_tasks"],
+        progress=lambda *step: seen.append(step),
+    )
     assert report.exit_code == 0
-    assert {name for name, *_ in seen} >= {"passk_runs", "passk_tasks"}
+    assert {name for name, *_ in seen} == {"passk_runs", "passk_tasks"}
     assert len(seen) == seen[0][2]
     with duckdb.connect(str(letters)) as connection:
         connection.execute("create table free (x integer)")

@@ -68,21 +68,14 @@ def test_answer_in_a_terminal_of_eighty_columns(
     assert not [line for line in out.splitlines() if line != line.rstrip()]
 
 
-def test_demo_again_changes_nothing(
-    passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(demo.folder)
-    again = passk("demo", "--json")
-    assert again.code == 0
-    assert again.json == demo.said.json
-
-
-def test_demo_leaves_the_database_of_the_environment_alone(
+def test_demo_again_changes_nothing_nor_the_database_of_the_environment(
     passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PASSK_DATABASE", str(tmp_path / "mine.duckdb"))
     monkeypatch.chdir(demo.folder)
-    assert passk("demo").code == 0
+    again = passk("demo", "--json")
+    assert again.code == 0
+    assert again.json == demo.said.json
     assert not (tmp_path / "mine.duckdb").exists()
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from passk_py.export import FORMATS, export_tables
 from passk_py.public_tables import PUBLIC_TABLES
@@ -42,10 +41,11 @@ def test_parquet_and_arrow_hold_the_same_types_and_values(
     expected = read_table(table)
     assert passk("export", table, "-o", "t.parquet").code == 0
     assert passk("export", table, "-o", "t.arrow").code == 0
-    assert_frame_equal(pl.read_parquet("t.parquet"), expected, check_exact=True)
-    arrow = pl.read_ipc("t.arrow", memory_map=False)
-    assert arrow.columns == expected.columns
-    assert_frame_equal(arrow, expected, check_exact=True)
+    parquet = pl.read_parquet("t.parquet")
+    arrow = pl.read_ipc("t.arrow")
+    for frame in (parquet, arrow):
+        assert frame.schema == expected.schema
+        assert frame.rows() == expected.rows()
 
 
 def test_csv_and_json_hold_the_same_values(passk: Passk, letters: Path) -> None:

@@ -105,7 +105,9 @@ def test_table_fits_a_narrow_terminal(
     from passk_py.cli.session import Session
 
     monkeypatch.setattr(
-        Session, "console", lambda *_, **__: Console(width=60, force_terminal=True, no_color=True)
+        Session,
+        "console",
+        lambda *_, **__: Console(width=60, force_terminal=True, color_system=None),
     )
     out = passk("show", "passk_rejected_attempts").out
     out += passk("show", "passk_attempts", "--limit", 3).out

@@ -32,16 +32,20 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
 
 
 VARS = [
-    "{passk_on_short: eligible_only, passk_ks: [1, 2, 3, 8], passk_deployment_k: 2}",
-    "{passk_slices: [kind, {name: run_id, expression: attempt % 2}, {name: o'x, expression: agent}]}",
+    (
+        "{passk_on_short: eligible_only, passk_ks: [1, 2, 3, 8], passk_deployment_k: 2, passk_slices: "
+        "[kind, {name: run_id, expression: attempt % 2}, {name: o'x, expression: agent}], "
+        "passk_consistent_rate: 0.7, passk_incapable_rate: 0.3}"
+    ),
     "{passk_ordered_metrics: false, passk_capable_threshold: 0.3, passk_consistent_threshold: 0.1}",
-    "{passk_consistent_rate: 0.7, passk_incapable_rate: 0.3}",
 ]
 
 
 @pytest.mark.parametrize("variables", VARS)
-def test_agrees_under_other_vars(variables: str, passk: Passk, letters: Path) -> None:
-    said = passk("build", "--vars", variables)
+def test_agrees_under_other_vars(
+    variables: str, passk: Passk, letters: Path, models_only: tuple[str, str]
+) -> None:
+    said = passk("build", *models_only, "--vars", variables)
     assert said.code == 0, said.err
     said = passk("validate", "--vars", variables)
     assert said.code == 0, said.out
@@ -57,51 +61,61 @@ def as_table(name: str, *updates: str) -> list[str]:
     ]
 
 
-WRONG = [
-    ("passk_task_metrics", "pass_at_k", "pass_at_k * (1 + 1e-11)"),
-    ("passk_task_metrics", "pass_hat_k", "null"),
-    ("passk_task_metrics", "n", "n + 1"),
-    ("passk_task_metrics", "windows", "windows - 1"),
-    ("passk_task_metrics", "pass_hat_k_window", "pass_hat_k_window / 2"),
-    ("passk_task_metrics", "null_reason", "'because'"),
-    ("passk_tasks", "task_class", "'flaky'"),
-    ("passk_tasks", "confirmed", "not confirmed"),
-    ("passk_tasks", "longest_pass_streak", "longest_pass_streak + 1"),
-    ("passk_tasks", "lost_reliability_share", "lost_reliability_share + 1e-9"),
-    ("passk_tasks", "started_at", "started_at + interval 1 second"),
-    ("passk_suite_metrics", "pass_hat_k", "pass_hat_k + 1e-11"),
-    ("passk_suite_metrics", "delta_k", "delta_k + 1e-9"),
-    ("passk_suite_metrics", "heterogeneity", "0"),
-    ("passk_suite_metrics", "reading", "'capable and consistent'"),
-    ("passk_suite_metrics", "eligible_tasks", "eligible_tasks - 1"),
-    ("passk_runs", "excluded", "excluded + 1"),
-    ("passk_runs", "rejected", "rejected + 1"),
-    ("passk_runs", "pass_rate", "pass_rate + 1e-10"),
-]
+WRONG = {
+    "passk_task_metrics": (
+        "run_id = 'old' and task_id = 'steady' and k = 2",
+        {
+            "pass_at_k": "pass_at_k * (1 + 1e-11)",
+            "pass_hat_k": "null",
+            "n": "n + 1",
+            "windows": "windows - 1",
+            "pass_hat_k_window": "pass_hat_k_window / 2",
+            "null_reason": "'because'",
+        },
+    ),
+    "passk_tasks": (
+        "run_id = 'old' and task_id = 'steady'",
+        {
+            "task_class": "'flaky'",
+            "confirmed": "not confirmed",
+            "longest_pass_streak": "longest_pass_streak + 1",
+            "lost_reliability_share": "lost_reliability_share + 1e-9",
+            "started_at": "started_at + interval 1 second",
+        },
+    ),
+    "passk_suite_metrics": (
+        "run_id = 'new' and k = 2",
+        {
+            "pass_hat_k": "pass_hat_k + 1e-11",
+            "delta_k": "delta_k + 1e-9",
+            "heterogeneity": "0",
+            "reading": "'capable and consistent'",
+            "eligible_tasks": "eligible_tasks - 1",
+        },
+    ),
+    "passk_runs": (
+        "run_id = 'new'",
+        {
+            "excluded": "excluded + 1",
+            "rejected": "rejected + 1",
+            "pass_rate": "pass_rate + 1e-10",
+        },
+    ),
+}
 
 
-@pytest.mark.parametrize(("table", "column", "value"), WRONG)
-def test_wrong_value_is_named(
-    table: str,
-    column: str,
-    value: str,
-    passk: Passk,
-    change: Callable[..., None],
-) -> None:
-    where = {
-        "passk_runs": "run_id = 'new'",
-        "passk_tasks": "run_id = 'new' and task_id = 'steady'",
-        "passk_task_metrics": "run_id = 'old' and task_id = 'steady' and k = 2",
-        "passk_suite_metrics": "run_id = 'new' and k = 2",
-    }[table]
-    if column in ("task_class", "confirmed"):
-        where = "run_id = 'old' and task_id = 'steady'"
-    change(*as_table(table, f"update {table} set {column} = {value} where {where}"))
+@pytest.mark.parametrize("table", WRONG)
+def test_wrong_values_are_named(table: str, passk: Passk, change: Callable[..., None]) -> None:
+    where, values = WRONG[table]
+    wrong = ", ".join(f"{column} = {value}" for column, value in values.items())
+    change(*as_table(table, f"update {table} set {wrong} where {where}"))
     said = passk("validate")
     assert said.code == 1
     named = [line for line in said.out.splitlines() if line.startswith(f"  {table} [")]
-    assert any(f"] {column}: SQL " in line and ", polars " in line for line in named), said.out
-    assert "SQL and polars differ in " in said.out.splitlines()[-1]
+    for column in values:
+        assert any(f"] {column}: SQL " in line and ", polars " in line for line in named), said.out
+    assert len(named) == len(values)
+    assert said.out.splitlines()[-1] == f"SQL and polars differ in {len(values)} values."
 
 
 def test_difference_is_exact_to_the_value(passk: Passk, change: Callable[..., None]) -> None:

@@ -152,7 +152,7 @@ def slow_suite(tasks: list[list[Row]], k: int, *, whole_suite: bool) -> Row:
         power = m ** (k - 2) if k > 2 else Fraction(1)
         want["delta_k"] = want["pass_hat_k"] - m**k + Fraction(k * (k - 1), 2) * power * noise
         if m not in (0, 1):
-            want["heterogeneity"] = want["delta_k"] / (m - m**k)
+            want["heterogeneity"] = want["delta_k"] / (m - want["pass_hat_k"] + want["delta_k"])
     return want
 
 

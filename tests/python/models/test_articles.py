@@ -224,7 +224,12 @@ def test_every_shape_has_the_mean_one_half(built: Built, shape: str) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "spread"),
-    [("homogeneous", "0.0"), ("no skew", "0.3"), ("negative skew", "0.3"), ("positive skew", "0.3")],
+    [
+        ("homogeneous", "0.0"),
+        ("no skew", "0.3"),
+        ("negative skew", "0.3"),
+        ("positive skew", "0.3"),
+    ],
 )
 def test_standard_deviation_of_the_shapes(built: Built, shape: str, spread: str) -> None:
     rates = [row["pass_rate"] for (run, _), row in built.tasks.items() if run == shape]

@@ -28,7 +28,9 @@ def numbers(chance: random.Random, task: int) -> list[int]:
         lambda: list(range(1, chance.choice([125, 126, 127, 128, 300]) + 1)),
         lambda: sorted(chance.sample(range(1, 127), chance.randint(1, 126))),
         lambda: sorted(chance.sample(range(1, 400), chance.randint(1, 300))),
-        lambda: list(range(chance.choice([100, 126, 10**6, 2**62]), 2**63)[: chance.randint(1, 200)]),
+        lambda: list(
+            range(chance.choice([100, 126, 10**6, 2**62]), 2**63)[: chance.randint(1, 200)]
+        ),
         lambda: [1, 126],
         lambda: [126],
         lambda: [127],

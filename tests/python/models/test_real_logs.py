@@ -123,9 +123,7 @@ def test_airline_ordered_metrics_by_brute_force(airline: tuple[Project, Any]) ->
             for trials in tasks.values()
         ]
         window = sum(sum(found) / len(found) for found in windows) / 50
-        sql = (
-            "select pass_hat_k_first_k, pass_hat_k_window from passk_suite_metrics where k = ?"
-        )
+        sql = "select pass_hat_k_first_k, pass_hat_k_window from passk_suite_metrics where k = ?"
         assert project.query(sql, k)[0] == pytest.approx((first, window), rel=1e-14)
 
 
@@ -162,14 +160,14 @@ def test_human_eval_task_by_task_from_integers(human_eval: Project, human_eval_f
     with human_eval_file.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             passes[row["task_id"]] = passes.get(row["task_id"], 0) + int(row["passed"])
-    rows = human_eval.query("select task_id, k, n, c, pass_at_k, pass_hat_k from passk_task_metrics")
+    rows = human_eval.query(
+        "select task_id, k, n, c, pass_at_k, pass_hat_k from passk_task_metrics"
+    )
     assert len(rows) == 164 * len(KS)
     for task, k, n, c, at, hat in rows:
         assert (n, c) == (100, passes[task])
         assert hat == pytest.approx(comb(c, k) / comb(100, k), rel=2e-14)
-        assert at == pytest.approx(
-            (comb(100, k) - comb(100 - c, k)) / comb(100, k), rel=2e-15
-        )
+        assert at == pytest.approx((comb(100, k) - comb(100 - c, k)) / comb(100, k), rel=2e-15)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -179,11 +177,7 @@ def test_human_eval_task_by_task_from_integers(human_eval: Project, human_eval_f
 def test_retail_published_pass_hat_1_to_4(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:
-    tasks = [
-        passes
-        for passes, count in enumerate((22, 18, 9, 22, 44))
-        for _ in range(count)
-    ]
+    tasks = [passes for passes, count in enumerate((22, 18, 9, 22, 44)) for _ in range(count)]
     assert len(tasks) == 115
     project.land(
         row

@@ -50,9 +50,7 @@ def log_ratio(n: int, c: int, k: int) -> mpf | None:
         return None
     if c == n:
         return mpf(0)
-    return (
-        log_factorial(c) - log_factorial(c - k) - log_factorial(n) + log_factorial(n - k)
-    )
+    return log_factorial(c) - log_factorial(c - k) - log_factorial(n) + log_factorial(n - k)
 
 
 @cache

@@ -69,10 +69,7 @@ def value(project: Project, call: str) -> Any:
 
 def small_counts(least_k: int = 1, beyond: int = 0) -> list[tuple[int, int, int]]:
     return [
-        (n, c, k)
-        for n in range(13)
-        for c in range(n + 1)
-        for k in range(least_k, n + 1 + beyond)
+        (n, c, k) for n in range(13) for c in range(n + 1) for k in range(least_k, n + 1 + beyond)
     ]
 
 
@@ -190,7 +187,9 @@ def test_first_k_estimates(sql: Project) -> None:
         (rank, n, k) for n in range(6) for rank in [None, *range(1, n + 1)] for k in range(1, 8)
     ]
     calls = ["pass_at_k_first_k('r', 'n', 'k')", "pass_hat_k_first_k('r', 'n', 'k')"]
-    for (rank, n, k), row in zip(points, evaluate(sql, calls, ["r", "n", "k"], points), strict=True):
+    for (rank, n, k), row in zip(
+        points, evaluate(sql, calls, ["r", "n", "k"], points), strict=True
+    ):
         seen = rank is not None and rank <= k
         assert row == ((None, None) if n < k else (float(seen), float(not seen)))
 
@@ -425,9 +424,7 @@ NO_RATE: Final[tuple[Number, ...]] = (None, -0.25, 1.25, nan, inf, -inf)
 """No probability."""
 
 
-def spoiled(
-    good: Sequence[Number], bad: Sequence[Sequence[Number]]
-) -> list[tuple[Number, ...]]:
+def spoiled(good: Sequence[Number], bad: Sequence[Sequence[Number]]) -> list[tuple[Number, ...]]:
     """Give the good arguments with one of them made bad."""
     return [
         (*good[:place], wrong, *good[place + 1 :])
@@ -614,7 +611,10 @@ def wrong_calls() -> dict[str, dict[str, str]]:
         | wrong_numbers(macro, "pass_1", f"{macro}('d', *, 'k')")
         | wrong_counts(macro, "k", 1, f"{macro}('d', 'p', *)")
     )
-    for macro, part in (("pass_at_k_window", "fail_windows"), ("pass_hat_k_window", "pass_windows")):
+    for macro, part in (
+        ("pass_at_k_window", "fail_windows"),
+        ("pass_hat_k_window", "pass_windows"),
+    ):
         cases[macro] = (
             wrong_counts(macro, part, 0, f"{macro}(*, 'w')")
             | wrong_counts(macro, "windows", 0, f"{macro}('part', *)")
@@ -644,7 +644,10 @@ def wrong_calls() -> dict[str, dict[str, str]]:
         | wrong_numbers(macro, "capable_threshold", f"{macro}('a', 'h', *)")
         | wrong_numbers(macro, "consistent_threshold", f"{macro}('a', 'h', 1, *)")
     )
-    for macro, call in (("k_sweep", "k_sweep('t', *)"), ("window_counts", "window_counts('t', ['a'], *)")):
+    for macro, call in (
+        ("k_sweep", "k_sweep('t', *)"),
+        ("window_counts", "window_counts('t', ['a'], *)"),
+    ):
         lists = {"5": "5", "'ab'": '"ab"', "none": "null", "[]": "[]", "{'a': 1}": '{"a": 1}'}
         said = f"passk.{macro}: ks is {{}}, but must be "
         cases[macro] = {

@@ -1,0 +1,271 @@
+"""Whatever a user meets in dbt is described, and what is described exists; the examples are true."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import yaml
+
+from passk_py.landing.schema import TABLES
+
+if TYPE_CHECKING:
+    from conftest import Project
+
+ROOT: Final = Path(__file__).resolve().parents[3]
+PUBLIC_TABLES: Final = {
+    "passk_attempts",
+    "passk_rejected_attempts",
+    "passk_runs",
+    "passk_suite_metrics",
+    "passk_task_metrics",
+    "passk_tasks",
+}
+EXAMPLE: Final = re.compile(r"Example:\s+`(?P<call>.+?)`\s+gives\s+`(?P<result>.+?)`")
+GRAIN: Final = re.compile(r"\bOne row per [^.]+(\.|; none for tasks without order\.)$")
+
+Node = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def artifacts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Node, Node]:
+    """The manifest and the catalog that `dbt docs generate` writes for the demo, without a warning."""
+    folder = tmp_path_factory.mktemp("docs")
+    environment = os.environ | {"PASSK_DATABASE": str(folder / "docs.duckdb")}
+    for command in (
+        ["build", "--select", "resource_type:seed", "resource_type:model"],
+        ["docs", "generate"],
+    ):
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).parent / "dbt"), "--warn-error", *command,
+                "--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target", "demo",
+                "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
+            ],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    manifest, catalog = (
+        json.loads((folder / "target" / f"{name}.json").read_text())
+        for name in ("manifest", "catalog")
+    )
+    return manifest, catalog
+
+
+@pytest.fixture(scope="module")
+def manifest(artifacts: tuple[Node, Node]) -> Node:
+    return artifacts[0]
+
+
+@pytest.fixture(scope="module")
+def tables(manifest: Node) -> dict[str, Node]:
+    """Models, seeds and sources, by id."""
+    nodes = {**manifest["nodes"], **manifest["sources"]}
+    return {
+        name: node
+        for name, node in nodes.items()
+        if node["resource_type"] in ("model", "seed", "source")
+    }
+
+
+@pytest.fixture(scope="module")
+def public_macros(manifest: Node) -> dict[str, Node]:
+    """The macros that are neither private nor an engine's part of one, by name."""
+    private = re.compile(r"_|[a-z]+__")
+    return {
+        macro["name"]: macro
+        for macro in manifest["macros"].values()
+        if macro["package_name"] == "passk" and not private.match(macro["name"])
+    }
+
+
+def test_every_table_says_what_it_is_and_ends_with_its_grain(tables: dict[str, Node]) -> None:
+    without = [
+        name for name, node in tables.items() if not GRAIN.search(node["description"].strip())
+    ]
+    assert not without
+
+
+def test_every_column_is_described(tables: dict[str, Node]) -> None:
+    without = [
+        f"{name}.{column['name']}"
+        for name, node in tables.items()
+        for column in node["columns"].values()
+        if not column["description"].strip()
+    ]
+    assert not without
+
+
+def test_described_columns_are_those_of_the_built_tables(
+    artifacts: tuple[Node, Node], tables: dict[str, Node]
+) -> None:
+    built = artifacts[1]["nodes"]
+    models_and_seeds = {
+        name: node for name, node in tables.items() if node["resource_type"] != "source"
+    }
+    assert built.keys() == models_and_seeds.keys()
+    for name, node in models_and_seeds.items():
+        assert set(node["columns"]) == set(built[name]["columns"]), name
+
+
+def test_described_columns_of_the_landing_are_those_that_the_loader_makes(
+    tables: dict[str, Node],
+) -> None:
+    sources = {
+        node["name"]: list(node["columns"])
+        for node in tables.values()
+        if node["resource_type"] == "source"
+    }
+    assert sources == {table: [name for name, _ in columns] for table, columns in TABLES.items()}
+
+
+def test_public_tables_have_enforced_contracts_in_the_order_of_their_columns(
+    artifacts: tuple[Node, Node], tables: dict[str, Node]
+) -> None:
+    enforced = {
+        name: node
+        for name, node in tables.items()
+        if node["resource_type"] == "model" and node["contract"]["enforced"]
+    }
+    assert {node["name"] for node in enforced.values()} == PUBLIC_TABLES
+    for name, node in enforced.items():
+        built = artifacts[1]["nodes"][name]["columns"]
+        assert list(node["columns"]) == sorted(built, key=lambda column: built[column]["index"])
+        assert all(column["data_type"] for column in node["columns"].values()), name
+
+
+def test_a_type_is_spelled_the_same_in_every_file() -> None:
+    spelled: dict[str, set[str]] = {}
+    for path in (ROOT / "models" / "marts").glob("*.yml"):
+        for name, kind in re.findall(r"^  - &(double|tags) (.+)$", path.read_text(), re.MULTILINE):
+            spelled.setdefault(name, set()).add(kind)
+    assert {name: len(kinds) for name, kinds in spelled.items()} == {"double": 1, "tags": 1}
+
+
+def test_every_public_macro_and_argument_is_described(public_macros: dict[str, Node]) -> None:
+    without = [name for name, macro in public_macros.items() if not macro["description"].strip()]
+    without += [
+        f"{name}({argument['name']})"
+        for name, macro in public_macros.items()
+        for argument in macro["arguments"]
+        if not (argument["description"].strip() and argument["type"])
+    ]
+    assert not without
+
+
+def test_every_formula_and_reading_has_an_example(public_macros: dict[str, Node]) -> None:
+    without = [
+        name
+        for name, macro in public_macros.items()
+        if re.match("macros/(estimators|classification)/", macro["original_file_path"])
+        and not EXAMPLE.search(macro["description"])
+    ]
+    assert not without
+
+
+def test_examples_of_macros_give_what_they_say(
+    public_macros: dict[str, Node], project: Project
+) -> None:
+    examples = {
+        name: match.groupdict()
+        for name, macro in public_macros.items()
+        if (match := EXAMPLE.search(macro["description"]))
+    }
+    rendered = project.render(
+        "\n;;\n".join(f"{{{{ passk.{example['call']} }}}}" for example in examples.values())
+    )
+    for example, sql in zip(examples.values(), rendered.split(";;"), strict=True):
+        expected = ast.literal_eval(example["result"])
+        is_statement = isinstance(expected, list)
+        rows = project.query(sql if is_statement else f"select {sql}")
+        if is_statement:
+            assert len(rows) == len(expected), example
+            for row, expected_row in zip(sorted(rows), sorted(expected), strict=True):
+                assert row == tuple(
+                    pytest.approx(value, rel=1e-12) if isinstance(value, float) else value
+                    for value in expected_row
+                ), example
+        else:
+            value = rows[0][0]
+            assert value == (
+                expected if isinstance(expected, str) else pytest.approx(expected, rel=1e-12)
+            ), example
+
+
+# ---------------------------------------------------------------------------------------------
+# vars
+
+
+@pytest.fixture(scope="module")
+def project_vars() -> dict[str, Any]:
+    project = yaml.safe_load((ROOT / "dbt_project.yml").read_text())
+    return dict(project["vars"]["passk"])
+
+
+@pytest.fixture(scope="module")
+def described_vars() -> dict[str, dict[str, str]]:
+    """What docs/vars.md says of each var, by the words that its list items begin with."""
+    sections = re.split(r"^### ", (ROOT / "docs" / "vars.md").read_text(), flags=re.MULTILINE)[1:]
+    return {
+        section.splitlines()[0]: dict(re.findall(r"^- (\w+): (.+)$", section, re.MULTILINE))
+        for section in sections
+    }
+
+
+def test_every_var_is_described_in_the_order_of_the_project(
+    project_vars: dict[str, Any], described_vars: dict[str, dict[str, str]]
+) -> None:
+    assert list(described_vars) == list(project_vars)
+    for name, items in described_vars.items():
+        assert list(items) == ["Type", "Default", "Example", "Changes"], name
+
+
+def test_described_defaults_are_the_defaults(
+    project_vars: dict[str, Any], described_vars: dict[str, dict[str, str]]
+) -> None:
+    described = {
+        name: None if items["Default"] == "none" else yaml.safe_load(items["Default"].strip("`"))
+        for name, items in described_vars.items()
+    }
+    assert described == project_vars
+
+
+def test_every_var_is_checked_when_a_run_starts(project_vars: dict[str, Any]) -> None:
+    checks = (ROOT / "macros" / "config" / "check_vars.sql").read_text()
+    assert not [name for name in project_vars if f"'{name}'" not in checks]
+
+
+def test_examples_of_vars_are_accepted(
+    described_vars: dict[str, dict[str, str]], project: Project
+) -> None:
+    examples: dict[str, Any] = {}
+    for name, items in described_vars.items():
+        example = yaml.safe_load(items["Example"].strip("`"))
+        assert list(example) == [name]
+        examples |= example
+    # Only one input can be set, and models and sources are those of the reader's project.
+    del examples["passk_attempts_model"], examples["passk_attempts_source"]
+    assert project.render("{{ passk._var_mistakes() | tojson }}", examples) == "[]"
+
+
+def test_which_vars_rebuild_is_what_the_models_compare(
+    described_vars: dict[str, dict[str, str]],
+) -> None:
+    source = (ROOT / "macros" / "incremental" / "incremental.sql").read_text()
+    body = source[source.index("{% macro _built_with()") :]
+    compared = set(re.findall(r"'(passk_\w+)'", body[: body.index("{%- endmacro %}")]))
+    rebuilding = {
+        name for name, items in described_vars.items() if items["Changes"].endswith("Rebuilds.")
+    }
+    assert rebuilding == compared
