@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Write the golden seeds: exact values of the estimators, and the worked examples of the field.
 
 ``passk_golden_estimators.csv`` holds pass@k, 1 - pass@k and pass^k of counts from every regime, as

@@ -1,5 +1,5 @@
-{#- The key of a log of attempts, at the cost of a group by task: a mask with as many bits as the task has rows proves that no
-    number comes twice. Only tasks without such a proof are looked into, attempt by attempt. -#}
+{#- The key of a log of attempts, at the cost of a group by task: a mask with as many bits as the task has rows proves that
+    no number comes twice. Only tasks without such a proof are looked into, attempt by attempt. -#}
 {% test passk_attempts_are_unique(model) %}
 with tasks as (
   select

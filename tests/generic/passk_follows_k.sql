@@ -13,7 +13,10 @@
   select
     {%- for column in rising + falling %}
     {{ column }},
-    lag({{ column }}) over (partition by {{ partition_by | join(', ') }} order by k) as previous_{{ column }}{{ ',' if not loop.last }}
+    lag({{ column }}) over (
+      partition by {{ partition_by | join(', ') }}
+      order by k
+    ) as previous_{{ column }}{{ ',' if not loop.last }}
     {%- endfor %}
   from {{ model }}
 ) as steps

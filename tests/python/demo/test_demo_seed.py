@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.demo import write_csv
 from passk_py.demo.__main__ import main
 
 if TYPE_CHECKING:
+    import pytest
+
     from passk_py.demo import AttemptRow
 
 ROOT = Path(__file__).resolve().parents[3]
