@@ -28,7 +28,7 @@ from_streaks as (
   group by run_id, suite, task_id
 ),
 
-{#- A task without a counted attempt has no streak, and no row in int_passk__streaks. #}
+{# A task without a counted attempt has no streak, and no row in int_passk__streaks. #}
 without_streaks as (
   select
     counts.run_id,

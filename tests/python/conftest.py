@@ -135,7 +135,7 @@ class Dbt:
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 1}
+        output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 2}
         profile = {
             self.profile: {"target": "duckdb", "outputs": {"duckdb": output, "demo": output}}
         }
