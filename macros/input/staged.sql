@@ -89,7 +89,8 @@ from judged
 {#- From where on a score passes. 1e-6 below 1, as tau-bench does, so that 0.9999999 from a float sum is a pass. -#}
 {% macro _score_limit() -%}
 {%- set threshold = var('passk_score_threshold', 1.0) -%}
-{{ '0.999999e0' if threshold == 1 else threshold ~ 'e0' }}
+{#- As a double, not a decimal; Jinja writes what is small with an exponent already. -#}
+{{ '0.999999e0' if threshold == 1 else threshold if 'e' in (threshold | string) else threshold ~ 'e0' }}
 {%- endmacro %}
 
 

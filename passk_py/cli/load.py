@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import plain, plural
+from passk_py.answer.words import plain, plural, shortened
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_LEAST_NAME: Final = 20
+_OTHER_COLUMNS: Final = 52
 _SHOWN: Final = 20
 """Files that are listed one by one; of more, only those that did not land whole."""
 
@@ -144,34 +146,38 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
     from rich.table import Table
     from rich.text import Text
 
+    console = session.console()
+    names = max(_LEAST_NAME, console.width - _OTHER_COLUMNS)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for name in ("file", "format", "status"):
-        table.add_column(name, no_wrap=name != "file", overflow="fold")
+        table.add_column(name, no_wrap=True)
     for name in ("read", "landed", "rejected"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
     for file in listed:
         table.add_row(
-            _short(file.path),
+            Text(shortened(_short(file.path), names)),
             file.format or "",
             Text(file.status, style="red" if file.status == "failed" else ""),
             *(f"{rows:,}" for rows in (file.rows_read, file.rows_landed, file.rows_rejected)),
-            _reasons(file.reasons),
         )
     if len(report.files) > 1:
         table.add_section()
-        statuses = ", ".join(f"{count:,} {status}" for status, count in report.statuses.items())
         table.add_row(
             plural(len(report.files), "file"),
             "",
-            statuses,
+            "",
             *(f"{rows:,}" for rows in (report.rows_read, report.rows_landed, report.rows_rejected)),
-            _reasons(report.reasons),
             style="bold",
         )
-    console = session.console()
     session.show(table, console)
     session.say()
+    if len(report.files) > 1:
+        statuses = ", ".join(f"{count:,} {status}" for status, count in report.statuses.items())
+        session.say(f"{plural(len(report.files), 'file')}: {statuses}.")
+    for file in listed:
+        if file.rows_rejected and file.status != "failed":
+            rows = plural(file.rows_rejected, "row")
+            session.say(f"{_short(file.path)}: {rows} rejected, {_reasons(file.reasons)}.")
 
 
 def _say_next(session: Session, report: LoadReport, database: Path) -> None:

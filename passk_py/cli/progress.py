@@ -10,6 +10,8 @@ from passk_py.answer.words import shortened
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.progress import TaskID
+
     from passk_py.landing import Progress as LoadProgress
 
 __all__ = ["counting", "reading"]
@@ -76,27 +78,25 @@ def reading() -> Iterator[LoadProgress]:
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         DownloadColumn(),
-        TextColumn("{task.fields[rows]:,} rows", markup=False),
+        TextColumn("{task.fields[said]}", markup=False),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        tasks: dict[str, int] = {}
+        tasks: dict[str, TaskID] = {}
 
         def tell(file: str, bytes_done: int, bytes_total: int, rows: int) -> None:
             if file not in tasks:
                 # One line at a time: a folder of thousands of files must not fill the screen.
                 for done in tasks.values():
-                    bar.update(done, visible=False)  # type: ignore[arg-type]
-                tasks[file] = bar.add_task(
-                    shortened(file, _NAME), total=max(bytes_total, 1), rows=rows
-                )
+                    bar.update(done, visible=False)
+                tasks[file] = bar.add_task(shortened(file, _NAME), said="")
             bar.update(
-                tasks[file],  # type: ignore[arg-type]
+                tasks[file],
                 completed=bytes_done,
                 total=max(bytes_total, 1),
-                rows=rows,
+                said=f"{rows:,} rows" if rows else "",
             )
 
         yield tell

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from passk_py.landing.forget import forget
-from passk_py.landing.load import load
+from passk_py.landing.forgetting import forget
+from passk_py.landing.loading import load
 from passk_py.landing.report import (
     FileReport,
     ForgetReport,

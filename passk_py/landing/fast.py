@@ -35,6 +35,7 @@ NOT_THE_FILE: Final = (
 )
 """What DuckDB raises for reasons that another look at the file would not change."""
 
+_HEADER_LINES: Final = {"json_lines": 0, "csv": 1}
 _STAGE: Final = "temp.passk_stage"
 _COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 
@@ -70,9 +71,10 @@ def clean_rows(
         return
     try:
         # The stage keeps the order of the file, on however many threads it is read, so the place
-        # of a row is its number. A window function would count the rows as they are read, but on
-        # one thread.
-        numbered = f"select {_COLUMNS}, rowid + 1 as source_line from {_STAGE}"
+        # of a row, from 0, gives its number. A window function would count the rows as they are
+        # read, but on one thread.
+        first = 1 + _HEADER_LINES.get(source.reader.container, 0)
+        numbered = f"select {_COLUMNS}, rowid + {first} as source_line from {_STAGE}"
         yield numbered if _stage(connection, source, fingerprint, judged) else None
     finally:
         connection.execute(f"drop table if exists {_STAGE}")
@@ -93,6 +95,9 @@ def _stage(
     except duckdb.Error:
         return False
     rows = connection.execute(f"select count(*) from {_STAGE}").fetchall()[0][0]
-    header = {"json_lines": 0, "csv": 1}.get(source.reader.container)
+    header = _HEADER_LINES.get(source.reader.container)
     seen = fingerprint.result()
+    if source.reader.container == "json_list" and seen.last != b"]":
+        # DuckDB takes a list that is cut off after a comma for a whole one.
+        return False
     return bool(rows) and not seen.odd and (header is None or seen.lines == rows + header)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -30,12 +30,15 @@ class Fingerprint:
         The digest of the file as it lies on the disk.
     lines
         The lines of its decompressed text, the last one counted even without an end.
+    last
+        The last byte of its text that is no blank.
     odd
         Whether a test of its bytes found something that only the careful reader understands.
     """
 
     sha256: str
     lines: int
+    last: bytes
     odd: bool
 
 
@@ -81,7 +84,7 @@ class FingerprintThread:
             else:
                 text = self._read(compression, None)
                 digest = digest_of(self._sample.path)
-                self._result = Fingerprint(digest, text.lines, text.odd)
+                self._result = replace(text, sha256=digest)
         except Exception as error:  # noqa: BLE001 - raised again where the result is asked for
             self._error = error
 
@@ -100,7 +103,7 @@ class FingerprintThread:
 
     def _read(self, compression: Compression, digest: hashlib._Hash | None) -> Fingerprint:
         newline, lines, odd = self._sample.newline, 0, False
-        last, tail = newline, b""
+        end, tail, last = newline, b"", b""
         with open_bytes(self._sample.path, compression) as file:
             while not self._stop.is_set() and (chunk := file.read(_CHUNK)):
                 if digest:
@@ -109,5 +112,7 @@ class FingerprintThread:
                 if self._odd and not odd:
                     odd = self._odd(tail + chunk)
                     tail = chunk[-self._OVERLAP :]
-                last = chunk[-1:]
-        return Fingerprint(digest.hexdigest() if digest else "", lines + (last != newline), odd)
+                end = chunk[-1:]
+                last = (chunk[-self._OVERLAP :].rstrip() or chunk.rstrip())[-1:] or last
+        found = digest.hexdigest() if digest else ""
+        return Fingerprint(found, lines + (end != newline), last, odd)

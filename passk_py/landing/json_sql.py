@@ -134,10 +134,17 @@ def _value(key: Key, part: str) -> str:
     string = (
         f"case when contains({part}, '\\') then json_extract_string({part}, '$') else {plain} end"
     )
-    rules = [(f"{part} = 'null'", "null"), (f"{part}[1] = '\"'", string)]
+    # Numbers that are no integers are written as DuckDB writes a double: 1e-07, not 1e-7.
+    double = f"try_cast({part} as double)"
+    fraction = f"(contains({part}, '.') or contains({part}, 'e')) and isfinite({double})"
+    rules = [
+        (f"{part} = 'null'", "null"),
+        (f"{part}[1] = '\"'", string),
+        (fraction, f"cast({double} as varchar)"),
+    ]
     if key.measure:
         rules += [(f"{part} = 'true'", "'1'"), (f"{part} = 'false'", "'0'")]
-    return f"({case_of(rules, otherwise=f'{part}::varchar')})::varchar"
+    return f"({case_of(rules, otherwise=part)})::varchar"
 
 
 def _faults(keys: tuple[Key, ...], unit: str, doubled: str) -> list[tuple[str, str, str]]:

@@ -57,6 +57,14 @@ def call(*words: object) -> Said:
     return Said(done.exit_code, done.stdout, done.stderr)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep these suites on one worker: what they build once takes longer than what they test."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.xdist_group("cli"))
+
+
 @pytest.fixture
 def passk() -> Callable[..., Said]:
     """Calls a command in this process."""

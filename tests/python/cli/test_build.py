@@ -55,15 +55,6 @@ def test_vars_reach_the_models(passk: Passk, letters: Path, models_only: tuple[s
     assert found["pass_hat_k"] == pytest.approx([1 / 3, 0.25 / 3], rel=1e-14)
 
 
-def test_vars_of_the_environment(
-    passk: Passk, letters: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PASSK_VARS", "{passk_on_short: never}")
-    said = passk("build")
-    assert said.code == 2
-    assert 'passk_on_short is "never"' in said.err
-
-
 @pytest.mark.parametrize(
     ("text", "error", "hint"),
     [
@@ -97,8 +88,11 @@ def test_vars_that_can_not_be_read(
         assert "passk_ks" in second
 
 
-def test_wrong_vars_are_named_all_at_once(passk: Passk, letters: Path) -> None:
-    said = passk("build", "--vars", "{passk_on_short: x, passk_ordered_metrics: 2}")
+def test_wrong_vars_are_named_all_at_once(
+    passk: Passk, letters: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSK_VARS", "{passk_on_short: x, passk_ordered_metrics: 2}")
+    said = passk("build")
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("Error: 2 vars are wrong.\n")
     assert 'passk_on_short is "x", but must be null_suite or eligible_only.' in said.err

@@ -35,9 +35,10 @@ def test_summary_says_what_landed_and_what_is_next(passk: Passk) -> None:
     write("a.jsonl", GOOD, GOOD | {"attempt": 2}, GOOD | {"attempt": 0})
     said = passk("load", "a.jsonl")
     assert said.code == 0
-    head, _, row, _, build, rejected = said.out.splitlines()
-    assert head.split() == ["file", "format", "status", "read", "landed", "rejected", "why"]
-    assert row.split() == ["a.jsonl", "jsonl", "landed", "3", "2", "1", "1", "out_of_range"]
+    head, _, row, _, why, build, rejected = said.out.splitlines()
+    assert head.split() == ["file", "format", "status", "read", "landed", "rejected"]
+    assert row.split() == ["a.jsonl", "jsonl", "landed", "3", "2", "1"]
+    assert why == "a.jsonl: 1 row rejected, 1 out_of_range."
     assert build.split("  ")[-1] == "passk build"
     assert rejected.endswith("passk show passk_rejected_attempts")
     assert "a.jsonl: The first rejected row is line 3:" in said.err
@@ -92,7 +93,7 @@ def test_file_that_can_not_be_read_is_exit_code_two_and_the_others_land(passk: P
     said = passk("load", "a.jsonl", "missing.jsonl")
     assert said.code == 2
     assert "missing.jsonl does not exist." in said.err
-    assert "1 failed, 1 landed" in " ".join(said.out.split()) or "1 landed" in said.out
+    assert "2 files: 1 landed, 1 failed." in said.out
     assert landed("select count(*) from landing.attempts") == [(1,)]
 
 
@@ -103,7 +104,7 @@ def test_folder_is_searched_and_other_files_are_left_alone(passk: Passk) -> None
     write("logs/c.jsonl", {"other": 1})
     said = passk("load", "logs")
     assert said.code == 0
-    assert "2 files" in said.out
+    assert "2 files: 2 landed." in said.out
     assert "Left alone: " in said.err
     assert "c.jsonl is a log of no format that passk knows; its fields are other." in said.err
 
@@ -115,7 +116,7 @@ def test_many_files_are_summed_up(passk: Passk) -> None:
     write("logs/30.jsonl", GOOD, GOOD | {"attempt": 0})
     said = passk("load", "logs")
     assert said.code == 0
-    assert "31 files" in said.out
+    assert "31 files: 31 landed." in said.out
     assert "30.jsonl" in said.out
     assert "29.jsonl" not in said.out
 
