@@ -43,7 +43,7 @@ runs as (
   select * from {{ ref('int_passk__runs') }}
 ),
 
-{#- From here on the cost is that of the distinct (n, c) of a suite, not of its tasks. #}
+{# From here on the cost is that of the distinct (n, c) of a suite, not of its tasks. #}
 histogram as (
   select
     {{ keys | join(', ') }},
@@ -71,7 +71,7 @@ weighed as (
     on histogram.n = states.n and histogram.c = states.c
 ),
 
-{#- The mean beside each row: the variance is summed around it, because sums of squares cancel. #}
+{# The mean beside each row: the variance is summed around it, because sums of squares cancel. #}
 centered as (
   select
     *,
@@ -116,7 +116,9 @@ windows as (
   inner join changed_runs
     on windows.run_id = changed_runs.run_id and windows.suite = changed_runs.suite
   {%- endif %}
-  group by {% for key in keys %}windows.{{ key }}, {% endfor %} windows.k
+  group by
+    {% for key in keys %}windows.{{ key }}, {% endfor %}
+    windows.k
 ),
 
 ranks as (
@@ -130,17 +132,21 @@ ranks as (
   group by {{ keys | join(', ') }}, n, first_pass_rank, first_fail_rank
 ),
 
+grid as (
+  {{ passk._ks_rows(var('passk_ks')) }}
+),
+
 first_k as (
   select
-    {{ keys | join(', ') }},
+    {% for key in keys %}ranks.{{ key }}, {% endfor %}
     grid.k,
-    sum(tasks * {{ passk.pass_at_k_first_k('first_pass_rank', 'n', 'grid.k') }})
-    / sum(case when n >= grid.k then tasks end) as pass_at_k_first_k,
-    sum(tasks * {{ passk.pass_hat_k_first_k('first_fail_rank', 'n', 'grid.k') }})
-    / sum(case when n >= grid.k then tasks end) as pass_hat_k_first_k
+    sum(ranks.tasks * {{ passk.pass_at_k_first_k('ranks.first_pass_rank', 'ranks.n', 'grid.k') }})
+    / sum(case when ranks.n >= grid.k then ranks.tasks end) as pass_at_k_first_k,
+    sum(ranks.tasks * {{ passk.pass_hat_k_first_k('ranks.first_fail_rank', 'ranks.n', 'grid.k') }})
+    / sum(case when ranks.n >= grid.k then ranks.tasks end) as pass_hat_k_first_k
   from ranks
-  cross join ({{ passk._ks_rows(var('passk_ks')) }}) as grid
-  group by {{ keys | join(', ') }}, grid.k
+  cross join grid
+  group by {% for key in keys %}ranks.{{ key }}, {% endfor %}grid.k
 ),
 {%- endif %}
 
@@ -255,7 +261,7 @@ pooled as (
 
 select
   *,
-  {#- delta_k over its bound, m - m^k, with the same unbiased estimate of m^k in both: at k = 2 the intraclass correlation. #}
+  {#- delta_k over its bound, m - m^k, with the same unbiased m^k in both: at k = 2 the intraclass correlation. #}
   case
     when k > 1 and pass_rate - pass_hat_k + delta_k > 0 then delta_k / (pass_rate - pass_hat_k + delta_k)
   end as heterogeneity,

@@ -105,7 +105,7 @@ masked as (
   {%- endfor %}
 ),
 
-{#- The slow road, for the other tasks: copies of one attempt found and settled, then the order by comparing numbers. #}
+{# The slow road, for the other tasks: copies of one attempt found and settled, then the order by comparing numbers. #}
 not_in_one_mask as (
   select attempts.*
   from {{ attempts }} as attempts
@@ -115,7 +115,11 @@ not_in_one_mask as (
 ),
 
 repeated as (
-  select run_id, suite, task_id, attempt
+  select
+    run_id,
+    suite,
+    task_id,
+    attempt
   from not_in_one_mask
   group by run_id, suite, task_id, attempt
   having count(*) > 1
@@ -135,34 +139,28 @@ copies as (
   {{ passk._numbered_copies('repeated_attempts') }}
 ),
 
-{%- set carried %}
-    {{ keys | join(', ') }},
-    attempt,
-    outcome,
-    started_at,
-    duration_s,
-    cost_usd,
-    input_tokens,
-    output_tokens,
-    {%- for slice in slices %}
-    slice_{{ loop.index }},
-    {%- endfor %}
-    loaded_at
-{%- endset %}
+{%- set carried = keys + [
+  'attempt', 'outcome', 'started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
+] %}
+{%- for slice in slices %}
+  {%- do carried.append('slice_' ~ loop.index) %}
+{%- endfor %}
 
 settled as (
-  select {{ carried }}
+  select {{ carried | join(', ') }}
   from not_in_one_mask
-  where not exists (
-    select 1
-    from repeated
-    where repeated.run_id = not_in_one_mask.run_id
-      and repeated.suite = not_in_one_mask.suite
-      and repeated.task_id = not_in_one_mask.task_id
-      and repeated.attempt = not_in_one_mask.attempt
-  )
+  where
+    not exists (
+      select 1
+      from repeated
+      where
+        repeated.run_id = not_in_one_mask.run_id
+        and repeated.suite = not_in_one_mask.suite
+        and repeated.task_id = not_in_one_mask.task_id
+        and repeated.attempt = not_in_one_mask.attempt
+    )
   union all
-  select {{ carried }}
+  select {{ carried | join(', ') }}
   from copies
   where copy_number = 1 and is_unanimous = 1
 ),
@@ -193,7 +191,7 @@ ranks as (
     {%- for verdict in ['pass', 'fail'] %}
     cast(sum(
       case when sliced.outcome <> 'excluded' and sliced.attempt <= sorted_counts.first_{{ verdict }} then 1 end
-    ) as {{ dbt.type_bigint() }}) as first_{{ verdict }}_rank{{ ',' if not loop.last }}
+    ) as {{ dbt.type_bigint() }}) as first_{{ verdict }}_rank{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from sliced
   inner join sorted_counts
@@ -208,7 +206,7 @@ ranks as (
   group by sliced.run_id, sliced.suite, sliced.task_id, sliced.slice_name, sliced.slice_value
 ),
 
-{#- Of all rows, kept or not: else a batch of refused copies would look new for ever. #}
+{# Of all rows, kept or not: else a batch of refused copies would look new for ever. #}
 unmasked_tasks as (
   select {{ keys | join(', ') }}, max(loaded_at) as loaded_at
   from not_in_one_mask

@@ -65,14 +65,10 @@ def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
     parts: list[RenderableType] = []
     for suite in answer.suites:
         parts += _suite(answer, suite, width, bars=bars)
+    caution = "These are point estimates, without intervals"
     if any(len(suite.runs) > 1 for suite in answer.suites):
-        parts.append(
-            Text(
-                "These are point estimates, without intervals: on few tasks, a gap of a few points "
-                "may be chance.",
-                style=_QUIET,
-            )
-        )
+        caution += ": on few tasks, a gap of a few points may be chance"
+    parts.append(Text(f"{caution}.", style=_QUIET))
     return Group(*parts)
 
 

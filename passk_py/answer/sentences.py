@@ -83,8 +83,9 @@ def _reviewed_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
     if not pick.value:
         return "None is of use, even where a person reviews the output."
     if pick.value < answer.capable_threshold:
-        whom = "No run is capable" if several else "It is not capable"
-        return f"{whom}; where a person reviews the output, use {best}."
+        if several:
+            return f"No run is capable; where a person reviews the output, use {best}."
+        return f"{best} is not capable, even where a person reviews the output."
     return f"Use {best} where a person reviews the output."
 
 

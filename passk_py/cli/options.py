@@ -89,13 +89,11 @@ def filter_options(command: F) -> F:
 
 
 def examples(*lines: str) -> str:
-    r"""Write the end of a help page: command lines to copy.
+    """Write the end of a help page: command lines to copy, which click must not wrap.
 
     Examples
     --------
-    >>> print(examples("passk build"))
-    \b
-    Examples:
-      passk build
+    >>> examples("passk build").splitlines()[1:]
+    ['Examples:', '  passk build']
     """
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

@@ -147,8 +147,11 @@ def test_runs_that_never_pass_are_recommended_for_nothing() -> None:
 
 
 def test_best_of_the_incapable_is_called_incapable() -> None:
+    weak = run("weak", (0.4, 0.5, 0.6), (0.4, 0.3, 0.2))
+    both = text(answer(STEADY, weak))
+    assert "No run is capable; where a person reviews the output, use steady." in both
     said = text(answer(STEADY))
-    assert "It is not capable; where a person reviews the output, use steady." in said
+    assert "steady is not capable, even where a person reviews the output." in said
     assert "It does not reach 80%, where capable begins." in said
     assert "Do not let steady run unattended on the whole suite." in said
 

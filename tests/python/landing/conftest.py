@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
 
 from passk_py.landing import FileReport, LoadReport, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ROW = {"run_id": "r", "suite": "s", "task_id": "t", "attempt": 1, "outcome": "passed"}
 """A row that lands."""
@@ -48,11 +50,15 @@ class Landing:
             return connection.execute(sql, list(values)).fetchall()
 
     def attempts(self, columns: str = "run_id, suite, task_id, attempt, outcome") -> list[Any]:
-        rows = self.query(f"select {columns} from landing.attempts order by source_file, source_line")
+        rows = self.query(
+            f"select {columns} from landing.attempts order by source_file, source_line"
+        )
         return [row[0] if len(row) == 1 else row for row in rows]
 
     def rejected(self, columns: str = "source_line, reason_code, reason") -> list[Any]:
-        rows = self.query(f"select {columns} from landing.rejected order by source_file, source_line")
+        rows = self.query(
+            f"select {columns} from landing.rejected order by source_file, source_line"
+        )
         return [row[0] if len(row) == 1 else row for row in rows]
 
 

@@ -41,12 +41,10 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
         for table in ("attempts", "rejected", "files", "removed_tasks"):
             connection.execute(f"delete from landing.{table}")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                "passk_py.landing.loading.Source", partial(Source, careful=careful)
+            patch.setattr("passk_py.landing.loading.Source", partial(Source, careful=careful))
+            report = _Loader(connection, None, Options(**options), strict=False, progress=None)(
+                Candidate(path)
             )
-            report = _Loader(
-                connection, None, Options(**options), strict=False, progress=None
-            )(Candidate(path))
         attempts, rejected = (
             connection.execute(
                 f"select * exclude (loaded_at) from landing.{table} order by source_line"
@@ -72,9 +70,33 @@ def _some(*values: Any) -> st.SearchStrategy[Any]:
 
 
 odd_texts = _some(
-    "", " ", "a", "Ünïcode 🚀", "it's", 'quo"te', "new\nline", "tab\t", "back\\slash", "\u0000",
-    "[1]", "{}", "[easy] task", "{x", "true", "false", "null", "NaN", "1", "1.0", "1e2", "-0",
-    "x" * 300, "\r", "a,b", "\u2028", "'; drop table landing.attempts; --",
+    "",
+    " ",
+    "a",
+    "Ünïcode 🚀",
+    "it's",
+    'quo"te',
+    "new\nline",
+    "tab\t",
+    "back\\slash",
+    "\u0000",
+    "[1]",
+    "{}",
+    "[easy] task",
+    "{x",
+    "true",
+    "false",
+    "null",
+    "NaN",
+    "1",
+    "1.0",
+    "1e2",
+    "-0",
+    "x" * 300,
+    "\r",
+    "a,b",
+    "\u2028",
+    "'; drop table landing.attempts; --",
 )
 numbers = st.one_of(
     st.integers(-3, 5),
@@ -87,18 +109,27 @@ anything = st.one_of(
     st.none(), st.booleans(), numbers, odd_texts, _some([], {}, [1], {"a": 1}, {"a": {"b": None}})
 )
 times = _some(
-    "2026-01-31T12:00:00Z", "2026-01-31T12:00:00+02:00", "2026-01-31 12:00:00", "2026-01-31",
-    "2026-01-31T12:00:00.123456", "2026-01-31T12:00:00.123456-05:30", "2026-01-31T12:00+02",
-    "yesterday", "infinity", "epoch", "2026-13-01", 5, None, "",
+    "2026-01-31T12:00:00Z",
+    "2026-01-31T12:00:00+02:00",
+    "2026-01-31 12:00:00",
+    "2026-01-31",
+    "2026-01-31T12:00:00.123456",
+    "2026-01-31T12:00:00.123456-05:30",
+    "2026-01-31T12:00+02",
+    "yesterday",
+    "infinity",
+    "epoch",
+    "2026-13-01",
+    5,
+    None,
+    "",
 )
 tags = st.one_of(
     st.none(),
     st.dictionaries(odd_texts, st.one_of(odd_texts, numbers, st.none(), st.booleans()), max_size=3),
     _some("{}", '{"a": "b"}', '{"a": 1, "a": 2}', "x", [], 3, True),
 )
-verdicts = st.one_of(
-    _some("passed", "failed", "excluded", "Passed", "", None, True, 1), odd_texts
-)
+verdicts = st.one_of(_some("passed", "failed", "excluded", "Passed", "", None, True, 1), odd_texts)
 flags = _some(True, False, 0, 1, 2, 0.5, 1.0, "true", "False", "yes", "", None, "1", [])
 
 
@@ -155,8 +186,23 @@ line_parts = _some(
     '{"run_id": "r", "task_id": "t", "attempt"',
     '{"run_id": "\\ud800", "task_id": "t", "attempt": 1}',
     '{"run_id": "r", "task_id": "\\u0000", "attempt": 1E0, "score": NaN}',
-    "", "  ", "\t", "null", "3", "[]", '"x"', "{}", "{", "}", "not json", "\ufeff", "\r", "{} {}",
-    '{"run_id": "r", "task_id": "t", "attempt": 1} x', "/* c */", '{"a": ' + "[" * 500 + "]" * 500 + "}",
+    "",
+    "  ",
+    "\t",
+    "null",
+    "3",
+    "[]",
+    '"x"',
+    "{}",
+    "{",
+    "}",
+    "not json",
+    "\ufeff",
+    "\r",
+    "{} {}",
+    '{"run_id": "r", "task_id": "t", "attempt": 1} x',
+    "/* c */",
+    '{"a": ' + "[" * 500 + "]" * 500 + "}",
 )
 
 
@@ -169,7 +215,11 @@ def test_broken_lines(
     both_ways(newline.join([good, *lines]) + newline * end)
 
 
-@given(st.lists(line_parts, min_size=0, max_size=4), _some(",", "\n,\n", " ", ",,"), _some("]", "", "]\n", "] x", "]]"))
+@given(
+    st.lists(line_parts, min_size=0, max_size=4),
+    _some(",", "\n,\n", " ", ",,"),
+    _some("]", "", "]\n", "] x", "]]"),
+)
 @quick
 def test_lists_of_json(
     both_ways: Callable[..., bool], elements: list[str], comma: str, end: str
@@ -211,10 +261,28 @@ def test_csv(
 
 csv_lines = st.lists(
     _some(
-        "r,t,1,passed", "r,t,2,", 'r,"t",3,failed', 'r,"t,u",4,failed', 'r,"t""u",5,passed',
-        "r,t", "r,t,1,passed,x", 'r,"t', 'r,"t"x,1,passed', 'r, "t",1,passed', 'r,"t" ,1,passed',
-        'r,t"u,1,passed', '"r,t,1,passed', "", " ", ",,,", 'r,"a\nb",6,passed', "r,t,7,passed\r",
-        'r,"", 8,passed', '"r","t","9","passed"', "r,\x00,1,passed", "r,t,1,\ufeff",
+        "r,t,1,passed",
+        "r,t,2,",
+        'r,"t",3,failed',
+        'r,"t,u",4,failed',
+        'r,"t""u",5,passed',
+        "r,t",
+        "r,t,1,passed,x",
+        'r,"t',
+        'r,"t"x,1,passed',
+        'r, "t",1,passed',
+        'r,"t" ,1,passed',
+        'r,t"u,1,passed',
+        '"r,t,1,passed',
+        "",
+        " ",
+        ",,,",
+        'r,"a\nb",6,passed',
+        "r,t,7,passed\r",
+        'r,"", 8,passed',
+        '"r","t","9","passed"',
+        "r,\x00,1,passed",
+        "r,t,1,\ufeff",
     ),
     min_size=1,
     max_size=6,
