@@ -130,11 +130,12 @@ def _metrics(answer: Answer, suite: Suite, ks: list[int], width: int, *, bars: b
     deployment_k = answer.deployment_k
     best = _best(answer, suite)
     drawn = len(ks) + 2 if bars else 0
-    fixed = 8 + _CELL * len(ks) + drawn
+    cell = max(_CELL, len(f"k={ks[-1]}") + 1) if ks else _CELL
+    fixed = 8 + cell * len(ks) + drawn
     if fixed + _LEAST_NAME > width:
         drawn, fixed = 0, fixed - drawn
     names = _name_width(suite, width - fixed)
-    table = _table(names, 8, *[_CELL] * len(ks), drawn)
+    table = _table(names, 8, *[cell] * len(ks), drawn)
     heads = ("bold underline" if k == deployment_k else "bold" for k in ks)
     # The space stands outside of the line that marks the deployment k.
     marks = [

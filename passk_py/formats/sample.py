@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from passk_py.formats.base import Container, Kind, Refusal
-from passk_py.formats.source import BOM, Compression, compression_of, open_bytes
+from passk_py.formats.source import BOM, Compression, compression_of, open_bytes, read_chunk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,8 +102,8 @@ def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
     sample = replace(sample, compression=compression_of(magic))
     try:
         with open_bytes(path, sample.compression) as file:
-            head = file.read(SAMPLE_BYTES)
-            whole = not file.read(1)
+            head = read_chunk(file, SAMPLE_BYTES) or b""
+            whole = not read_chunk(file, 1)
     except (EOFError, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise

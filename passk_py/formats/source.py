@@ -11,7 +11,7 @@ from passk_py.errors import PasskError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["BOM", "Compression", "compression_of", "open_bytes"]
+__all__ = ["BOM", "Compression", "compression_of", "open_bytes", "read_chunk"]
 
 Compression = Literal["none", "gzip", "zstd"]
 """How a file is compressed, in DuckDB's words."""
@@ -54,6 +54,36 @@ def open_bytes(path: Path, compression: Compression) -> IO[bytes]:
     if compression == "zstd":
         return _open_zstd(path)
     return path.open("rb")
+
+
+def read_chunk(file: IO[bytes], size: int) -> bytes | None:
+    """Read on, giving all that can be had of a compressed file that is cut off.
+
+    Parameters
+    ----------
+    file
+        What :func:`open_bytes` gave.
+    size
+        How many bytes to read; fewer come only at the end.
+
+    Returns
+    -------
+    bytes or None
+        Nothing at the end of the file; None at the end of one that is cut off.
+    """
+    pieces: list[bytes] = []
+    missing = size
+    while missing > 0:
+        try:
+            # Unlike read, it does not throw away what it has when the rest is missing.
+            piece: bytes = cast("Any", file).read1(missing)
+        except EOFError:
+            return b"".join(pieces) or None
+        if not piece:
+            break
+        pieces.append(piece)
+        missing -= len(piece)
+    return b"".join(pieces)
 
 
 def _open_zstd(path: Path) -> IO[bytes]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING, Final
 
-from passk_py.formats.source import BOM
+from passk_py.formats.source import BOM, read_chunk
 from passk_py.landing.records import BATCH_BYTES, MAX_RECORD_BYTES, Batch, decode, too_long
 
 if TYPE_CHECKING:
@@ -67,10 +67,7 @@ class _Reader:
 
     def _more(self) -> bool:
         """Drop what is behind and read on; false at the end of the file."""
-        try:
-            chunk = b"" if self._ended else self._file.read(BATCH_BYTES)
-        except EOFError:
-            chunk = b""
+        chunk = b"" if self._ended else read_chunk(self._file, BATCH_BYTES) or b""
         self._ended = not chunk
         self._data = self._data[self._at :] + chunk
         self._at = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
-from passk_py.formats.source import Compression, open_bytes
+from passk_py.formats.source import Compression, open_bytes, read_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +105,7 @@ class FingerprintThread:
         newline, lines, odd = self._sample.newline, 0, False
         end, tail, last = newline, b"", b""
         with open_bytes(self._sample.path, compression) as file:
-            while not self._stop.is_set() and (chunk := file.read(_CHUNK)):
+            while not self._stop.is_set() and (chunk := read_chunk(file, _CHUNK)):
                 if digest:
                     digest.update(chunk)
                 lines += chunk.count(newline)

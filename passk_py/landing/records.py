@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Final
 
-from passk_py.formats.source import BOM
+from passk_py.formats.source import BOM, read_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,23 +125,23 @@ def read_lines(file: IO[bytes], newline: bytes = b"\n", *, exact: bool = False) 
         fault ``truncated``.
     """
     carry, number, first = b"", 1, True
-    while chunk := _read(file):
+    while chunk := read_chunk(file, BATCH_BYTES):
         if first:
             chunk, first = chunk.removeprefix(BOM), False
-        end = chunk.rfind(newline)
-        if end >= 0:
-            block = carry + chunk[: end + 1]
-            carry = chunk[end + 1 :]
-            batch, number = _split(block, number, newline, exact=exact)
+        carry += chunk
+        end = carry.rfind(newline) + 1
+        if end:
+            batch, number = _split(carry[:end], number, newline, exact=exact)
+            carry = carry[end:]
             yield batch
-        elif len(carry) + len(chunk) > MAX_RECORD_BYTES:
+        elif len(carry) > MAX_RECORD_BYTES:
             batch = Batch()
             batch.add(number, decode(carry[:_KEPT])[0], too_long(MAX_RECORD_BYTES, "line"))
             yield batch
             number, carry = number + 1, _skip_line(file, newline)
-        else:
-            carry += chunk
-    last = Batch()
+    end = carry.rfind(newline) + 1
+    last, number = _split(carry[:end], number, newline, exact=exact)
+    carry = carry[end:]
     if chunk is None:
         cut_off = "The compressed file ends too early; it is cut off."
         last.add(number, decode(carry)[0], ("truncated", cut_off), ends=True)
@@ -152,17 +152,9 @@ def read_lines(file: IO[bytes], newline: bytes = b"\n", *, exact: bool = False) 
         yield last
 
 
-def _read(file: IO[bytes]) -> bytes | None:
-    """Read on; None where a compressed file ends before its end was written."""
-    try:
-        return file.read(BATCH_BYTES)
-    except EOFError:
-        return None
-
-
 def _skip_line(file: IO[bytes], newline: bytes) -> bytes:
     """Read to the end of the line and give what follows it."""
-    while chunk := _read(file):
+    while chunk := read_chunk(file, BATCH_BYTES):
         end = chunk.find(newline)
         if end >= 0:
             return chunk[end + 1 :]

@@ -357,6 +357,7 @@ def differences(actual: Snapshot, expected: Snapshot) -> list[str]:
 # random sequences
 
 STEPS: Final = 4
+STORED: Final = ("config.materialized:incremental", "config.materialized:table")
 GROUPS: Final[dict[str, Sequence[Vars]]] = {
     "nothing else changes": [BASE] * STEPS,
     "slices": [TAG] * STEPS,
@@ -384,7 +385,9 @@ def test_every_step_equals_a_full_refresh(make_project: Callable[[], Project], g
         for sequence, project in zip(sequences, projects, strict=True):
             sequence.step(index)
             write(project, sequence.landing)
-            project.run(variables)
+            # A view's text depends on the vars alone, and is most of what a small build costs.
+            is_new = index == 0 or variables != GROUPS[group][index - 1]
+            project.run(variables, select=() if is_new else STORED)
         write(reference, *(sequence.landing for sequence in sequences))
         reference.run(variables, full_refresh=True)
         whole = snapshot(reference)

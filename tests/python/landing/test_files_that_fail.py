@@ -1,0 +1,231 @@
+"""Files of which nothing can land: what is wrong, which file, what to do; the others land."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Landing
+
+READS = (
+    "passk reads tau-bench, jsonl, json, csv, parquet; a canonical log has run_id, task_id, attempt "
+    "and outcome, passed or score."
+)
+AGAIN = "Write or copy the file again."
+ENDED = "Check whether the run that wrote it ended."
+NUMBER = (
+    "Number the tries of each task of a run from 1, in the order in which they ran, in a field "
+    "attempt."
+)
+
+# name, content, what the message says after the path, the hint
+FILES = [
+    ("empty.jsonl", b"", "is empty.", ENDED),
+    ("blank.csv", b" \n\n", "is empty.", ENDED),
+    ("header.csv", b"run_id,task_id,attempt,passed\n", "holds no rows.", ENDED),
+    ("list.json", b"[]", "is an empty JSON list.", READS),
+    ("numbers.json", b"[1, 2]", "is a JSON list of something that is not objects.", READS),
+    (
+        "object.json",
+        b'{\n  "a": 1,\n  "b": {}\n}\n',
+        "is one JSON object with the keys a, b.",
+        READS,
+    ),
+    ("noise.jsonl", bytes(range(256)) * 8, "is binary data.", READS),
+    (
+        "text.csv",
+        b"Dear log,\n",
+        "is a log of no format that passk knows; its fields are Dear log, .",
+        READS,
+    ),
+    (
+        "other.jsonl",
+        b'{"id": 1, "ok": true}\n',
+        "is a log of no format that passk knows; its fields are id, ok.",
+        READS,
+    ),
+    (
+        "utf16.csv",
+        "run_id,task_id".encode("utf-16"),
+        "is text in UTF-16.",
+        "Convert the file to UTF-8.",
+    ),
+    ("half.parquet", b"PAR1" + bytes(100), "is a Parquet file without its end.", AGAIN),
+    (
+        "unnumbered.csv",
+        b"run_id,task_id,passed\nr,t,true\n",
+        "has no field attempt among its fields (run_id, task_id, passed).",
+        NUMBER,
+    ),
+    (
+        "unnumbered.jsonl",
+        b'{"run_id": "r", "task_id": "t", "passed": true}\nnonsense\n',
+        "has no field attempt among its fields (run_id, task_id, passed).",
+        NUMBER,
+    ),
+    (
+        "unjudged.csv",
+        b"run_id,task_id,attempt\nr,t,1\n",
+        "has no verdict among its fields (run_id, task_id, attempt).",
+        "Say how each attempt ended in a field outcome (passed, failed, excluded), passed (true, "
+        "false) or score.",
+    ),
+    (
+        "twice.csv",
+        b"run_id,task_id,attempt,passed,passed\nr,t,1,true,false\n",
+        "has more than one column passed.",
+        "Leave the one that counts and load it again.",
+    ),
+]
+
+
+def test_each_says_what_is_wrong_and_the_others_land(landing: Landing, row: dict[str, Any]) -> None:
+    bad = [landing.write(name, content) for name, content, _, _ in FILES]
+    good = landing.lines(row)
+
+    report = landing.load(*bad, good)
+
+    said = [(file.status, file.message, file.hint) for file in report.files]
+    expected = [
+        ("failed", f"{path} {message}", hint)
+        for path, (_, _, message, hint) in zip(bad, FILES, strict=True)
+    ]
+    assert said == [*expected, ("landed", "", "")]
+    assert report.exit_code == 2
+    assert landing.attempts("source_file") == [str(good)]
+    assert landing.query("select count(*) from landing.files") == [(1,)]
+
+
+def test_damaged_parquet(landing: Landing) -> None:
+    file = landing.folder / "log.parquet"
+    pl.DataFrame(
+        {"run_id": ["r"], "task_id": ["t"], "attempt": [1], "passed": [True]}
+    ).write_parquet(file)
+    content = bytearray(file.read_bytes())
+    footer = int.from_bytes(content[-8:-4], "little")
+    content[-8 - footer : -8] = bytes(footer)
+    report = landing.load_one(landing.write("log.parquet", bytes(content)))
+    assert report.message.startswith(f"{file} is a damaged Parquet file (")
+    assert report.hint == AGAIN
+
+
+def test_damaged_pages_of_parquet(landing: Landing) -> None:
+    file = landing.folder / "log.parquet"
+    count = 5000
+    pl.DataFrame(
+        {
+            "run_id": ["r"] * count,
+            "task_id": [f"{n * 7919}" for n in range(count)],
+            "attempt": [1] * count,
+            "passed": [True] * count,
+        }
+    ).write_parquet(file, compression="zstd")
+    content = bytearray(file.read_bytes())
+    middle = len(content) // 3
+    content[middle : middle + 200] = bytes(200)
+    report = landing.load_one(landing.write("log.parquet", bytes(content)))
+    assert report.status == "failed"
+    assert str(file) in report.message
+    assert landing.query("select count(*) from landing.attempts") == [(0,)]
+
+
+def test_damaged_gzip(landing: Landing) -> None:
+    packed = bytearray(gzip.compress(json.dumps({"task_id": "t"}).encode()))
+    packed[12:16] = b"\xff\xff\xff\xff"
+    file = landing.write("log.jsonl.gz", bytes(packed))
+    report = landing.load_one(file)
+    assert report.message.startswith(f"{file} is damaged (")
+    assert report.hint == AGAIN
+
+
+def test_a_format_that_is_none(landing: Landing, row: dict[str, Any]) -> None:
+    from passk_py.errors import PasskError
+
+    with pytest.raises(PasskError) as error:
+        landing.load(landing.lines(row), format="xml")
+    assert str(error.value) == (
+        "There is no format 'xml'.\nThe formats are tau-bench, jsonl, json, csv, parquet."
+    )
+
+
+def test_a_format_that_the_file_is_not(landing: Landing, row: dict[str, Any]) -> None:
+    file = landing.lines(row)
+    report = landing.load_one(file, format="parquet")
+    assert report.message == f"{file} can't be read as parquet: it is of the kind json_lines."
+    assert report.hint == "Leave out --format to let passk recognise the file."
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"run_id": ""}, "--run-id is '', which is no name."),
+        ({"agent": "a\0b"}, "--agent is 'a\\x00b', which is no name."),
+        ({"tags": {"": "x"}}, "--tag is '', which is no name."),
+        (
+            {"score_threshold": float("nan")},
+            "--score-threshold is nan, which no score can be held against.",
+        ),
+    ],
+)
+def test_options_that_make_no_sense(
+    landing: Landing, row: dict[str, Any], option: dict[str, Any], message: str
+) -> None:
+    from passk_py.errors import PasskError
+
+    with pytest.raises(PasskError) as error:
+        landing.load(landing.lines(row), **option)
+    assert error.value.message == message
+    assert error.value.hint
+
+
+def test_nothing_to_load(landing: Landing) -> None:
+    from passk_py.errors import PasskError
+
+    with pytest.raises(PasskError) as error:
+        landing.load()
+    assert str(error.value) == "There is nothing to load.\nName files, globs or folders."
+
+
+def test_a_file_that_grows_while_it_is_read(
+    landing: Landing, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from passk_py.landing.fingerprint import FingerprintThread
+
+    file = landing.lines(row)
+    read = FingerprintThread.result
+
+    def result(self: FingerprintThread) -> Any:
+        found = read(self)
+        with file.open("a") as log:
+            log.write(json.dumps(row) + "\n")
+        return found
+
+    monkeypatch.setattr(FingerprintThread, "result", result)
+    report = landing.load_one(file)
+    assert report.message == f"{file} was written to while it was read."
+    assert report.hint == "Load it again when the run that writes it has ended."
+    assert landing.query("select count(*) from landing.attempts") == [(0,)]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(landing: Landing, row: dict[str, Any]) -> None:
+    file = landing.lines(row)
+    file.chmod(0)
+    report = landing.load_one(file)
+    assert report.message == f"{file} can't be read: no permission."
+
+
+def test_names_that_are_not_utf8(landing: Landing, row: dict[str, Any]) -> None:
+    file = landing.lines(row)
+    odd = Path(os.fsdecode(os.fsencode(landing.folder) + b"/\xff.jsonl"))
+    file.rename(odd)
+    report = landing.load_one(odd)
+    assert report.message == f"{landing.folder}/\\xff.jsonl has a name that is not UTF-8."
+    assert report.hint == "Rename the file."
