@@ -117,7 +117,6 @@ class _Rule:
 _COUNT: Final = _Rule("a whole number from 0", True, 0.0, _EXACT - 1)
 _POSITIVE: Final = _Rule("a whole number from 1", True, 1.0, _EXACT - 1)
 _RATE: Final = _Rule("a number from 0 to 1", False, 0.0, 1.0)
-_SIZE: Final = _Rule("a number from 0", False, 0.0, math.inf)
 _FINITE: Final = _Rule("a finite number", False, -1.7976931348623157e308, 1.7976931348623157e308)
 
 
@@ -727,13 +726,13 @@ def delta_k_unbiased(
     function = "delta_k_unbiased"
     r_ = _operand(function, "pass_hat_k", pass_hat_k, _RATE)
     m_ = _operand(function, "pass_1", pass_1, _RATE)
-    variance_ = _operand(function, "var_pass_1", var_pass_1, _SIZE)
+    variance_ = _operand(function, "var_pass_1", var_pass_1, _RATE)
     tasks_ = _operand(function, "tasks", tasks, _COUNT)
     k_ = _operand(function, "k", k, _POSITIVE)
     r, m, variance, size, fk = (pl.field(name) for name in ("r", "m", "variance", "size", "k"))
     noise = variance / size
     correction = fk * (fk - 1.0) / 2.0 * m.pow(fk - 2.0) * noise
-    estimable = _SIZE.check(variance) & _COUNT.check(size) & (size > 1.0)
+    estimable = _RATE.check(variance) & _COUNT.check(size) & (size > 1.0)
     value = (
         pl.when(fk == 1.0)
         .then(0.0)

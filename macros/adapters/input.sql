@@ -85,7 +85,21 @@ cast({{ expression }} as {{ passk.type_tags() }})
 
 {#- A map's JSON is an object too, so both go the same way. -#}
 {% macro duckdb___tags_as_told(expression) -%}
-try_cast(cast({{ expression }} as json) as map(varchar, varchar))
+try_cast(try_cast({{ expression }} as json) as map(varchar, varchar))
+{%- endmacro %}
+
+
+{#- Tags as one text that does not depend on their order. -#}
+{% macro _tags_as_text(column) -%}
+  {{ return(adapter.dispatch('_tags_as_text', 'passk')(column)) }}
+{%- endmacro %}
+
+{% macro default___tags_as_text(column) -%}
+cast({{ column }} as {{ dbt.type_string() }})
+{%- endmacro %}
+
+{% macro duckdb___tags_as_text(column) -%}
+cast(to_json(list_sort(map_entries({{ column }}))) as varchar)
 {%- endmacro %}
 
 

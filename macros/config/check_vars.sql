@@ -14,7 +14,6 @@
 
 {% macro _var_mistakes() -%}
   {%- set mistakes = [] -%}
-  {%- set say = passk._var_mistake -%}
 
   {#- Where the attempts come from. -#}
   {%- set inputs = [] -%}
@@ -26,19 +25,19 @@
   {%- endif -%}
   {%- set model = var('passk_attempts_model', none) -%}
   {%- if model is not none and model is not string and not passk._is_pair_of_texts(model) -%}
-    {%- do mistakes.append(say('passk_attempts_model', model, 'a model name or [project, model]')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_attempts_model', model, 'a model name or [project, model]')) -%}
   {%- endif -%}
   {%- set named = var('passk_attempts_source', none) -%}
   {%- if named is not none and not passk._is_pair_of_texts(named) -%}
-    {%- do mistakes.append(say('passk_attempts_source', named, '[source, table]')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_attempts_source', named, '[source, table]')) -%}
   {%- endif -%}
   {%- set files = var('passk_attempts_files', none) -%}
   {%- if files is not none and (files is not string or not files) -%}
-    {%- do mistakes.append(say('passk_attempts_files', files, 'a path or a glob')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_attempts_files', files, 'a path or a glob')) -%}
   {%- endif -%}
   {%- set columns = var('passk_attempts_columns', {}) -%}
   {%- if columns is not mapping -%}
-    {%- do mistakes.append(say('passk_attempts_columns', columns, 'a mapping of contract columns to SQL expressions')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_attempts_columns', columns, 'a mapping of contract columns to SQL expressions')) -%}
   {%- else -%}
     {%- for name, expression in columns.items() -%}
       {%- if name not in passk._contract_names() + ['passed'] -%}
@@ -47,26 +46,26 @@
           ~ ((passk._contract_names() + ['passed']) | join(', ')) ~ '.'
         ) -%}
       {%- elif expression is not string or not expression -%}
-        {%- do mistakes.append(say('passk_attempts_columns.' ~ name, expression, 'an SQL expression')) -%}
+        {%- do mistakes.append(passk._var_mistake('passk_attempts_columns.' ~ name, expression, 'an SQL expression')) -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endif -%}
   {%- set schema = var('passk_landing_schema', 'landing') -%}
   {%- if schema is not string or not schema -%}
-    {%- do mistakes.append(say('passk_landing_schema', schema, 'a schema name')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_landing_schema', schema, 'a schema name')) -%}
   {%- endif -%}
 
   {#- What counts as what. -#}
   {%- set threshold = var('passk_score_threshold', 1.0) -%}
   {%- if threshold is boolean or threshold is not number -%}
-    {%- do mistakes.append(say('passk_score_threshold', threshold, 'a number')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_score_threshold', threshold, 'a number')) -%}
   {%- endif -%}
   {%- set policy = var('passk_outcome_policy', {}) -%}
   {%- if policy is not mapping -%}
-    {%- do mistakes.append(say('passk_outcome_policy', policy, 'a mapping of outcome_reason to failed or excluded')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_outcome_policy', policy, 'a mapping of outcome_reason to failed or excluded')) -%}
   {%- else -%}
     {%- for reason, verdict in policy.items() if verdict not in ['failed', 'excluded'] -%}
-      {%- do mistakes.append(say('passk_outcome_policy.' ~ reason, verdict, 'failed or excluded')) -%}
+      {%- do mistakes.append(passk._var_mistake('passk_outcome_policy.' ~ reason, verdict, 'failed or excluded')) -%}
     {%- endfor -%}
   {%- endif -%}
 
@@ -74,7 +73,7 @@
   {%- set ks = var('passk_ks', none) -%}
   {%- set good_ks = [] -%}
   {%- if ks is none or ks is string or ks is mapping or ks is not iterable or ks | length == 0 -%}
-    {%- do mistakes.append(say('passk_ks', ks, 'a list of integers of at least 1')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_ks', ks, 'a list of integers of at least 1')) -%}
   {%- else -%}
     {%- for k in ks -%}
       {%- if k is boolean or k is not integer or k < 1 -%}
@@ -89,11 +88,11 @@
   {%- endif -%}
   {%- set on_short = var('passk_on_short', 'null_suite') -%}
   {%- if on_short not in ['null_suite', 'eligible_only'] -%}
-    {%- do mistakes.append(say('passk_on_short', on_short, 'null_suite or eligible_only')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_on_short', on_short, 'null_suite or eligible_only')) -%}
   {%- endif -%}
   {%- set slices = var('passk_slices', []) -%}
   {%- if slices is string or slices is mapping or slices is not iterable -%}
-    {%- do mistakes.append(say('passk_slices', slices, 'a list of tags or of {name: ..., expression: ...}')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_slices', slices, 'a list of tags or of {name: ..., expression: ...}')) -%}
   {%- else -%}
     {%- set names = [] -%}
     {%- for slice in slices -%}
@@ -113,22 +112,22 @@
   {#- How they are read. -#}
   {%- set k = var('passk_deployment_k', 4) -%}
   {%- if k is boolean or k is not integer or k < 1 -%}
-    {%- do mistakes.append(say('passk_deployment_k', k, 'an integer of at least 1')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_deployment_k', k, 'an integer of at least 1')) -%}
   {%- elif good_ks and k not in good_ks -%}
-    {%- do mistakes.append(say('passk_deployment_k', k, 'one of passk_ks, which is ' ~ (ks | tojson))) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_deployment_k', k, 'one of passk_ks, which is ' ~ (ks | tojson))) -%}
   {%- endif -%}
   {%- for name in [
     'passk_capable_threshold', 'passk_consistent_threshold', 'passk_consistent_rate', 'passk_incapable_rate'
   ] -%}
     {%- set value = var(name, 0.5) -%}
     {%- if value is boolean or value is not number or value < 0 or value > 1 -%}
-      {%- do mistakes.append(say(name, value, 'a number from 0 to 1')) -%}
+      {%- do mistakes.append(passk._var_mistake(name, value, 'a number from 0 to 1')) -%}
     {%- endif -%}
   {%- endfor -%}
 
   {%- for name in ['passk_ordered_metrics', 'passk_create_sql_functions', 'passk_incremental_by_loaded_at'] -%}
     {%- if var(name, true) is not boolean -%}
-      {%- do mistakes.append(say(name, var(name), 'true or false')) -%}
+      {%- do mistakes.append(passk._var_mistake(name, var(name), 'true or false')) -%}
     {%- endif -%}
   {%- endfor -%}
   {{ return(mistakes) }}

@@ -36,11 +36,16 @@ select *, 'all' as slice_name, 'all' as slice_value from {{ relation }}
 {%- endmacro %}
 
 
-{#- One text for all that two copies of an attempt must agree on: the contract without provenance. -#}
+{#- One text for all that two copies of an attempt must agree on: the contract without provenance. Each value is preceded
+    by its length, because a text may hold any separator. -#}
 {% macro _row_fingerprint() -%}
+  {%- set text = dbt.type_string() -%}
   {%- set parts = [] -%}
   {%- for name in passk._contract_names()[:18] -%}
-    {%- do parts.append("coalesce('=' || cast(" ~ name ~ " as " ~ dbt.type_string() ~ "), '')") -%}
+    {%- set value = passk._tags_as_text(name) if name == 'tags' else 'cast(' ~ name ~ ' as ' ~ text ~ ')' -%}
+    {%- do parts.append(
+      "coalesce(cast(length(" ~ value ~ ") as " ~ text ~ ") || '=' || " ~ value ~ ", '-')"
+    ) -%}
   {%- endfor -%}
-  {{ parts | join(" || '|' || ") }}
+  {{ parts | join("\n      || ") }}
 {%- endmacro %}

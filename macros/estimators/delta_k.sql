@@ -52,7 +52,7 @@ end
 case
   when {{ passk._is_rate(p, k_) }} and {{ passk._is_share(passk._as_double(pass_hat_k)) }} and {{ k_ }} = 1
     then cast(0 as {{ passk.type_double() }})
-  when {{ passk._is_count(tasks_, 2) }} and {{ var_ }} >= 0 and {{ passk._is_finite(var_) }}
+  when {{ passk._is_count(tasks_, 2) }} and {{ passk._is_share(var_) }}
     then {{ passk.delta_k(pass_hat_k, pass_1, k) }}
       + {{ k_ }} * ({{ k_ }} - 1) / 2 * case when {{ k_ }} = 2 then 1 else power({{ p }}, {{ k_ }} - 2) end
       * {{ var_ }} / {{ tasks_ }}

@@ -27,7 +27,7 @@ case
   when {{ passk._is_pluggable(n_, c_, k_) }}
     then case
       when {{ c_ }} = {{ n_ }} then cast(1 as {{ passk.type_double() }})
-      when {{ k_ }} = 1 then {{ c_ }} / {{ n_ }}
+      when {{ k_ }} = 1 or {{ c_ }} = 0 then {{ c_ }} / {{ n_ }}
       else {{ passk._one_minus_exp(log_all_fail) }}
     end
 end

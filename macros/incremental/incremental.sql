@@ -22,17 +22,17 @@
 {% macro _knows_changes() -%}
   {{ return(
     passk._attempts_kind() == 'landing'
-    or (passk._attempts_kind() in ['model', 'source', 'files'] and var('passk_incremental_by_loaded_at', false))
+    or (passk._attempts_kind() in ['model', 'source', 'files'] and passk._setting('passk_incremental_by_loaded_at'))
   ) }}
 {%- endmacro %}
 
 
 {#- Version and vars that shape the tables, as one short text. -#}
 {% macro _built_with() -%}
-  {%- set shaping = [] -%}
+  {%- set shaping = [['input', passk._attempts_kind()]] -%}
   {%- for name in [
     'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
-    'passk_score_threshold', 'passk_outcome_policy', 'passk_ks', 'passk_on_short', 'passk_slices',
+    'passk_landing_schema', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks', 'passk_on_short', 'passk_slices',
     'passk_ordered_metrics', 'passk_capable_threshold', 'passk_consistent_threshold'
   ] -%}
     {%- do shaping.append([name, var(name, none)]) -%}
@@ -49,12 +49,15 @@
 select distinct run_id, suite, task_id
 from {{ ref('stg_passk__attempts') }}
 where reject_reason is null
-  and loaded_at {{ '>' if passk._attempts_kind() == 'landing' else '>=' }} {{ since }}
 {%- if passk._attempts_kind() == 'landing' %}
+  and loaded_at > {{ since }}
 union
 select run_id, suite, task_id
 from {{ source('passk_landing', 'removed_tasks') }}
 where removed_at > {{ since }}
+{%- else %}
+{#- Anyone's table: a row may arrive with the time of the last one, or with none. #}
+  and (loaded_at >= {{ since }} or loaded_at is null)
 {%- endif %}
 {%- endmacro %}
 

@@ -1,10 +1,10 @@
 {#- Which input the attempts come from: 'model', 'source', 'files', 'demo' or 'landing'. -#}
 {% macro _attempts_kind() -%}
-  {%- if var('passk_attempts_model', none) is not none -%}
+  {%- if passk._setting('passk_attempts_model') is not none -%}
     {{ return('model') }}
-  {%- elif var('passk_attempts_source', none) is not none -%}
+  {%- elif passk._setting('passk_attempts_source') is not none -%}
     {{ return('source') }}
-  {%- elif var('passk_attempts_files', none) is not none -%}
+  {%- elif passk._setting('passk_attempts_files') is not none -%}
     {{ return('files') }}
   {%- elif target.profile_name == 'passk' and target.name == 'demo' -%}
     {{ return('demo') }}
@@ -17,16 +17,16 @@
 {% macro _attempts_relation() -%}
   {%- set kind = passk._attempts_kind() -%}
   {%- if kind == 'model' -%}
-    {%- set named = var('passk_attempts_model') -%}
+    {%- set named = passk._setting('passk_attempts_model') -%}
     {%- if named is string -%}
       {{ return(ref(named)) }}
     {%- endif -%}
     {{ return(ref(named[0], named[1])) }}
   {%- elif kind == 'source' -%}
-    {%- set named = var('passk_attempts_source') -%}
+    {%- set named = passk._setting('passk_attempts_source') -%}
     {{ return(source(named[0], named[1])) }}
   {%- elif kind == 'files' -%}
-    {{ return(passk._files_relation(var('passk_attempts_files'))) }}
+    {{ return(passk._files_relation(passk._setting('passk_attempts_files'))) }}
   {%- elif kind == 'demo' -%}
     {{ return(ref('passk_demo_attempts')) }}
   {%- endif -%}
@@ -55,7 +55,7 @@
 {#- Slices as the models use them: [{name, expression}]. A plain name is a tag. -#}
 {% macro _slices() -%}
   {%- set slices = [] -%}
-  {%- for slice in var('passk_slices', []) -%}
+  {%- for slice in passk._setting('passk_slices') -%}
     {%- if slice is string -%}
       {%- do slices.append({'name': slice, 'expression': passk._tag('tags', slice)}) -%}
     {%- else -%}

@@ -1,7 +1,7 @@
 {#- The select of stg_passk__attempts for an input that nobody has checked yet: casts, defaults, and what breaks the
     contract, by the same rules as `passk load`. -#}
 {% macro _staged_from_any(relation, names) -%}
-{%- set mapped = var('passk_attempts_columns', {}) -%}
+{%- set mapped = passk._setting('passk_attempts_columns') -%}
 {%- set has = {} -%}
 {%- for name in (passk._contract_names() + ['passed']) -%}
   {%- do has.update({name: name in mapped or name in names}) -%}
@@ -14,6 +14,13 @@
     ) }}
   {%- endif -%}
 {%- endfor -%}
+{%- if passk._setting('passk_incremental_by_loaded_at') and not has['loaded_at'] -%}
+  {{ exceptions.raise_compiler_error(
+    'passk: ' ~ relation ~ ' has no column loaded_at, by which the var passk_incremental_by_loaded_at tells new rows from old '
+    ~ 'ones. Its columns are ' ~ (names | join(', ')) ~ '. Name the one to use in the var passk_attempts_columns, e.g. '
+    ~ '{loaded_at: my_column}, or set passk_incremental_by_loaded_at to false.'
+  ) }}
+{%- endif -%}
 {%- if not (has['outcome'] or has['passed'] or has['score']) -%}
   {{ exceptions.raise_compiler_error(
     'passk: ' ~ relation ~ ' has no verdict: none of the columns outcome, passed and score. Its columns are '
@@ -37,7 +44,7 @@ told as (
     {%- else -%}
       {{ passk._try_cast(expression, type) }}
     {%- endif %} as {{ name }},
-    {%- if type != dbt.type_string() and name != 'tags' %}
+    {%- if type != dbt.type_string() %}
     {{ 'cast(' ~ expression ~ ' as ' ~ dbt.type_string() ~ ')' if has[name] else 'cast(null as ' ~ dbt.type_string() ~ ')' }} as {{ name }}_told,
     {%- endif %}
     {%- endfor %}
@@ -50,7 +57,7 @@ judged as (
     {%- for name in passk._contract_names() if name not in ['suite', 'outcome', 'outcome_reason'] %}
     {{ name }},
     {%- endfor %}
-    {%- for name, type in passk._contract_columns() if type != dbt.type_string() and name != 'tags' %}
+    {%- for name, type in passk._contract_columns() if type != dbt.type_string() %}
     {{ name }}_told,
     {%- endfor %}
     outcome as outcome_told,
@@ -88,7 +95,7 @@ from judged
 
 {#- From where on a score passes. 1e-6 below 1, as tau-bench does, so that 0.9999999 from a float sum is a pass. -#}
 {% macro _score_limit() -%}
-{%- set threshold = var('passk_score_threshold', 1.0) -%}
+{%- set threshold = passk._setting('passk_score_threshold') -%}
 {#- As a double, not a decimal; Jinja writes what is small with an exponent already. -#}
 {{ '0.999999e0' if threshold == 1 else threshold if 'e' in (threshold | string) else threshold ~ 'e0' }}
 {%- endmacro %}
@@ -111,9 +118,13 @@ case
       or (outcome = 'passed' and lower(trim(passed_told)) in ('false', 'f', '0', '0.0', 'no'))
     ) then 'contradictory_verdict: outcome is ' || outcome || ', but passed is ' || passed_told || '.'
     {%- for name, type in passk._contract_columns()
-      if type != dbt.type_string() and name not in ['attempt', 'tags', 'loaded_at', 'source_line'] %}
-    when {{ name }}_told is not null and {{ name }} is null
-      then 'wrong_type: {{ name }} is ' || {{ name }}_told || ', which is not a {{ type }}.'
+      if type != dbt.type_string() and name not in ['attempt', 'loaded_at', 'source_line'] %}
+    {#- A cast to an integer rounds: 2.5 would become 2. #}
+    when {{ name }}_told is not null and (
+      {{ name }} is null
+      {%- if type == dbt.type_bigint() %} or {{ passk._try_cast(name ~ '_told', passk.type_double()) }} <> {{ name }}{% endif %}
+    )
+      then 'wrong_type: {{ name }} is ' || {{ name }}_told || ', which is not {{ passk._type_in_words(name, type) }}.'
     {%- endfor %}
     {%- for name in ['score', 'duration_s', 'cost_usd'] %}
     when {{ name }} is not null and not {{ passk._is_finite(name) }}
@@ -123,6 +134,19 @@ case
     when {{ name }} < 0 then 'out_of_range: {{ name }} is ' || {{ name }}_told || ', but can not be negative.'
     {%- endfor %}
   end
+{%- endmacro %}
+
+
+{#- What a column takes, for people. -#}
+{% macro _type_in_words(name, type) -%}
+  {%- if name == 'tags' -%}
+    {{ return('an object of names and texts, each name once') }}
+  {%- elif type == dbt.type_bigint() -%}
+    {{ return('a whole number') }}
+  {%- elif type == dbt.type_timestamp() -%}
+    {{ return('a time') }}
+  {%- endif -%}
+  {{ return('a number') }}
 {%- endmacro %}
 
 
@@ -136,7 +160,7 @@ case
 
 {#- The verdict after var passk_outcome_policy. A pass stays a pass, whatever else went wrong. -#}
 {% macro _outcome_by_policy() -%}
-{%- set policy = var('passk_outcome_policy', {}) -%}
+{%- set policy = passk._setting('passk_outcome_policy') -%}
 {%- if policy -%}
 case
     {%- for reason, verdict in policy.items() %}

@@ -32,7 +32,7 @@ states as (
 ),
 
 grid as (
-  {{ passk._ks_rows(var('passk_ks')) }}
+  {{ passk._ks_rows(passk._setting('passk_ks')) }}
 ),
 
 {# What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice. #}

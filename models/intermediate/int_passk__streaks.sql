@@ -19,7 +19,7 @@ with unmasked_tasks as (
   where pass_mask is null
     and slice_name = 'all'
     and attempts > 0
-    and {{ '1 = 1' if var('passk_ordered_metrics', true) else '1 = 0' }}
+    and {{ '1 = 1' if passk._setting('passk_ordered_metrics') else '1 = 0' }}
 ),
 
 {% if increment -%}

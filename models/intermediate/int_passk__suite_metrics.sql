@@ -9,11 +9,11 @@
 {{ passk._depends_on_changes() }}
 
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
-{%- set ordered = var('passk_ordered_metrics', true) %}
+{%- set ordered = passk._setting('passk_ordered_metrics') %}
 {%- set increment = passk._is_increment() %}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
-{%- set eligible_only = var('passk_on_short', 'null_suite') == 'eligible_only' %}
+{%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 
 with all_counts as (
   select *
@@ -133,7 +133,7 @@ ranks as (
 ),
 
 grid as (
-  {{ passk._ks_rows(var('passk_ks')) }}
+  {{ passk._ks_rows(passk._setting('passk_ks')) }}
 ),
 
 first_k as (
@@ -266,7 +266,7 @@ select
     when k > 1 and pass_rate - pass_hat_k + delta_k > 0 then delta_k / (pass_rate - pass_hat_k + delta_k)
   end as heterogeneity,
   {{ passk.suite_reading(
-    'pass_at_k', 'pass_hat_k', var('passk_capable_threshold'), var('passk_consistent_threshold')
+    'pass_at_k', 'pass_hat_k', passk._setting('passk_capable_threshold'), passk._setting('passk_consistent_threshold')
   ) }} as reading,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from pooled

@@ -8,7 +8,7 @@
 }}
 {{ passk._depends_on_changes() }}
 
-{%- set ordered = var('passk_ordered_metrics', true) %}
+{%- set ordered = passk._setting('passk_ordered_metrics') %}
 {%- set keys = ['run_id', 'suite', 'task_id'] %}
 {%- set slices = passk._slices() %}
 {%- set increment = passk._is_increment() %}

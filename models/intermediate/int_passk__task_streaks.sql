@@ -41,7 +41,7 @@ without_streaks as (
     and counts.attempts > 0
     and counts.pass_mask is null
     and counts.n = 0
-    and {{ '1 = 1' if var('passk_ordered_metrics', true) else '1 = 0' }}
+    and {{ '1 = 1' if passk._setting('passk_ordered_metrics') else '1 = 0' }}
 )
 
 select * from from_masks

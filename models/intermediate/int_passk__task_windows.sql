@@ -1,7 +1,7 @@
 {{ config(materialized='view') }}
 
 {%- set keys = ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value'] %}
-{%- set ks = var('passk_ks') %}
+{%- set ks = passk._setting('passk_ks') %}
 
 with masked as (
   select {{ keys | join(', ') }}, pass_mask, fail_mask

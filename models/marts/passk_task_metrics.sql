@@ -33,10 +33,15 @@ select
   states.pass_hat_k,
   case when counts.n >= states.k then states.pass_at_k_plugin end as pass_at_k_plugin,
   case when counts.n >= states.k then states.pass_hat_k_plugin end as pass_hat_k_plugin,
-  windows.windows,
+  {% if passk._setting('passk_ordered_metrics') -%}
+  {#- A task without a counted attempt has no streak, so no window. #}
+  coalesce(windows.windows, 0) as windows,
+  {%- else -%}
+  cast(null as {{ dbt.type_bigint() }}) as windows,
+  {%- endif %}
   {{ passk.pass_at_k_window('windows.fail_windows', 'windows.windows') }} as pass_at_k_window,
   {{ passk.pass_hat_k_window('windows.pass_windows', 'windows.windows') }} as pass_hat_k_window,
-  {% if var('passk_ordered_metrics', true) -%}
+  {% if passk._setting('passk_ordered_metrics') -%}
   {{ passk.pass_at_k_first_k('counts.first_pass_rank', 'counts.n', 'states.k') }} as pass_at_k_first_k,
   {{ passk.pass_hat_k_first_k('counts.first_fail_rank', 'counts.n', 'states.k') }} as pass_hat_k_first_k,
   {%- else -%}

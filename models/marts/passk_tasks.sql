@@ -1,5 +1,5 @@
-{%- set k = var('passk_deployment_k') %}
-{%- set target = passk._as_double(var('passk_consistent_threshold')) %}
+{%- set k = passk._setting('passk_deployment_k') %}
+{%- set target = passk._as_double(passk._setting('passk_consistent_threshold')) %}
 
 with counts as (
   select *
@@ -32,7 +32,7 @@ classified as (
     states.pass_hat_k,
     streaks.longest_pass_streak,
     streaks.longest_fail_streak,
-    {{ passk.task_class('counts.n', 'counts.c', var('passk_consistent_rate'), var('passk_incapable_rate')) }} as task_class
+    {{ passk.task_class('counts.n', 'counts.c', passk._setting('passk_consistent_rate'), passk._setting('passk_incapable_rate')) }} as task_class
   from counts
   inner join runs
     on counts.run_id = runs.run_id and counts.suite = runs.suite

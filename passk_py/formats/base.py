@@ -130,6 +130,8 @@ class Format(ABC):
     example: ClassVar[str]
     keys: ClassVar[tuple[Key, ...]] = ()
     """What a JSON format reads of each row; empty for tables."""
+    columns: ClassVar[tuple[str, ...]] = ()
+    """What a format of tables reads of each row; empty for JSON."""
     default_suite: ClassVar[str] = "default"
     """The suite of a file that does not say it."""
     uses_threshold: ClassVar[bool] = True

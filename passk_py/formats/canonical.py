@@ -52,6 +52,7 @@ class Canonical(Format):
     error_rule: ClassVar[str] = (
         "outcome excluded as given; no verdict at all is excluded with the reason no_verdict"
     )
+    columns: ClassVar[tuple[str, ...]] = CANONICAL_FIELDS
     documentation: ClassVar[str] = "docs/architecture.md#the-attempt-contract"
 
     def recognises(self, sample: Sample) -> bool:

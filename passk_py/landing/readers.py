@@ -66,9 +66,9 @@ def columns_of(sample: Sample, reader: Format, *, fast: bool) -> dict[str, Kind]
         The names by which :meth:`Format.contract` may refer to them.
     """
     if reader.container == "parquet":
-        return dict(sample.kinds)
+        return {name: kind for name, kind in sample.kinds.items() if name in reader.columns}
     if reader.container == "csv":
-        return dict.fromkeys(_places(sample), "text")
+        return dict.fromkeys((name for name in sample.fields if name in reader.columns), "text")
     kinds: dict[str, Kind] = {key.column: "text" for key in reader.keys}
     if fast:
         kinds |= {key.column: "map" for key in reader.keys if key.table}
@@ -102,23 +102,12 @@ def fast_relation(sample: Sample, reader: Format) -> str:
     path = quote(glob_literal(sample.path))
     compression = f"compression = '{sample.compression}'"
     if reader.container == "parquet":
-        names = {identifier(name): kind for name, kind in sample.kinds.items() if name}
-        # A type that is exact as text becomes text; the others stay what they are.
-        columns = [
-            f"cast({name} as varchar) as {name}" if kind == "text" else name
-            for name, kind in names.items()
-        ]
-        row = ", ".join(f"{name} := {name}" for name in names)
-        return (
-            f"select {', '.join(columns)}, file_row_number + 1 as source_line, "
-            f"cast(to_json(struct_pack({row})) as varchar) as raw, null::varchar as read_code, "
-            f"null::varchar as read_reason from read_parquet({path}, file_row_number = true)"
-        )
+        return _parquet_relation(sample, reader, path)
     if reader.container == "csv":
         all_columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(sample.fields)))
         return (
-            f"select {_csv_columns(sample)}, null::bigint as source_line, null::varchar as raw, "
-            "null::varchar as read_code, null::varchar as read_reason "
+            f"select {_csv_columns(sample, reader)}, null::bigint as source_line, "
+            "null::varchar as raw, null::varchar as read_code, null::varchar as read_reason "
             f"from read_csv({path}, auto_detect = false, header = true, "
             f"delim = {quote(sample.delimiter)}, quote = '\"', escape = '\"', "
             f"strict_mode = true, {compression}, columns = {{{all_columns}}})"
@@ -130,6 +119,26 @@ def fast_relation(sample: Sample, reader: Format) -> str:
         f"case when {fast_oddity(reader.keys)} then 'odd' end as read_code, "
         f"null::varchar as read_reason from read_json({path}, format = '{shape}', {compression}, "
         f"maximum_object_size = {_FAST_ROW_BYTES}, columns = {fast_columns(reader.keys)})"
+    )
+
+
+def _parquet_relation(sample: Sample, reader: Format, path: str) -> str:
+    # A type that is exact as text becomes text; the others stay what they are.
+    columns = ", ".join(
+        f"cast({identifier(name)} as varchar) as {identifier(name)}"
+        if kind == "text"
+        else identifier(name)
+        for name, kind in sample.kinds.items()
+        if name in reader.columns
+    )
+    row = ", ".join(f"{identifier(n)} := {identifier(n)}" for n in sample.kinds if n)
+    rows, number = f"read_parquet({path}, file_row_number = true)", "file_row_number + 1"
+    if "file_row_number" in (name.lower() for name in sample.kinds):
+        rows, number = f"read_parquet({path})", "row_number() over ()"
+    return (
+        f"select {columns}, {number} as source_line, "
+        f"cast(to_json(struct_pack({row})) as varchar) as raw, null::varchar as read_code, "
+        f"null::varchar as read_reason from {rows}"
     )
 
 
@@ -254,20 +263,16 @@ def relation_of_batch(name: str, sample: Sample, reader: Format) -> str:
     """
     if reader.container == "csv":
         return (
-            f"select {_csv_columns(sample)}, line as source_line, text as raw, "
+            f"select {_csv_columns(sample, reader)}, line as source_line, text as raw, "
             f"code as read_code, reason as read_reason from {name}"
         )
     return rows_of_texts(name, reader.keys, reader.unit)
 
 
-def _places(sample: Sample) -> dict[str, int]:
-    """Find the first place of each named column of a CSV table."""
-    places: dict[str, int] = {}
-    for place, name in enumerate(sample.fields):
-        if name:
-            places.setdefault(name, place)
-    return places
-
-
-def _csv_columns(sample: Sample) -> str:
-    return ", ".join(f"c{place} as {identifier(name)}" for name, place in _places(sample).items())
+def _csv_columns(sample: Sample, reader: Format) -> str:
+    # By their places, because names may be empty, come twice, or clash with ours.
+    return ", ".join(
+        f"c{place} as {identifier(name)}"
+        for place, name in enumerate(sample.fields)
+        if name in reader.columns
+    )

@@ -179,12 +179,23 @@ def _time(name: str, label: str, kind: Kind) -> Typed:
     wrong = _wrong(name, label, kind, value, what)
     if kind == "text":
         # A cast to timestamp drops the zone of a text that has one, so it is kept for those that
-        # are in UTC or have none; it is three times as fast. The session's zone is UTC.
-        plain = f"suffix({column}, 'Z') or (strlen({column}) = 19 and {column}[17] = ':')"
+        # are in UTC or have none; it is three times as fast. The session's zone is UTC. A time
+        # without seconds is given some, because DuckDB 1.4 would take it for midnight.
+        whole = f"{column} like '____-__-_____:__:__%'"
+        plain = f"{whole} and (strlen({column}) = 19 or suffix({column}, 'Z'))"
+        text = case_of(
+            [
+                (whole, column),
+                (
+                    f"{column} like '____-__-_____:__%'",
+                    f"left({column}, 16) || ':00' || substr({column}, 17)",
+                ),
+                (f"{column} like '____-__-__'", column),
+            ]
+        )
         sql = (
-            f"case when not {column} like '____-__-__%' then null "
-            f"when {plain} then try_cast({column} as timestamp) "
-            f"else try_cast({column} as timestamptz) at time zone 'UTC' end"
+            f"case when {plain} then try_cast({column} as timestamp) "
+            f"else try_cast({text} as timestamptz) at time zone 'UTC' end"
         )
     elif kind == "timestamp":
         sql = f"try_cast({column} as timestamp)"

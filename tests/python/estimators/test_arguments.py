@@ -165,7 +165,7 @@ REFUSED = {
     "delta": (lambda: est.delta_k(0.5, -0.5, 2), "delta_k: pass_1 must be a number from 0 to 1"),
     "variance": (
         lambda: est.delta_k_unbiased(0.5, 0.5, -1, 4, 2),
-        "delta_k_unbiased: var_pass_1 must be a number from 0; got -1",
+        "delta_k_unbiased: var_pass_1 must be a number from 0 to 1; got -1",
     ),
     "tasks": (
         lambda: est.delta_k_unbiased(0.5, 0.5, 0.1, 2.5, 2),

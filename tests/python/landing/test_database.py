@@ -1,0 +1,124 @@
+"""The database: made when missing, checked when there, words for each way in which it fails."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+from passk_py.errors import PasskError
+from passk_py.landing import ensure_landing, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Landing
+
+
+def refusal(landing: Landing, row: dict[str, Any], database: Path) -> PasskError:
+    with pytest.raises(PasskError) as error:
+        load(landing.lines(row), database=database)
+    return error.value
+
+
+def test_in_use_by_another_process(landing: Landing, row: dict[str, Any]) -> None:
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()",
+            str(landing.database),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "open\n"
+        error = refusal(landing, row, landing.database)
+    finally:
+        holder.communicate("\n")
+    assert re.fullmatch(
+        rf"The database {re.escape(str(landing.database))} is in use by process {holder.pid} "
+        r"\(python[\d.]*\)\.",
+        error.message,
+    )
+    assert error.hint == "Close it there, or wait until it is done."
+    assert landing.load_one(landing.lines(row)).status == "landed"
+
+
+def test_a_folder(landing: Landing, row: dict[str, Any]) -> None:
+    error = refusal(landing, row, landing.folder)
+    assert str(error) == (
+        f"The database {landing.folder} is a folder.\nGive the path of a file with --database."
+    )
+
+
+def test_a_file_that_is_no_database(landing: Landing, row: dict[str, Any]) -> None:
+    file = landing.write("attempts.csv", "run_id,task_id\n")
+    error = refusal(landing, row, file)
+    assert str(error) == (
+        f"{file} is not a DuckDB database.\n"
+        "Give the path of a database, or of a file that does not exist yet, with --database."
+    )
+
+
+def test_a_folder_that_is_missing(landing: Landing, row: dict[str, Any]) -> None:
+    database = landing.folder / "no" / "passk.duckdb"
+    error = refusal(landing, row, database)
+    assert error.message.startswith(f"The database {database} can't be opened: ")
+    assert error.hint == "Check that its folder exists and that you may write there."
+
+
+def test_a_table_of_another_shape(landing: Landing, row: dict[str, Any]) -> None:
+    with duckdb.connect(str(landing.database)) as connection:
+        connection.execute("create schema landing; create table landing.attempts (run_id integer)")
+    error = refusal(landing, row, landing.database)
+    assert str(error) == (
+        "The table landing.attempts of this database has other columns than passk writes.\n"
+        "Another version of passk, or another program, made it: load into a new database."
+    )
+
+
+def test_tables_are_made_once(landing: Landing) -> None:
+    with duckdb.connect(str(landing.database)) as connection:
+        ensure_landing(connection)
+        ensure_landing(connection)
+        found = connection.execute(
+            "select table_name from duckdb_tables() where schema_name = 'landing' order by 1"
+        ).fetchall()
+    assert found == [("attempts",), ("files",), ("rejected",), ("removed_tasks",)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["run_id = ''", "task_id = null", "attempt = 0", "outcome = 'maybe'", "suite = null"],
+)
+def test_the_table_checks_what_others_write(
+    landing: Landing, row: dict[str, Any], change: str
+) -> None:
+    landing.load(landing.lines(row))
+    with pytest.raises(duckdb.ConstraintException):
+        landing.query(f"update landing.attempts set {change}")
+
+
+def test_other_programs_can_read_the_file(landing: Landing, row: dict[str, Any]) -> None:
+    landing.load(landing.lines(row))
+    ((tags,),) = landing.query("select tags from duckdb_databases() where database_name = 'passk'")
+    # Written by DuckDB 2.0 or not, versions from 1.4 on open it.
+    assert str(tags).replace("+", "") in (
+        "{'storage_version': 'v1.4.0'}",
+        "{'storage_version': 'v1.0.0'}",
+    )
+
+
+def test_an_existing_database_keeps_its_tables(landing: Landing, row: dict[str, Any]) -> None:
+    with duckdb.connect(str(landing.database)) as connection:
+        connection.execute("create table mine as select 1 as x")
+    landing.load(landing.lines(row))
+    assert landing.query("select x from mine") == [(1,)]

@@ -1,0 +1,136 @@
+"""Files, globs and folders."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Landing
+
+CHECK = "Check the path and the directory."
+
+
+def names(landing: Landing) -> list[str]:
+    found = landing.query("select source_file from landing.files order by 1")
+    return [str(Path(file).relative_to(landing.folder)) for (file,) in found]
+
+
+def test_folders_are_walked(landing: Landing, row: dict[str, Any]) -> None:
+    for name in (
+        "logs/a.jsonl",
+        "logs/deep/er/b.JSON",
+        "logs/c.ndjson",
+        "logs/.hidden.jsonl",
+        "logs/.git/d.jsonl",
+        "logs/e.txt",
+        "logs/f.jsonl.gz",
+        "aside.jsonl",
+    ):
+        landing.lines(row, name=name)
+    landing.write("logs/g.json", '{"some": "settings"}')
+    (landing.folder / "logs/outside.jsonl").symlink_to(landing.folder / "aside.jsonl")
+    (landing.folder / "logs/inside.jsonl").symlink_to(landing.folder / "logs/a.jsonl")
+    (landing.folder / "logs/loop").symlink_to(landing.folder)
+    os.mkfifo(landing.folder / "logs/pipe.jsonl")
+
+    report = landing.load(landing.folder / "logs")
+
+    assert names(landing) == [
+        "logs/a.jsonl",
+        "logs/c.ndjson",
+        "logs/deep/er/b.JSON",
+        "logs/f.jsonl.gz",
+    ]
+    assert [(Path(skipped.path).name, skipped.reason) for skipped in report.skipped] == [
+        ("g.json", "a log of no format that passk knows; its fields are some"),
+        ("inside.jsonl", "a link, which is not followed"),
+        ("outside.jsonl", "a link, which is not followed"),
+        ("pipe.jsonl", "not a regular file"),
+    ]
+    assert report.exit_code == 0
+
+
+def test_a_folder_without_a_log(landing: Landing) -> None:
+    landing.write("logs/readme.md", "nothing")
+    folder = landing.folder / "logs"
+    report = landing.load_one(folder)
+    assert report.message == (
+        f"There is no log in the folder {folder}: no file in it ends with .csv, .json, .jsonl, "
+        ".ndjson, .parquet, .pq, .tsv."
+    )
+    assert report.hint == "Name the file itself if its name ends otherwise."
+
+
+def test_a_folder_with_other_things(landing: Landing) -> None:
+    file = landing.write("logs/settings.json", "{}")
+    folder = landing.folder / "logs"
+    report = landing.load(folder)
+    (failed,) = report.files
+    assert failed.message == (
+        f"There is no log in the folder {folder}: {file}, for one, is a log without fields."
+    )
+    assert failed.hint == "passk reads tau-bench, jsonl, json, csv, parquet."
+    assert report.exit_code == 2
+
+
+def test_globs(landing: Landing, row: dict[str, Any]) -> None:
+    for name in ("a1.jsonl", "a2.jsonl", "b.jsonl", "in/a3.jsonl"):
+        landing.lines(row, name=name)
+    landing.load(f"{landing.folder}/a*.jsonl")
+    assert names(landing) == ["a1.jsonl", "a2.jsonl"]
+    landing.load(f"{landing.folder}/**/*3.jsonl")
+    assert names(landing) == ["a1.jsonl", "a2.jsonl", "in/a3.jsonl"]
+    report = landing.load_one(f"{landing.folder}/c*")
+    assert report.message == f"Nothing matches {landing.folder}/c*."
+    assert report.hint == "Check the pattern and the working directory."
+
+
+@pytest.mark.parametrize(
+    "name", ["a[1].jsonl", "*.jsonl", "a?.csv", 'it\'s "it".jsonl', "ü 🚀.json"]
+)
+def test_names_with_characters_of_their_own(
+    landing: Landing, row: dict[str, Any], name: str
+) -> None:
+    landing.lines(row | {"task_id": "wrong"}, name="a1.jsonl")
+    landing.lines(row | {"task_id": "wrong"}, name="ab.csv")
+    landing.lines(row | {"task_id": "right"}, name=name)
+    landing.load(landing.folder / name)
+    assert landing.attempts("task_id") == ["right"]
+
+
+def test_a_file_named_twice_is_read_once(
+    landing: Landing, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = landing.lines(row, name="logs/a.jsonl")
+    monkeypatch.chdir(landing.folder)
+    report = landing.load("logs/a.jsonl", file, "logs", "logs/../logs/*.jsonl")
+    assert [(found.path, found.status) for found in report.files] == [(str(file), "landed")]
+
+
+def test_a_link_that_is_named_is_followed(landing: Landing, row: dict[str, Any]) -> None:
+    link = landing.folder / "latest.jsonl"
+    link.symlink_to(landing.lines(row))
+    assert landing.load_one(link).status == "landed"
+    assert landing.attempts("source_file") == [str(link)]
+
+
+def test_what_is_no_file(landing: Landing, row: dict[str, Any]) -> None:
+    good = landing.lines(row)
+    pipe, broken = landing.folder / "pipe", landing.folder / "broken"
+    os.mkfifo(pipe)
+    broken.symlink_to(landing.folder / "nowhere")
+    report = landing.load("missing.jsonl", "/dev/null", pipe, broken, good)
+    write = "Write what it gives to a file and load that."
+    assert [(file.message, file.hint) for file in report.files] == [
+        ("missing.jsonl does not exist.", CHECK),
+        ("/dev/null is neither a file nor a folder but a device.", write),
+        (f"{pipe} is neither a file nor a folder but a pipe.", write),
+        (f"{broken} does not exist.", CHECK),
+        ("", ""),
+    ]
+    assert report.exit_code == 2
+    assert report.statuses == {"failed": 4, "landed": 1}
