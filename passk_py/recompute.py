@@ -122,7 +122,8 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
         k=pl.lit(k, pl.Int64),
         pass_at_k=est.pass_at_k("n", "c", k),
         pass_hat_k=est.pass_hat_k("n", "c", k),
-        lost_reliability=1 - est.pass_hat_k("n", "c", k),
+        # A failure among k is to the failures what a pass among k is to the passes.
+        lost_reliability=est.pass_at_k(n, n - c, k),
         cost_per_success_usd=pl.when(c > 0).then(pl.col("cost_usd") / c),
     )
     counted = ("attempts", "n", "c", "excluded", "task_class", "confirmed", "k")
@@ -138,9 +139,8 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
         TASK,
         (*counted, *ordered, *_ENDS, "input_tokens", "output_tokens"),
         {
-            **dict.fromkeys(("pass_rate", "pass_at_k", "pass_hat_k")),
+            **dict.fromkeys(("pass_rate", "pass_at_k", "pass_hat_k", "lost_reliability")),
             **{name: _size_of_total(pl.col(name), pl.col("attempts")) for name in totals},
-            "lost_reliability": pl.lit(1.0),
         },
     )
 

@@ -99,7 +99,7 @@ cast({{ column }} as {{ dbt.type_string() }})
 {%- endmacro %}
 
 {% macro duckdb___tags_as_text(column) -%}
-cast(to_json(list_sort(map_entries({{ column }}))) as varchar)
+cast(to_json(list_sort(map_entries(cast({{ column }} as {{ passk.type_tags() }})))) as varchar)
 {%- endmacro %}
 
 

@@ -19,3 +19,14 @@
   {%- endif -%}
   {{ return(var(name)) }}
 {%- endmacro %}
+
+
+{#- The names of all vars, as dbt_project.yml has them. -#}
+{% macro _setting_names() -%}
+  {{ return([
+    'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
+    'passk_landing_schema', 'passk_incremental_by_loaded_at', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks',
+    'passk_on_short', 'passk_slices', 'passk_ordered_metrics', 'passk_deployment_k', 'passk_capable_threshold',
+    'passk_consistent_threshold', 'passk_consistent_rate', 'passk_incapable_rate', 'passk_create_sql_functions'
+  ]) }}
+{%- endmacro %}

@@ -77,19 +77,25 @@ judged as (
       when outcome is null and passed is null and score_told is null then 'no_verdict'
     end as outcome_reason
   from told
+),
+
+decided as (
+  select
+    {%- for name in passk._contract_names() if name != 'outcome' %}
+    {{ name }},
+    {%- endfor %}
+    {{ passk._outcome_by_policy() }} as outcome,
+    {{ passk._reject_reason() }} as reject_reason,
+    {{ passk._row_as_told() }} as raw
+  from judged
 )
 
 select
-  {%- for name in passk._contract_names() if name != 'outcome' %}
-  {{ name }},
-  {%- endfor %}
-  {{ passk._outcome_by_policy() }} as outcome,
   {%- for slice in passk._slices() %}
   coalesce(cast({{ slice.expression }} as {{ dbt.type_string() }}), '(untagged)') as slice_{{ loop.index }},
   {%- endfor %}
-  {{ passk._reject_reason() }} as reject_reason,
-  {{ passk._row_as_told() }} as raw
-from judged
+  decided.*
+from decided
 {%- endmacro %}
 
 

@@ -106,6 +106,14 @@ select
     when k = 1 then passes / trials
     else {{ passk._exp('log_all_pass') }}
   end as pass_hat_k,
+  {# 1 - pass_hat_k without the cancellation of a difference from 1. #}
+  case
+    when not is_eligible then null
+    when failures = 0 then {{ passk._as_double(0) }}
+    when passes < draws then {{ passk._as_double(1) }}
+    when k = 1 then failures / trials
+    else {{ passk._one_minus_exp('log_all_pass') }}
+  end as lost_reliability,
   case
     when n = 0 then null
     when c = 0 or c = n or k = 1 then passes / trials

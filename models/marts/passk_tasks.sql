@@ -21,6 +21,29 @@ streaks as (
   select * from {{ ref('int_passk__task_streaks') }}
 ),
 
+{# By (n, c), which are few: a sum over a million tasks would lose digits. #}
+histogram as (
+  select
+    run_id,
+    suite,
+    n,
+    c,
+    cast(count(*) as {{ dbt.type_bigint() }}) as tasks
+  from counts
+  group by run_id, suite, n, c
+),
+
+losses as (
+  select
+    histogram.run_id,
+    histogram.suite,
+    sum(histogram.tasks * states.lost_reliability) as lost_reliability
+  from histogram
+  inner join states
+    on histogram.n = states.n and histogram.c = states.c
+  group by histogram.run_id, histogram.suite
+),
+
 classified as (
   select
     counts.*,
@@ -30,14 +53,18 @@ classified as (
     states.pass_rate,
     states.pass_at_k,
     states.pass_hat_k,
+    states.lost_reliability,
     streaks.longest_pass_streak,
     streaks.longest_fail_streak,
+    losses.lost_reliability as run_lost_reliability,
     {{ passk.task_class('counts.n', 'counts.c', passk._setting('passk_consistent_rate'), passk._setting('passk_incapable_rate')) }} as task_class
   from counts
   inner join runs
     on counts.run_id = runs.run_id and counts.suite = runs.suite
   inner join states
     on counts.n = states.n and counts.c = states.c
+  inner join losses
+    on counts.run_id = losses.run_id and counts.suite = losses.suite
   left join streaks
     on counts.run_id = streaks.run_id and counts.suite = streaks.suite and counts.task_id = streaks.task_id
 )
@@ -63,8 +90,8 @@ select
   cast({{ k }} as {{ dbt.type_bigint() }}) as k,
   pass_at_k,
   pass_hat_k,
-  1 - pass_hat_k as lost_reliability,
-  (1 - pass_hat_k) / nullif(sum(1 - pass_hat_k) over (partition by run_id, suite), 0) as lost_reliability_share,
+  lost_reliability,
+  lost_reliability / nullif(run_lost_reliability, 0) as lost_reliability_share,
   first_pass_rank,
   first_fail_rank,
   longest_pass_streak,

@@ -87,7 +87,7 @@ def read_chunk(file: IO[bytes], size: int) -> bytes | None:
 
 
 def _open_zstd(path: Path) -> IO[bytes]:
-    # Part of Python from 3.14 on; a package before that, which passk does not insist on.
+    # Part of Python from 3.14 on; a package before that.
     for module in ("compression.zstd", "zstandard"):
         try:
             zstd: Any = import_module(module)

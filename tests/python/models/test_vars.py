@@ -874,3 +874,25 @@ def test_from_a_demo_to_a_landed_log_nothing_of_the_demo_is_left(
     assert project.query("select run_id from passk_runs") == [("mine",)]
     assert project.query("select distinct run_id from passk_suite_metrics") == [("mine",)]
     assert project.query("select distinct run_id from passk_tasks") == [("mine",)]
+
+
+# ---------------------------------------------------------------------------------------------
+# what was set is told
+
+
+def test_the_vars_of_a_build_are_in_the_database(
+    project: Project, attempts: Callable[..., list[Any]]
+) -> None:
+    from passk_py.project import default_variables
+
+    mine = {
+        "passk_ks": [1, 2],
+        "passk_deployment_k": 2,
+        "passk_consistent_threshold": 0.9,
+        "passk_slices": ["it's", {"name": "été", "expression": "coalesce(agent, 'none')"}],
+        "passk_outcome_policy": {"it's late": "failed"},
+    }
+    project.land(attempts("run", "task", "PFP"))
+    project.run(mine)
+    rows = project.query("select name, value from main_passk_internal.int_passk__settings")
+    assert {name: json.loads(value) for name, value in rows} == default_variables() | mine
