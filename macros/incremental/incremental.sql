@@ -3,19 +3,22 @@
     dbt's own delete+insert deletes only keys that the new rows have: a task that lost its last attempt would stay. Here the
     keys to replace are asked for: every task that gained or lost attempts after the latest loaded_at in the table. -#}
 
-{#- True if the model may build only what has changed: the table exists, was built by the same version with the same vars,
-    and the input says when a row arrived. -#}
-{% macro _is_increment() -%}
-  {%- if not execute or not is_incremental() -%}
-    {{ return(false) }}
-  {%- endif -%}
-  {%- if not passk._knows_changes() -%}
-    {{ return(false) }}
+{#- The time, as an SQL literal, after which rows arrived that this model's table does not have; none if all of it is to be
+    built: the table does not exist or is empty, was built by another version or with other vars, or the input does not
+    say when rows arrive. -#}
+{% macro _increment_since() -%}
+  {%- if not execute or not is_incremental() or not passk._knows_changes() -%}
+    {{ return(none) }}
   {%- endif -%}
   {%- set built = run_query(
-    'select min(built_with) as lowest, max(built_with) as highest from ' ~ this
+    'select min(built_with) as lowest, max(built_with) as highest, max(loaded_at) as loaded_at from ' ~ this
   ).rows[0] -%}
-  {{ return(built[0] == passk._built_with() and built[1] == passk._built_with()) }}
+  {%- if built[0] != passk._built_with() or built[1] != passk._built_with() -%}
+    {{ return(none) }}
+  {%- endif -%}
+  {{ return(
+    'cast(' ~ passk._quoted(built[2] if built[2] is not none else '0001-01-01') ~ ' as ' ~ dbt.type_timestamp() ~ ')'
+  ) }}
 {%- endmacro %}
 
 
@@ -41,11 +44,9 @@
 {%- endmacro %}
 
 
-{#- The tasks that changed since `relation` was built, one row each. The time is asked for first and written as a literal,
-    because engines skip what is older by a literal, not by a subquery. -#}
-{% macro _changed_tasks(relation) -%}
-{%- set since = run_query('select max(loaded_at) from ' ~ relation).rows[0][0] -%}
-{%- set since = 'cast(' ~ passk._quoted(since if since is not none else '0001-01-01') ~ ' as ' ~ dbt.type_timestamp() ~ ')' -%}
+{#- The tasks that changed after `since`, one row each. It is a literal, because engines skip what is older by a literal, not
+    by a subquery. -#}
+{% macro _changed_tasks(since) -%}
 select distinct run_id, suite, task_id
 from {{ ref('stg_passk__attempts') }}
 where reject_reason is null
@@ -59,6 +60,12 @@ where removed_at > {{ since }}
 {#- Anyone's table: a row may arrive with the time of the last one, or with none. #}
   and (loaded_at >= {{ since }} or loaded_at is null)
 {%- endif %}
+{%- endmacro %}
+
+
+{#- True if a query gives a row. What it asks is fit for skipping work only: while dbt parses, there is nothing to ask. -#}
+{% macro _any_row(query) -%}
+  {{ return(execute and run_query('select 1 from (' ~ query ~ ') as found limit 1').rows | length > 0) }}
 {%- endmacro %}
 
 
@@ -76,11 +83,12 @@ where removed_at > {{ since }}
 {% macro get_incremental_passk_replace_sql(arg_dict) -%}
   {%- set target = arg_dict['target_relation'] -%}
   {%- set columns = get_quoted_csv(arg_dict['dest_columns'] | map(attribute='name')) -%}
+  {%- set since = passk._increment_since() -%}
   delete from {{ target }}
-  {%- if passk._is_increment() %}
+  {%- if since %}
   where exists (
     select 1
-    from ({{ passk._changed_tasks(target) }}) as changed
+    from ({{ passk._changed_tasks(since) }}) as changed
     where
       {%- for key in arg_dict['unique_key'] %}
       changed.{{ key }} = {{ target }}.{{ key }}{{ ' and' if not loop.last }}

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 {%- set names = passk._contract_names() %}
 
 with staged as (

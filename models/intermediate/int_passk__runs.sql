@@ -8,7 +8,7 @@
 }}
 {{ passk._depends_on_changes() }}
 
-{%- set increment = passk._is_increment() %}
+{%- set increment = passk._increment_since() %}
 {%- set attributes = ['agent', 'agent_version', 'model'] %}
 
 with counted_runs as (
@@ -24,7 +24,7 @@ with counted_runs as (
 {% if increment -%}
 changed_runs as (
   select distinct run_id, suite
-  from ({{ passk._changed_tasks(this) }}) as changed
+  from ({{ passk._changed_tasks(increment) }}) as changed
 ),
 {%- endif %}
 

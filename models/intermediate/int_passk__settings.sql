@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 {#- After the tables that it speaks of: where they fail, it still says what the old ones were built with. #}
 -- depends_on: {{ ref('int_passk__suite_metrics') }}
 

@@ -9,26 +9,31 @@
 }}
 
 {#- States never change: an increment adds those that are new. #}
-with counts as (
-  select distinct
-    n,
-    c
-  from {{ ref('int_passk__task_counts') }}
-),
-
-states as (
+{%- set new_states %}
   select
-    n,
-    c
-  from counts
+    counts.n,
+    counts.c
+  from (select distinct n, c from {{ ref('int_passk__task_counts') }}) as counts
   {%- if is_incremental() %}
   where
     not exists (
       select 1
       from {{ this }} as known
-      where known.n = counts.n and known.c = counts.c
+      where known.n = counts.n
+        and known.c = counts.c
+        and known.built_with = {{ passk._quoted(passk._built_with()) }}
     )
   {%- endif %}
+{%- endset %}
+
+{%- if is_incremental() and not passk._any_row(new_states) %}
+{#- The formulas cost more to plan than to compute, and most increments bring no new state. #}
+select *
+from {{ this }}
+where 1 = 0
+{%- else %}
+with states as (
+  {{ new_states }}
 ),
 
 grid as (
@@ -123,3 +128,4 @@ select
   passes / nullif(trials, 0) as pass_rate,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from logs
+{%- endif %}

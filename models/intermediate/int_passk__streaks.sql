@@ -8,9 +8,8 @@
 }}
 {{ passk._depends_on_changes() }}
 
-{%- set increment = passk._is_increment() %}
-
-with unmasked_tasks as (
+{%- set increment = passk._increment_since() %}
+{%- set unmasked_tasks %}
   select
     run_id,
     suite,
@@ -20,11 +19,21 @@ with unmasked_tasks as (
     and slice_name = 'all'
     and attempts > 0
     and {{ '1 = 1' if passk._setting('passk_ordered_metrics') else '1 = 0' }}
+{%- endset %}
+
+{%- if is_incremental() and not passk._any_row(unmasked_tasks) %}
+{#- Most logs have none. #}
+select *
+from {{ this }}
+where 1 = 0
+{%- else %}
+with unmasked_tasks as (
+  {{ unmasked_tasks }}
 ),
 
 {% if increment -%}
 changed as (
-  {{ passk._changed_tasks(this) }}
+  {{ passk._changed_tasks(increment) }}
 ),
 {%- endif %}
 
@@ -73,3 +82,4 @@ select
 from streaks
 inner join latest
   on streaks.run_id = latest.run_id and streaks.suite = latest.suite and streaks.task_id = latest.task_id
+{%- endif %}

@@ -10,7 +10,7 @@
 
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
-{%- set increment = passk._is_increment() %}
+{%- set increment = passk._increment_since() %}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
@@ -24,7 +24,7 @@ with all_counts as (
 {% if increment -%}
 changed_runs as (
   select distinct run_id, suite
-  from ({{ passk._changed_tasks(this) }}) as changed
+  from ({{ passk._changed_tasks(increment) }}) as changed
 ),
 
 counts as (
@@ -72,12 +72,25 @@ weighed as (
 ),
 
 {# The mean beside each row: the variance is summed around it, because sums of squares cancel. #}
+means as (
+  select
+    {{ keys | join(', ') }},
+    k,
+    sum(eligible * pass_rate) / nullif(sum(eligible), 0) as mean_pass_rate
+  from weighed
+  group by {{ keys | join(', ') }}, k
+),
+
 centered as (
   select
-    *,
-    sum(eligible * pass_rate) over (partition by {{ keys | join(', ') }}, k)
-    / nullif(sum(eligible) over (partition by {{ keys | join(', ') }}, k), 0) as mean_pass_rate
+    weighed.*,
+    means.mean_pass_rate
   from weighed
+  inner join means
+    on weighed.k = means.k
+    {%- for key in keys %}
+    and weighed.{{ key }} = means.{{ key }}
+    {%- endfor %}
 ),
 
 averaged as (

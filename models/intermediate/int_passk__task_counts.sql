@@ -11,10 +11,17 @@
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 {%- set keys = ['run_id', 'suite', 'task_id'] %}
 {%- set slices = passk._slices() %}
-{%- set increment = passk._is_increment() %}
+{%- set increment = passk._increment_since() %}
+
+{%- set carried = keys + [
+  'attempt', 'outcome', 'started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
+] %}
+{%- for slice in slices %}
+  {%- do carried.append('slice_' ~ loop.index) %}
+{%- endfor %}
 
 {#- All of the log is named twice on purpose: an engine that meets a CTE twice may write it, the whole log, into memory.
-    What an increment reads is small, and better read once. #}
+    What an increment reads is small, and better read once, in the columns that every task needs. #}
 {%- set all_attempts %}
   select * from {{ ref('stg_passk__attempts') }} where reject_reason is null
 {%- endset %}
@@ -24,9 +31,12 @@
 with
 {% if increment -%}
 changed_attempts as (
-  select staged.*
+  select
+    {%- for column in carried %}
+    staged.{{ column }}{{ ',' if not loop.last }}
+    {%- endfor %}
   from ({{ all_attempts }}) as staged
-  inner join ({{ passk._changed_tasks(this) }}) as changed
+  inner join ({{ passk._changed_tasks(increment) }}) as changed
     on staged.run_id = changed.run_id and staged.suite = changed.suite and staged.task_id = changed.task_id
 ),
 
@@ -108,7 +118,7 @@ masked as (
 {# The slow road, for the other tasks: copies of one attempt found and settled, then the order by comparing numbers. #}
 not_in_one_mask as (
   select attempts.*
-  from {{ attempts }} as attempts
+  from ({{ all_attempts }}) as attempts
   inner join scanned
     on attempts.run_id = scanned.run_id and attempts.suite = scanned.suite and attempts.task_id = scanned.task_id
   where {{ passk._mask_count('scanned.attempt_mask') }} <> scanned.attempts
@@ -138,13 +148,6 @@ repeated_attempts as (
 copies as (
   {{ passk._numbered_copies('repeated_attempts') }}
 ),
-
-{%- set carried = keys + [
-  'attempt', 'outcome', 'started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
-] %}
-{%- for slice in slices %}
-  {%- do carried.append('slice_' ~ loop.index) %}
-{%- endfor %}
 
 settled as (
   select {{ carried | join(', ') }}

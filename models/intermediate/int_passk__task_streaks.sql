@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with masked as (
   select *
   from {{ ref('int_passk__task_counts') }}

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 {%- set keys = ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value'] %}
 {%- set ks = passk._setting('passk_ks') %}
 

@@ -1,0 +1,35 @@
+{#- What a view was made from, kept beside it. An engine without these makes its views anew in every run. -#}
+
+{% macro _view_note(relation) -%}
+  {{ return(adapter.dispatch('_view_note', 'passk')(relation)) }}
+{%- endmacro %}
+
+{% macro default___view_note(relation) -%}
+  {{ return(none) }}
+{%- endmacro %}
+
+{% macro duckdb___view_note(relation) -%}
+  {%- set found = run_query(
+    'select comment from duckdb_views() where database_name = ' ~ passk._quoted(relation.database)
+    ~ ' and schema_name = ' ~ passk._quoted(relation.schema) ~ ' and view_name = ' ~ passk._quoted(relation.identifier)
+  ).rows -%}
+  {{ return(found[0][0] if found else none) }}
+{%- endmacro %}
+
+
+{% macro _note_view(relation, note) -%}
+  {{ return(adapter.dispatch('_note_view', 'passk')(relation, note)) }}
+{%- endmacro %}
+
+{% macro default___note_view(relation, note) -%}
+{%- endmacro %}
+
+{#- Outside of a transaction: a view without its note is made anew, nothing worse. With `persist_docs` the description goes
+    into the comment, so there is no place for a note. -#}
+{% macro duckdb___note_view(relation, note) -%}
+  {%- if not config.persist_relation_docs() -%}
+    {%- call statement('note_view', auto_begin=False) -%}
+      comment on view {{ relation }} is {{ passk._quoted(note) }}
+    {%- endcall -%}
+  {%- endif -%}
+{%- endmacro %}
