@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,17 @@ def command_line(*words: str, database: Path) -> str:
     """
     taken = Path(os.environ.get("PASSK_DATABASE") or DEFAULT_DATABASE)
     named = [] if database == taken else ["--database", str(database)]
-    return shlex.join(["passk", *words, *named])
+    return shlex.join([_program(), *words, *named])
+
+
+def _program() -> str:
+    """Give the name by which this program can be called again from here."""
+    called, found = Path(sys.argv[0]), shutil.which("passk")
+    if called.name != "passk" or (found and Path(found).resolve() == called.resolve()):
+        return "passk"
+    # Called by its path, as from an environment that is not active.
+    path = called.absolute()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def say_next(session: Session, *steps: tuple[str, str]) -> None:
