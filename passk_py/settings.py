@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["RECORDED", "Settings", "parse_variables", "read_settings"]
 
 RECORDED: Final = "int_passk__settings"
-"""The table in which a build records its vars: ``name``, and ``value`` as JSON."""
+"""The view in which a build records its vars: ``var_name``, and ``var_value`` as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def read_settings(tables: Tables, given: Mapping[str, Any] | None = None) -> Set
     values = default_variables()
     recorded = tables.find(RECORDED)
     if recorded is not None:
-        said = tables.rows(f"select name, value from {recorded}")
+        said = tables.rows(f"select var_name, var_value from {recorded}")
         values |= {name: json.loads(value) for name, value in said if name in values}
     else:
         values |= _seen(tables)

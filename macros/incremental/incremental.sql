@@ -100,6 +100,30 @@ where removed_at > {{ since }}
 {%- endmacro %}
 
 
+{#- The distinct (n, c) of tasks that int_passk__states does not have yet. -#}
+{% macro _new_states(counts) -%}
+select
+    counts.n,
+    counts.c
+  from (
+    select distinct
+      n,
+      c
+    from {{ counts }}
+  ) as counts
+  {%- if is_incremental() %}
+  where
+    not exists (
+      select 1
+      from {{ this }} as known
+      where known.n = counts.n
+        and known.c = counts.c
+        and known.built_with = {{ passk._quoted(passk._built_with()) }}
+    )
+  {%- endif %}
+{%- endmacro %}
+
+
 {#- Hooks of int_passk__states. States of another version or grid of k are of no use: they go in the transaction that adds
     the right ones, and the functions of the database are made anew with them. -#}
 {% macro _before_states() -%}

@@ -3,7 +3,7 @@
 
 {%- for name in passk._setting_names() %}
 select
-  {{ passk._quoted(name) }} as name,
-  {{ passk._quoted(tojson(passk._setting(name))) }} as value
+  {{ passk._quoted(name) }} as var_name,
+  {{ passk._quoted(tojson(passk._setting(name))) }} as var_value
 {{- '\nunion all' if not loop.last }}
 {%- endfor %}

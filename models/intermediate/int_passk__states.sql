@@ -9,22 +9,7 @@
 }}
 
 {#- States never change: an increment adds those that are new. #}
-{%- set new_states %}
-  select
-    counts.n,
-    counts.c
-  from (select distinct n, c from {{ ref('int_passk__task_counts') }}) as counts
-  {%- if is_incremental() %}
-  where
-    not exists (
-      select 1
-      from {{ this }} as known
-      where known.n = counts.n
-        and known.c = counts.c
-        and known.built_with = {{ passk._quoted(passk._built_with()) }}
-    )
-  {%- endif %}
-{%- endset %}
+{%- set new_states = passk._new_states(ref('int_passk__task_counts')) %}
 
 {%- if is_incremental() and not passk._any_row(new_states) %}
 {#- The formulas cost more to plan than to compute, and most increments bring no new state. #}

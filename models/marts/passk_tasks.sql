@@ -1,4 +1,6 @@
 {%- set k = passk._setting('passk_deployment_k') %}
+{%- set consistent_rate = passk._setting('passk_consistent_rate') %}
+{%- set incapable_rate = passk._setting('passk_incapable_rate') %}
 {%- set target = passk._as_double(passk._setting('passk_consistent_threshold')) %}
 
 with counts as (
@@ -57,7 +59,7 @@ classified as (
     streaks.longest_pass_streak,
     streaks.longest_fail_streak,
     losses.lost_reliability as run_lost_reliability,
-    {{ passk.task_class('counts.n', 'counts.c', passk._setting('passk_consistent_rate'), passk._setting('passk_incapable_rate')) }} as task_class
+    {{ passk.task_class('counts.n', 'counts.c', consistent_rate, incapable_rate) }} as task_class
   from counts
   inner join runs
     on counts.run_id = runs.run_id and counts.suite = runs.suite

@@ -894,5 +894,5 @@ def test_the_vars_of_a_build_are_in_the_database(
     }
     project.land(attempts("run", "task", "PFP"))
     project.run(mine)
-    rows = project.query("select name, value from main_passk_internal.int_passk__settings")
+    rows = project.query("select var_name, var_value from main_passk_internal.int_passk__settings")
     assert {name: json.loads(value) for name, value in rows} == default_variables() | mine
