@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from contextlib import suppress
+import secrets
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +16,7 @@ from passk_py.sql_text import quote
 from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from passk_py.tables import Tables
 
@@ -29,6 +31,10 @@ _COPY: Final = {
     "json": "format json, array true",
     "arrow": "format parquet",
 }
+
+_ENDINGS: Final = ".parquet, .csv, .json or .arrow"
+_LISTED: Final = 5
+"""Runs that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +81,13 @@ def export_tables(
     database
         Path of the DuckDB file.
     format
-        ``parquet``, ``csv``, ``json`` or ``arrow``; by default what the file's name ends in, else
-        Parquet. CSV holds maps as JSON text; JSON is an array of objects, empty if there is no
-        row; the others hold the columns and their types even then.
+        ``parquet``, ``csv``, ``json`` or ``arrow``, for files in a folder; by default Parquet. A
+        file's name says its format, and another one can't be given. CSV holds maps as JSON text;
+        JSON is an array of objects, empty if there is no row; the others hold the columns and their
+        types even then.
     run_id, suite, k
-        Only rows with this value, or one of these, in the tables that have the column.
+        Only rows with this value, or one of these, in the tables that have the column. A run must
+        be known; a suite or k that is not gives no rows.
 
     Returns
     -------
@@ -89,28 +97,31 @@ def export_tables(
     Raises
     ------
     PasskError
-        If there is no such table or format, or a file can't be written.
+        If there is no such table, format or run, or a file can't be written.
     """
     chosen = [public_table(name) for name in ([names] if isinstance(names, str) else names)]
     filters = filters_of(run_id, suite, k)
-    kind, paths = _paths(chosen, Path(output), format)
-    drafts = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in paths}
+    drafts: dict[Path, Path] = {}
+    with _said_of_targets(output, drafts):
+        kind, paths = _paths(chosen, Path(output), format)
+        for path in paths:
+            # Or it would be found out only when other files have been replaced.
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     with open_tables(database) as tables:
+        _check_runs(tables, filters.runs, chosen)
         try:
-            for path in paths:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            counts = [
-                _write(tables, table, filters, kind, drafts[path])
-                for table, path in zip(chosen, paths, strict=True)
-            ]
-            for path, draft in drafts.items():
-                draft.replace(path)
-        except OSError as error:
-            where = error.filename or output
-            raise PasskError(
-                f"{where} can't be written: {error.strerror}.",
-                hint="Give a folder or file where you may write with -o.",
-            ) from error
+            with _said_of_targets(output, drafts):
+                for path in paths:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    # Not made of the file's name, which may be as long as a name can be.
+                    drafts[path] = path.with_name(f".passk-{secrets.token_hex(8)}.tmp")
+                counts = [
+                    _write(tables, table, filters, kind, drafts[path])
+                    for table, path in zip(chosen, paths, strict=True)
+                ]
+                for path, draft in drafts.items():
+                    draft.replace(path)
         finally:
             for draft in drafts.values():
                 with suppress(OSError):
@@ -121,6 +132,55 @@ def export_tables(
     ]
 
 
+@contextmanager
+def _said_of_targets(output: str | Path, drafts: Mapping[Path, Path]) -> Iterator[None]:
+    """Say of the file that was asked for what the system says of its draft."""
+    import duckdb
+
+    hint = "Give a folder or file where you may write with -o."
+    try:
+        yield
+    except OSError as error:
+        targets = {str(draft): target for target, draft in drafts.items()}
+        where = targets.get(str(error.filename), error.filename or output)
+        raise PasskError(
+            f"{where} can't be written: {error.strerror or error}.", hint=hint
+        ) from error
+    except duckdb.IOException as error:
+        text = str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
+        where = output
+        for target, draft in drafts.items():
+            if str(draft) in text:
+                where, text = target, text.replace(str(draft), str(target))
+        raise PasskError(f"{where} can't be written: {text}.", hint=hint) from error
+
+
+def _check_runs(tables: Tables, wanted: Sequence[str], chosen: Sequence[PublicTable]) -> None:
+    """Refuse a run that there is not: what is mistyped would become files without a row."""
+    from passk_py.answer.words import plain
+
+    names = [table.name for table in chosen]
+    for name in names:
+        tables.require(name)
+    known: dict[str, None] = {}
+    # A run of which every row was refused is in one table only.
+    for name in dict.fromkeys(("passk_runs", "passk_rejected_attempts", *names)):
+        place = tables.find(name)
+        if place is None or known.keys() >= set(wanted):
+            continue
+        rows = tables.rows(
+            f"select distinct run_id from {place} where run_id is not null order by run_id"
+        )
+        known |= dict.fromkeys(run for (run,) in rows)
+    missing = [plain(run) for run in wanted if run not in known]
+    if missing:
+        some = [*map(plain, list(known)[:_LISTED]), *(["..."] if len(known) > _LISTED else [])]
+        raise PasskError(
+            f"There is no run {', '.join(missing)}; there is {', '.join(some) or 'none'}.",
+            hint="Name runs with --run as `passk show passk_runs` lists them.",
+        )
+
+
 def _paths(
     tables: Sequence[PublicTable], output: Path, given: str | None
 ) -> tuple[str, list[Path]]:
@@ -129,16 +189,32 @@ def _paths(
         raise PasskError(
             f"There is no format '{given}'.", hint=f"The formats are {', '.join(FORMATS)}."
         )
+    if str(output) == "-":
+        raise PasskError(
+            "Tables are exported to files, not to stdout.",
+            hint="Give a file or a folder with -o; `passk show TABLE --csv` prints a table.",
+        )
     suffixes = {suffix: name for name, suffix in FORMATS.items()}
     of_name = suffixes.get(output.suffix.lower())
-    if of_name is None or output.is_dir():
+    one_file = bool(output.suffix) and not output.is_dir()
+    if one_file and of_name is None and len(tables) == 1:
+        raise PasskError(
+            f"{output} ends in {output.suffix}, which is no format that passk writes.",
+            hint=f"End the file in {_ENDINGS}; make a folder of that name before, if it is one.",
+        )
+    if of_name is None or not one_file:
         kind = given or "parquet"
         return kind, [output / f"{table.name}{FORMATS[kind]}" for table in tables]
     if len(tables) > 1:
         raise PasskError(
             f"{output} is one file, for {len(tables)} tables.", hint="Give a folder with -o."
         )
-    return given or of_name, [output]
+    if given is not None and given != of_name:
+        raise PasskError(
+            f"{output} and the format {given} contradict each other.",
+            hint=f"Leave out the format, or end the file in {FORMATS[given]}.",
+        )
+    return of_name, [output]
 
 
 def _write(tables: Tables, table: PublicTable, filters: Filters, kind: str, draft: Path) -> int:

@@ -30,9 +30,9 @@ class Difference:
     key
         The row.
     column
-        The column; None if one side lacks the row.
+        The column; None if one side lacks the row, ``rows`` if SQL has copies of it.
     sql, polars
-        The two values; for a missing row, whether it is there.
+        The two values; for a missing row, whether it is there; for copies, how many there are.
     relative
         How far they are apart, relative to the larger one; None where they are no numbers.
     """
@@ -58,7 +58,7 @@ class Parity:
     largest
         The largest relative difference of all numbers that are near enough or not.
     different
-        How many values and rows differ by more than is allowed.
+        How many values and rows differ by more than is allowed; a row's copies are rows too.
     examples
         The first of them.
     """
@@ -127,8 +127,12 @@ def compare(
     missing = both.filter(pl.col("here_sql").is_null() | pl.col("here_polars").is_null())
     found = Parity(table, 0, rows.height * len(columns), 0.0, 0, [])
     if not more_columns:
-        found.rows, found.different = both.height, missing.height
-        for side, most in (("here_sql", keep // 2), ("here_polars", keep)):
+        # Every row of polars is matched at least once, so what is more are copies in SQL.
+        copies = both["here_polars"].count() - mine.height
+        found.rows, found.different = both.height, missing.height + copies
+        if copies:
+            _add_copies(found, rows, key, most=-(-keep // 3))
+        for side, most in (("here_sql", -(-2 * keep // 3)), ("here_polars", keep)):
             named = missing.filter(pl.col(side)).select(*key).head(most - len(found.examples))
             sides = (side == "here_sql", side == "here_polars")
             found.examples += [
@@ -137,6 +141,16 @@ def compare(
     for name in columns:
         _compare_column(found, rows, expected, name, keep=keep)
     return found
+
+
+def _add_copies(found: Parity, rows: pl.DataFrame, key: list[str], *, most: int) -> None:
+    """Name the rows that SQL has more than once, which a join of too many rows would leave."""
+    counted = (
+        rows.group_by(key, maintain_order=True).agg(copies=pl.len()).filter(pl.col("copies") > 1)
+    )
+    for row in counted.head(most).iter_rows(named=True):
+        copies = row.pop("copies")
+        found.examples.append(Difference(found.table, row, "rows", copies, 1, None))
 
 
 def _compare_column(

@@ -1,12 +1,13 @@
 """The public tables, computed from attempts in polars with the column names of SQL.
 
-Only numbers and classes: what is copied from the log (agent, model) or written for people
-(warnings) is left out, and of ``null_reason`` only whether there is one is worth comparing.
+What is written for people (``warnings``) is left out, and of ``null_reason`` only whether there is
+one is worth comparing. ``loaded_at`` is left out because it counts refused copies too, which are
+no attempts: a batch of nothing else makes a table younger than its attempts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -20,10 +21,24 @@ if TYPE_CHECKING:
 
     from passk_py.settings import Settings
 
-__all__ = ["RUN", "TASK", "Recomputed", "runs", "suite_metrics", "task_metrics", "tasks"]
+__all__ = [
+    "IDENTITY",
+    "RUN",
+    "TASK",
+    "Recomputed",
+    "described",
+    "identities",
+    "runs",
+    "shares",
+    "suite_metrics",
+    "task_metrics",
+    "tasks",
+]
 
 RUN: Final = ("run_id", "suite")
 TASK: Final = (*RUN, "task_id")
+IDENTITY: Final = ("agent", "agent_version", "model")
+"""What the tables say of a run beside its numbers."""
 
 _SIGNIFICANCE: Final = 0.05
 _ENDS: Final = ("started_at", "last_started_at")
@@ -253,6 +268,70 @@ def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
             "cost_usd": _size_of_total(pl.col("cost_usd"), pl.col("attempts")),
         },
     )
+
+
+def identities(log: pl.LazyFrame, rejected: pl.LazyFrame, stated: pl.LazyFrame) -> pl.DataFrame:
+    """Tell who made the attempts of each run: the least text of its first attempts.
+
+    Parameters
+    ----------
+    log
+        Attempts.
+    rejected
+        Refused rows, with ``attempt`` and ``reason_code``.
+    stated
+        What ``passk_runs`` says, one row a run. It is taken where polars can't know better:
+        conflicting copies tell SQL who made them, but none of them is among the attempts.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a run.
+    """
+    first = pl.col("attempt") == 1
+    told = log.group_by(RUN).agg(
+        has_first=first.any(),
+        **{
+            # A run may hold no attempt with the number 1.
+            name: pl.when(first.any())
+            .then(pl.col(name).filter(first).min())
+            .otherwise(pl.col(name).min())
+            for name in IDENTITY
+        },
+    )
+    conflicts = (
+        rejected.filter(pl.col("reason_code") == "conflicting_duplicate")
+        .group_by(RUN)
+        .agg(of_first=first.any())
+    )
+    # Null without a conflict, which is as good as false.
+    unknown = pl.col("of_first") | (pl.col("of_first").is_not_null() & ~pl.col("has_first"))
+    return (
+        told.join(conflicts, on=list(RUN), how="left")
+        .join(stated, on=list(RUN), how="left", suffix="_stated")
+        .select(
+            *RUN,
+            *(
+                pl.when(unknown).then(pl.col(f"{name}_stated")).otherwise(name).alias(name)
+                for name in IDENTITY
+            ),
+        )
+        .collect(engine="streaming")
+    )
+
+
+def described(expected: Recomputed, who: pl.DataFrame) -> Recomputed:
+    """Add to a table who made the attempts.
+
+    Parameters
+    ----------
+    expected
+        The table.
+    who
+        The runs' :func:`identities`.
+    """
+    frame = expected.frame.join(who, on=list(RUN), how="left")
+    return replace(expected, frame=frame, exact=(*expected.exact, *IDENTITY))
 
 
 def _sums(log: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

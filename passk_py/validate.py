@@ -30,8 +30,8 @@ _BATCH: Final = 2_000_000
 
 _COMPARED: Final = ("passk_task_metrics", "passk_tasks", "passk_suite_metrics", "passk_runs")
 _LOG: Final = (
-    "run_id, suite, task_id, attempt, outcome, started_at, duration_s, cost_usd, input_tokens, "
-    "output_tokens"
+    "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, started_at, "
+    "duration_s, cost_usd, input_tokens, output_tokens"
 )
 
 
@@ -101,19 +101,26 @@ def validate_tables(
     Returns
     -------
     ValidationReport
-        What agrees and what does not. Counts, times and classes must be equal, nulls in the same
-        places, and numbers equal to a relative difference of 1e-12.
+        What agrees and what does not. Counts, times, classes and names must be equal, nulls in
+        the same places, numbers equal to a relative difference of 1e-12, and no row there twice.
 
     Raises
     ------
     PasskError
-        If there is no such database, or nothing has been built in it.
+        If there is no such database, nothing has been built in it, or its tables are empty.
     """
     with ExitStack() as stack:
         tables = stack.enter_context(open_tables(database))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="passk-validate-")))
         settings = read_settings(tables, variables)
         check = _Validation(tables, settings, folder, examples)
+        if not check.runs:
+            # Tables that lost all their rows must not pass for tables that agree.
+            raise PasskError(
+                f"There is nothing to validate in {tables.database}: "
+                "passk_attempts and the tables that are made from it are empty.",
+                hint="Load a log with `passk load FILE`, then run `passk build`.",
+            )
         total = sum(run.attempts for run in check.runs)
         done = 0
         for batch in _batches(check.runs):
@@ -205,27 +212,30 @@ class _Validation:
         chosen = f"(run_id, suite) in (values {values})"
         path = self._log(chosen, buckets)
         log = pl.scan_parquet(path)
+        # A refused row may not say its suite, and need not belong to a run that has attempts.
+        rejected = self._frame(
+            "select run_id, suite, attempt, reason_code "
+            f"from {self._tables.require('passk_rejected_attempts')} "
+            f"where (run_id, coalesce(suite, 'default')) in (values {values})"
+        ).lazy()
+        who = recompute.identities(log, rejected, self._stated(chosen))
         lost: list[pl.DataFrame] = []
         for bucket in range(buckets):
             part = log.filter(pl.col("bucket") == bucket)
             where = f"{chosen} and hash(task_id) % {buckets} = {bucket}"
             metrics = recompute.task_metrics(part, self._settings, self._ks)
-            self._compare("passk_task_metrics", metrics, where)
+            self._compare("passk_task_metrics", recompute.described(metrics, who), where)
             classed = recompute.tasks(part, self._settings)
             lost.append(classed.frame.select(*classed.key, "lost_reliability"))
-            self._compare("passk_tasks", classed, where)
+            self._compare("passk_tasks", recompute.described(classed, who), where)
         self._compare("passk_tasks", recompute.shares(pl.concat(lost)), chosen, more_columns=True)
         for ks in self._ks_at_a_time(runs):
             suites = recompute.suite_metrics(log, self._settings, ks)
             where = f"{chosen} and k in ({', '.join(map(str, ks))})"
-            self._compare("passk_suite_metrics", suites, where)
+            self._compare("passk_suite_metrics", recompute.described(suites, who), where)
         self._compare("passk_suite_metrics", self._readings(chosen), chosen, more_columns=True)
-        # A refused row may not say its suite, and need not belong to a run that has attempts.
-        rejected = self._frame(
-            f"select run_id, suite from {self._tables.require('passk_rejected_attempts')} "
-            f"where (run_id, coalesce(suite, 'default')) in (values {values})"
-        )
-        self._compare("passk_runs", recompute.runs(log, rejected.lazy()), chosen)
+        listed = recompute.described(recompute.runs(log, rejected), who)
+        self._compare("passk_runs", listed, chosen)
         path.unlink()
 
     def _ks_at_a_time(self, runs: Sequence[_Run]) -> Iterator[list[int]]:
@@ -248,6 +258,17 @@ class _Validation:
         )
         return path
 
+    def _stated(self, chosen: str) -> pl.LazyFrame:
+        """Read what the table of runs says of who made their attempts."""
+        from passk_py.recompute import IDENTITY, RUN
+
+        self._require_columns("passk_runs", [*RUN, *IDENTITY])
+        frame = self._frame(
+            f"select {', '.join((*RUN, *IDENTITY))} "
+            f"from {self._tables.require('passk_runs')} where {chosen}"
+        )
+        return frame.unique(RUN, keep="first", maintain_order=True).lazy()
+
     def _readings(self, chosen: str) -> Recomputed:
         """Read the suites' numbers as SQL has them, so that rounding can't tip a threshold."""
         from passk_py import estimators as est
@@ -265,6 +286,8 @@ class _Validation:
                 consistent_threshold=self._settings.consistent_threshold,
             )
         )
+        # Copies are reported already, and would be compared each with each.
+        frame = frame.unique(key, keep="first", maintain_order=True)
         return Recomputed(frame, key, ("reading",), {})
 
     def _compare(
@@ -273,12 +296,7 @@ class _Validation:
         from passk_py.parity import compare
 
         columns = [*expected.key, *expected.exact, *expected.near, *expected.presence]
-        missing = [column for column in columns if column not in self._tables.columns(name)]
-        if missing:
-            raise PasskError(
-                f"The table {name} has no column {' and no '.join(missing)}.",
-                hint="Another version of passk built it: run `passk build`.",
-            )
+        self._require_columns(name, columns)
         rows = self._frame(
             f"select {', '.join(columns)} from {self._tables.require(name)} where {where}"
         )
@@ -290,6 +308,15 @@ class _Validation:
             more_columns=more_columns,
         )
         self.found[name].add(parity, keep=self._keep)
+
+    def _require_columns(self, name: str, columns: Sequence[str]) -> None:
+        there = self._tables.columns(name)
+        missing = [column for column in columns if column not in there]
+        if missing:
+            raise PasskError(
+                f"The table {name} has no column {' and no '.join(missing)}.",
+                hint="Another version of passk built it: run `passk build`.",
+            )
 
     def _frame(self, sql: str) -> pl.DataFrame:
         from passk_py.tables import fetch_frame

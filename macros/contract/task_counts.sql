@@ -26,6 +26,18 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
 {%- endmacro %}
 
 
+{#- The order of a task's attempts, or nulls where nobody asks for it. -#}
+{% macro _task_masks(ordered) -%}
+  {%- if ordered -%}
+    {{ passk._mask("outcome = 'passed'") }} as pass_mask,
+    {{ passk._mask("outcome = 'failed'") }} as fail_mask
+  {%- else -%}
+    cast(null as {{ passk.type_mask() }}) as pass_mask,
+    cast(null as {{ passk.type_mask() }}) as fail_mask
+  {%- endif -%}
+{%- endmacro %}
+
+
 {#- Attempts with a slice's name and value beside them, the whole suite first. -#}
 {% macro _sliced(relation) -%}
 select *, 'all' as slice_name, 'all' as slice_value from {{ relation }}

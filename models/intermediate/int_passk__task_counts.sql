@@ -48,13 +48,7 @@ scanned as (
     task_id,
     {{ passk._task_sums() }},
     {{ passk._mask('1 = 1') }} as attempt_mask,
-    {% if ordered -%}
-    {{ passk._mask("outcome = 'passed'") }} as pass_mask,
-    {{ passk._mask("outcome = 'failed'") }} as fail_mask
-    {%- else -%}
-    cast(null as {{ passk.type_mask() }}) as pass_mask,
-    cast(null as {{ passk.type_mask() }}) as fail_mask
-    {%- endif %}
+    {{ passk._task_masks(ordered) }}
   from {{ attempts }} as attempts
   group by run_id, suite, task_id
 ),
@@ -73,13 +67,7 @@ slice_{{ loop.index }}_scanned as (
     attempts.task_id,
     attempts.slice_{{ loop.index }} as slice_value,
     {{ passk._task_sums() }},
-    {% if ordered -%}
-    {{ passk._mask("outcome = 'passed'") }} as pass_mask,
-    {{ passk._mask("outcome = 'failed'") }} as fail_mask
-    {%- else -%}
-    cast(null as {{ passk.type_mask() }}) as pass_mask,
-    cast(null as {{ passk.type_mask() }}) as fail_mask
-    {%- endif %}
+    {{ passk._task_masks(ordered) }}
   from {{ attempts }} as attempts
   where exists (
     select 1

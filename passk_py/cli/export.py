@@ -40,7 +40,7 @@ __all__ = ["command"]
     "--format",
     "kind",
     type=click.Choice(["parquet", "csv", "json", "arrow"]),
-    help="By default what the file's name ends in, else Parquet.",
+    help="Of the files in a folder, by default Parquet. A file's name says its format.",
 )
 @database_option
 @filter_options

@@ -121,9 +121,10 @@ def _watched(session: Session) -> Iterator[Progress | None]:
 def _say(session: Session, report: LoadReport, database: Path) -> None:
     listed = report.files
     if len(listed) > _SHOWN:
-        listed = tuple(file for file in listed if file.status == "failed" or file.rows_rejected)[
-            :_SHOWN
-        ]
+        failed = [file for file in listed if file.status == "failed"]
+        others = [file for file in listed if file.status != "failed" and file.rows_rejected]
+        # What failed is told of every file.
+        listed = (*failed, *others[: max(0, _SHOWN - len(failed))])
     if not session.as_json and any(file.status != "failed" for file in report.files):
         _say_files(session, listed, report)
     for file in listed:

@@ -27,7 +27,7 @@ _EXAMPLES = 20
     "validate",
     short_help="SQL against polars, number by number.",
     epilog=examples("passk validate", "passk validate --json")
-    + "\n\nExit codes: 0 the tables agree, 1 they differ.",
+    + "\n\nExit codes: 0 the tables agree, 1 they differ, 2 there was nothing to compare.",
 )
 @database_option
 @vars_option
@@ -36,9 +36,9 @@ _EXAMPLES = 20
 def command(session: Session, *, database: Path, variables: str | None) -> int:
     """Recompute every public number from passk_attempts in polars, and compare it with SQL.
 
-    Counts, times and classes must be equal, nulls in the same places, and numbers equal to a
-    relative difference of 1e-12. --vars is needed only for a database that does not say with which
-    vars it was built.
+    Counts, times, names and classes must be equal, nulls in the same places, no row be there
+    twice, and numbers equal to a relative difference of 1e-12. --vars is needed only for a database
+    that does not say with which vars it was built.
     """
     from passk_py.settings import parse_variables
     from passk_py.validate import validate_tables

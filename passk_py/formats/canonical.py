@@ -34,6 +34,8 @@ CANONICAL_KEYS: Final = tuple(
 )
 """The same, as the keys of JSON objects."""
 
+_FIRST_KEYS: Final = ("run_id", "task_id", "attempt")
+
 
 class Canonical(Format):
     """A file whose fields are called as the contract calls them."""
@@ -57,10 +59,13 @@ class Canonical(Format):
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the names of the fields."""
-        return (
-            sample.container == self.container
-            and "task_id" in sample.fields
-            and any(name in sample.fields for name in ("attempt", *VERDICTS))
+        if sample.container != self.container:
+            return False
+        if not sample.complete:
+            # The first row is longer than the sample, so the others may stand behind its end.
+            return any(name in sample.fields for name in _FIRST_KEYS)
+        return "task_id" in sample.fields and any(
+            name in sample.fields for name in ("attempt", *VERDICTS)
         )
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
@@ -73,6 +78,9 @@ class Canonical(Format):
 
     def refuse(self, sample: Sample) -> Refusal | None:
         """Refuse a file that has no task, no verdict or, if it is a table, no attempt."""
+        if not sample.complete:
+            # What seems to be missing may come later in the row.
+            return None
         twice = [name for name in CANONICAL_FIELDS if sample.fields.count(name) > 1]
         if twice:
             return Refusal(
@@ -110,4 +118,4 @@ class Canonical(Format):
 
     def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
         """List the fields that the contract does not know; they are not read."""
-        return tuple(name for name in sample.fields if name not in CANONICAL_FIELDS)
+        return tuple(name for name in sample.fields if name and name not in CANONICAL_FIELDS)

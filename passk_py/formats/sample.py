@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-import textwrap
+import zlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ from passk_py.formats.base import Container, Kind, Refusal
 from passk_py.formats.source import BOM, Compression, compression_of, open_bytes, read_chunk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["SAMPLE_BYTES", "Sample", "glob_literal", "kind_of", "take_sample", "top_level_keys"]
@@ -27,6 +28,8 @@ SAMPLE_BYTES: Final = 1 << 20
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _PARQUET: Final = b"PAR1"
+# Longer ones are no names, but a text that happens to have no line's end.
+_LONGEST_NAME: Final = 10_000
 _SPACE: Final = b" \t\r\n"
 # Everything up to the next bracket, strings in one piece. Possessive, so that it can't backtrack.
 _PLAIN: Final = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
@@ -104,7 +107,7 @@ def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
         with open_bytes(path, sample.compression) as file:
             head = read_chunk(file, SAMPLE_BYTES) or b""
             whole = not read_chunk(file, 1)
-    except (EOFError, OSError, ValueError) as error:
+    except (EOFError, OSError, ValueError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         return _unreadable(sample, f"damaged ({error})", "Write or copy the file again.")
@@ -129,20 +132,39 @@ def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
     if body.startswith(b"["):
         return _list(sample, body)
     lines = body.split(sample.newline)
+    complete = whole or len(lines) > 1
     if not whole and len(lines) > 1:
         del lines[-1]
     objects = [line for line in lines if line.startswith(b"{")]
-    if len(objects) > 1 or (
-        objects and (len(lines) == 1 or objects[0].rstrip(_SPACE).endswith(b"}"))
-    ):
-        complete = whole or len(lines) > 1
+    if (
+        len(objects) > 1
+        or (objects and (len(lines) == 1 or objects[0].rstrip(_SPACE).endswith(b"}")))
+    ) and (body.startswith(b"{") or _are_objects(objects)):
         return replace(
             sample, container="json_lines", fields=_keys_of_all(objects), complete=complete
         )
     if body.startswith(b"{"):
         keys = ", ".join(top_level_keys(body)[:20])
         return replace(sample, description=f"one JSON object with the keys {keys}")
-    return _table(sample, lines[0])
+    # The first line is blank up to the body, which in a table may be fields without a name.
+    blank = head[: len(head) - len(body)]
+    lines[0] = blank[blank.rfind(sample.newline) + 1 :] + lines[0]
+    return _table(sample, lines)
+
+
+def _are_objects(lines: list[bytes]) -> bool:
+    """Tell whether most lines are JSON; a table may have a first column of texts in braces."""
+    good = 0
+    for line in lines:
+        try:
+            json.loads(line)
+        except RecursionError:
+            good += 1
+        except ValueError:
+            continue
+        else:
+            good += 1
+    return 2 * good > len(lines)
 
 
 def _list(sample: Sample, body: bytes) -> Sample:
@@ -158,27 +180,47 @@ def _list(sample: Sample, body: bytes) -> Sample:
     )
 
 
-def _table(sample: Sample, line: bytes) -> Sample:
+def _table(sample: Sample, lines: list[bytes]) -> Sample:
     try:
-        header = line.rstrip(b"\r").decode("utf-8")
+        first = _header_text(lines[0])
     except UnicodeDecodeError:
-        header = "\0"
-    if any(character < " " and character != "\t" for character in header):
         return replace(sample, description="binary data")
+    if any(character < " " and character != "\t" for character in first):
+        return replace(sample, description="binary data")
+    start = " ".join(first[:200].split())
+    start = start if len(start) <= 60 else f"{start[:57]}..."
+    sample = replace(sample, description=f"text that starts with '{start}'")
     best: tuple[str, ...] = ()
     delimiter = ","
     for candidate in _DELIMITERS:
-        names = tuple(name.strip() for name in next(csv.reader([header], delimiter=candidate)))
+        names = _header(lines, candidate)
         if ("task_id" in names, len(names)) > ("task_id" in best, len(best)):
             best, delimiter = names, candidate
-    start = textwrap.shorten(header, 60, placeholder="...")
-    return replace(
-        sample,
-        container="csv",
-        fields=best,
-        delimiter=delimiter,
-        description=f"text that starts with '{start}'",
+    if not best:
+        return sample
+    return replace(sample, container="csv", fields=best, delimiter=delimiter)
+
+
+def _header(lines: list[bytes], delimiter: str) -> tuple[str, ...]:
+    """Read the names of the columns; none if they are too long for names."""
+    texts = (_header_text(line) + "\n" for line in lines)
+    # A name in quotes may go on in the next line, a quote that is never closed does not.
+    return _names(texts, delimiter, strict=True) or _names(
+        iter([_header_text(lines[0])]), delimiter, strict=False
     )
+
+
+def _names(texts: Iterator[str], delimiter: str, *, strict: bool) -> tuple[str, ...]:
+    try:
+        row = next(csv.reader(texts, delimiter=delimiter, strict=strict), [])
+    except (csv.Error, UnicodeDecodeError):
+        return ()
+    names = tuple(name.strip() for name in row)
+    return () if any(len(name) > _LONGEST_NAME for name in names) else names
+
+
+def _header_text(line: bytes) -> str:
+    return line.strip(b"\r").decode("utf-8")
 
 
 def _parquet(sample: Sample, connection: duckdb.DuckDBPyConnection) -> Sample:
@@ -190,7 +232,8 @@ def _parquet(sample: Sample, connection: duckdb.DuckDBPyConnection) -> Sample:
             )
     try:
         described = connection.execute(
-            "describe select * from read_parquet(?)", [glob_literal(sample.path)]
+            "describe select * from read_parquet(?, hive_partitioning = false)",
+            [glob_literal(sample.path)],
         ).fetchall()
     except duckdb.Error as error:
         first_line = str(error).splitlines()[0]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
-from importlib import import_module
+import io
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import zstandard
+    from _typeshed import WriteableBuffer
 
 __all__ = ["BOM", "Compression", "compression_of", "open_bytes", "read_chunk"]
 
@@ -18,6 +21,9 @@ Compression = Literal["none", "gzip", "zstd"]
 
 BOM: Final = b"\xef\xbb\xbf"
 """The mark that some programs put at the start of UTF-8 files."""
+
+# A zstd block of four bytes may stand for 128 KiB, so this many bytes give at most 32 MiB.
+_ZSTD_PIECE: Final = 1 << 10
 
 
 def compression_of(head: bytes) -> Compression:
@@ -48,6 +54,11 @@ def open_bytes(path: Path, compression: Compression) -> IO[bytes]:
     ------
     PasskError
         If nothing that is installed reads zstd.
+
+    Notes
+    -----
+    Reading raises EOFError where a compressed file is cut off, and an OSError without a number,
+    or ``zlib.error``, where it is damaged.
     """
     if compression == "gzip":
         return cast("IO[bytes]", gzip.open(path, "rb"))
@@ -87,14 +98,73 @@ def read_chunk(file: IO[bytes], size: int) -> bytes | None:
 
 
 def _open_zstd(path: Path) -> IO[bytes]:
-    # Part of Python from 3.14 on; a package before that.
-    for module in ("compression.zstd", "zstandard"):
+    try:
+        import zstandard
+    except ImportError as error:
+        raise PasskError(
+            f"{path} is compressed with zstd, which this Python can't read.",
+            hint="Install the package zstandard, or decompress the file.",
+        ) from error
+    file = _ZstdFile(path.open("rb"), zstandard.ZstdDecompressor(), zstandard.ZstdError)
+    return cast("IO[bytes]", file)
+
+
+class _ZstdFile(io.RawIOBase):
+    """Reads zstd, one frame after the other.
+
+    The package's own file object takes the end of a file that is cut off for the end of its text.
+    """
+
+    def __init__(
+        self,
+        file: IO[bytes],
+        decompressor: zstandard.ZstdDecompressor,
+        damage: type[Exception],
+    ) -> None:
+        super().__init__()
+        # As gzip's file object has it; its position tells how far the file is read.
+        self.fileobj = file
+        self._decompressor = decompressor
+        self._damage = damage
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._left = b""
+        self._text = b""
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.fileobj.close()
+        super().close()
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        piece = self.read1(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def read1(self, size: int) -> bytes:
+        """Read what can be had at once; nothing at the end only."""
+        while self._at >= len(self._text):
+            if not self._more():
+                return b""
+        piece = self._text[self._at : self._at + size]
+        self._at += len(piece)
+        return piece
+
+    def _more(self) -> bool:
+        data = self._left or self.fileobj.read(_ZSTD_PIECE)
+        if not data:
+            if self._frame:
+                raise EOFError("the file ends within a frame of zstd")
+            return False
+        frame = self._frame = self._frame or self._decompressor.decompressobj()
         try:
-            zstd: Any = import_module(module)
-        except ImportError:
-            continue
-        return cast("IO[bytes]", zstd.open(path, "rb"))
-    raise PasskError(
-        f"{path} is compressed with zstd, which this Python can't read.",
-        hint="Install the package zstandard, or decompress the file.",
-    )
+            self._text, self._at, self._left = frame.decompress(data), 0, b""
+        except self._damage as error:
+            # What gzip raises too.
+            raise OSError(str(error)) from error
+        if frame.eof:
+            self._frame, self._left = None, frame.unused_data
+        return True

@@ -33,7 +33,8 @@ class Fingerprint:
     last
         The last byte of its text that is no blank.
     odd
-        Whether a test of its bytes found something that only the careful reader understands.
+        Whether a test of its bytes found something that only the careful reader understands, or
+        the file is compressed and cut off.
     """
 
     sha256: str
@@ -105,7 +106,12 @@ class FingerprintThread:
         newline, lines, odd = self._sample.newline, 0, False
         end, tail, last = newline, b"", b""
         with open_bytes(self._sample.path, compression) as file:
-            while not self._stop.is_set() and (chunk := read_chunk(file, _CHUNK)):
+            while not self._stop.is_set():
+                chunk = read_chunk(file, _CHUNK)
+                if not chunk:
+                    # DuckDB may take a compressed file that is cut off for a whole one.
+                    odd = odd or chunk is None
+                    break
                 if digest:
                     digest.update(chunk)
                 lines += chunk.count(newline)

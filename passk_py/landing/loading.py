@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +16,14 @@ from passk_py.formats.sample import Sample, take_sample
 from passk_py.landing.database import open_database
 from passk_py.landing.fingerprint import digest_of
 from passk_py.landing.options import Options
-from passk_py.landing.paths import Candidate, Mistake, find_files
+from passk_py.landing.paths import Candidate, Mistake, absolute, find_files
 from passk_py.landing.report import FileReport, LoadReport, Progress, SkippedFile
 from passk_py.landing.schema import ensure_landing
 from passk_py.landing.source import Source
 from passk_py.landing.writing import Written, recorded, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = ["load"]
 
@@ -101,7 +103,7 @@ def load(
         raise PasskError("There is nothing to load.", hint="Name files, globs or folders.")
     files: list[FileReport] = []
     skipped: list[SkippedFile] = []
-    with open_database(database) as connection:
+    with _new_only_with_rows(Path(database)), open_database(database) as connection:
         ensure_landing(connection)
         load_file = _Loader(connection, reader, options, strict=strict, progress=progress)
         logs_in: dict[str, int] = {}
@@ -124,16 +126,38 @@ def load(
     return LoadReport(tuple(files), tuple(skipped))
 
 
+@contextmanager
+def _new_only_with_rows(database: Path) -> Iterator[None]:
+    """Take a database away again that this load has made and nothing landed in."""
+    new = not database.exists()
+    try:
+        yield
+    finally:
+        if new and database.exists() and _is_empty(database):
+            for path in (database, database.with_name(f"{database.name}.wal")):
+                path.unlink(missing_ok=True)
+
+
+def _is_empty(database: Path) -> bool:
+    try:
+        with duckdb.connect(str(database), read_only=True) as connection:
+            tables = connection.execute("select table_name from duckdb_tables()").fetchall()
+            return not tables or not connection.execute("from landing.files limit 1").fetchall()
+    except duckdb.Error:
+        return False
+
+
 def _failed(path: str, message: str, hint: str = "", **rest: Any) -> FileReport:  # noqa: ANN401
     return FileReport(path, "failed", message=message, hint=hint, **rest)
 
 
 def _without_logs(folder: str, skipped: list[SkippedFile]) -> FileReport:
-    inside = str(Path(folder).absolute())
-    one = next(file for file in skipped if file.path.startswith(inside))
+    inside = str(absolute(folder))
+    one = next((file for file in skipped if file.path.startswith(inside)), None)
+    example = f": {one.path}, for one, is {one.reason}" if one else ""
     return _failed(
         folder,
-        f"There is no log in the folder {folder}: {one.path}, for one, is {one.reason}.",
+        f"There is no log in the folder {folder}{example}.",
         f"passk reads {', '.join(known.name for known in FORMATS)}.",
     )
 
@@ -163,7 +187,8 @@ class _Loader:
             reader = self._reader or recognise(sample)
             if reader is None or sample.problem:
                 what = _unknown(sample)
-                if file.folder is not None:
+                # What is something else is no business of passk's; what is damaged may be a log.
+                if file.folder is not None and not sample.problem:
                     return SkippedFile(path, what.message)
                 return _failed(path, f"{path} is {what.message}.", what.hint)
             return self._load(sample, reader)
@@ -177,9 +202,19 @@ class _Loader:
             )
         except duckdb.IOException as error:
             return _failed(path, f"{path} did not land: {_first_line(error)}", _DISK)
-        except (OSError, EOFError, zlib.error, duckdb.Error) as error:
+        except (OSError, EOFError, zlib.error, duckdb.Error, RuntimeError) as error:
+            # DuckDB tells an interrupt in two ways, and in neither of them is it the file's fault.
+            if isinstance(error, duckdb.InterruptException) or "interrupted" in str(error):
+                raise KeyboardInterrupt from error
             return _failed(
                 path, f"{path} can't be read: {_first_line(error)}", "Write or copy it again."
+            )
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other files are to land
+            said = f"{type(error).__name__}: {_first_line(error)}"
+            return _failed(
+                path,
+                f"{path} did not land, because passk failed: {said}",
+                "This is a mistake of passk: please report it.",
             )
 
     def _load(self, sample: Sample, reader: Format) -> FileReport:
@@ -199,6 +234,18 @@ class _Loader:
             and (before.size, before.options) == (sample.size, options)
             and before.sha256 == digest_of(sample.path)
         ):
+            if self._strict and before.rows_rejected:
+                return _failed(
+                    path,
+                    f"{path} landed before without {before.rows_rejected} of its "
+                    f"{before.rows_read} rows, which are rejected.",
+                    "Correct the rows, or load without --strict to leave it as it is.",
+                    format=reader.name,
+                    rows_read=before.rows_read,
+                    rows_rejected=before.rows_rejected,
+                    reasons=self._reasons(path),
+                    refused=True,
+                )
             return FileReport(
                 path,
                 "unchanged",
@@ -238,9 +285,19 @@ class _Loader:
             written.landed,
             written.rejected,
             written.reasons,
-            _notes(written, ignored),
+            _notes(written, ignored, self._twins(path)),
             ignored=ignored,
         )
+
+    def _twins(self, path: str) -> list[str]:
+        """Give the other names under which the same bytes have landed."""
+        found = self._connection.execute(
+            "select twin.source_file from landing.files as file join landing.files as twin "
+            "on file.sha256 = twin.sha256 and file.source_file <> twin.source_file "
+            "where file.source_file = ? order by 1",
+            [path],
+        ).fetchall()
+        return [twin for (twin,) in found]
 
     def _reasons(self, path: str) -> dict[str, int]:
         found = self._connection.execute(
@@ -254,8 +311,14 @@ class _Loader:
 _DISK = "Check the room on the disk and your rights in its folder."
 
 
-def _notes(written: Written, ignored: tuple[str, ...]) -> str:
+def _notes(written: Written, ignored: tuple[str, ...], twins: list[str]) -> str:
     notes = []
+    if twins:
+        notes.append(
+            f"The same bytes landed before as {twins[0]}. Each attempt counts once while both "
+            f"agree; if the file was moved, take the old name out: passk forget --source-file "
+            f"{shlex.quote(twins[0])}."
+        )
     if written.rejected:
         notes.append(f"The first rejected row is {written.first_reason}")
     if ignored:

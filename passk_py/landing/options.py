@@ -45,11 +45,17 @@ class Options:
         """Refuse values that no row may have."""
         texts = {name: getattr(self, name) for name in ("run_id", "suite", "agent", "model")}
         for name, value in [*texts.items(), *(("tag", tag) for tag in self.tags)]:
-            if value is not None and (not value or "\0" in value):
+            if value is not None and (not value or not _can_be_stored(value)):
                 flag = "--" + name.replace("_", "-")
                 raise PasskError(
                     f"{flag} is {value!r}, which is no name.",
                     hint=f"Give {flag} a text, or leave it out.",
+                )
+        for name, value in self.tags.items():
+            if not _can_be_stored(value):
+                raise PasskError(
+                    f"--tag {name} is {value!r}, which can't be stored.",
+                    hint="Give it a text in UTF-8 without NUL.",
                 )
         if not math.isfinite(self.score_threshold):
             raise PasskError(
@@ -85,3 +91,11 @@ class Options:
             sort_keys=True,
             ensure_ascii=False,
         )
+
+
+def _can_be_stored(text: str) -> bool:
+    """Whether a text is UTF-8: bytes of a command line need not be."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False

@@ -110,7 +110,8 @@ def _expand(given: str) -> Iterator[Candidate | Mistake]:
 
 
 def _file_or_folder(path: Path, given: str) -> Iterator[Candidate | Mistake]:
-    if path.is_dir():
+    # Unlike Path.is_dir, this is false, and no error, where a name is too long or out of reach.
+    if os.path.isdir(path):  # noqa: PTH112
         yield from _walk(path, given)
     elif mistake := not_a_file(path, given):
         yield mistake
@@ -155,7 +156,8 @@ def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
     # os.walk does not follow links to folders; links to files are left out below. What a link
     # within the folder leads to is found by its own name, and what it leads to outside of the
     # folder is not what the user named.
-    for parent, folders, names in os.walk(folder):
+    closed: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=closed.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(parent, name)
@@ -168,7 +170,13 @@ def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
             else:
                 found = True
                 yield Candidate(path, given)
-    if not found:
+    for error in closed:
+        yield Mistake(
+            str(error.filename),
+            f"The folder {error.filename} can't be read: {error.strerror}.",
+            "Check your rights.",
+        )
+    if not found and not closed:
         endings = ", ".join(sorted({suffix for known in FORMATS for suffix in known.suffixes}))
         yield Mistake(
             given,

@@ -38,6 +38,8 @@ __all__ = [
     "relation_of_batch",
 ]
 
+# A folder called run_id=a is a name, and what the file says counts.
+_NO_HIVE: Final = "hive_partitioning = false"
 # The file's own longest row in the fast way; longer ones are left to the careful way.
 _FAST_ROW_BYTES: Final = 16 << 20
 _PIECE: Final = 8192
@@ -110,7 +112,7 @@ def fast_relation(sample: Sample, reader: Format) -> str:
             "null::varchar as raw, null::varchar as read_code, null::varchar as read_reason "
             f"from read_csv({path}, auto_detect = false, header = true, "
             f"delim = {quote(sample.delimiter)}, quote = '\"', escape = '\"', "
-            f"strict_mode = true, {compression}, columns = {{{all_columns}}})"
+            f"strict_mode = true, {_NO_HIVE}, {compression}, columns = {{{all_columns}}})"
         )
     shape = "newline_delimited" if reader.container == "json_lines" else "array"
     values = ", ".join(f"{member(key)} as {identifier(key.column)}" for key in reader.keys)
@@ -118,7 +120,8 @@ def fast_relation(sample: Sample, reader: Format) -> str:
         f"select {values}, null::bigint as source_line, null::varchar as raw, "
         f"case when {fast_oddity(reader.keys)} then 'odd' end as read_code, "
         f"null::varchar as read_reason from read_json({path}, format = '{shape}', {compression}, "
-        f"maximum_object_size = {_FAST_ROW_BYTES}, columns = {fast_columns(reader.keys)})"
+        f"maximum_object_size = {_FAST_ROW_BYTES}, {_NO_HIVE}, "
+        f"columns = {fast_columns(reader.keys)})"
     )
 
 
@@ -132,9 +135,12 @@ def _parquet_relation(sample: Sample, reader: Format, path: str) -> str:
         if name in reader.columns
     )
     row = ", ".join(f"{identifier(n)} := {identifier(n)}" for n in sample.kinds if n)
-    rows, number = f"read_parquet({path}, file_row_number = true)", "file_row_number + 1"
+    rows, number = (
+        f"read_parquet({path}, file_row_number = true, {_NO_HIVE})",
+        "file_row_number + 1",
+    )
     if "file_row_number" in (name.lower() for name in sample.kinds):
-        rows, number = f"read_parquet({path})", "row_number() over ()"
+        rows, number = f"read_parquet({path}, {_NO_HIVE})", "row_number() over ()"
     return (
         f"select {columns}, {number} as source_line, "
         f"cast(to_json(struct_pack({row})) as varchar) as raw, null::varchar as read_code, "
@@ -166,6 +172,7 @@ def careful_batches(sample: Sample, reader: Format, file: IO[bytes]) -> Iterator
     return read_table(
         file,
         width=len(sample.fields),
+        kept=[place for place, name in enumerate(sample.fields) if name in reader.columns],
         delimiter=sample.delimiter,
         newline=sample.newline,
     )
@@ -233,7 +240,7 @@ def frame_of(batch: Batch) -> object:
         data["code"] = pl.Series(batch.codes, dtype=pl.String)
         data["reason"] = pl.Series(batch.reasons, dtype=pl.String)
     if isinstance(batch, TableBatch):
-        for place, values in enumerate(batch.columns):
+        for place, values in batch.columns.items():
             data[f"c{place}"] = pl.Series(values, dtype=pl.String)
     frame = pl.DataFrame(data)
     if not faulty:

@@ -8,10 +8,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Final
 
-from passk_py.landing.records import MAX_RECORD_BYTES, Batch, read_lines
+from passk_py.landing.records import BATCH_BYTES, MAX_RECORD_BYTES, Batch, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 __all__ = ["TableBatch", "read_table"]
 
@@ -31,17 +31,23 @@ class TableBatch(Batch):
     Parameters
     ----------
     columns
-        The values of each column; None in a row with a fault.
+        The values of each column that is kept, by its place; None in a row with a fault.
     """
 
-    columns: list[list[str | None]] = field(default_factory=list)
+    columns: dict[int, list[str | None]] = field(default_factory=dict)
 
 
 class _Lines:
     """Physical lines with their numbers, which can be given back."""
 
     def __init__(self, file: IO[bytes], newline: bytes) -> None:
-        self._batches = read_lines(file, newline, exact=True)
+        self._read = (
+            line
+            for batch in read_lines(file, newline, exact=True)
+            for line in zip(
+                batch.numbers, batch.texts, batch.codes, batch.reasons, batch.ends, strict=True
+            )
+        )
         self._waiting: deque[_Line] = deque()
         self.taken: list[_Line] = []
         self.size = 0
@@ -50,13 +56,7 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        while not self._waiting:
-            batch = next(self._batches)
-            rows = zip(
-                batch.numbers, batch.texts, batch.codes, batch.reasons, batch.ends, strict=True
-            )
-            self._waiting.extend(rows)
-        line = self._waiting.popleft()
+        line = self._waiting.popleft() if self._waiting else next(self._read)
         self.taken.append(line)
         self.size += len(line[1])
         if self.size > MAX_RECORD_BYTES or len(self.taken) > _MAX_LINES_OF_A_ROW:
@@ -73,7 +73,12 @@ class _Lines:
 
 
 def read_table(
-    file: IO[bytes], *, width: int, delimiter: str, newline: bytes = b"\n"
+    file: IO[bytes],
+    *,
+    width: int,
+    kept: Collection[int],
+    delimiter: str,
+    newline: bytes = b"\n",
 ) -> Iterator[TableBatch]:
     """Read the rows of a CSV table below its header.
 
@@ -83,6 +88,8 @@ def read_table(
         The file's bytes.
     width
         How many columns the header has.
+    kept
+        The places of the columns to give, from 0; the others are in the text of the row alone.
     delimiter
         What separates the fields.
     newline
@@ -100,18 +107,21 @@ def read_table(
     for row in _rows(lines, delimiter):
         if row.error or any(value.strip() for value in row.values):
             break  # the header, which may stand below blank lines
-    batch = _new(width)
+    batch, size = _new(kept), 0
     for row in _rows(lines, delimiter):
+        if _is_blank(row, lines.taken, delimiter):
+            continue
         _add(batch, row, lines, width)
-        if len(batch) >= _ROWS:
+        size += len(batch.texts[-1])
+        if len(batch) >= _ROWS or size >= BATCH_BYTES:
             yield batch
-            batch = _new(width)
+            batch, size = _new(kept), 0
     if len(batch):
         yield batch
 
 
-def _new(width: int) -> TableBatch:
-    return TableBatch(columns=[[] for _ in range(width)])
+def _new(kept: Collection[int]) -> TableBatch:
+    return TableBatch(columns={place: [] for place in kept})
 
 
 @dataclass(slots=True)
@@ -133,19 +143,28 @@ def _rows(lines: _Lines, delimiter: str) -> Iterator[_Row]:
             reader = csv.reader(lines, delimiter=delimiter, strict=True)
 
 
+def _is_blank(row: _Row, taken: list[_Line], delimiter: str) -> bool:
+    _, text, code, _, _ = taken[0]
+    # Tabs alone are a row of empty fields where they separate fields, as commas alone are.
+    return (
+        len(taken) == 1
+        and not row.error
+        and not code
+        and delimiter not in text
+        and not text.strip(" \t\r")
+    )
+
+
 def _add(batch: TableBatch, row: _Row, lines: _Lines, width: int) -> None:
     taken = lines.taken
-    number, first_text, *_ = taken[0]
-    if len(taken) == 1 and not row.error and not first_text.strip(" \t\r"):
-        return
+    number = taken[0][0]
     fault = _fault(row, taken, width)
     if fault:
         # Whatever the first line opened, the others may be rows.
         lines.give_back_all_but_first()
     batch.add(number, "\n".join(line[1] for line in taken).removesuffix("\r"), fault)
-    values: list[str] | list[None] = [None] * width if fault else row.values
-    for column, value in zip(batch.columns, values, strict=True):
-        column.append(value)
+    for place, column in batch.columns.items():
+        column.append(None if fault else row.values[place])
 
 
 def _fault(row: _Row, taken: list[_Line], width: int) -> tuple[str, str] | None:

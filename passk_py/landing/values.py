@@ -159,7 +159,8 @@ def _number(name: str, label: str, kind: Kind) -> Typed:
     column, value = f"f_{name}", f"v_{name}"
     wrong = _wrong(name, label, kind, value, "a number")
     if kind == "text":
-        sql = f"try_cast({column} as double)"
+        # DuckDB takes 1_0 for 10.
+        sql = f"case when not contains({column}, '_') then try_cast({column} as double) end"
     elif kind in ("integer", "float"):
         sql = f"cast({column} as double)"
     else:

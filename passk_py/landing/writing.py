@@ -168,6 +168,10 @@ class _File:
             return self._both(good, others, rows, done=DONE)
 
     def _both(self, good: str, others: str, rows: int, *, done: float) -> Written:
+        if not rows:
+            raise PasskError(
+                f"{self._path} holds no rows.", hint="Check whether the run that wrote it ended."
+            )
         written = Written(rows, 0, 0, {}, "")
         with self._transaction() as at:
             with ticking(self._connection, self._source, done, 1.0):

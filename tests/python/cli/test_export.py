@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
 import polars as pl
 import pytest
 
+from passk_py.errors import PasskError
 from passk_py.export import FORMATS, export_tables
 from passk_py.public_tables import PUBLIC_TABLES
 from passk_py.tables import read_table
@@ -83,7 +85,7 @@ def test_filters_apply_to_the_tables_that_have_the_column(passk: Passk, letters:
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_empty_result_is_a_file_with_the_columns(kind: str, passk: Passk, letters: Path) -> None:
-    said = passk("export", "passk_tasks", "--run", "nobody", "-o", "out", "--format", kind)
+    said = passk("export", "passk_tasks", "--suite", "none", "-o", "out", "--format", kind)
     assert said.code == 0
     path = Path("out") / f"passk_tasks{FORMATS[kind]}"
     columns = read_table("passk_tasks").columns
@@ -127,7 +129,7 @@ def test_failed_export_leaves_what_was_there(
         return real(tables, table, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(module, "_write", fail_late)
-    with pytest.raises(module.PasskError, match="out/disk can't be written: No space left"):
+    with pytest.raises(PasskError, match="out/disk can't be written: No space left"):
         export_tables(NAMES, folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -139,13 +141,130 @@ def test_file_is_replaced_as_a_whole(letters: Path) -> None:
     assert pl.read_csv("runs.csv").height == 2
 
 
-def test_given_format_goes_before_the_name(letters: Path) -> None:
-    export_tables("passk_runs", "runs.csv", format="json")
-    assert len(json.loads(Path("runs.csv").read_text(encoding="utf-8"))) == 2
+@pytest.mark.parametrize("kind", FORMATS)
+def test_target_that_is_a_folder_leaves_the_others_alone(
+    kind: str, passk: Passk, letters: Path
+) -> None:
+    blocked = Path("out") / f"passk_tasks{FORMATS[kind]}"
+    blocked.mkdir(parents=True)
+    said = passk("export", "passk_runs", "passk_tasks", "-o", "out", "--format", kind)
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        f"Error: {blocked} can't be written: Is a directory.\n"
+        "Give a folder or file where you may write with -o.\n"
+    )
+    assert list(Path("out").iterdir()) == [blocked]
+
+
+def test_target_that_can_not_be_replaced_is_named(
+    letters: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: Path) -> None:
+        raise PermissionError(1, "Operation not permitted", str(self), None, str(target))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(PasskError, match=r"^runs\.csv can't be written: Operation not permitted"):
+        export_tables("passk_runs", "runs.csv")
+    assert not list(Path().glob(".passk-*"))
+
+
+@pytest.mark.parametrize("length", [240, 255])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_name_may_be_as_long_as_the_system_takes(kind: str, length: int, letters: Path) -> None:
+    path = Path("x" * (length - len(FORMATS[kind])) + FORMATS[kind])
+    (written,) = export_tables("passk_runs", path)
+    assert (written.path, path.is_file()) == (path, True)
+
+
+@pytest.mark.parametrize("output", ["x" * 300 + ".csv", "x" * 300, "y/" + "x" * 300 + "/a.csv"])
+def test_name_that_is_too_long(output: str, passk: Passk, letters: Path) -> None:
+    said = passk("export", "passk_runs", "-o", output)
+    assert (said.code, said.out) == (2, "")
+    first, second = said.err.splitlines()
+    assert first.startswith(f"Error: {output[:100]}")
+    assert first.endswith(" can't be written: File name too long.")
+    assert second == "Give a folder or file where you may write with -o."
+
+
+def test_what_duckdb_can_not_write_is_named(letters: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import passk_py.export as module
+
+    def fail(tables: object, table: object, filters: object, kind: str, draft: Path) -> int:
+        raise duckdb.IOException(f'IO Error: Could not write file "{draft}": No space left.')
+
+    monkeypatch.setattr(module, "_write", fail)
+    expected = r"^runs\.csv can't be written: Could not write file \"runs\.csv\": No space left\.\n"
+    with pytest.raises(PasskError, match=expected):
+        export_tables("passk_runs", "runs.csv")
+
+
+@pytest.mark.parametrize("more", [(), ("--format", "csv")])
+def test_unknown_ending_is_refused(more: tuple[str, ...], passk: Passk, letters: Path) -> None:
+    said = passk("export", "passk_runs", "-o", "m.xlsx", *more)
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        "Error: m.xlsx ends in .xlsx, which is no format that passk writes.\n"
+        "End the file in .parquet, .csv, .json or .arrow; make a folder of that name before, "
+        "if it is one.\n"
+    )
+    assert not Path("m.xlsx").exists()
+
+
+def test_folder_that_is_there_may_have_any_name(passk: Passk, letters: Path) -> None:
+    for name in ("v1.2", "old.csv"):
+        Path(name).mkdir()
+        assert passk("export", "passk_runs", "-o", name, "--format", "json").code == 0
+        assert Path(name, "passk_runs.json").is_file()
+
+
+def test_stdout_is_no_place_for_tables(passk: Passk, letters: Path) -> None:
+    for tables in (["passk_runs"], ["--all"]):
+        said = passk("export", *tables, "-o", "-")
+        assert (said.code, said.out) == (2, "")
+        assert said.err == (
+            "Error: Tables are exported to files, not to stdout.\n"
+            "Give a file or a folder with -o; `passk show TABLE --csv` prints a table.\n"
+        )
+    assert not Path("-").exists()
+
+
+def test_format_against_the_name_is_refused(passk: Passk, letters: Path) -> None:
+    said = passk("export", "passk_runs", "-o", "a.csv", "--format", "json")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        "Error: a.csv and the format json contradict each other.\n"
+        "Leave out the format, or end the file in .json.\n"
+    )
+    assert not Path("a.csv").exists()
+    assert passk("export", "passk_runs", "-o", "a.CSV", "--format", "csv").code == 0
+
+
+@pytest.mark.parametrize("table", NAMES)
+def test_unknown_run_is_refused(table: str, passk: Passk, letters: Path) -> None:
+    said = passk("export", table, "--run", "old", "--run", "nope", "-o", "out")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        "Error: There is no run nope; there is new, old.\n"
+        "Name runs with --run as `passk show passk_runs` lists them.\n"
+    )
+    assert not Path("out").exists()
+
+
+def test_run_that_was_refused_as_a_whole_is_known(
+    passk: Passk, letters: Path, change: Callable[..., None]
+) -> None:
+    change(
+        "create table refused as select * from passk_rejected_attempts",
+        "insert into refused (run_id, suite, reason_code) values ('broken', 'letters', 'x')",
+        "drop view passk_rejected_attempts",
+        "alter table refused rename to passk_rejected_attempts",
+    )
+    said = passk("export", "--all", "--run", "broken", "-o", "out", "--json")
+    assert said.code == 0, said.err
+    rows = {file["table"]: file["rows"] for file in said.json["files"]}
+    assert rows == {name: int(name == "passk_rejected_attempts") for name in NAMES}
 
 
 def test_unknown_format_in_python(letters: Path) -> None:
-    from passk_py.errors import PasskError
-
     with pytest.raises(PasskError, match="There is no format 'xls'"):
         export_tables("passk_runs", "x", format="xls")

@@ -85,7 +85,17 @@ def test_strict_refuses_with_exit_code_one(passk: Passk) -> None:
         "first in line 2: attempt is 0, but attempts are numbered from 1.\n"
         "Correct the rows, or load without --strict to land the others.\n"
     )
-    assert landed("select count(*) from landing.attempts") == [(0,)]
+    assert not Path("passk.duckdb").exists()
+
+
+def test_what_failed_is_told_however_many_files_there_are(passk: Passk) -> None:
+    Path("many").mkdir()
+    for number in range(25):
+        write(f"many/{number:02}.jsonl", GOOD | {"attempt": number + 1}, GOOD | {"attempt": 0})
+    said = passk("load", "many", "missing.jsonl")
+    assert said.code == 2
+    assert "missing.jsonl does not exist." in said.err
+    assert "26 files: 25 landed, 1 failed." in said.out
 
 
 def test_file_that_can_not_be_read_is_exit_code_two_and_the_others_land(passk: Passk) -> None:

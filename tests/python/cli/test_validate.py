@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 
+from passk_py.tables import read_table
 from passk_py.validate import validate_tables
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ def as_table(name: str, *updates: str) -> list[str]:
     ]
 
 
+WHO = {"agent": "'nobody'", "agent_version": "null", "model": "'large'"}
 WRONG = {
     "passk_task_metrics": (
         "run_id = 'old' and task_id = 'steady' and k = 2",
@@ -71,6 +75,7 @@ WRONG = {
             "windows": "windows - 1",
             "pass_hat_k_window": "pass_hat_k_window / 2",
             "null_reason": "'because'",
+            **WHO,
         },
     ),
     "passk_tasks": (
@@ -81,6 +86,7 @@ WRONG = {
             "longest_pass_streak": "longest_pass_streak + 1",
             "lost_reliability_share": "lost_reliability_share + 1e-9",
             "started_at": "started_at + interval 1 second",
+            **WHO,
         },
     ),
     "passk_suite_metrics": (
@@ -91,6 +97,7 @@ WRONG = {
             "heterogeneity": "0",
             "reading": "'capable and consistent'",
             "eligible_tasks": "eligible_tasks - 1",
+            **WHO,
         },
     ),
     "passk_runs": (
@@ -99,6 +106,7 @@ WRONG = {
             "excluded": "excluded + 1",
             "rejected": "rejected + 1",
             "pass_rate": "pass_rate + 1e-10",
+            **WHO,
         },
     ),
 }
@@ -153,6 +161,126 @@ def test_missing_and_surplus_rows_are_named(
     assert f"  {table} [run_id=ghost, suite=letters" in said.out
     assert "only SQL has this row" in said.out
     assert "only polars has this row" in said.out
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "key"),
+    [
+        ("passk_task_metrics", 72, "run_id=new, suite=letters, task_id=never, k=1"),
+        ("passk_tasks", 6, "run_id=new, suite=letters, task_id=never"),
+        (
+            "passk_suite_metrics",
+            24,
+            "run_id=new, suite=letters, slice_name=all, slice_value=all, k=1",
+        ),
+        ("passk_runs", 2, "run_id=new, suite=letters"),
+    ],
+)
+def test_copies_are_named(
+    table: str, rows: int, key: str, passk: Passk, change: Callable[..., None]
+) -> None:
+    change(*as_table(table, f"insert into {table} from {table}"))
+    said = passk("validate")
+    assert said.code == 1
+    assert f"  {table} [{key}] rows: SQL 2, polars 1" in said.out.splitlines()
+    assert said.out.splitlines()[-1] == f"SQL and polars differ in {rows} values."
+
+
+def test_copies_missing_and_surplus_rows_are_all_shown(
+    passk: Passk, change: Callable[..., None]
+) -> None:
+    table = "passk_task_metrics"
+    change(
+        *as_table(
+            table,
+            f"delete from {table} where task_id = 'never'",
+            f"insert into {table} from {table}",
+            f"insert into {table} from {table} where task_id = 'shaky' and k = 1",
+            f"insert into {table} by name select * replace ('ghost' as run_id) from {table}",
+        )
+    )
+    report = validate_tables("passk.duckdb")
+    # 48 keys are left, each twice, two of them (one a run) four times; then all as ghosts.
+    assert report.different == (48 + 2 * 2) + 24 + (2 * 48 + 2 * 2)
+    assert {(one.column, one.sql, one.polars) for one in report.examples} >= {
+        ("rows", 2, 1),
+        (None, True, False),
+        (None, False, True),
+    }
+    assert len(report.examples) == 20
+
+
+MIXED: list[tuple[str, str, int, str, str | None]] = [
+    # The least name is not that of the first attempts.
+    ("first", "a", 1, "passed", "zoe"),
+    ("first", "a", 2, "passed", "amy"),
+    ("first", "b", 1, "failed", "bob"),
+    # No attempt has the number 1.
+    ("later", "a", 2, "passed", "zoe"),
+    ("later", "a", 3, "passed", "amy"),
+    # The first attempts do not say who made them.
+    ("silent", "a", 1, "passed", None),
+    ("silent", "a", 2, "passed", "amy"),
+    # Both copies are refused, but SQL has seen the name of one.
+    ("torn", "a", 1, "passed", "amy"),
+    ("torn", "a", 1, "failed", "amy"),
+    ("torn", "b", 1, "passed", "zoe"),
+    # Copies that do not matter, because there is a first attempt.
+    ("worn", "a", 1, "passed", "zoe"),
+    ("worn", "a", 2, "passed", "amy"),
+    ("worn", "a", 2, "failed", "amy"),
+    # Copies that do, because there is none.
+    ("gone", "a", 2, "passed", "amy"),
+    ("gone", "a", 2, "failed", "amy"),
+    ("gone", "a", 3, "failed", "zoe"),
+]
+
+
+def test_who_made_the_attempts(passk: Passk, models_only: tuple[str, str], tmp_path: Path) -> None:
+    names = ("run_id", "task_id", "attempt", "outcome", "agent")
+    log = tmp_path / "mixed.jsonl"
+    log.write_text(
+        "".join(f"{json.dumps(dict(zip(names, row, strict=True)))}\n" for row in MIXED),
+        encoding="utf-8",
+    )
+    assert passk("load", log).code == 0
+    said = passk("build", *models_only)
+    assert said.code == 0, said.err
+    said = passk("validate")
+    assert said.code == 0, said.out
+    expected = {"first": "bob", "later": "amy", "silent": None, "worn": "zoe"}
+    expected |= {"torn": "amy", "gone": "amy"}
+    agents = dict(read_table("passk_runs").select("run_id", "agent").rows())
+    assert agents == expected
+    with duckdb.connect("passk.duckdb") as connection:
+        for statement in as_table("passk_runs", "update passk_runs set agent = 'eve'"):
+            connection.execute(statement)
+    report = validate_tables("passk.duckdb")
+    named = {(one.table, one.key["run_id"]) for one in report.examples if one.column == "agent"}
+    # Where polars can't know the name, the tables must at least agree with each other.
+    assert {run for table, run in named if table == "passk_runs"} == {
+        "first",
+        "later",
+        "silent",
+        "worn",
+    }
+    assert {run for table, run in named if table == "passk_tasks"} == {"torn", "gone"}
+
+
+def test_nothing_to_validate(passk: Passk, change: Callable[..., None]) -> None:
+    attempts = as_table("passk_attempts", "delete from passk_attempts")
+    change(*attempts)
+    # Without attempts, every row of the others is one too many.
+    assert passk("validate").code == 1
+    for table in WRONG:
+        change(*as_table(table, f"delete from {table}"))
+    said = passk("validate")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        "Error: There is nothing to validate in passk.duckdb: "
+        "passk_attempts and the tables that are made from it are empty.\n"
+        "Load a log with `passk load FILE`, then run `passk build`.\n"
+    )
 
 
 def test_examples_are_twenty_and_the_rest_is_counted(
