@@ -285,19 +285,42 @@ class _Loader:
             written.landed,
             written.rejected,
             written.reasons,
-            _notes(written, ignored, self._twins(path)),
+            " ".join([*self._doubts(source), *_notes(written, ignored)]),
             ignored=ignored,
         )
 
-    def _twins(self, path: str) -> list[str]:
-        """Give the other names under which the same bytes have landed."""
-        found = self._connection.execute(
+    def _doubts(self, source: Source) -> list[str]:
+        """Say what another file of the database makes doubtful of this one."""
+        path = source.sample.path
+        twin = self._connection.execute(
             "select twin.source_file from landing.files as file join landing.files as twin "
             "on file.sha256 = twin.sha256 and file.source_file <> twin.source_file "
             "where file.source_file = ? order by 1",
-            [path],
-        ).fetchall()
-        return [twin for (twin,) in found]
+            [str(path)],
+        ).fetchone()
+        if twin:
+            said = (
+                f"The same bytes landed before as {twin[0]}. Each attempt counts once while both "
+                "agree; if the file was moved, take the old name out: passk forget --source-file "
+                f"{shlex.quote(twin[0])}."
+            )
+            return [said]
+        run = source.reader.default_run_id(path)
+        if run is None or self._options.run_id is not None:
+            return []
+        other = self._connection.execute(
+            "select source_file from landing.attempts where run_id = ? and source_file <> ? "
+            "order by 1 limit 1",
+            [run, str(path)],
+        ).fetchone()
+        if not other:
+            return []
+        said = (
+            f"Its run is called {run} after the file's name, and so is a run in {other[0]}. If "
+            "they are two runs, name each with --run-id: attempts that contradict each other are "
+            "refused."
+        )
+        return [said]
 
     def _reasons(self, path: str) -> dict[str, int]:
         found = self._connection.execute(
@@ -311,21 +334,15 @@ class _Loader:
 _DISK = "Check the room on the disk and your rights in its folder."
 
 
-def _notes(written: Written, ignored: tuple[str, ...], twins: list[str]) -> str:
+def _notes(written: Written, ignored: tuple[str, ...]) -> list[str]:
     notes = []
-    if twins:
-        notes.append(
-            f"The same bytes landed before as {twins[0]}. Each attempt counts once while both "
-            f"agree; if the file was moved, take the old name out: passk forget --source-file "
-            f"{shlex.quote(twins[0])}."
-        )
     if written.rejected:
         notes.append(f"The first rejected row is {written.first_reason}")
     if ignored:
         names = listed(ignored)
         fields = "field is" if len(ignored) == 1 else "fields are"
         notes.append(f"{len(ignored)} {fields} not in the contract and not read: {names}.")
-    return " ".join(notes)
+    return notes
 
 
 def _unknown(sample: Sample) -> Refusal:

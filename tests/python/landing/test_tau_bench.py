@@ -129,3 +129,15 @@ def test_the_published_file(landing: Landing) -> None:
         from counts, range(1, 5) as ks(k) group by k order by k
         """
     ) == [(0.42,), (0.2733,), (0.22,), (0.2,)]
+
+
+def test_two_results_of_one_name_may_be_two_runs(landing: Landing) -> None:
+    """The run is named after the file, and harnesses like to write results.json."""
+    first = landing.write("a/results.json", json.dumps([trial(0, 0, 1.0), trial(0, 1, 1.0)]))
+    second = landing.write("b/results.json", json.dumps([trial(0, 0, 0.0), trial(0, 1, 1.0)]))
+    assert landing.load_one(first).message == ""
+    assert landing.load_one(second).message == (
+        f"Its run is called results after the file's name, and so is a run in {first}. If they are"
+        " two runs, name each with --run-id: attempts that contradict each other are refused."
+    )
+    assert landing.load_one(second, run_id="b").message == ""
