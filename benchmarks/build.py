@@ -11,7 +11,8 @@ executes them, 2 % excluded. Then, each in a process of its own so that peak mem
 - a build with nothing new, which is the fixed cost of the statements themselves.
 
 "SQL" is the time inside the database, summed over all statements that dbt sends and the checkpoint at their end, so that
-both sides have written their tables whole; "wall" is the whole process after its imports. Medians of the repetitions. Other work on the machine shows in all rows alike, so read the ratios.
+both sides have written their tables whole; "wall" is the whole process after its imports. Medians of the repetitions.
+Other work on the machine shows in all rows alike, so read the ratios.
 """
 
 from __future__ import annotations

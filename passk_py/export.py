@@ -33,8 +33,6 @@ _COPY: Final = {
 }
 
 _ENDINGS: Final = ".parquet, .csv, .json or .arrow"
-_LISTED: Final = 5
-"""Runs that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +155,7 @@ def _said_of_targets(output: str | Path, drafts: Mapping[Path, Path]) -> Iterato
 
 def _check_runs(tables: Tables, wanted: Sequence[str], chosen: Sequence[PublicTable]) -> None:
     """Refuse a run that there is not: what is mistyped would become files without a row."""
-    from passk_py.answer.words import plain
+    from passk_py.answer.words import no_such
 
     names = [table.name for table in chosen]
     for name in names:
@@ -172,11 +170,10 @@ def _check_runs(tables: Tables, wanted: Sequence[str], chosen: Sequence[PublicTa
             f"select distinct run_id from {place} where run_id is not null order by run_id"
         )
         known |= dict.fromkeys(run for (run,) in rows)
-    missing = [plain(run) for run in wanted if run not in known]
+    missing = [run for run in wanted if run not in known]
     if missing:
-        some = [*map(plain, list(known)[:_LISTED]), *(["..."] if len(known) > _LISTED else [])]
         raise PasskError(
-            f"There is no run {', '.join(missing)}; there is {', '.join(some) or 'none'}.",
+            no_such("run", missing, list(known)),
             hint="Name runs with --run as `passk show passk_runs` lists them.",
         )
 

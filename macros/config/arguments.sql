@@ -61,9 +61,17 @@
 {%- endmacro %}
 
 
+{#- True for a list, empty or not; text and mappings can be iterated over too. -#}
+{% macro _is_list(value) -%}
+  {{ return(
+    value is defined and value is not none and value is not string and value is not mapping and value is iterable
+  ) }}
+{%- endmacro %}
+
+
 {#- A grid of k. -#}
 {% macro _check_ks(macro_name, ks) -%}
-  {%- if ks is not defined or ks is none or ks is string or ks is mapping or ks is not iterable or ks | length == 0 -%}
+  {%- if not passk._is_list(ks) or ks | length == 0 -%}
     {{ passk._raise_argument(macro_name, 'ks', ks, 'a list of integers of at least 1') }}
   {%- endif -%}
   {%- for k in ks if not passk._is_number(k) or not (1 <= (k | float) <= 9007199254740991) or (k | float) != (k | int) -%}
@@ -82,8 +90,7 @@
 
 {#- Names of columns. -#}
 {% macro _check_columns(macro_name, argument_name, columns) -%}
-  {%- if columns is not defined or columns is none or columns is string or columns is mapping or columns is not iterable
-    or columns | length == 0 -%}
+  {%- if not passk._is_list(columns) or columns | length == 0 -%}
     {{ passk._raise_argument(macro_name, argument_name, columns, 'a list of column names') }}
   {%- endif -%}
 {%- endmacro %}

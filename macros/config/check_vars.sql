@@ -72,7 +72,7 @@
   {#- Which numbers. -#}
   {%- set ks = var('passk_ks', none) -%}
   {%- set good_ks = [] -%}
-  {%- if ks is none or ks is string or ks is mapping or ks is not iterable or ks | length == 0 -%}
+  {%- if not passk._is_list(ks) or ks | length == 0 -%}
     {%- do mistakes.append(passk._var_mistake('passk_ks', ks, 'a list of integers of at least 1')) -%}
   {%- else -%}
     {%- for k in ks -%}
@@ -91,7 +91,7 @@
     {%- do mistakes.append(passk._var_mistake('passk_on_short', on_short, 'null_suite or eligible_only')) -%}
   {%- endif -%}
   {%- set slices = var('passk_slices', []) -%}
-  {%- if slices is string or slices is mapping or slices is not iterable -%}
+  {%- if not passk._is_list(slices) -%}
     {%- do mistakes.append(passk._var_mistake('passk_slices', slices, 'a list of tags or of {name: ..., expression: ...}')) -%}
   {%- else -%}
     {%- set names = [] -%}
@@ -141,7 +141,7 @@
 
 {% macro _is_pair_of_texts(value) -%}
   {{ return(
-    value is not mapping and value is not string and value is iterable and value | length == 2
+    passk._is_list(value) and value | length == 2
     and value[0] is string and value[1] is string
   ) }}
 {%- endmacro %}

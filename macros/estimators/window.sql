@@ -10,7 +10,7 @@
 {% macro default__pass_at_k_window(fail_windows, windows) -%}
 {%- set failed, all_ = passk._as_double(fail_windows), passk._as_double(windows) -%}
 case
-  when {{ passk._is_count(all_, 1) }} and {{ passk._is_count(failed) }} and {{ failed }} <= {{ all_ }}
+  when {{ passk._is_part_of(failed, all_) }}
     then ({{ all_ }} - {{ failed }}) / {{ all_ }}
 end
 {%- endmacro %}
@@ -26,7 +26,13 @@ end
 {% macro default__pass_hat_k_window(pass_windows, windows) -%}
 {%- set passed, all_ = passk._as_double(pass_windows), passk._as_double(windows) -%}
 case
-  when {{ passk._is_count(all_, 1) }} and {{ passk._is_count(passed) }} and {{ passed }} <= {{ all_ }}
+  when {{ passk._is_part_of(passed, all_) }}
     then {{ passed }} / {{ all_ }}
 end
+{%- endmacro %}
+
+
+{#- Counts of windows that a share can be made of. -#}
+{% macro _is_part_of(part, windows) -%}
+{{ passk._is_count(windows, 1) }} and {{ passk._is_count(part) }} and {{ part }} <= {{ windows }}
 {%- endmacro %}

@@ -8,7 +8,7 @@
 }}
 {{ passk._depends_on_changes() }}
 
-{%- set increment = passk._increment_since() %}
+{%- set since = passk._increment_since() %}
 {%- set attributes = ['agent', 'agent_version', 'model'] %}
 
 with counted_runs as (
@@ -21,17 +21,17 @@ with counted_runs as (
   group by run_id, suite
 ),
 
-{% if increment -%}
+{% if since -%}
 changed_runs as (
   select distinct run_id, suite
-  from ({{ passk._changed_tasks(increment) }}) as changed
+  from ({{ passk._changed_tasks(since) }}) as changed
 ),
 {%- endif %}
 
 runs as (
   select counted_runs.*
   from counted_runs
-  {%- if increment %}
+  {%- if since %}
   inner join changed_runs
     on counted_runs.run_id = changed_runs.run_id and counted_runs.suite = changed_runs.suite
   {%- endif %}
@@ -48,7 +48,7 @@ from_first_attempts as (
     max(staged.{{ attribute }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from {{ ref('stg_passk__attempts') }} as staged
-  {%- if increment %}
+  {%- if since %}
   inner join changed_runs
     on staged.run_id = changed_runs.run_id and staged.suite = changed_runs.suite
   {%- endif %}

@@ -82,13 +82,19 @@ select
   n,
   c,
   k,
+  {#- A pass among k, and a failure among k: what takes 1 - pass_hat_k off a perfect task, without a difference from 1. #}
+  {%- for metric, wanted, others, log_none in [
+    ('pass_at_k', 'passes', 'failures', 'log_all_fail'),
+    ('lost_reliability', 'failures', 'passes', 'log_all_pass')
+  ] %}
   case
     when not is_eligible then null
-    when c = 0 then {{ passk._as_double(0) }}
-    when failures < draws then {{ passk._as_double(1) }}
-    when k = 1 then passes / trials
-    else {{ passk._one_minus_exp('log_all_fail') }}
-  end as pass_at_k,
+    when {{ wanted }} = 0 then {{ passk._as_double(0) }}
+    when {{ others }} < draws then {{ passk._as_double(1) }}
+    when k = 1 then {{ wanted }} / trials
+    else {{ passk._one_minus_exp(log_none) }}
+  end as {{ metric }},
+  {%- endfor %}
   case
     when not is_eligible then null
     when passes < draws then {{ passk._as_double(0) }}
@@ -96,14 +102,6 @@ select
     when k = 1 then passes / trials
     else {{ passk._exp('log_all_pass') }}
   end as pass_hat_k,
-  {# 1 - pass_hat_k without the cancellation of a difference from 1. #}
-  case
-    when not is_eligible then null
-    when failures = 0 then {{ passk._as_double(0) }}
-    when passes < draws then {{ passk._as_double(1) }}
-    when k = 1 then failures / trials
-    else {{ passk._one_minus_exp('log_all_pass') }}
-  end as lost_reliability,
   case
     when n = 0 then null
     when c = 0 or c = n or k = 1 then passes / trials

@@ -8,7 +8,6 @@
 }}
 {{ passk._depends_on_changes() }}
 
-{%- set increment = passk._increment_since() %}
 {%- set unmasked_tasks %}
   select
     run_id,
@@ -27,13 +26,14 @@ select *
 from {{ this }}
 where 1 = 0
 {%- else %}
+{%- set since = passk._increment_since() %}
 with unmasked_tasks as (
   {{ unmasked_tasks }}
 ),
 
-{% if increment -%}
+{% if since -%}
 changed as (
-  {{ passk._changed_tasks(increment) }}
+  {{ passk._changed_tasks(since) }}
 ),
 {%- endif %}
 
@@ -44,7 +44,7 @@ attempts as (
     on attempts.run_id = unmasked_tasks.run_id
     and attempts.suite = unmasked_tasks.suite
     and attempts.task_id = unmasked_tasks.task_id
-  {%- if increment %}
+  {%- if since %}
   inner join changed
     on attempts.run_id = changed.run_id and attempts.suite = changed.suite and attempts.task_id = changed.task_id
   {%- endif %}

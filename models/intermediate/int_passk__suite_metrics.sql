@@ -10,7 +10,7 @@
 
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
-{%- set increment = passk._increment_since() %}
+{%- set since = passk._increment_since() %}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
@@ -21,10 +21,10 @@ with all_counts as (
   where attempts > 0
 ),
 
-{% if increment -%}
+{% if since -%}
 changed_runs as (
   select distinct run_id, suite
-  from ({{ passk._changed_tasks(increment) }}) as changed
+  from ({{ passk._changed_tasks(since) }}) as changed
 ),
 
 counts as (
@@ -125,7 +125,7 @@ windows as (
     avg({{ passk.pass_at_k_window('windows.fail_windows', 'windows.windows') }}) as pass_at_k_window,
     avg({{ passk.pass_hat_k_window('windows.pass_windows', 'windows.windows') }}) as pass_hat_k_window
   from {{ ref('int_passk__task_windows') }} as windows
-  {%- if increment %}
+  {%- if since %}
   inner join changed_runs
     on windows.run_id = changed_runs.run_id and windows.suite = changed_runs.suite
   {%- endif %}

@@ -11,7 +11,7 @@
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 {%- set keys = ['run_id', 'suite', 'task_id'] %}
 {%- set slices = passk._slices() %}
-{%- set increment = passk._increment_since() %}
+{%- set since = passk._increment_since() %}
 
 {%- set carried = keys + [
   'attempt', 'outcome', 'started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
@@ -25,18 +25,18 @@
 {%- set all_attempts %}
   select * from {{ ref('stg_passk__attempts') }} where reject_reason is null
 {%- endset %}
-{%- set attempts = 'changed_attempts' if increment else '(' ~ all_attempts ~ ')' %}
+{%- set attempts = 'changed_attempts' if since else '(' ~ all_attempts ~ ')' %}
 
 {#- One scan. A mask that holds as many attempts as there are rows proves that no number comes twice. #}
 with
-{% if increment -%}
+{% if since -%}
 changed_attempts as (
   select
     {%- for column in carried %}
     staged.{{ column }}{{ ',' if not loop.last }}
     {%- endfor %}
   from ({{ all_attempts }}) as staged
-  inner join ({{ passk._changed_tasks(increment) }}) as changed
+  inner join ({{ passk._changed_tasks(since) }}) as changed
     on staged.run_id = changed.run_id and staged.suite = changed.suite and staged.task_id = changed.task_id
 ),
 

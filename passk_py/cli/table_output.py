@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import DASH, plain, plural, shortened
+from passk_py.answer.words import DASH, no_such, plain, plural, shortened
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
@@ -210,10 +210,7 @@ def _say_known(session: Session, selection: Selection) -> None:
     for name, given, place in (("run", filters.runs, 0), ("suite", filters.suites, 1)):
         there = list(dict.fromkeys(row[place] for row in known))
         if given and not set(given) & set(there):
-            some = ", ".join([*map(plain, there[:5]), *(["..."] if there[5:] else [])])
-            session.note(
-                f"There is no {name} {', '.join(map(plain, given))}; there is {some or 'none'}."
-            )
+            session.note(no_such(name, given, there))
 
 
 def print_csv(selection: Selection) -> None:

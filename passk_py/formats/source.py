@@ -6,12 +6,11 @@ import gzip
 import io
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
-from passk_py.errors import PasskError
+import zstandard
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import zstandard
     from _typeshed import WriteableBuffer
 
 __all__ = ["BOM", "Compression", "compression_of", "open_bytes", "read_chunk"]
@@ -50,11 +49,6 @@ def open_bytes(path: Path, compression: Compression) -> IO[bytes]:
     file object
         Reads bytes; the caller closes it.
 
-    Raises
-    ------
-    PasskError
-        If nothing that is installed reads zstd.
-
     Notes
     -----
     Reading raises EOFError where a compressed file is cut off, and an OSError without a number,
@@ -63,7 +57,7 @@ def open_bytes(path: Path, compression: Compression) -> IO[bytes]:
     if compression == "gzip":
         return cast("IO[bytes]", gzip.open(path, "rb"))
     if compression == "zstd":
-        return _open_zstd(path)
+        return cast("IO[bytes]", _ZstdFile(path.open("rb")))
     return path.open("rb")
 
 
@@ -97,35 +91,17 @@ def read_chunk(file: IO[bytes], size: int) -> bytes | None:
     return b"".join(pieces)
 
 
-def _open_zstd(path: Path) -> IO[bytes]:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise PasskError(
-            f"{path} is compressed with zstd, which this Python can't read.",
-            hint="Install the package zstandard, or decompress the file.",
-        ) from error
-    file = _ZstdFile(path.open("rb"), zstandard.ZstdDecompressor(), zstandard.ZstdError)
-    return cast("IO[bytes]", file)
-
-
 class _ZstdFile(io.RawIOBase):
     """Reads zstd, one frame after the other.
 
     The package's own file object takes the end of a file that is cut off for the end of its text.
     """
 
-    def __init__(
-        self,
-        file: IO[bytes],
-        decompressor: zstandard.ZstdDecompressor,
-        damage: type[Exception],
-    ) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         super().__init__()
         # As gzip's file object has it; its position tells how far the file is read.
         self.fileobj = file
-        self._decompressor = decompressor
-        self._damage = damage
+        self._decompressor = zstandard.ZstdDecompressor()
         self._frame: zstandard.ZstdDecompressionObj | None = None
         self._left = b""
         self._text = b""
@@ -162,7 +138,7 @@ class _ZstdFile(io.RawIOBase):
         frame = self._frame = self._frame or self._decompressor.decompressobj()
         try:
             self._text, self._at, self._left = frame.decompress(data), 0, b""
-        except self._damage as error:
+        except zstandard.ZstdError as error:
             # What gzip raises too.
             raise OSError(str(error)) from error
         if frame.eof:
