@@ -28,6 +28,20 @@ coalesce(bit_or(case
 {%- endmacro %}
 
 
+{#- Aggregate: the attempts of several masks together. -#}
+{% macro _mask_union(mask) -%}
+  {{ return(adapter.dispatch('_mask_union', 'passk')(mask)) }}
+{%- endmacro %}
+
+{% macro default___mask_union(mask) -%}
+cast(null as {{ passk.type_mask() }})
+{%- endmacro %}
+
+{% macro duckdb___mask_union(mask) -%}
+bit_or({{ mask }})
+{%- endmacro %}
+
+
 {#- How many attempts are in a mask. -#}
 {% macro _mask_count(mask) -%}
   {{ return(adapter.dispatch('_mask_count', 'passk')(mask)) }}
@@ -74,10 +88,7 @@ list_max([length(streak) for streak in string_split(cast(cast({{ mask }} as bit)
 {%- endmacro %}
 
 
-{#- Rows (columns..., k, windows, pass_windows, fail_windows) of the tasks of `relation` that have masks.
-
-    The windows of k attempts that are all in a mask m are the bits of m & m >> 1 & ... & m >> (k - 1). Doubling gets
-    there in log2(k) steps, shared by all k. -#}
+{#- Rows (columns..., k, windows, pass_windows, fail_windows) of the tasks of `relation` that have masks. -#}
 {% macro _mask_windows(relation, columns, ks) -%}
   {{ return(adapter.dispatch('_mask_windows', 'passk')(relation, columns, ks)) }}
 {%- endmacro %}
@@ -94,6 +105,101 @@ where 1 = 0
 {%- endmacro %}
 
 {% macro duckdb___mask_windows(relation, columns, ks) -%}
+with counted as (
+  {{ passk._mask_windows_by_column(relation, columns, ks) }}
+),
+
+unnested as (
+  select
+    {{ columns | join(', ') }},
+    unnest([
+      {%- for k in ks %}
+      {
+        'k': cast({{ k }} as bigint),
+        {%- for kind in ['windows', 'pass_windows', 'fail_windows'] %}
+        '{{ kind }}': cast({{ kind }}_of_{{ k }} as bigint){{ ',' if not loop.last }}
+        {%- endfor %}
+      }{{ ',' if not loop.last }}
+      {%- endfor %}
+    ]) as counts
+  from counted
+)
+
+select
+  {{ columns | join(', ') }},
+  counts.k,
+  counts.windows,
+  counts.pass_windows,
+  counts.fail_windows
+from unnested
+{%- endmacro %}
+
+
+{#- Rows (columns..., k, tasks, pass_at_k, pass_hat_k): sums, over the tasks of `relation` that have masks, of the shares of
+    windows. A row for each task and k would be most of the work. -#}
+{% macro _mask_window_sums(relation, columns, ks) -%}
+  {{ return(adapter.dispatch('_mask_window_sums', 'passk')(relation, columns, ks)) }}
+{%- endmacro %}
+
+{% macro default___mask_window_sums(relation, columns, ks) -%}
+select
+  {{ columns | join(', ') }},
+  cast(null as {{ dbt.type_bigint() }}) as k,
+  cast(null as {{ dbt.type_bigint() }}) as tasks,
+  cast(null as {{ passk.type_double() }}) as pass_at_k,
+  cast(null as {{ passk.type_double() }}) as pass_hat_k
+from {{ relation }}
+where 1 = 0
+{%- endmacro %}
+
+{% macro duckdb___mask_window_sums(relation, columns, ks) -%}
+with counted as (
+  {{ passk._mask_windows_by_column(relation, columns, ks) }}
+),
+
+summed as (
+  select
+    {{ columns | join(', ') }},
+    {%- for k in ks %}
+    count(nullif(windows_of_{{ k }}, 0)) as tasks_of_{{ k }},
+    sum((windows_of_{{ k }} - fail_windows_of_{{ k }}) / nullif(windows_of_{{ k }}, 0)) as pass_at_{{ k }},
+    sum(pass_windows_of_{{ k }} / nullif(windows_of_{{ k }}, 0)) as pass_hat_{{ k }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from counted
+  group by {{ columns | join(', ') }}
+),
+
+unnested as (
+  select
+    {{ columns | join(', ') }},
+    unnest([
+      {%- for k in ks %}
+      {
+        'k': cast({{ k }} as bigint),
+        'tasks': tasks_of_{{ k }},
+        'pass_at_k': pass_at_{{ k }},
+        'pass_hat_k': pass_hat_{{ k }}
+      }{{ ',' if not loop.last }}
+      {%- endfor %}
+    ]) as sums
+  from summed
+)
+
+select
+  {{ columns | join(', ') }},
+  sums.k,
+  sums.tasks,
+  sums.pass_at_k,
+  sums.pass_hat_k
+from unnested
+{%- endmacro %}
+
+
+{#- One row a task that has masks: windows_of_k, pass_windows_of_k and fail_windows_of_k for each k.
+
+    The windows of k attempts that are all in a mask m are the bits of m & m >> 1 & ... & m >> (k - 1). Doubling gets
+    there in log2(k) steps, shared by all k. -#}
+{% macro _mask_windows_by_column(relation, columns, ks) -%}
 {%- set widths = [1] -%}
 {%- for _ in range(7) -%}
   {%- if widths[-1] * 2 <= ks | max -%}{%- do widths.append(widths[-1] * 2) -%}{%- endif -%}
@@ -106,10 +212,11 @@ with runs_of_1 as (
     fail_mask as fail_windows_1
   from {{ relation }}
   where pass_mask is not null
-),
+)
 
-{% for width in widths[1:] -%}
-{%- set half = width // 2 -%}
+{%- for width in widths[1:] %}
+{%- set half = width // 2 %},
+
 runs_of_{{ width }} as (
   select
     *,
@@ -117,35 +224,23 @@ runs_of_{{ width }} as (
     {{ kind }}_{{ half }} & ({{ kind }}_{{ half }} >> {{ half }}) as {{ kind }}_{{ width }}{{ ',' if not loop.last }}
     {% endfor %}
   from runs_of_{{ half }}
-),
-
-{% endfor -%}
-counted as (
-  select
-    {{ columns | join(', ') }},
-    unnest([
-      {%- for k in ks %}
-      {%- set width = widths | select('le', k) | max %}
-      {
-        'k': cast({{ k }} as bigint),
-        {%- for kind in ['windows', 'pass_windows', 'fail_windows'] %}
-        '{{ kind }}': {% if k > passk._mask_bits() -%}
-          cast(0 as bigint)
-        {%- else -%}
-          cast(bit_count({{ kind }}_{{ width }} & ({{ kind }}_{{ width }} >> {{ k - width }})) as bigint)
-        {%- endif %}{{ ',' if not loop.last }}
-        {%- endfor %}
-      }{{ ',' if not loop.last }}
-      {%- endfor %}
-    ]) as counts
-  from runs_of_{{ widths[-1] }}
 )
+{%- endfor %}
 
 select
   {{ columns | join(', ') }},
-  counts.k,
-  counts.windows,
-  counts.pass_windows,
-  counts.fail_windows
-from counted
+  {%- for k in ks %}
+  {%- set is_last_k = loop.last %}
+  {%- set width = widths | select('le', k) | max %}
+  {%- for kind in ['windows', 'pass_windows', 'fail_windows'] %}
+  {% if k > passk._mask_bits() -%}
+    0
+  {%- elif k == width -%}
+    bit_count({{ kind }}_{{ k }})
+  {%- else -%}
+    bit_count({{ kind }}_{{ width }} & ({{ kind }}_{{ width }} >> {{ k - width }}))
+  {%- endif %} as {{ kind }}_of_{{ k }}{{ ',' if not (is_last_k and loop.last) }}
+  {%- endfor %}
+  {%- endfor %}
+from runs_of_{{ widths[-1] }}
 {%- endmacro %}

@@ -1,7 +1,14 @@
 {#- The estimators as functions of the database, for people who ask in SQL: `select pass_hat_k(16, 14, 4)`.
 
-    Made with int_passk__states, whose formulas they share: when that is made, or made by another version. Binding them
-    takes a tenth of a second, so other builds leave them as they are. -#}
+    Made with int_passk__states, whose formulas they share: when all of that is made. Binding them takes a tenth of a second,
+    so other builds leave them as they are. -#}
+{% macro _after_states(sql) -%}
+  {%- if execute and not passk._told(sql, 'nothing new') and not passk._told(sql, 'more rows') -%}
+    {{ passk.create_sql_functions() }}
+  {%- endif -%}
+{%- endmacro %}
+
+
 {% macro create_sql_functions() -%}
   {%- if execute and var('passk_create_sql_functions', true) -%}
     {{ return(adapter.dispatch('create_sql_functions', 'passk')()) }}
@@ -22,15 +29,7 @@
     'pass_hat_k_pooled(pass_1, k)': passk.pass_hat_k_pooled('pass_1', 'k'),
     'delta_k_max(pass_1, k)': passk.delta_k_max('pass_1', 'k')
   } -%}
-  {%- do functions.update({
-    'passk_functions_version()': passk._quoted(passk._version() ~ '/' ~ local_md5(functions | tojson))
-  }) -%}
-  {%- set known = run_query(
-    "select 1 from duckdb_functions() where function_name = 'passk_functions_version' and database_name = "
-    ~ passk._quoted(target.database) ~ " and schema_name = " ~ passk._quoted(target.schema)
-    ~ " and contains(macro_definition, " ~ functions['passk_functions_version()'] ~ ")"
-  ) -%}
-  {%- for signature, body in functions.items() if known.rows | length == 0 %}
+  {%- for signature, body in functions.items() %}
   create or replace macro "{{ target.database }}"."{{ target.schema }}".{{ signature }} as (
     {{ body }}
   );

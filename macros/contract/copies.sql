@@ -22,3 +22,18 @@ with fingerprinted as (
   select *, case when lowest_fingerprint = highest_fingerprint then 1 else 0 end as is_unanimous
   from numbered
 {%- endmacro %}
+
+
+{#- One text for all that two copies of an attempt must agree on: the contract without provenance. Each value is preceded
+    by its length, because a text may hold any separator. -#}
+{% macro _row_fingerprint() -%}
+  {%- set text = dbt.type_string() -%}
+  {%- set parts = [] -%}
+  {%- for name in passk._contract_names()[:18] -%}
+    {%- set value = passk._tags_as_text(name) if name == 'tags' else 'cast(' ~ name ~ ' as ' ~ text ~ ')' -%}
+    {%- do parts.append(
+      "coalesce(cast(length(" ~ value ~ ") as " ~ text ~ ") || '=' || " ~ value ~ ", '-')"
+    ) -%}
+  {%- endfor -%}
+  {{ parts | join("\n      || ") }}
+{%- endmacro %}

@@ -1,10 +1,9 @@
-{#- The pieces of int_passk__task_counts: what one scan of attempts says of a task. -#}
+{#- The pieces of int_passk__task_scans and int_passk__unmasked_tasks: what attempts say of a task. -#}
 
-{#- Sums and ends that do not depend on the order of the attempts. -#}
+{#- Sums and ends that do not depend on the order of the attempts. n is attempts - excluded: a sum over the log costs more
+    than a subtraction over the tasks. -#}
 {% macro _task_sums() -%}
 cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
-    {#- Not summed up: a sum over the log costs more than a subtraction over the tasks. #}
-    cast(count(*) - sum(case when outcome = 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as n,
     cast(sum(case when outcome = 'passed' then 1 else 0 end) as {{ dbt.type_bigint() }}) as c,
     cast(sum(case when outcome = 'excluded' then 1 else 0 end) as {{ dbt.type_bigint() }}) as excluded,
     min(started_at) as started_at,
@@ -17,24 +16,46 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
 {%- endmacro %}
 
 
+{#- The same of rows that hold them already. -#}
+{% macro _task_sums_of_sums() -%}
+  {%- set sums = {'started_at': 'min', 'last_started_at': 'max', 'loaded_at': 'max'} -%}
+  {%- set double = ['duration_s', 'cost_usd'] -%}
+  {%- for name in passk._task_sum_names() -%}
+    {%- if name in sums -%}
+    {{ sums[name] }}({{ name }})
+    {%- elif name in double -%}
+    sum({{ name }})
+    {%- else -%}
+    cast(sum({{ name }}) as {{ dbt.type_bigint() }})
+    {%- endif %} as {{ name }}{{ ',\n    ' if not loop.last }}
+  {%- endfor -%}
+{%- endmacro %}
+
+
 {#- The names of the above, in order. -#}
 {% macro _task_sum_names() -%}
   {{ return([
-    'attempts', 'n', 'c', 'excluded', 'started_at', 'last_started_at',
+    'attempts', 'c', 'excluded', 'started_at', 'last_started_at',
     'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
   ]) }}
 {%- endmacro %}
 
 
-{#- The order of a task's attempts, or nulls where nobody asks for it. -#}
+{#- Which numbers a task's attempts have; and their order, or nulls where nobody asks for it. -#}
 {% macro _task_masks(ordered) -%}
-  {%- if ordered -%}
+  {{ passk._mask('1 = 1') }} as attempt_mask,
+  {%- if ordered %}
     {{ passk._mask("outcome = 'passed'") }} as pass_mask,
     {{ passk._mask("outcome = 'failed'") }} as fail_mask
-  {%- else -%}
+  {%- else %}
     cast(null as {{ passk.type_mask() }}) as pass_mask,
     cast(null as {{ passk.type_mask() }}) as fail_mask
   {%- endif -%}
+{%- endmacro %}
+
+
+{% macro _task_mask_names() -%}
+  {{ return(['attempt_mask', 'pass_mask', 'fail_mask']) }}
 {%- endmacro %}
 
 
@@ -45,19 +66,4 @@ select *, 'all' as slice_name, 'all' as slice_value from {{ relation }}
   union all
   select *, {{ passk._quoted(slice.name) }} as slice_name, slice_{{ loop.index }} as slice_value from {{ relation }}
 {%- endfor %}
-{%- endmacro %}
-
-
-{#- One text for all that two copies of an attempt must agree on: the contract without provenance. Each value is preceded
-    by its length, because a text may hold any separator. -#}
-{% macro _row_fingerprint() -%}
-  {%- set text = dbt.type_string() -%}
-  {%- set parts = [] -%}
-  {%- for name in passk._contract_names()[:18] -%}
-    {%- set value = passk._tags_as_text(name) if name == 'tags' else 'cast(' ~ name ~ ' as ' ~ text ~ ')' -%}
-    {%- do parts.append(
-      "coalesce(cast(length(" ~ value ~ ") as " ~ text ~ ") || '=' || " ~ value ~ ", '-')"
-    ) -%}
-  {%- endfor -%}
-  {{ parts | join("\n      || ") }}
 {%- endmacro %}

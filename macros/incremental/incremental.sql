@@ -1,23 +1,31 @@
-{#- Increments that delete what has gone.
+{#- What an increment is, and what has changed for it. -#}
 
-    dbt's own delete+insert deletes only keys that the new rows have: a task that lost its last attempt would stay. Here the
-    keys to replace are asked for: every task that gained or lost attempts after the latest loaded_at in the table. -#}
+{#- The model's table, if a build can leave it or add to it; else none. In a unit test there is none. -#}
+{% macro _existing_table() -%}
+  {%- set existing = load_cached_relation(this) if execute and model.config.materialized == 'passk_incremental' -%}
+  {{ return(existing if existing and existing.is_table else none) }}
+{%- endmacro %}
+
+
+{#- Whether rows may be added to the model's table. dbt's own is_incremental knows its own materialization only. -#}
+{% macro _is_increment() -%}
+  {{ return(passk._existing_table() is not none and not should_full_refresh()) }}
+{%- endmacro %}
+
 
 {#- The time, as an SQL literal, after which rows arrived that this model's table does not have; none if all of it is to be
-    built: the table does not exist or is empty, was built by another version or with other vars, or the input does not
-    say when rows arrive. -#}
+    built: the table does not exist or is empty, was built by other code or with other vars, or the input does not
+    say when rows arrive. All rows of a table are built with the same, because other rows are never added to. -#}
 {% macro _increment_since() -%}
-  {%- if not execute or not is_incremental() or not passk._knows_changes() -%}
+  {%- if not passk._is_increment() or not passk._knows_changes() -%}
     {{ return(none) }}
   {%- endif -%}
-  {%- set built = run_query(
-    'select min(built_with) as lowest, max(built_with) as highest, max(loaded_at) as loaded_at from ' ~ this
-  ).rows[0] -%}
-  {%- if built[0] != passk._built_with() or built[1] != passk._built_with() -%}
+  {%- set built = run_query('select max(built_with) as built_with, max(loaded_at) as loaded_at from ' ~ this).rows[0] -%}
+  {%- if built[0] != passk._built_with() -%}
     {{ return(none) }}
   {%- endif -%}
   {{ return(
-    'cast(' ~ passk._quoted(built[2] if built[2] is not none else '0001-01-01') ~ ' as ' ~ dbt.type_timestamp() ~ ')'
+    'cast(' ~ passk._quoted(built[1] if built[1] is not none else '0001-01-01') ~ ' as ' ~ dbt.type_timestamp() ~ ')'
   ) }}
 {%- endmacro %}
 
@@ -30,7 +38,7 @@
 {%- endmacro %}
 
 
-{#- Version and vars that shape the tables, as one short text. -#}
+{#- Version, code and vars that shape the tables, as one short text. -#}
 {% macro _built_with() -%}
   {%- set shaping = [['input', passk._attempts_kind()]] -%}
   {%- for name in [
@@ -40,26 +48,101 @@
   ] -%}
     {%- do shaping.append([name, var(name, none)]) -%}
   {%- endfor -%}
-  {{ return(passk._version() ~ '/' ~ local_md5(tojson(shaping))) }}
+  {%- set sources = {} -%}
+  {%- do passk._add_sources(model.unique_id, sources) -%}
+  {{ return(passk._version() ~ '/' ~ local_md5(tojson([shaping, sources]))) }}
 {%- endmacro %}
 
 
-{#- The tasks that changed after `since`, one row each. It is a literal, because engines skip what is older by a literal, not
-    by a subquery. -#}
-{% macro _changed_tasks(since) -%}
-select distinct run_id, suite, task_id
+{#- Adds the checksums of a node and of all that it is built from. -#}
+{% macro _add_sources(node_id, found) -%}
+  {%- set node = graph.get('nodes', {}).get(node_id) if execute -%}
+  {%- if node and node_id not in found -%}
+    {%- do found.update({node_id: node.checksum.checksum}) -%}
+    {%- for parent in node.depends_on.nodes -%}
+      {%- do passk._add_sources(parent, found) -%}
+    {%- endfor -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- The distinct keys, tasks or runs, that gained or lost attempts after `since`. It is a literal, because engines skip what
+    is older by a literal, not by a subquery. -#}
+{% macro _changed(keys, since) -%}
+select distinct {{ keys | join(', ') }}
 from {{ ref('stg_passk__attempts') }}
-where reject_reason is null
+where reject_reason is null and {{ passk._arrived_after(since) }}
 {%- if passk._attempts_kind() == 'landing' %}
-  and loaded_at > {{ since }}
 union
-select run_id, suite, task_id
+{{ passk._removed(keys, since) }}
+{%- endif %}
+{%- endmacro %}
+
+
+{% macro _arrived_after(since) -%}
+{%- if passk._attempts_kind() == 'landing' -%}
+loaded_at > {{ since }}
+{%- else -%}
+{#- Anyone's table: a row may arrive with the time of the last one, or with none. -#}
+(loaded_at >= {{ since }} or loaded_at is null)
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- The distinct keys that lost attempts which had landed. -#}
+{% macro _removed(keys, since) -%}
+select distinct {{ keys | join(', ') }}
 from {{ source('passk_landing', 'removed_tasks') }}
 where removed_at > {{ since }}
-{%- else %}
-{#- Anyone's table: a row may arrive with the time of the last one, or with none. #}
-  and (loaded_at >= {{ since }} or loaded_at is null)
-{%- endif %}
+{%- endmacro %}
+
+
+{#- The tasks that a table has otherwise than the step before it: both sides as (run_id, suite, task_id,
+    loaded_at, log_rows). Attempts that come raise the time, attempts that go lower the number. Nothing of the log is read. -#}
+{% macro _differing_tasks(wanted, known) -%}
+select distinct
+    run_id,
+    suite,
+    task_id
+  from (
+    ({{ wanted }} {{ dbt.except() }} {{ known }})
+    union all
+    ({{ known }} {{ dbt.except() }} {{ wanted }})
+  ) as differing
+{%- endmacro %}
+
+
+{#- What is to be done with the table of a step of the slow road, given what the step before it holds: `is_done` if
+    nothing; `changed`, the tasks to replace; else none, and all is to be made. -#}
+{% macro _unmasked_plan(wanted) -%}
+  {%- set known = 'select distinct run_id, suite, task_id, loaded_at, log_rows from ' ~ this -%}
+  {%- if passk._stays_empty(wanted) -%}
+    {{ return({'is_done': true, 'changed': none}) }}
+  {%- elif passk._increment_since() is none -%}
+    {{ return({'is_done': false, 'changed': none}) }}
+  {%- endif -%}
+  {%- set changed = passk._differing_tasks(wanted, known) -%}
+  {{ return({'is_done': not passk._any_row(changed), 'changed': changed}) }}
+{%- endmacro %}
+
+
+{#- Whether this table is empty, and rightly so: most logs need no slow road. No row says what it was built with, but one
+    of an older version may lack columns. -#}
+{% macro _stays_empty(wanted) -%}
+  {%- set existing = passk._existing_table() -%}
+  {%- if existing is none or passk._any_row('select 1 from (' ~ wanted ~ ') as wanted union all select 1 from ' ~ existing) -%}
+    {{ return(false) }}
+  {%- endif -%}
+  {%- set columns = adapter.get_columns_in_relation(existing) | map(attribute='name') | map('lower') | list -%}
+  {{ return(columns | sort == model.columns.keys() | map('lower') | sort) }}
+{%- endmacro %}
+
+
+{#- That rows of two relations have the same keys. -#}
+{% macro _same_keys(keys, one, other) -%}
+  {%- for key in keys -%}
+    {{ one }}.{{ key }} = {{ other }}.{{ key }}{{ ' and ' if not loop.last }}
+  {%- endfor -%}
 {%- endmacro %}
 
 
@@ -75,70 +158,4 @@ where removed_at > {{ since }}
 {%- if passk._attempts_kind() == 'landing' %}
 -- depends_on: {{ source('passk_landing', 'removed_tasks') }}
 {%- endif %}
-{%- endmacro %}
-
-
-{#- The strategy of the models above: in one transaction, delete the changed keys (all rows, if this is no increment),
-    insert the new rows. -#}
-{% macro get_incremental_passk_replace_sql(arg_dict) -%}
-  {%- set target = arg_dict['target_relation'] -%}
-  {%- set columns = get_quoted_csv(arg_dict['dest_columns'] | map(attribute='name')) -%}
-  {%- set since = passk._increment_since() -%}
-  delete from {{ target }}
-  {%- if since %}
-  where exists (
-    select 1
-    from ({{ passk._changed_tasks(since) }}) as changed
-    where
-      {%- for key in arg_dict['unique_key'] %}
-      changed.{{ key }} = {{ target }}.{{ key }}{{ ' and' if not loop.last }}
-      {%- endfor %}
-  )
-  {%- endif %};
-  insert into {{ target }} ({{ columns }})
-  select {{ columns }} from {{ arg_dict['temp_relation'] }};
-{%- endmacro %}
-
-
-{#- The distinct (n, c) of tasks that int_passk__states does not have yet. -#}
-{% macro _new_states(counts) -%}
-select
-    counts.n,
-    counts.c
-  from (
-    select distinct
-      n,
-      c
-    from {{ counts }}
-  ) as counts
-  {%- if is_incremental() %}
-  where
-    not exists (
-      select 1
-      from {{ this }} as known
-      where known.n = counts.n
-        and known.c = counts.c
-        and known.built_with = {{ passk._quoted(passk._built_with()) }}
-    )
-  {%- endif %}
-{%- endmacro %}
-
-
-{#- Hooks of int_passk__states. States of another version or grid of k are of no use: they go in the transaction that adds
-    the right ones, and the functions of the database are made anew with them. -#}
-{% macro _before_states() -%}
-  {%- if execute and is_incremental() -%}
-    {%- set current = passk._quoted(passk._built_with()) -%}
-    {%- if run_query('select 1 from ' ~ this ~ ' where built_with <> ' ~ current ~ ' limit 1').rows | length > 0 -%}
-      delete from {{ this }} where built_with <> {{ current }};
-      {{ passk.create_sql_functions() }}
-    {%- endif -%}
-  {%- endif -%}
-{%- endmacro %}
-
-
-{% macro _after_states() -%}
-  {%- if execute and not is_incremental() -%}
-    {{ passk.create_sql_functions() }}
-  {%- endif -%}
 {%- endmacro %}

@@ -19,21 +19,7 @@
 
 {#- All that a view is made from, as one short text: its SQL, and what may change the types of the columns that it reads. -#}
 {% macro _made_from() -%}
-  {%- set sources = {} -%}
-  {%- do passk._add_sources(model.unique_id, sources) -%}
   {{ return('made from ' ~ local_md5(tojson([
-    passk._built_with(), sql, sources, config.get('grants'), config.get('persist_docs'), config.get('contract') | string
+    passk._built_with(), sql, config.get('grants'), config.get('persist_docs'), config.get('contract') | string
   ]))) }}
-{%- endmacro %}
-
-
-{#- Adds the checksums of a node and of all that it is built from. -#}
-{% macro _add_sources(node_id, found) -%}
-  {%- set node = graph.nodes.get(node_id) -%}
-  {%- if node and node_id not in found -%}
-    {%- do found.update({node_id: node.checksum.checksum}) -%}
-    {%- for parent in node.depends_on.nodes -%}
-      {%- do passk._add_sources(parent, found) -%}
-    {%- endfor -%}
-  {%- endif -%}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{{ config(materialized='table') }}
+{{ config(materialized='passk_incremental') }}
 
 {#- Few tasks hold copies, so this reads only theirs. #}
 {%- set copied_tasks %}
@@ -10,18 +10,8 @@
   where copies > 0 and slice_name = 'all'
 {%- endset %}
 
-{#- Most logs have none. In a unit test, and when only compiling, there may be no table to ask. #}
-{%- if execute
-  and model.resource_type == 'model'
-  and load_relation(ref('int_passk__task_counts')) is not none
-  and not passk._any_row(copied_tasks) %}
-select
-  {{ passk._contract_names() | join(',\n  ') }},
-  cast(0 as {{ dbt.type_bigint() }}) as copy_count,
-  0 as is_kept,
-  0 as is_unanimous
-from {{ ref('stg_passk__attempts') }}
-where 1 = 0
+{%- if passk._stays_empty(copied_tasks) %}
+{{ passk._nothing_new() }}
 {%- else %}
 with copied_tasks as (
   {{ copied_tasks }}

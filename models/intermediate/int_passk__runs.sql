@@ -1,16 +1,12 @@
-{{
-  config(
-    materialized='incremental',
-    incremental_strategy='passk_replace',
-    unique_key=['run_id', 'suite'],
-    on_schema_change='sync_all_columns',
-  )
-}}
+{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite']) }}
 {{ passk._depends_on_changes() }}
 
 {%- set since = passk._increment_since() %}
 {%- set attributes = ['agent', 'agent_version', 'model'] %}
 
+{%- if since and not passk._any_row(passk._changed(['run_id', 'suite'], since)) %}
+{{ passk._nothing_new() }}
+{%- else %}
 with counted_runs as (
   select
     run_id,
@@ -23,8 +19,7 @@ with counted_runs as (
 
 {% if since -%}
 changed_runs as (
-  select distinct run_id, suite
-  from ({{ passk._changed_tasks(since) }}) as changed
+  {{ passk._changed(['run_id', 'suite'], since) }}
 ),
 {%- endif %}
 
@@ -100,3 +95,5 @@ select
 from runs
 inner join described
   on runs.run_id = described.run_id and runs.suite = described.suite
+{{ passk._replaces(passk._changed(['run_id', 'suite'], since)) if since }}
+{%- endif %}

@@ -1,114 +1,37 @@
 {{
   config(
-    materialized='incremental',
-    incremental_strategy='append',
-    on_schema_change='sync_all_columns',
-    pre_hook="{{ passk._before_states() }}",
-    post_hook="{{ passk._after_states() }}",
+    materialized='passk_incremental',
+    full_refresh=false,
+    post_hook="{{ passk._after_states(sql) }}",
   )
 }}
 
-{#- States never change: an increment adds those that are new. #}
-{%- set new_states = passk._new_states(ref('int_passk__task_counts')) %}
+{%- set formulas = passk._states_formulas(passk._setting('passk_ks')) %}
 
-{%- if is_incremental() and not passk._any_row(new_states) %}
+{#- A state never changes: an increment adds those that are new, and a full refresh has nothing to refresh. Other formulas,
+    or another grid of k, make all of them anew, and so does asking for the functions of the database, made with them. #}
+{%- set built_with = passk._version() ~ '/' ~ local_md5(formulas ~ passk._setting('passk_create_sql_functions')) %}
+{%- set is_increment = passk._is_increment()
+  and not passk._any_row('select 1 from ' ~ this ~ ' where built_with <> ' ~ passk._quoted(built_with)) %}
+
+{%- set new_states = 'select distinct n, c from ' ~ ref('int_passk__task_counts') %}
+{%- if is_increment %}
+  {%- set new_states = new_states ~ ' ' ~ dbt.except() ~ ' select n, c from ' ~ this %}
+{%- endif %}
+
+{%- if is_increment and not passk._any_row(new_states) %}
 {#- The formulas cost more to plan than to compute, and most increments bring no new state. #}
-select *
-from {{ this }}
-where 1 = 0
+{{ passk._nothing_new() }}
 {%- else %}
 with states as (
   {{ new_states }}
 ),
 
-grid as (
-  {{ passk._ks_rows(passk._setting('passk_ks')) }}
-),
-
-{# What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice. #}
-points as (
-  select
-    states.n,
-    states.c,
-    grid.k,
-    {{ passk._as_double('states.n') }} as trials,
-    {{ passk._as_double('states.c') }} as passes,
-    {{ passk._as_double('states.n - states.c') }} as failures,
-    {{ passk._as_double('grid.k') }} as draws,
-    states.n >= grid.k as is_eligible
-  from states
-  cross join grid
-),
-
-halves as (
-  select
-    *,
-    {{ passk._stirling_half('passes', 'draws') }} as pass_half,
-    {{ passk._stirling_half('failures', 'draws') }} as fail_half
-  from points
-),
-
-shifted as (
-  select
-    *,
-    {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}
-    trials + {{ kind }}_half as {{ kind }}_x,
-    {{ count }} + {{ kind }}_half as {{ kind }}_a,
-    trials - draws + {{ kind }}_half as {{ kind }}_b,
-    {{ count }} - draws + {{ kind }}_half as {{ kind }}_d{%- if not loop.last %},{% endif %}
-    {%- endfor %}
-  from halves
-),
-
-logs as (
-  select
-    *,
-    {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}
-    case
-      when is_eligible and draws <= {{ count }} and {{ count }} < trials
-        then {{ passk._log_moment(
-          kind ~ '_x', kind ~ '_a', kind ~ '_b', kind ~ '_d', 'trials', count, 'draws'
-        ) }}
-    end as log_all_{{ kind }},
-    {%- endfor %}
-    case
-      when passes > 0 and failures > 0
-        then draws * {{ passk._log_ratio('failures', 'trials', '0 - passes') }}
-    end as log_all_fail_plugin
-  from shifted
-)
+{{ formulas }}
 
 select
-  n,
-  c,
-  k,
-  {#- A pass among k, and a failure among k: what takes 1 - pass_hat_k off a perfect task, without a difference from 1. #}
-  {%- for metric, wanted, others, log_none in [
-    ('pass_at_k', 'passes', 'failures', 'log_all_fail'),
-    ('lost_reliability', 'failures', 'passes', 'log_all_pass')
-  ] %}
-  case
-    when not is_eligible then null
-    when {{ wanted }} = 0 then {{ passk._as_double(0) }}
-    when {{ others }} < draws then {{ passk._as_double(1) }}
-    when k = 1 then {{ wanted }} / trials
-    else {{ passk._one_minus_exp(log_none) }}
-  end as {{ metric }},
-  {%- endfor %}
-  case
-    when not is_eligible then null
-    when passes < draws then {{ passk._as_double(0) }}
-    when c = n then {{ passk._as_double(1) }}
-    when k = 1 then passes / trials
-    else {{ passk._exp('log_all_pass') }}
-  end as pass_hat_k,
-  case
-    when n = 0 then null
-    when c = 0 or c = n or k = 1 then passes / trials
-    else {{ passk._one_minus_exp('log_all_fail_plugin') }}
-  end as pass_at_k_plugin,
-  case when n > 0 then {{ passk._power_of_ratio('trials', 'passes', 'draws') }} end as pass_hat_k_plugin,
-  passes / nullif(trials, 0) as pass_rate,
-  {{ passk._quoted(passk._built_with()) }} as built_with
-from logs
+  *,
+  {{ passk._quoted(built_with) }} as built_with
+from results
+{{ passk._more_rows() if is_increment }}
 {%- endif %}

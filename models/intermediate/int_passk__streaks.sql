@@ -1,50 +1,39 @@
-{{
-  config(
-    materialized='incremental',
-    incremental_strategy='passk_replace',
-    unique_key=['run_id', 'suite', 'task_id'],
-    on_schema_change='sync_all_columns',
-  )
-}}
-{{ passk._depends_on_changes() }}
+{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite', 'task_id']) }}
 
-{%- set unmasked_tasks %}
+{#- A task without a counted attempt has no streak. #}
+{%- set unmasked %}
   select
     run_id,
     suite,
-    task_id
-  from {{ ref('int_passk__task_counts') }}
-  where pass_mask is null
-    and slice_name = 'all'
-    and attempts > 0
+    task_id,
+    loaded_at,
+    log_rows
+  from {{ ref('int_passk__unmasked_tasks') }}
+  where slice_name = 'all'
+    and attempts > excluded
     and {{ '1 = 1' if passk._setting('passk_ordered_metrics') else '1 = 0' }}
 {%- endset %}
+{%- set plan = passk._unmasked_plan(unmasked) %}
 
-{%- if is_incremental() and not passk._any_row(unmasked_tasks) %}
-{#- Most logs have none. #}
-select *
-from {{ this }}
-where 1 = 0
+{%- if plan.is_done %}
+{{ passk._nothing_new() }}
 {%- else %}
-{%- set since = passk._increment_since() %}
-with unmasked_tasks as (
-  {{ unmasked_tasks }}
+with unmasked as (
+  {{ unmasked }}
 ),
 
-{% if since -%}
+{% if plan.changed -%}
 changed as (
-  {{ passk._changed_tasks(since) }}
+  {{ plan.changed }}
 ),
 {%- endif %}
 
 attempts as (
   select attempts.*
   from {{ ref('int_passk__attempts') }} as attempts
-  inner join unmasked_tasks
-    on attempts.run_id = unmasked_tasks.run_id
-    and attempts.suite = unmasked_tasks.suite
-    and attempts.task_id = unmasked_tasks.task_id
-  {%- if since %}
+  inner join unmasked
+    on attempts.run_id = unmasked.run_id and attempts.suite = unmasked.suite and attempts.task_id = unmasked.task_id
+  {%- if plan.changed %}
   inner join changed
     on attempts.run_id = changed.run_id and attempts.suite = changed.suite and attempts.task_id = changed.task_id
   {%- endif %}
@@ -56,16 +45,6 @@ sliced as (
 
 streaks as (
   {{ passk.streak_lengths('sliced', ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value']) }}
-),
-
-latest as (
-  select
-    run_id,
-    suite,
-    task_id,
-    max(loaded_at) as loaded_at
-  from attempts
-  group by run_id, suite, task_id
 )
 
 select
@@ -77,9 +56,11 @@ select
   streaks.kind,
   streaks.streak_length,
   streaks.streaks,
-  latest.loaded_at,
+  unmasked.loaded_at,
+  unmasked.log_rows,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from streaks
-inner join latest
-  on streaks.run_id = latest.run_id and streaks.suite = latest.suite and streaks.task_id = latest.task_id
+inner join unmasked
+  on streaks.run_id = unmasked.run_id and streaks.suite = unmasked.suite and streaks.task_id = unmasked.task_id
+{{ passk._replaces(plan.changed) if plan.changed }}
 {%- endif %}

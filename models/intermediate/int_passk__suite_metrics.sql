@@ -1,11 +1,4 @@
-{{
-  config(
-    materialized='incremental',
-    incremental_strategy='passk_replace',
-    unique_key=['run_id', 'suite'],
-    on_schema_change='sync_all_columns',
-  )
-}}
+{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite']) }}
 {{ passk._depends_on_changes() }}
 
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
@@ -15,6 +8,9 @@
 {%- set bigint = dbt.type_bigint() %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 
+{%- if since and not passk._any_row(passk._changed(['run_id', 'suite'], since)) %}
+{{ passk._nothing_new() }}
+{%- else %}
 with all_counts as (
   select *
   from {{ ref('int_passk__task_counts') }}
@@ -23,8 +19,7 @@ with all_counts as (
 
 {% if since -%}
 changed_runs as (
-  select distinct run_id, suite
-  from ({{ passk._changed_tasks(since) }}) as changed
+  {{ passk._changed(['run_id', 'suite'], since) }}
 ),
 
 counts as (
@@ -117,21 +112,38 @@ averaged as (
 ),
 
 {% if ordered -%}
-windows as (
-  select
-    {% for key in keys %}windows.{{ key }}, {% endfor %}
-    windows.k,
-    cast(sum(case when windows.windows > 0 then 1 else 0 end) as {{ bigint }}) as window_tasks,
-    avg({{ passk.pass_at_k_window('windows.fail_windows', 'windows.windows') }}) as pass_at_k_window,
-    avg({{ passk.pass_hat_k_window('windows.pass_windows', 'windows.windows') }}) as pass_hat_k_window
-  from {{ ref('int_passk__task_windows') }} as windows
+streaks as (
+  select streaks.*
+  from {{ ref('int_passk__streaks') }} as streaks
   {%- if since %}
   inner join changed_runs
-    on windows.run_id = changed_runs.run_id and windows.suite = changed_runs.suite
+    on streaks.run_id = changed_runs.run_id and streaks.suite = changed_runs.suite
   {%- endif %}
-  group by
-    {% for key in keys %}windows.{{ key }}, {% endfor %}
-    windows.k
+),
+
+{# Both roads to windows, as sums over their tasks. #}
+window_sums as (
+  {{ passk._mask_window_sums('counts', keys, passk._setting('passk_ks')) }}
+  union all
+  select
+    {{ keys | join(', ') }},
+    k,
+    cast(count(nullif(windows, 0)) as {{ bigint }}) as tasks,
+    sum({{ passk.pass_at_k_window('fail_windows', 'windows') }}) as pass_at_k,
+    sum({{ passk.pass_hat_k_window('pass_windows', 'windows') }}) as pass_hat_k
+  from ({{ passk.window_counts('streaks', keys + ['task_id'], passk._setting('passk_ks')) }}) as windows
+  group by {{ keys | join(', ') }}, k
+),
+
+windows as (
+  select
+    {{ keys | join(', ') }},
+    k,
+    cast(sum(tasks) as {{ bigint }}) as window_tasks,
+    sum(pass_at_k) / nullif(sum(tasks), 0) as pass_at_k_window,
+    sum(pass_hat_k) / nullif(sum(tasks), 0) as pass_hat_k_window
+  from window_sums
+  group by {{ keys | join(', ') }}, k
 ),
 
 ranks as (
@@ -283,3 +295,5 @@ select
   ) }} as reading,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from pooled
+{{ passk._replaces(passk._changed(['run_id', 'suite'], since)) if since }}
+{%- endif %}

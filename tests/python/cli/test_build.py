@@ -145,9 +145,9 @@ def test_test_that_the_data_fail_is_exit_code_one(
     with duckdb.connect(str(letters), read_only=True) as connection:
         ((schema,),) = connection.execute(
             "select table_schema from information_schema.tables"
-            " where table_name = 'int_passk__task_counts'"
+            " where table_name = 'int_passk__task_scans'"
         ).fetchall()
-    change(f"update {schema}.int_passk__task_counts set c = n + 1 where task_id = 'steady'")
+    change(f"update {schema}.int_passk__task_scans set c = attempts + 1 where task_id = 'steady'")
     said = passk("build", "--select", "resource_type:test", "--json")
     assert said.code == 1
     assert {node["status"] for node in said.json["failed"]} == {"fail"}

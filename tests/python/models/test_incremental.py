@@ -43,13 +43,16 @@ INTERNAL_TABLES: Final = (
     "int_passk__streaks",
     "int_passk__suite_metrics",
     "int_passk__task_counts",
+    "int_passk__task_scans",
     "int_passk__task_windows",
+    "int_passk__unmasked_tasks",
 )
 STORED_TABLES: Final = (
     "int_passk__runs",
     "int_passk__streaks",
     "int_passk__suite_metrics",
-    "int_passk__task_counts",
+    "int_passk__task_scans",
+    "int_passk__unmasked_tasks",
 )
 KS: Final = [1, 2, 3, 5, 8, 130]
 BASE: Final = {"passk_ks": KS, "passk_deployment_k": 3, "passk_create_sql_functions": False}
@@ -357,7 +360,7 @@ def differences(actual: Snapshot, expected: Snapshot) -> list[str]:
 # random sequences
 
 STEPS: Final = 4
-STORED: Final = ("config.materialized:incremental", "config.materialized:table")
+STORED: Final = ("config.materialized:passk_incremental",)
 GROUPS: Final[dict[str, Sequence[Vars]]] = {
     "nothing else changes": [BASE] * STEPS,
     "slices": [TAG] * STEPS,
@@ -493,7 +496,7 @@ def test_a_build_that_fails_leaves_tables_that_the_next_one_completes(
     broken = {**TAG, "passk_slices": [{"name": "kind", "expression": "cast(task_id as integer)"}]}
     with pytest.raises(Exception, match="Conversion Error"):
         project.run(broken)
-    for table in ("int_passk__task_counts", "int_passk__suite_metrics", "int_passk__runs"):
+    for table in ("int_passk__task_scans", "int_passk__suite_metrics", "int_passk__runs"):
         alone = f"select * exclude (built_with) from {project.relation(table)} order by all"
         assert len(project.query(alone)) == len(before[table])
     project.run(TAG)

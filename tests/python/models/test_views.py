@@ -15,6 +15,7 @@ VIEWS = (
     "stg_passk__attempts",
     "int_passk__attempts",
     "int_passk__settings",
+    "int_passk__task_counts",
     "int_passk__task_streaks",
     "int_passk__task_windows",
     "passk_attempts",

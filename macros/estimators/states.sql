@@ -1,0 +1,95 @@
+{#- The SQL of int_passk__states after its CTE `states`, the distinct (n, c): rows (n, c, k, ...) in a CTE `results`. Kept apart
+    from the model, which compares this text with what its table was made by. -#}
+{% macro _states_formulas(ks) -%}
+grid as (
+  {{ passk._ks_rows(ks) }}
+),
+
+{# What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice. #}
+points as (
+  select
+    states.n,
+    states.c,
+    grid.k,
+    {{ passk._as_double('states.n') }} as trials,
+    {{ passk._as_double('states.c') }} as passes,
+    {{ passk._as_double('states.n - states.c') }} as failures,
+    {{ passk._as_double('grid.k') }} as draws,
+    states.n >= grid.k as is_eligible
+  from states
+  cross join grid
+),
+
+halves as (
+  select
+    *,
+    {{ passk._stirling_half('passes', 'draws') }} as pass_half,
+    {{ passk._stirling_half('failures', 'draws') }} as fail_half
+  from points
+),
+
+shifted as (
+  select
+    *,
+    {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}
+    trials + {{ kind }}_half as {{ kind }}_x,
+    {{ count }} + {{ kind }}_half as {{ kind }}_a,
+    trials - draws + {{ kind }}_half as {{ kind }}_b,
+    {{ count }} - draws + {{ kind }}_half as {{ kind }}_d{%- if not loop.last %},{% endif %}
+    {%- endfor %}
+  from halves
+),
+
+logs as (
+  select
+    *,
+    {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}
+    case
+      when is_eligible and draws <= {{ count }} and {{ count }} < trials
+        then {{ passk._log_moment(
+          kind ~ '_x', kind ~ '_a', kind ~ '_b', kind ~ '_d', 'trials', count, 'draws'
+        ) }}
+    end as log_all_{{ kind }},
+    {%- endfor %}
+    case
+      when passes > 0 and failures > 0
+        then draws * {{ passk._log_ratio('failures', 'trials', '0 - passes') }}
+    end as log_all_fail_plugin
+  from shifted
+),
+
+results as (
+  select
+    n,
+    c,
+    k,
+    {#- A pass among k, and a failure among k: what takes 1 - pass_hat_k off a perfect task, without a difference from 1. #}
+    {%- for metric, wanted, others, log_none in [
+      ('pass_at_k', 'passes', 'failures', 'log_all_fail'),
+      ('lost_reliability', 'failures', 'passes', 'log_all_pass')
+    ] %}
+    case
+      when not is_eligible then null
+      when {{ wanted }} = 0 then {{ passk._as_double(0) }}
+      when {{ others }} < draws then {{ passk._as_double(1) }}
+      when k = 1 then {{ wanted }} / trials
+      else {{ passk._one_minus_exp(log_none) }}
+    end as {{ metric }},
+    {%- endfor %}
+    case
+      when not is_eligible then null
+      when passes < draws then {{ passk._as_double(0) }}
+      when c = n then {{ passk._as_double(1) }}
+      when k = 1 then passes / trials
+      else {{ passk._exp('log_all_pass') }}
+    end as pass_hat_k,
+    case
+      when n = 0 then null
+      when c = 0 or c = n or k = 1 then passes / trials
+      else {{ passk._one_minus_exp('log_all_fail_plugin') }}
+    end as pass_at_k_plugin,
+    case when n > 0 then {{ passk._power_of_ratio('trials', 'passes', 'draws') }} end as pass_hat_k_plugin,
+    passes / nullif(trials, 0) as pass_rate
+  from logs
+)
+{%- endmacro %}

@@ -1,0 +1,188 @@
+{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite', 'task_id']) }}
+
+{%- set ordered = passk._setting('passk_ordered_metrics') %}
+{%- set keys = ['run_id', 'suite', 'task_id'] %}
+
+{%- set unmasked %}
+  select
+    run_id,
+    suite,
+    task_id,
+    loaded_at,
+    attempts as log_rows
+  from {{ ref('int_passk__task_scans') }}
+  where not is_masked and slice_name = 'all'
+{%- endset %}
+{%- set plan = passk._unmasked_plan(unmasked) %}
+
+{%- if plan.is_done %}
+{{ passk._nothing_new() }}
+{%- else %}
+{%- set columns = keys + [
+  'attempt', 'outcome', 'started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
+] %}
+{%- for slice in passk._slices() %}
+  {%- do columns.append('slice_' ~ loop.index) %}
+{%- endfor %}
+
+with unmasked as (
+  {{ unmasked }}
+),
+
+{% if plan.changed -%}
+changed as (
+  {{ plan.changed }}
+),
+
+{% endif -%}
+
+attempts as (
+  select attempts.*
+  from {{ ref('stg_passk__attempts') }} as attempts
+  inner join unmasked
+    on attempts.run_id = unmasked.run_id and attempts.suite = unmasked.suite and attempts.task_id = unmasked.task_id
+  {%- if plan.changed %}
+  inner join changed
+    on attempts.run_id = changed.run_id and attempts.suite = changed.suite and attempts.task_id = changed.task_id
+  {%- endif %}
+  where attempts.reject_reason is null
+),
+
+repeated as (
+  select
+    run_id,
+    suite,
+    task_id,
+    attempt
+  from attempts
+  group by run_id, suite, task_id, attempt
+  having count(*) > 1
+),
+
+repeated_attempts as (
+  select attempts.*
+  from attempts
+  inner join repeated
+    on attempts.run_id = repeated.run_id
+    and attempts.suite = repeated.suite
+    and attempts.task_id = repeated.task_id
+    and attempts.attempt = repeated.attempt
+),
+
+copies as (
+  {{ passk._numbered_copies('repeated_attempts') }}
+),
+
+settled as (
+  select {{ columns | join(', ') }}
+  from attempts
+  where
+    not exists (
+      select 1
+      from repeated
+      where
+        repeated.run_id = attempts.run_id
+        and repeated.suite = attempts.suite
+        and repeated.task_id = attempts.task_id
+        and repeated.attempt = attempts.attempt
+    )
+  union all
+  select {{ columns | join(', ') }}
+  from copies
+  where copy_number = 1 and is_unanimous = 1
+),
+
+sliced as (
+  {{ passk._sliced('settled') }}
+),
+
+sorted_counts as (
+  select
+    {{ keys | join(', ') }},
+    slice_name,
+    slice_value,
+    {{ passk._task_sums() }},
+    min(case when outcome = 'passed' then attempt end) as first_pass,
+    min(case when outcome = 'failed' then attempt end) as first_fail
+  from sliced
+  group by {{ keys | join(', ') }}, slice_name, slice_value
+),
+
+ranks as (
+  select
+    sliced.run_id,
+    sliced.suite,
+    sliced.task_id,
+    sliced.slice_name,
+    sliced.slice_value,
+    {%- for verdict in ['pass', 'fail'] %}
+    cast(sum(
+      case when sliced.outcome <> 'excluded' and sliced.attempt <= sorted_counts.first_{{ verdict }} then 1 end
+    ) as {{ dbt.type_bigint() }}) as first_{{ verdict }}_rank{%- if not loop.last %},{% endif %}
+    {%- endfor %}
+  from sliced
+  inner join sorted_counts
+    on sliced.run_id = sorted_counts.run_id
+    and sliced.suite = sorted_counts.suite
+    and sliced.task_id = sorted_counts.task_id
+    and sliced.slice_name = sorted_counts.slice_name
+    and sliced.slice_value = sorted_counts.slice_value
+  {%- if not ordered %}
+  where 1 = 0
+  {%- endif %}
+  group by sliced.run_id, sliced.suite, sliced.task_id, sliced.slice_name, sliced.slice_value
+),
+
+{# Of all rows, kept or not: else a batch of refused copies would look new for ever. #}
+latest as (
+  select
+    {{ keys | join(', ') }},
+    max(loaded_at) as loaded_at,
+    cast(count(*) as {{ dbt.type_bigint() }}) as log_rows
+  from attempts
+  group by {{ keys | join(', ') }}
+),
+
+refused as (
+  select
+    {{ keys | join(', ') }},
+    cast(sum(case when copy_number > 1 or is_unanimous = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as copies
+  from copies
+  group by {{ keys | join(', ') }}
+)
+
+select
+  latest.run_id,
+  latest.suite,
+  latest.task_id,
+  coalesce(sorted_counts.slice_name, 'all') as slice_name,
+  coalesce(sorted_counts.slice_value, 'all') as slice_value,
+  coalesce(sorted_counts.attempts, 0) as attempts,
+  coalesce(sorted_counts.c, 0) as c,
+  coalesce(sorted_counts.excluded, 0) as excluded,
+  {%- for name in passk._task_sum_names()[3:-1] %}
+  sorted_counts.{{ name }},
+  {%- endfor %}
+  latest.loaded_at,
+  ranks.first_pass_rank,
+  ranks.first_fail_rank,
+  coalesce(refused.copies, 0) as copies,
+  latest.log_rows,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from latest
+left join sorted_counts
+  on latest.run_id = sorted_counts.run_id
+  and latest.suite = sorted_counts.suite
+  and latest.task_id = sorted_counts.task_id
+left join ranks
+  on sorted_counts.run_id = ranks.run_id
+  and sorted_counts.suite = ranks.suite
+  and sorted_counts.task_id = ranks.task_id
+  and sorted_counts.slice_name = ranks.slice_name
+  and sorted_counts.slice_value = ranks.slice_value
+left join refused
+  on latest.run_id = refused.run_id
+  and latest.suite = refused.suite
+  and latest.task_id = refused.task_id
+{{ passk._replaces(plan.changed) if plan.changed }}
+{%- endif %}
