@@ -261,7 +261,7 @@ def staged(
     path = made.folder / "states.parquet"
     pl.DataFrame(sorted(states), schema=["n", "c"], orient="row").write_parquet(path)
     made.execute(
-        f"create or replace table {made.relation('int_passk__task_counts')} as"
+        f"create or replace view {made.relation('int_passk__task_counts')} as"
         f" from read_parquet('{path}')"
     )
     made.run(variables, select=["int_passk__states"], full_refresh=True)
