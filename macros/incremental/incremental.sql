@@ -97,31 +97,31 @@ where removed_at > {{ since }}
 {%- endmacro %}
 
 
-{#- The tasks that a table has otherwise than the step before it: both sides as (run_id, suite, task_id,
-    loaded_at, log_rows). Attempts that come raise the time, attempts that go lower the number. Nothing of the log is read. -#}
-{% macro _differing_tasks(wanted, known) -%}
-select distinct
-    run_id,
-    suite,
-    task_id
-  from (
-    ({{ wanted }} {{ dbt.except() }} {{ known }})
-    union all
-    ({{ known }} {{ dbt.except() }} {{ wanted }})
-  ) as differing
-{%- endmacro %}
-
-
-{#- What is to be done with the table of a step of the slow road, given what the step before it holds: `is_done` if
-    nothing; `changed`, the tasks to replace; else none, and all is to be made. -#}
-{% macro _unmasked_plan(wanted) -%}
-  {%- set known = 'select distinct run_id, suite, task_id, loaded_at, log_rows from ' ~ this -%}
+{#- What is to be done with a table that follows another step by step, given the keys that it should hold: `is_done` if
+    nothing; `changed`, the keys to make anew; else none, and all of it is to be made. `wanted` and `known` are queries of
+    the keys, loaded_at and log_rows, as the step before has them and as this table does. Attempts that come raise the time,
+    attempts that go lower the number, so nothing of the log is read. -#}
+{% macro _plan(keys, wanted, known) -%}
   {%- if passk._stays_empty(wanted) -%}
     {{ return({'is_done': true, 'changed': none}) }}
-  {%- elif passk._increment_since() is none -%}
+  {%- endif -%}
+  {%- set since = passk._increment_since() -%}
+  {%- if since is none -%}
     {{ return({'is_done': false, 'changed': none}) }}
   {%- endif -%}
-  {%- set changed = passk._differing_tasks(wanted, known) -%}
+  {%- set changed -%}
+    select distinct {{ keys | join(', ') }}
+    from (
+      ({{ wanted }} {{ dbt.except() }} {{ known }})
+      union all
+      ({{ known }} {{ dbt.except() }} {{ wanted }})
+    ) as differing
+    {%- if passk._attempts_kind() != 'landing' %}
+    {#- Rows of anyone's own table may change without a sign of it, if they have no time. #}
+    union
+    {{ passk._changed(keys, since) }}
+    {%- endif %}
+  {%- endset -%}
   {{ return({'is_done': not passk._any_row(changed), 'changed': changed}) }}
 {%- endmacro %}
 

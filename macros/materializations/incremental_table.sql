@@ -6,12 +6,7 @@
 {% materialization passk_incremental, default -%}
   {%- set existing = load_cached_relation(this) -%}
   {%- if existing is not none and passk._told(sql, 'nothing new') -%}
-    {%- do store_raw_result('main', message='UNCHANGED', code='UNCHANGED', rows_affected='0') -%}
-    {{ run_hooks(pre_hooks, inside_transaction=False) }}
-    {{ run_hooks(pre_hooks, inside_transaction=True) }}
-    {{ run_hooks(post_hooks, inside_transaction=True) }}
-    {{ run_hooks(post_hooks, inside_transaction=False) }}
-    {{ return({'relations': [existing]}) }}
+    {{ return(passk._leave(existing)) }}
   {%- endif -%}
 
   {%- set replaced = passk._told(sql, 'replaces') -%}

@@ -4,12 +4,7 @@
   {%- set existing = load_cached_relation(this) -%}
   {%- set made_from = passk._made_from() -%}
   {%- if existing is not none and existing.is_view and passk._view_note(this) == made_from -%}
-    {%- do store_raw_result('main', message='UNCHANGED', code='UNCHANGED', rows_affected='0') -%}
-    {{ run_hooks(pre_hooks, inside_transaction=False) }}
-    {{ run_hooks(pre_hooks, inside_transaction=True) }}
-    {{ run_hooks(post_hooks, inside_transaction=True) }}
-    {{ run_hooks(post_hooks, inside_transaction=False) }}
-    {{ return({'relations': [existing]}) }}
+    {{ return(passk._leave(existing)) }}
   {%- endif -%}
   {%- set made = dbt.materialization_view_default() -%}
   {%- do passk._note_view(this, made_from) -%}

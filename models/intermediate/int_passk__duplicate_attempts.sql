@@ -1,29 +1,49 @@
-{{ config(materialized='passk_incremental') }}
+{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite', 'task_id']) }}
 
 {#- Few tasks hold copies, so this reads only theirs. #}
 {%- set copied_tasks %}
   select
     run_id,
     suite,
-    task_id
-  from {{ ref('int_passk__task_counts') }}
+    task_id,
+    loaded_at,
+    log_rows
+  from {{ ref('int_passk__unmasked_tasks') }}
   where copies > 0 and slice_name = 'all'
 {%- endset %}
+{%- set known = 'select distinct run_id, suite, task_id, task_loaded_at as loaded_at, log_rows from ' ~ this %}
+{%- set plan = passk._plan(['run_id', 'suite', 'task_id'], copied_tasks, known) %}
 
-{%- if passk._stays_empty(copied_tasks) %}
+{%- if plan.is_done %}
 {{ passk._nothing_new() }}
 {%- else %}
 with copied_tasks as (
   {{ copied_tasks }}
 ),
 
+{% if plan.changed -%}
+changed as (
+  {{ plan.changed }}
+),
+
+{% endif -%}
+
 attempts as (
-  select staged.*
+  select
+    {%- for name in passk._contract_names() %}
+    staged.{{ name }},
+    {%- endfor %}
+    copied_tasks.loaded_at as task_loaded_at,
+    copied_tasks.log_rows
   from {{ ref('stg_passk__attempts') }} as staged
   inner join copied_tasks
     on staged.run_id = copied_tasks.run_id
     and staged.suite = copied_tasks.suite
     and staged.task_id = copied_tasks.task_id
+  {%- if plan.changed %}
+  inner join changed
+    on staged.run_id = changed.run_id and staged.suite = changed.suite and staged.task_id = changed.task_id
+  {%- endif %}
   where staged.reject_reason is null
 ),
 
@@ -35,7 +55,11 @@ select
   {{ passk._contract_names() | join(',\n  ') }},
   copy_count,
   case when copy_number = 1 and is_unanimous = 1 then 1 else 0 end as is_kept,
-  is_unanimous
+  is_unanimous,
+  task_loaded_at,
+  log_rows,
+  {{ passk._quoted(passk._built_with()) }} as built_with
 from numbered
 where copy_count > 1
+{{ passk._replaces(plan.changed) if plan.changed }}
 {%- endif %}

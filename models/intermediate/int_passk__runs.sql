@@ -1,32 +1,38 @@
 {{ config(materialized='passk_incremental', unique_key=['run_id', 'suite']) }}
 {{ passk._depends_on_changes() }}
 
-{%- set since = passk._increment_since() %}
 {%- set attributes = ['agent', 'agent_version', 'model'] %}
 
-{%- if since and not passk._any_row(passk._changed(['run_id', 'suite'], since)) %}
-{{ passk._nothing_new() }}
-{%- else %}
-with counted_runs as (
+{%- set counted_runs %}
   select
     run_id,
     suite,
-    max(loaded_at) as loaded_at
+    max(loaded_at) as loaded_at,
+    cast(sum(attempts + copies) as {{ dbt.type_bigint() }}) as log_rows
   from {{ ref('int_passk__task_counts') }}
   where slice_name = 'all'
   group by run_id, suite
+{%- endset %}
+{%- set known = 'select run_id, suite, loaded_at, log_rows from ' ~ this %}
+{%- set plan = passk._plan(['run_id', 'suite'], counted_runs, known) %}
+
+{%- if plan.is_done %}
+{{ passk._nothing_new() }}
+{%- else %}
+with counted_runs as (
+  {{ counted_runs }}
 ),
 
-{% if since -%}
+{% if plan.changed -%}
 changed_runs as (
-  {{ passk._changed(['run_id', 'suite'], since) }}
+  {{ plan.changed }}
 ),
 {%- endif %}
 
 runs as (
   select counted_runs.*
   from counted_runs
-  {%- if since %}
+  {%- if plan.changed %}
   inner join changed_runs
     on counted_runs.run_id = changed_runs.run_id and counted_runs.suite = changed_runs.suite
   {%- endif %}
@@ -43,7 +49,7 @@ from_first_attempts as (
     max(staged.{{ attribute }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from {{ ref('stg_passk__attempts') }} as staged
-  {%- if since %}
+  {%- if plan.changed %}
   inner join changed_runs
     on staged.run_id = changed_runs.run_id and staged.suite = changed_runs.suite
   {%- endif %}
@@ -91,9 +97,10 @@ select
   described.other_{{ attribute }},
   {%- endfor %}
   runs.loaded_at,
+  runs.log_rows,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from runs
 inner join described
   on runs.run_id = described.run_id and runs.suite = described.suite
-{{ passk._replaces(passk._changed(['run_id', 'suite'], since)) if since }}
+{{ passk._replaces(plan.changed) if plan.changed }}
 {%- endif %}

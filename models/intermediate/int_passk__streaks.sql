@@ -1,4 +1,5 @@
 {{ config(materialized='passk_incremental', unique_key=['run_id', 'suite', 'task_id']) }}
+{{ passk._depends_on_changes() }}
 
 {#- A task without a counted attempt has no streak. #}
 {%- set unmasked %}
@@ -13,7 +14,8 @@
     and attempts > excluded
     and {{ '1 = 1' if passk._setting('passk_ordered_metrics') else '1 = 0' }}
 {%- endset %}
-{%- set plan = passk._unmasked_plan(unmasked) %}
+{%- set known = 'select distinct run_id, suite, task_id, loaded_at, log_rows from ' ~ this %}
+{%- set plan = passk._plan(['run_id', 'suite', 'task_id'], unmasked, known) %}
 
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}

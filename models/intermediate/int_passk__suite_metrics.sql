@@ -3,12 +3,25 @@
 
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
-{%- set since = passk._increment_since() %}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 
-{%- if since and not passk._any_row(passk._changed(['run_id', 'suite'], since)) %}
+{%- set counted_runs %}
+  select
+    run_id,
+    suite,
+    max(loaded_at) as loaded_at,
+    cast(sum(case when attempts > 0 then attempts + copies else 0 end) as {{ bigint }}) as log_rows
+  from {{ ref('int_passk__task_counts') }}
+  where slice_name = 'all'
+  group by run_id, suite
+  having sum(attempts) > 0
+{%- endset %}
+{%- set known = 'select distinct run_id, suite, loaded_at, log_rows from ' ~ this ~ " where slice_name = 'all'" %}
+{%- set plan = passk._plan(['run_id', 'suite'], counted_runs, known) %}
+
+{%- if plan.is_done %}
 {{ passk._nothing_new() }}
 {%- else %}
 with all_counts as (
@@ -17,9 +30,9 @@ with all_counts as (
   where attempts > 0
 ),
 
-{% if since -%}
+{% if plan.changed -%}
 changed_runs as (
-  {{ passk._changed(['run_id', 'suite'], since) }}
+  {{ plan.changed }}
 ),
 
 counts as (
@@ -46,7 +59,8 @@ histogram as (
     c,
     cast(count(*) as {{ bigint }}) as tasks,
     cast(sum(attempts) as {{ bigint }}) as attempts,
-    cast(sum(excluded) as {{ bigint }}) as excluded
+    cast(sum(excluded) as {{ bigint }}) as excluded,
+    cast(sum(attempts + copies) as {{ bigint }}) as log_rows
   from counts
   group by {{ keys | join(', ') }}, n, c
 ),
@@ -98,6 +112,7 @@ averaged as (
     cast(sum(tasks * n) as {{ bigint }}) as n,
     cast(sum(tasks * c) as {{ bigint }}) as c,
     cast(sum(excluded) as {{ bigint }}) as excluded,
+    cast(sum(log_rows) as {{ bigint }}) as log_rows,
     {%- for metric in ['pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin'] %}
     sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0) as {{ metric }},
     {%- endfor %}
@@ -115,7 +130,7 @@ averaged as (
 streaks as (
   select streaks.*
   from {{ ref('int_passk__streaks') }} as streaks
-  {%- if since %}
+  {%- if plan.changed %}
   inner join changed_runs
     on streaks.run_id = changed_runs.run_id and streaks.suite = changed_runs.suite
   {%- endif %}
@@ -191,6 +206,7 @@ joined as (
     averaged.n,
     averaged.c,
     averaged.excluded,
+    averaged.log_rows,
     {% if eligible_only -%}
     averaged.eligible_tasks > 0 as is_answered,
     {%- else -%}
@@ -251,6 +267,7 @@ answered as (
     n,
     c,
     excluded,
+    log_rows,
     {%- for metric in [
       'pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin', 'pass_at_k_first_k', 'pass_hat_k_first_k',
       'pass_rate', 'var_pass_rate'
@@ -295,5 +312,5 @@ select
   ) }} as reading,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from pooled
-{{ passk._replaces(passk._changed(['run_id', 'suite'], since)) if since }}
+{{ passk._replaces(plan.changed) if plan.changed }}
 {%- endif %}

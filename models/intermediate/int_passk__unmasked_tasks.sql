@@ -13,7 +13,8 @@
   from {{ ref('int_passk__task_scans') }}
   where not is_masked and slice_name = 'all'
 {%- endset %}
-{%- set plan = passk._unmasked_plan(unmasked) %}
+{%- set known = 'select distinct run_id, suite, task_id, loaded_at, log_rows from ' ~ this %}
+{%- set plan = passk._plan(keys, unmasked, known) %}
 
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}

@@ -238,7 +238,7 @@ class _File:
                 hint="Load it again when the run that writes it has ended.",
             )
         if self._replaces:
-            _note_removed_tasks(self._connection, self._path, at)
+            _note_removed_tasks(self._connection, at)
         self._connection.execute(
             f"insert into landing.files values ({', '.join('?' * len(TABLES['files']))})",
             [
@@ -267,20 +267,18 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _remove(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     connection.execute(
-        f"create or replace temp table passk_before as select {_TASK}, count(*) as attempts "
-        "from landing.attempts where source_file = ? group by all",
+        f"create or replace temp table passk_before as select distinct {_TASK} "
+        "from landing.attempts where source_file = ?",
         [path],
     )
     for table in ("attempts", "rejected", "files"):
         connection.execute(f"delete from landing.{table} where source_file = ?", [path])
 
 
-def _note_removed_tasks(connection: duckdb.DuckDBPyConnection, path: str, at: datetime) -> None:
+def _note_removed_tasks(connection: duckdb.DuckDBPyConnection, at: datetime) -> None:
+    """Note every task that lost rows, whatever came in their place: builds only add what landed."""
     connection.execute(
-        f"insert into landing.removed_tasks select {_TASK}, ?::timestamp "
-        f"from temp.passk_before left join (select {_TASK}, count(*) as attempts_now "
-        f"from landing.attempts where source_file = ? group by all) using ({_TASK}) "
-        "where coalesce(attempts_now, 0) < attempts",
-        [at, path],
+        f"insert into landing.removed_tasks select {_TASK}, ?::timestamp from temp.passk_before",
+        [at],
     )
     connection.execute("drop table temp.passk_before")

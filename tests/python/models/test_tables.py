@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from passk_py.landing import forget, load
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from conftest import Project
 
@@ -36,6 +40,13 @@ def arrive(project: Project, task: str, attempt: int, outcome: str, day: int) ->
         f" '{task}' as task_id, {attempt} as attempt, '{outcome}' as outcome,"
         f" timestamp '2027-01-{day:02}' as loaded_at"
     )
+
+
+def everything(project: Project) -> dict[str, list[Any]]:
+    """Give all that people query, and what it comes from, in an order of its own."""
+    tables = [project.relation(name) for name in TABLES if name != "int_passk__states"]
+    tables += [f"passk_{name}" for name in ("tasks", "runs", "task_metrics", "suite_metrics")]
+    return {table: sorted(map(repr, project.query(f"select * from {table}"))) for table in tables}
 
 
 @pytest.fixture
@@ -142,3 +153,61 @@ def test_functions_of_the_database_are_made_when_they_are_asked_for(built: Proje
     assert built.query(found) == [(0,)]
     built.run()
     assert built.query("select pass_hat_k(4, 4, 2) = 1") == [(True,)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param({1: "P", 2: "P", 3: "P"}, {5: "F", 6: "F", 7: "F"}, id="other numbers"),
+        pytest.param({1: "P", 2: "P"}, {1: "P", 2: "P", 3: "F"}, id="a log that grew"),
+        pytest.param({1: "P", 2: "P"}, {1: "F", 2: "P"}, id="a verdict corrected"),
+        pytest.param({1: "P", 2: "P"}, {1: "P"}, id="an attempt taken out"),
+        pytest.param({1: "P", 200: "P"}, {1: "F", 300: "P"}, id="large numbers"),
+        pytest.param({1: "P", 2: "F"}, {}, id="a task taken out"),
+    ],
+)
+def test_a_file_that_is_loaded_again_gives_what_a_full_refresh_gives(
+    project: Project, tmp_path: Path, first: dict[int, str], second: dict[int, str]
+) -> None:
+    def write(name: str, task: str, outcomes: dict[int, str]) -> None:
+        rows = [
+            {"run_id": "r", "task_id": task, "attempt": attempt, "passed": outcome == "P"}
+            for attempt, outcome in outcomes.items()
+        ] + [{"run_id": "r", "task_id": "stays", "attempt": 1, "passed": True}]
+        (tmp_path / name).write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+        assert load(tmp_path / name, database=project.database).rows_rejected == 0
+
+    write("log.jsonl", "t", first)
+    project.run()
+    write("log.jsonl", "t", second)
+    project.run()
+    refreshed = project.copy(tmp_path / "refreshed")
+    refreshed.run(full_refresh=True)
+    assert everything(project) == everything(refreshed)
+    assert changed(project.run()) == set()
+
+
+def test_a_table_that_a_build_left_out_catches_up(
+    project: Project, tmp_path: Path, attempts: Callable[..., list[Any]]
+) -> None:
+    project.land([*attempts("run", "t", "PPP"), *attempts("run", "u", "FF")])
+    project.run()
+    arrive(project, "t", 130, "passed", day=1)
+    arrive(project, "u", 3, "passed", day=1)
+    # What somebody runs who names models, and not all that they need.
+    project.run(select=["int_passk__task_scans", "int_passk__runs", "int_passk__suite_metrics"])
+    project.run()
+    refreshed = project.copy(tmp_path / "refreshed")
+    refreshed.run(full_refresh=True)
+    assert everything(project) == everything(refreshed)
+
+
+def test_a_forgotten_run_goes(project: Project, tmp_path: Path) -> None:
+    rows = [{"run_id": run, "task_id": "t", "attempt": 1, "passed": True} for run in "ab"]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    load(tmp_path / "log.jsonl", database=project.database)
+    project.run()
+    forget(project.database, run_id="b")
+    project.run()
+    assert project.query("select run_id from passk_runs") == [("a",)]
+    assert project.query("select distinct run_id from passk_suite_metrics") == [("a",)]
