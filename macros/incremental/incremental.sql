@@ -112,10 +112,12 @@ where removed_at > {{ since }}
   {%- set changed -%}
     select distinct {{ keys | join(', ') }}
     from (
-      ({{ wanted }} {{ dbt.except() }} {{ known }})
+      select {{ keys | join(', ') }}, loaded_at, log_rows, 1 as side from ({{ wanted }}) as wanted
       union all
-      ({{ known }} {{ dbt.except() }} {{ wanted }})
-    ) as differing
+      select {{ keys | join(', ') }}, loaded_at, log_rows, -1 as side from ({{ known }}) as known
+    ) as sides
+    group by {{ keys | join(', ') }}, loaded_at, log_rows
+    having sum(side) <> 0
     {%- if passk._attempts_kind() != 'landing' %}
     {#- Rows of anyone's own table may change without a sign of it, if they have no time. #}
     union
@@ -130,7 +132,7 @@ where removed_at > {{ since }}
     of an older version may lack columns. -#}
 {% macro _stays_empty(wanted) -%}
   {%- set existing = passk._existing_table() -%}
-  {%- if existing is none or passk._any_row('select 1 from (' ~ wanted ~ ') as wanted union all select 1 from ' ~ existing) -%}
+  {%- if existing is none or passk._any_row('select 1 from ' ~ existing) or passk._any_row(wanted) -%}
     {{ return(false) }}
   {%- endif -%}
   {%- set columns = adapter.get_columns_in_relation(existing) | map(attribute='name') | map('lower') | list -%}

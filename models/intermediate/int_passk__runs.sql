@@ -8,13 +8,15 @@
     run_id,
     suite,
     max(loaded_at) as loaded_at,
-    cast(sum(attempts + copies) as {{ dbt.type_bigint() }}) as log_rows
+    cast(sum(attempts + copies) as {{ dbt.type_bigint() }}) as log_rows,
+    cast(sum(case when attempts > 0 then attempts + copies else 0 end) as {{ dbt.type_bigint() }}) as task_rows
   from {{ ref('int_passk__task_counts') }}
   where slice_name = 'all'
   group by run_id, suite
 {%- endset %}
+{%- set wanted = 'select run_id, suite, loaded_at, log_rows from (' ~ counted_runs ~ ') as counted_runs' %}
 {%- set known = 'select run_id, suite, loaded_at, log_rows from ' ~ this %}
-{%- set plan = passk._plan(['run_id', 'suite'], counted_runs, known) %}
+{%- set plan = passk._plan(['run_id', 'suite'], wanted, known) %}
 
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}
@@ -98,6 +100,7 @@ select
   {%- endfor %}
   runs.loaded_at,
   runs.log_rows,
+  runs.task_rows,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from runs
 inner join described

@@ -7,19 +7,18 @@
 {%- set bigint = dbt.type_bigint() %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 
-{%- set counted_runs %}
+{#- A run without a task that counts has no row here. #}
+{%- set wanted %}
   select
     run_id,
     suite,
-    max(loaded_at) as loaded_at,
-    cast(sum(case when attempts > 0 then attempts + copies else 0 end) as {{ bigint }}) as log_rows
-  from {{ ref('int_passk__task_counts') }}
-  where slice_name = 'all'
-  group by run_id, suite
-  having sum(attempts) > 0
+    loaded_at,
+    task_rows as log_rows
+  from {{ ref('int_passk__runs') }}
+  where task_rows > 0
 {%- endset %}
 {%- set known = 'select distinct run_id, suite, loaded_at, log_rows from ' ~ this ~ " where slice_name = 'all'" %}
-{%- set plan = passk._plan(['run_id', 'suite'], counted_runs, known) %}
+{%- set plan = passk._plan(['run_id', 'suite'], wanted, known) %}
 
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}
