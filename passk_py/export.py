@@ -84,8 +84,8 @@ def export_tables(
         JSON is an array of objects, empty if there is no row; the others hold the columns and their
         types even then.
     run_id, suite, k
-        Only rows with this value, or one of these, in the tables that have the column. A run must
-        be known; a suite or k that is not gives no rows.
+        Only rows with this value, or one of these, in the tables that have the column. A run, suite
+        or k that is in none of the tables is refused.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def export_tables(
     Raises
     ------
     PasskError
-        If there is no such table, format or run, or a file can't be written.
+        If there is no such table, format, run, suite or k, or a file can't be written.
     """
     chosen = [public_table(name) for name in ([names] if isinstance(names, str) else names)]
     filters = filters_of(run_id, suite, k)
@@ -107,7 +107,7 @@ def export_tables(
             if path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     with open_tables(database) as tables:
-        _check_runs(tables, filters.runs, chosen)
+        _check_filters(tables, filters, chosen)
         try:
             with _said_of_targets(output, drafts):
                 for path in paths:
@@ -153,29 +153,41 @@ def _said_of_targets(output: str | Path, drafts: Mapping[Path, Path]) -> Iterato
         raise PasskError(f"{where} can't be written: {text}.", hint=hint) from error
 
 
-def _check_runs(tables: Tables, wanted: Sequence[str], chosen: Sequence[PublicTable]) -> None:
-    """Refuse a run that there is not: what is mistyped would become files without a row."""
+_KNOWN_BY: Final = (
+    # What a filter names, the column, and how one sees what there is. A run of which every row was
+    # refused is in one table only.
+    ("run", "run_id", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
+    ("suite", "suite", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
+    ("k", "k", ("passk_suite_metrics",), "passk show passk_suite_metrics"),
+)
+
+
+def _check_filters(tables: Tables, filters: Filters, chosen: Sequence[PublicTable]) -> None:
+    """Refuse a run, suite or k that there is not: a slip would become files without a row."""
     from passk_py.answer.words import no_such
 
     names = [table.name for table in chosen]
     for name in names:
         tables.require(name)
-    known: dict[str, None] = {}
-    # A run of which every row was refused is in one table only.
-    for name in dict.fromkeys(("passk_runs", "passk_rejected_attempts", *names)):
-        place = tables.find(name)
-        if place is None or known.keys() >= set(wanted):
-            continue
-        rows = tables.rows(
-            f"select distinct run_id from {place} where run_id is not null order by run_id"
-        )
-        known |= dict.fromkeys(run for (run,) in rows)
-    missing = [run for run in wanted if run not in known]
-    if missing:
-        raise PasskError(
-            no_such("run", missing, list(known)),
-            hint="Name runs with --run as `passk show passk_runs` lists them.",
-        )
+    for (kind, column, places, command), wanted in zip(
+        _KNOWN_BY, (filters.runs, filters.suites, filters.ks), strict=True
+    ):
+        having = [table.name for table in chosen if column in table.filters]
+        known: dict[str | int, None] = {}
+        for name in dict.fromkeys((*places, *having)):
+            place = tables.find(name)
+            if place is None or known.keys() >= set(wanted):
+                continue
+            rows = tables.rows(
+                f"select distinct {column} from {place} where {column} is not null order by 1"
+            )
+            known |= dict.fromkeys(value for (value,) in rows)
+        missing = [str(value) for value in wanted if value not in known]
+        if missing:
+            raise PasskError(
+                no_such(kind, missing, [str(value) for value in known]),
+                hint=f"Name {kind}s with --{kind} as `{command}` lists them.",
+            )
 
 
 def _paths(

@@ -85,10 +85,10 @@ def test_filters_apply_to_the_tables_that_have_the_column(passk: Passk, letters:
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_empty_result_is_a_file_with_the_columns(kind: str, passk: Passk, letters: Path) -> None:
-    said = passk("export", "passk_tasks", "--suite", "none", "-o", "out", "--format", kind)
+    said = passk("export", "passk_rejected_attempts", "--run", "old", "-o", "out", "--format", kind)
     assert said.code == 0
-    path = Path("out") / f"passk_tasks{FORMATS[kind]}"
-    columns = read_table("passk_tasks").columns
+    path = Path("out") / f"passk_rejected_attempts{FORMATS[kind]}"
+    columns = read_table("passk_rejected_attempts").columns
     if kind == "json":
         assert json.loads(path.read_text(encoding="utf-8")) == []
     else:
@@ -247,6 +247,23 @@ def test_unknown_run_is_refused(table: str, passk: Passk, letters: Path) -> None
         "Error: There is no run nope; there is new, old.\n"
         "Name runs with --run as `passk show passk_runs` lists them.\n"
     )
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        (("--suite", "nope"), "There is no suite nope; there is letters."),
+        (("--k", "7"), "There is no k 7; there is "),
+    ],
+)
+def test_unknown_suite_or_k_is_refused(
+    filters: tuple[str, ...], message: str, passk: Passk, letters: Path
+) -> None:
+    said = passk("export", "--all", *filters, "-o", "out")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"Error: {message}")
+    assert "passk show passk_" in said.err
     assert not Path("out").exists()
 
 
