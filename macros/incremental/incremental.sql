@@ -79,6 +79,12 @@ union
 {%- endmacro %}
 
 
+{#- Rows that a table does not have which knows all up to `since`. -#}
+{% macro _arrived(since) -%}
+select 1 from {{ ref('stg_passk__attempts') }} where reject_reason is null and {{ passk._arrived_after(since) }}
+{%- endmacro %}
+
+
 {% macro _arrived_after(since) -%}
 {%- if passk._attempts_kind() == 'landing' -%}
 loaded_at > {{ since }}
@@ -124,7 +130,34 @@ where removed_at > {{ since }}
     {{ passk._changed(keys, since) }}
     {%- endif %}
   {%- endset -%}
-  {{ return({'is_done': not passk._any_row(changed), 'changed': changed}) }}
+  {%- set few = passk._few_rows(keys, changed) -%}
+  {{ return({'is_done': few == [], 'changed': few | join(' union all ') if few else changed}) }}
+{%- endmacro %}
+
+
+{#- A query's rows as selects of literals, so that what is named several times is computed once; none where they are many, or
+    hold what had better not be written into SQL. -#}
+{% macro _few_rows(keys, query) -%}
+  {%- set most = 64 -%}
+  {%- set columns = [] -%}
+  {%- for key in keys -%}
+    {#- The letter keeps what comes back a text: 007 is no number. -#}
+    {%- do columns.append("'x' || " ~ key ~ ' as ' ~ key) -%}
+  {%- endfor -%}
+  {%- set found = run_query(
+    'select ' ~ columns | join(', ') ~ ' from (' ~ query ~ ') as few limit ' ~ (most + 1)
+  ).rows if execute else [] -%}
+  {%- set selects = [] -%}
+  {%- for row in found -%}
+    {%- set values = [] -%}
+    {%- for value in row if modules.re.fullmatch('x[A-Za-z0-9_.:@+=,#/-]{1,200}', value | string) -%}
+      {%- do values.append(passk._quoted(value[1:]) ~ ' as ' ~ keys[loop.index0]) -%}
+    {%- endfor -%}
+    {%- if values | length == keys | length -%}
+      {%- do selects.append('select ' ~ values | join(', ')) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {{ return(selects if selects | length == found | length and found | length <= most else none) }}
 {%- endmacro %}
 
 

@@ -25,7 +25,9 @@
   {%- endcall -%}
   {%- call statement('main') -%}
     {%- if replaced %}
-    {{ passk._delete_keys(target, config.require('unique_key'), replaced) }};
+    {{ passk._delete_keys(
+      target, config.require('unique_key'), replaced | replace('passk__changed_rows', changed_rows | string)
+    ) }};
     {%- endif %}
     {{ passk._insert_all(target, changed_rows) }};
     drop table {{ changed_rows }};
@@ -51,6 +53,12 @@ where 1 = 0
 {#- After a model's SQL: its rows replace those of the keys that the query `changed` gives. -#}
 {% macro _replaces(changed) -%}
 /* passk: replaces {{ changed }} */
+{%- endmacro %}
+
+
+{#- The keys of the model's rows, for `_replaces`. -#}
+{% macro _new_keys(keys) -%}
+select distinct {{ keys | join(', ') }} from passk__changed_rows
 {%- endmacro %}
 
 

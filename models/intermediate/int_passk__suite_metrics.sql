@@ -20,6 +20,10 @@
 {%- set known = 'select distinct run_id, suite, loaded_at, log_rows from ' ~ this ~ " where slice_name = 'all'" %}
 {%- set plan = passk._plan(['run_id', 'suite'], wanted, known) %}
 
+{#- Most logs have none, and then they need no plan. #}
+{%- set has_streaks = ordered
+  and (passk._existing_table() is none or passk._any_row('select 1 from ' ~ ref('int_passk__streaks'))) %}
+
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}
 {%- else %}
@@ -126,6 +130,7 @@ averaged as (
 ),
 
 {% if ordered -%}
+{% if has_streaks -%}
 streaks as (
   select streaks.*
   from {{ ref('int_passk__streaks') }} as streaks
@@ -135,9 +140,12 @@ streaks as (
   {%- endif %}
 ),
 
+{% endif -%}
+
 {# Both roads to windows, as sums over their tasks. #}
 window_sums as (
   {{ passk._mask_window_sums('counts', keys, passk._setting('passk_ks')) }}
+  {%- if has_streaks %}
   union all
   select
     {{ keys | join(', ') }},
@@ -147,6 +155,7 @@ window_sums as (
     sum({{ passk.pass_hat_k_window('pass_windows', 'windows') }}) as pass_hat_k
   from ({{ passk.window_counts('streaks', keys + ['task_id'], passk._setting('passk_ks')) }}) as windows
   group by {{ keys | join(', ') }}, k
+  {%- endif %}
 ),
 
 windows as (

@@ -6,18 +6,20 @@
 {%- set slices = passk._slices() %}
 {%- set since = passk._increment_since() %}
 
-{%- if since and not passk._any_row(passk._changed(keys, since)) %}
-{{ passk._nothing_new() }}
-{%- else %}
-
 {#- What landed is only ever added to or removed, so new attempts are added to what a table knows of their task, and the
     old ones are read again for tasks that lost some. Of anyone's own table nothing is known but that a task changed. #}
 {%- set adds_up = since and passk._attempts_kind() == 'landing' %}
+{%- set has_removed = adds_up and passk._any_row(passk._removed(keys, since)) %}
+
+{%- if since and not has_removed and not passk._any_row(passk._arrived(since)) %}
+{{ passk._nothing_new() }}
+{%- else %}
+
 {%- set reread = none %}
-{%- if since and not adds_up %}
-  {%- set reread = passk._changed(keys, since) %}
-{%- elif adds_up and passk._any_row(passk._removed(keys, since)) %}
+{%- if has_removed %}
   {%- set reread = passk._removed(keys, since) %}
+{%- elif since and not adds_up %}
+  {%- set reread = passk._changed(keys, since) %}
 {%- endif %}
 
 {%- set columns = keys + [
@@ -154,5 +156,7 @@ select
   {%- endif %} as is_masked,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from added_up
-{{ passk._replaces(passk._changed(keys, since)) if since }}
+{%- if since %}
+{{ passk._replaces(passk._new_keys(keys) ~ (' union ' ~ reread if has_removed else '')) }}
+{%- endif %}
 {%- endif %}

@@ -211,3 +211,37 @@ def test_a_forgotten_run_goes(project: Project, tmp_path: Path) -> None:
     project.run()
     assert project.query("select run_id from passk_runs") == [("a",)]
     assert project.query("select distinct run_id from passk_suite_metrics") == [("a",)]
+
+
+def test_names_that_look_like_something_else_are_found_again(
+    project: Project, tmp_path: Path
+) -> None:
+    names = ["007", "7", "1e3", "2026-01-01", "true", "null", "it's", "a */ b", " spaced ", "ä"]
+    log = tmp_path / "log.jsonl"
+
+    def write(attempts: int) -> None:
+        rows = [
+            {"run_id": run, "suite": run, "task_id": run, "attempt": attempt, "passed": False}
+            for run in names
+            for attempt in range(1, attempts + 1)
+        ]
+        log.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+        load(log, database=project.database)
+
+    write(1)
+    project.run()
+    # All of them at once, and each alone.
+    write(2)
+    project.run()
+    assert project.query("select distinct n from passk_runs") == [(2,)]
+    for day, run in enumerate(names, 1):
+        quoted = run.replace("'", "''")
+        project.execute(
+            f"insert into landing.attempts by name select '{quoted}' as run_id, '{quoted}' as suite,"
+            f" '{quoted}' as task_id, 3 as attempt, 'passed' as outcome,"
+            f" timestamp '2027-01-{day:02}' as loaded_at"
+        )
+        project.run()
+    for table in ("passk_runs", "passk_suite_metrics where k = 1", "passk_tasks"):
+        found = project.query(f"select run_id, n, c from {table}")
+        assert sorted(found) == sorted((run, 3, 1) for run in names)
