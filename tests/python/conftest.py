@@ -305,6 +305,12 @@ class Project:
             arguments, folder=self.folder, variables=variables or {}, target=target
         )
 
+    def refused(self, variables: Vars, command: str = "run") -> str:
+        """Give what a build with these vars says, which must fail."""
+        with pytest.raises(BuildError) as caught:
+            self.run(variables, command=command)
+        return str(caught.value.message)
+
     def relation(self, model: str) -> str:
         """Give the name of a model's table in the database."""
         node = self.dbt.manifest({}).nodes[f"model.passk.{model}"]

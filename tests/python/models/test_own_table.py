@@ -1,0 +1,410 @@
+"""Attempts in anyone's own table, model, source or files, as dbt reads them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Dbt, Project
+
+
+@pytest.fixture(scope="module")
+def consumer_dbt(
+    tmp_path_factory: pytest.TempPathFactory, dbt: Dbt, request: pytest.FixtureRequest
+) -> Dbt:
+    """A project that installs this one: a source `evals.log`, and a model that selects from it."""
+    folder = tmp_path_factory.mktemp("consumer")
+    root = request.config.rootpath
+    files: dict[str, Any] = {
+        "dbt_project.yml": {
+            "name": "consumer", "version": "1.0.0", "config-version": 2, "profile": "consumer",
+            "model-paths": ["models"],
+            "flags": {"require_generic_test_arguments_property": True},
+        },
+        "packages.yml": {"packages": [{"local": str(root)}]},
+        "models/sources.yml": {
+            "sources": [{"name": "evals", "schema": "evals", "tables": [{"name": "log"}]}]
+        },
+    }  # fmt: skip
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content), encoding="utf-8")
+    model = "select * from {{ source('evals', 'log') }}\n"
+    (folder / "models" / "my_attempts.sql").write_text(model, encoding="utf-8")
+    packages = folder / "dbt_packages"
+    packages.mkdir()
+    (packages / "passk").symlink_to(root)
+    return type(dbt)(folder / "dbt", project_dir=folder, profile="consumer")
+
+
+@pytest.fixture
+def consumer(tmp_path: Path, consumer_dbt: Dbt, project: Project) -> Project:
+    made = type(project)(tmp_path, consumer_dbt)
+    made.execute("create schema evals")
+    return made
+
+
+MODEL: Final = {"passk_attempts_model": "my_attempts", "passk_ks": [1, 2, 4]}
+
+
+def build(consumer: Project, log: str, variables: dict[str, Any] | None = None) -> None:
+    """Make the table evals.log, and build over it."""
+    consumer.execute(f"create or replace table evals.log as {log}")
+    consumer.run({**MODEL, **(variables or {})})
+
+
+KEPT: Final = "select run_id, suite, task_id, attempt, outcome, outcome_reason from passk_attempts"
+
+
+def test_three_columns_and_a_verdict_are_enough(consumer: Project) -> None:
+    build(
+        consumer,
+        "select 'r' as run_id, 't' as task_id, i as attempt, i % 2 = 0 as passed from range(1, 4) x(i)",
+    )
+    assert consumer.query(f"{KEPT} order by attempt") == [
+        ("r", "default", "t", 1, "failed", None),
+        ("r", "default", "t", 2, "passed", None),
+        ("r", "default", "t", 3, "failed", None),
+    ]
+    assert consumer.query("select n, c, min_n, rejected from passk_runs") == [(3, 1, 3, 0)]
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"passk_attempts_model": "my_attempts"},
+        {"passk_attempts_model": ["consumer", "my_attempts"]},
+        {"passk_attempts_source": ["evals", "log"]},
+    ],
+)
+def test_a_model_or_a_source(consumer: Project, variables: dict[str, Any]) -> None:
+    consumer.execute(
+        'create table evals.log as select \'r\' as "Run_ID", 1 as "TASK_ID", 2 as "Attempt",'
+        ' 1 as "Passed"'
+    )
+    consumer.run(variables)
+    assert consumer.query(KEPT) == [("r", "default", "1", 2, "passed", None)]
+
+
+@pytest.mark.parametrize(
+    ("ending", "how"),
+    [
+        ("csv", "(header)"),
+        ("tsv", "(header, delimiter '\t')"),
+        ("parquet", "(format parquet)"),
+        ("jsonl", "(format json)"),
+        ("json", "(format json, array true)"),
+    ],
+)
+def test_files_by_a_glob(consumer: Project, ending: str, how: str) -> None:
+    folder = consumer.folder / "it's a folder"
+    folder.mkdir()
+    quoted = str(folder).replace("'", "''")
+    select = "select '{}' as run_id, 't' as task_id, i as attempt, i > 1 as passed{} from range(1, 4) x(i)"
+    consumer.execute(
+        f"copy ({select.format('one', '')}) to '{quoted}/a.{ending}' {how}",
+        f"""copy ({select.format("two", ", 'x' as agent")}) to '{quoted}/b.{ending}' {how}""",
+    )
+    consumer.run({"passk_attempts_files": f"{folder}/*.{ending}"}, select=["package:passk"])
+    rows = consumer.query("select run_id, agent, n, c from passk_runs order by 1")
+    assert rows == [("one", None, 3, 2), ("two", "x", 3, 2)]
+    files = consumer.query("select distinct run_id, source_file from passk_attempts order by 1")
+    assert files == [("one", f"{folder}/a.{ending}"), ("two", f"{folder}/b.{ending}")]
+
+
+def test_files_of_an_unknown_kind(consumer: Project) -> None:
+    assert consumer.refused({"passk_attempts_files": "logs/*.xlsx"}) == (
+        'passk_attempts_files is "logs/*.xlsx", but must name files that end in .parquet, .csv,'
+        " .tsv, .json, .jsonl or .ndjson."
+    )
+
+
+def test_columns_of_other_names_and_expressions(consumer: Project) -> None:
+    build(
+        consumer,
+        "select 'v1' as release, 'case ''a''' as case_id, i as trial, 'solved' as status, 7 as ms"
+        " from range(3) x(i)",
+        {
+            "passk_attempts_columns": {
+                "run_id": "release || '-x'",
+                "task_id": "case_id",
+                "attempt": "trial + 1",
+                "outcome": "case status when 'solved' then 'passed' else 'failed' end",
+                "duration_s": "ms / 1000.0",
+                "suite": "'own'",
+            }
+        },
+    )
+    sql = "select run_id, suite, task_id, n, c, duration_s from passk_tasks"
+    assert consumer.query(sql) == [("v1-x", "own", "case 'a'", 3, 3, pytest.approx(0.021))]
+
+
+@pytest.mark.parametrize("missing", ["run_id", "task_id", "attempt"])
+def test_a_required_column_that_is_missing(consumer: Project, missing: str) -> None:
+    names = [name for name in ("run_id", "task_id", "attempt", "passed") if name != missing]
+    consumer.execute(
+        f"create table evals.log as select {', '.join(f'1 as {name}' for name in names)}"
+    )
+    assert consumer.refused(MODEL) == (
+        f'passk: "passk"."main"."my_attempts" has no column {missing}. Its columns are'
+        f" {', '.join(names)}. Name the one to use in the var passk_attempts_columns, e.g."
+        f" {{{missing}: my_column}}."
+    )
+
+
+def test_a_table_without_a_verdict(consumer: Project) -> None:
+    consumer.execute("create table evals.log as select 1 as run_id, 1 as task_id, 1 as attempt")
+    assert consumer.refused(MODEL) == (
+        'passk: "passk"."main"."my_attempts" has no verdict: none of the columns outcome, passed'
+        " and score. Its columns are run_id, task_id, attempt. Name one in the var"
+        " passk_attempts_columns, e.g. {passed: is_resolved}."
+    )
+
+
+def words(column: str, values: str) -> str:
+    """Give a log of one task whose attempts have these values."""
+    return (
+        "select 'r' as run_id, 't' as task_id, place as attempt, word as"
+        f" {column} from (values {values}) x(place, word)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "outcomes"),
+    [
+        ("passed", "(1, true), (2, false), (3, null)", ["passed", "failed", "excluded"]),
+        ("passed", "(1, 1), (2, 0), (3, null)", ["passed", "failed", "excluded"]),
+        ("passed", "(1, 1.0::double), (2, 0.0::double)", ["passed", "failed"]),
+        ("passed", "(1, 'True'), (2, ' no '), (3, 'F')", ["passed", "failed", "failed"]),
+        ("outcome", "(1, 'Passed'), (2, ' FAILED '), (3, 'excluded')",
+         ["passed", "failed", "excluded"]),
+        ("score", "(1, 1.0), (2, 0.999999), (3, 0.99), (4, 0), (5, null)",
+         ["passed", "passed", "failed", "failed", "excluded"]),
+    ],
+)  # fmt: skip
+def test_verdicts_of_every_form(
+    consumer: Project, column: str, values: str, outcomes: list[str]
+) -> None:
+    build(consumer, words(column, values))
+    rows = consumer.query("select outcome, outcome_reason from passk_attempts order by attempt")
+    assert [outcome for outcome, _ in rows] == outcomes
+    assert {reason for outcome, reason in rows if outcome == "excluded"} <= {None, "no_verdict"}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "passing"),
+    [(0.5, [0.5, 1.0]), (0, [0.0, 1e-8, 1e-7, 0.5, 1.0]), (1e-7, [1e-7, 0.5, 1.0]),
+     (-1.5, [-1.0, 0.0, 1e-8, 1e-7, 0.5, 1.0]), (1e16, [])],
+)  # fmt: skip
+def test_score_thresholds(consumer: Project, threshold: float, passing: list[float]) -> None:
+    values = "(1, 1.0::double), (2, 0.5), (3, 1e-7), (4, 1e-8), (5, 0.0), (6, -1.0), (7, -2.0)"
+    build(consumer, words("score", values), {"passk_score_threshold": threshold})
+    rows = consumer.query("select score from passk_attempts where outcome = 'passed' order by 1")
+    assert [score for (score,) in rows] == passing
+
+
+COUNT: Final = "but must be an integer of at least 1."
+MISSING: Final = "is missing. Every attempt needs one."
+
+BROKEN: Final[dict[str, tuple[dict[str, str], str]]] = {
+    # what the row has, as SQL, and the reason that it is refused for
+    "half": ({"attempt": "'1.5'"}, f"wrong_type: attempt is 1.5, {COUNT}"),
+    "word": ({"attempt": "'one'"}, f"wrong_type: attempt is one, {COUNT}"),
+    "zero": ({"attempt": "'0'"}, f"out_of_range: attempt is 0, {COUNT}"),
+    "negative": ({"attempt": "'-1'"}, f"out_of_range: attempt is -1, {COUNT}"),
+    "too large": ({"attempt": "'9223372036854775808'"},
+                  f"wrong_type: attempt is 9223372036854775808, {COUNT}"),
+    "no number": ({"attempt": "null"},
+                  "missing_field: attempt is missing. Number the tries of a task from 1."),
+    "empty run": ({"run_id": "''"}, f"missing_field: run_id {MISSING}"),
+    "no run": ({"run_id": "null"}, f"missing_field: run_id {MISSING}"),
+    "maybe": ({"outcome": "'maybe'"},
+              "unknown_outcome: outcome is maybe, but must be passed, failed or excluded."),
+    "yes and no": ({"passed": "false"},
+                   "contradictory_verdict: outcome is passed, but passed is false."),
+    "no and yes": ({"outcome": "'failed'", "passed": "true"},
+                   "contradictory_verdict: outcome is failed, but passed is true."),
+    "score in words": ({"score": "'high'"}, "wrong_type: score is high, which is not a number."),
+    "score nan": ({"score": "'nan'"}, "not_finite: score is nan, but must be a finite number."),
+    "score inf": ({"score": "'-inf'"}, "not_finite: score is -inf, but must be a finite number."),
+    "back in time": ({"duration_s": "'-1.5'"},
+                     "out_of_range: duration_s is -1.5, but can not be negative."),
+    "free": ({"cost_usd": "'free'"}, "wrong_type: cost_usd is free, which is not a number."),
+    "tokens": ({"input_tokens": "'-1'"},
+               "out_of_range: input_tokens is -1, but can not be negative."),
+    "half a token": ({"output_tokens": "'2.5'"},
+                     "wrong_type: output_tokens is 2.5, which is not a whole number."),
+    "half a seed": ({"seed": "'0.5'"}, "wrong_type: seed is 0.5, which is not a whole number."),
+    "yesterday": ({"started_at": "'yesterday'"},
+                  "wrong_type: started_at is yesterday, which is not a time."),
+}  # fmt: skip
+NOTHING_WRONG: Final = {
+    "run_id": "'r'", "attempt": "'7'", "outcome": "'passed'", "passed": "null",
+    "score": "null", "duration_s": "null", "cost_usd": "null", "input_tokens": "null",
+    "output_tokens": "null", "seed": "null", "started_at": "null",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def broken(
+    make_project: Callable[[], Project], consumer_dbt: Dbt, tmp_path_factory: pytest.TempPathFactory
+) -> Project:
+    made = type(make_project())(tmp_path_factory.mktemp("broken"), consumer_dbt)
+    cases = {**{name: row for name, (row, _) in BROKEN.items()}, "good": {}}
+    rows = [
+        f"select '{name}' as task_id, "
+        + ", ".join(f"{value} as {column}" for column, value in {**NOTHING_WRONG, **row}.items())
+        for name, row in cases.items()
+    ]
+    made.execute("create schema evals")
+    build(made, " union all ".join(rows))
+    return made
+
+
+@pytest.mark.parametrize("task", BROKEN)
+def test_a_row_that_breaks_the_contract_is_refused(broken: Project, task: str) -> None:
+    rows = broken.query("select reason, reason_code from passk_rejected_attempts where task_id = ?", task)  # fmt: skip
+    reason = BROKEN[task][1]
+    assert rows == [(reason, reason.split(":")[0])]
+
+
+def test_the_other_rows_are_kept(broken: Project) -> None:
+    assert broken.query("select task_id, attempt from passk_attempts") == [("good", 7)]
+    assert broken.query("select sum(n) from passk_runs") == [(1,)]
+
+
+def test_a_row_without_a_task_is_refused(consumer: Project) -> None:
+    row = "select 'r' as run_id, {} as task_id, 1 as attempt, true as passed"
+    build(consumer, " union all ".join(row.format(task) for task in ("''", "null", "'t'")))
+    rows = consumer.query("select reason from passk_rejected_attempts")
+    assert rows == [(f"missing_field: task_id {MISSING}",)] * 2
+
+
+def test_doubles_that_are_no_numbers_of_attempts(consumer: Project) -> None:
+    build(
+        consumer,
+        "select 'r' as run_id, 't' as task_id, i as attempt, true as passed from (values"
+        " (1.0::double), (2.5), ('nan'), ('inf'), (1e300)) x(i)",
+    )
+    rows = consumer.query("select reason from passk_rejected_attempts order by 1")
+    assert [reason for (reason,) in rows] == [
+        f"wrong_type: attempt is {shown}, {COUNT}" for shown in ("1e+300", "2.5", "inf", "nan")
+    ]
+    assert consumer.query("select attempt from passk_attempts") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("values", "tags"),
+    [
+        ("""(1, '{"a": "x"}'), (2, null), (3, '{}')""", [{"a": "x"}, None, {}]),
+        ("(1, map {'a': 1}), (2, null)", [{"a": "1"}, None]),
+        ("(1, {'a': 'x', 'b': 2})", [{"a": "x", "b": "2"}]),
+        ("""(1, '{"a": "x"}'::json)""", [{"a": "x"}]),
+    ],
+)
+def test_tags_of_every_form(
+    consumer: Project, values: str, tags: list[dict[str, str] | None]
+) -> None:
+    log = words("tags", values).replace("as tags", "as tags, true as passed")
+    build(consumer, log, {"passk_slices": ["a"]})
+    rows = consumer.query("select tags from passk_attempts order by attempt")
+    assert [found for (found,) in rows] == tags
+
+
+def test_tags_that_are_not_json_spoil_their_row_only(consumer: Project) -> None:
+    values = """(1, '{"a": "x"}'), (2, 'hard, easy')"""
+    build(consumer, words("tags", values).replace("as tags", "as tags, true as passed"))
+    assert consumer.query("select attempt from passk_attempts") == [(1,)]
+    assert consumer.query("select attempt, reason_code from passk_rejected_attempts") == [
+        (2, "wrong_type")
+    ]
+
+
+def test_copies_in_anyones_table(consumer: Project) -> None:
+    build(
+        consumer,
+        "select 'r' as run_id, t as task_id, i as attempt, p as passed from (values ('same', 1, true),"
+        " ('same', 1, true), ('differ', 1, true), ('differ', 1, false), ('differ', 2, true)) x(t, i, p)",
+    )
+    assert consumer.query("select task_id, n, c from passk_tasks order by 1") == [
+        ("differ", 1, 1),
+        ("same", 1, 1),
+    ]
+    rejected = "select task_id, reason_code, count(*) from passk_rejected_attempts group by all"
+    assert sorted(consumer.query(rejected)) == [
+        ("differ", "conflicting_duplicate", 2),
+        ("same", "duplicate", 1),
+    ]
+
+
+def test_columns_that_have_the_names_of_the_models_own(consumer: Project) -> None:
+    build(
+        consumer,
+        "select 'r' as run_id, 't' as task_id, 1 as attempt, true as passed, 1 as told, 2 as raw,"
+        " 3 as reject_reason, 4 as slice_1, 5 as score_told, 6 as attempt_told, 7 as slice_name",
+        {"passk_slices": ["a"]},
+    )
+    assert consumer.query("select n, c from passk_runs") == [(1, 1)]
+
+
+BY_TIME: Final = {"passk_incremental_by_loaded_at": True}
+LOG: Final = (
+    "select 'r' as run_id, 't' as task_id, 1 as attempt, true as passed,"
+    " timestamp '2026-01-01' as loaded_at"
+)
+
+
+@pytest.mark.parametrize("variables", [{}, BY_TIME])
+def test_new_rows_of_anyones_table_are_seen(consumer: Project, variables: dict[str, Any]) -> None:
+    build(consumer, LOG, variables)
+    consumer.execute(
+        "insert into evals.log values ('r', 't', 2, false, '2026-01-01'),"
+        " ('other', 't', 1, true, '2026-01-02')"
+    )
+    consumer.run({**MODEL, **variables})
+    rows = consumer.query("select run_id, n, c from passk_runs order by 1")
+    assert rows == [("other", 1, 1), ("r", 2, 1)]
+
+
+def test_rows_gone_from_anyones_table_are_gone(consumer: Project) -> None:
+    build(consumer, f"{LOG} union all select 'other', 't', 1, true, timestamp '2026-01-01'")
+    consumer.execute("delete from evals.log where run_id = 'r'")
+    consumer.run(MODEL)
+    assert consumer.query("select run_id from passk_runs") == [("other",)]
+    assert consumer.query("select distinct run_id from passk_suite_metrics") == [("other",)]
+
+
+def test_by_loaded_at_a_table_must_have_it(consumer: Project) -> None:
+    """Else nothing would ever be new."""
+    consumer.execute(f"create table evals.log as select * exclude (loaded_at) from ({LOG})")
+    message = consumer.refused({**MODEL, **BY_TIME})
+    assert message.startswith('passk: "passk"."main"."my_attempts" has no column loaded_at, by')
+
+
+def test_by_loaded_at_a_row_without_it_is_seen(consumer: Project) -> None:
+    build(consumer, LOG, BY_TIME)
+    consumer.execute("insert into evals.log values ('other', 't', 1, true, null)")
+    consumer.run({**MODEL, **BY_TIME})
+    assert consumer.query("select run_id from passk_runs order by 1") == [("other",), ("r",)]
+
+
+def test_from_a_demo_to_a_landed_log_nothing_of_the_demo_is_left(
+    project: Project, attempts: Callable[..., list[Any]]
+) -> None:
+    """Both targets may be pointed at one database."""
+    project.run(command="seed", target="demo", select=["passk_demo_attempts"])
+    project.run(target="demo")
+    demo = project.query("select count(*) from passk_runs")[0][0]
+    assert demo >= 3
+    project.land(attempts("mine", "task", "PFP"))
+    project.run()
+    assert project.query("select run_id from passk_runs") == [("mine",)]
+    assert project.query("select distinct run_id from passk_suite_metrics") == [("mine",)]
+    assert project.query("select distinct run_id from passk_tasks") == [("mine",)]
