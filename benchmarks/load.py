@@ -153,7 +153,7 @@ def read_json_sql(name: str, path: Path) -> str:
     )
 
 
-def duckdb_type(shape: Any) -> str:  # noqa: ANN401
+def duckdb_type(shape: Any) -> str:  # noqa: ANN401 -- a shape of any depth
     """The type of a shape; what may be anything is text."""
     if isinstance(shape, list):
         return f"{duckdb_type(shape[0])}[]"

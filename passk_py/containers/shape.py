@@ -10,7 +10,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["ANY", "Shape", "decoder", "loaded"]
+__all__ = ["ANY", "Shape", "decoder", "loaded", "loaded_or_none"]
 
 ANY = None
 """In a shape: the value as it is, whatever it is."""
@@ -88,3 +88,17 @@ def loaded(data: bytes) -> Any:  # noqa: ANN401 - JSON
         return json.loads(data)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+
+
+def loaded_or_none(data: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Load a row whole as :func:`loaded` does; None if it can't be.
+
+    Examples
+    --------
+    >>> loaded_or_none(b'{"a": NaN}'), loaded_or_none(b"{")
+    ({'a': nan}, None)
+    """
+    try:
+        return loaded(data)
+    except ValueError:
+        return None

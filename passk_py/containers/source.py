@@ -20,6 +20,8 @@ __all__ = [
     "PieceReader",
     "compression_of",
     "open_bytes",
+    "open_log",
+    "position_of",
     "read_chunk",
     "zstd_bytes",
 ]
@@ -68,6 +70,19 @@ def open_bytes(path: Path, compression: Compression) -> IO[bytes]:
     if compression == "zstd":
         return zstd_bytes(path.open("rb"))
     return path.open("rb")
+
+
+def open_log(path: Path) -> IO[bytes]:
+    """Open a file for reading what it holds, however it is compressed; see :func:`open_bytes`."""
+    with path.open("rb") as file:
+        compression = compression_of(file.read(4))
+    return open_bytes(path, compression)
+
+
+def position_of(file: IO[bytes]) -> int:
+    """Tell how far a file is read, as nearly as can be in bytes as they lie on the disk."""
+    inner: IO[bytes] = getattr(file, "fileobj", None) or file
+    return inner.tell()
 
 
 def zstd_bytes(file: IO[bytes]) -> IO[bytes]:

@@ -28,7 +28,7 @@ from passk_py.containers.json_walk import EACH
 from passk_py.containers.shape import ANY
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, Unfit, at, flag, number, text
-from passk_py.formats.naming import digest_of
+from passk_py.formats.naming import digest_of, run_of_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -167,8 +167,7 @@ class BigCodeBench(JsonHarness):
 
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after the file without its ending, or after the folder."""
-        name = (super().default_run_id(path) or "").removesuffix(_ENDING).rstrip("_")
-        return name or path.parent.name or None
+        return run_of_results(path, self.suffixes)
 
     def _named(self, log: Log) -> re.Match[str] | None:
         return _NAME.fullmatch(self.default_run_id(log.path) or "")

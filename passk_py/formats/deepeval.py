@@ -29,12 +29,12 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH, JsonWalk
-from passk_py.containers.shape import ANY, decoder, loaded
-from passk_py.containers.source import BOM, open_bytes, read_chunk
+from passk_py.containers.shape import ANY, decoder, loaded_or_none
+from passk_py.containers.source import BOM, open_log, read_chunk
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, at, text
 from passk_py.formats.naming import LONGEST_TASK, Names, digest_of, shortened, small_tags
-from passk_py.formats.sample import compressed_how, top_level_keys
+from passk_py.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -169,7 +169,7 @@ class DeepEval(JsonHarness):
             with log.opened(path) as file:
                 yield from self.read_file(file, log, (*top, _LISTS[0], EACH))
             if cases[1]:
-                with open_bytes(path, compressed_how(path)) as file:
+                with open_log(path) as file:
                     for record in self.read_file(file, log, (*top, _LISTS[1], EACH)):
                         # That the file is cut off has been said.
                         if not record.ends:
@@ -231,7 +231,7 @@ class DeepEval(JsonHarness):
 
 def _top(path: Path) -> tuple[str, ...]:
     """Tell whether the run is under a key of its own, from the keys of the document."""
-    with open_bytes(path, compressed_how(path)) as file:
+    with open_log(path) as file:
         start = read_chunk(file, _PIECE) or b""
     return (_RUN,) if _RUN in top_level_keys(start.removeprefix(BOM).lstrip()) else ()
 
@@ -240,14 +240,11 @@ def _survey(path: Path, rows_at: tuple[str, ...], names: Names) -> int:
     """Find out which names have cases of several inputs, and count the cases."""
     cases = 0
     decode = decoder({"name": ANY, "input": ANY, "scenario": ANY, "multimodalInput": ANY})
-    with open_bytes(path, compressed_how(path)) as file:
+    with open_log(path) as file:
         for element in JsonWalk(file, rows_at, decode).rows():
             row = element.value
             if row is None and element.fault is None:
-                try:
-                    row = loaded(element.data)
-                except ValueError:
-                    continue
+                row = loaded_or_none(element.data)
             if isinstance(row, dict):
                 name = text(row.get("name"))
                 names.note(name and _without_repeat(name), _input(row))

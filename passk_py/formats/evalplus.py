@@ -26,10 +26,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH, JsonWalk
 from passk_py.containers.shape import ANY, decoder
-from passk_py.containers.source import open_bytes
+from passk_py.containers.source import open_log
 from passk_py.formats.harness import JsonHarness, Unfit, at, text
-from passk_py.formats.naming import digest_of
-from passk_py.formats.sample import compressed_how
+from passk_py.formats.naming import digest_of, run_of_results
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -49,7 +48,6 @@ _TIMEOUT: Final = "timeout"
 _FORMER: Final = {"success": _PASS, "failed": "fail", "timed out": _TIMEOUT}
 _FORMERLY_AT: Final = ("eval", EACH)
 _FIRST: Final = decoder({"nfiles": ANY, "base": ANY})
-_ENDING: Final = "eval_results"
 _NAME: Final = re.compile(r"(.+)_([a-z0-9]+)_temp_([0-9.]+)(?:[-_]sanitized)?")
 _SUITES: Final = {"HumanEval": "humaneval", "Mbpp": "mbpp"}
 
@@ -111,7 +109,7 @@ class EvalPlus(JsonHarness):
     def read(self, log: Log) -> Iterator[Record]:
         """Look which of the two forms a file has, then read it."""
         for path in log.files:
-            with open_bytes(path, compressed_how(path)) as file:
+            with open_log(path) as file:
                 first = next(JsonWalk(file, _FORMERLY_AT, _FIRST).rows(), None)
             former = first is not None and isinstance(first.value, dict) and _is_former(first.value)
             with log.opened(path) as file:
@@ -143,8 +141,7 @@ class EvalPlus(JsonHarness):
 
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after the file without its ending, or after the folder."""
-        name = (super().default_run_id(path) or "").removesuffix(_ENDING).rstrip("_")
-        return name or path.parent.name or None
+        return run_of_results(path, self.suffixes)
 
 
 def _is_former(keys: Collection[str]) -> bool:

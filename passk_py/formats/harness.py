@@ -13,6 +13,7 @@ from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
@@ -21,18 +22,17 @@ from passk_py.containers.json_walk import Element, JsonWalk
 from passk_py.containers.json_whole import MAX_WHOLE_BYTES, Whole, whole_decoder
 from passk_py.containers.lines import read_lines
 from passk_py.containers.shape import Shape, decoder, loaded
-from passk_py.containers.source import open_bytes, read_chunk
+from passk_py.containers.source import open_log, position_of, read_chunk
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.formats.base import Field, Format
-from passk_py.formats.sample import Sample, compressed_how
+from passk_py.formats.naming import without_endings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from passk_py.formats.base import Kind, Refusal
-
-    _DecodesWhole = Callable[[bytes], Whole | None]
+    from passk_py.formats.sample import Sample
 
 __all__ = [
     "HARNESS_FIELDS",
@@ -152,7 +152,7 @@ class Log:
     @contextmanager
     def opened(self, path: Path) -> Iterator[IO[bytes]]:
         """Open one of its files, decompressed."""
-        with open_bytes(path, compressed_how(path)) as file:
+        with open_log(path) as file:
             self._open = file
             try:
                 yield file
@@ -163,8 +163,7 @@ class Log:
     @property
     def position(self) -> int:
         """How many bytes are read, as they lie on the disk."""
-        inner = getattr(self._open, "fileobj", None) or self._open
-        return self._done + (inner.tell() if inner else 0)
+        return self._done + (position_of(self._open) if self._open else 0)
 
     def beside(self, path: Path) -> Any:  # noqa: ANN401 - JSON
         """Load a small JSON file that says more of the log; None if there is none that can be read.
@@ -233,10 +232,7 @@ class Harness(Format):
 
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after the file or folder."""
-        name = path.name
-        for ending in (".gz", ".zst", *self.suffixes):
-            name = name.removesuffix(ending)
-        return name or None
+        return without_endings(path.name, self.suffixes)
 
     def group(self, sample: Sample) -> Path | None:
         """Name the folder whose files are one log together; None if a file is a log of its own."""
@@ -335,27 +331,47 @@ class JsonHarness(Harness):
             for place, row in enumerate(rows):
                 yield from self.records(Element(b"", rows_at[:-1], place, row), log)
             return
-        wanted = frozenset(self.head_shapes)
-        walk = JsonWalk(file, rows_at, _decoder_of(self.shape), wanted, begun)
+        walk = JsonWalk(file, rows_at, self._decode, frozenset(self.head_shapes), begun)
         for element in walk.rows():
-            _note_heads(walk, self.head_shapes, log)
+            self._note_heads(walk, log)
             yield from self.records(element, log)
-        _note_heads(walk, self.head_shapes, log)
+        self._note_heads(walk, log)
+
+    @cached_property
+    def _decode(self) -> Callable[[bytes], Any]:
+        return decoder(self.shape)
+
+    @cached_property
+    def _decode_heads(self) -> dict[tuple[str, ...], Callable[[bytes], Any]]:
+        return {path: decoder(shape) for path, shape in self.head_shapes.items()}
+
+    @cached_property
+    def _decode_whole(self) -> dict[tuple[str, ...], Callable[[bytes], Whole | None] | None]:
+        """By the path to the rows, as it comes."""
+        return {}
 
     def _whole(self, rows_at: tuple[str, ...], data: bytes) -> Whole | None:
         """Decode a small document at once; None if that does not work out."""
-        key = (id(self.shape), id(self.head_shapes), rows_at)
-        if key not in _WHOLE_DECODERS:
-            decode = whole_decoder(rows_at, self.shape, self.head_shapes)
-            _WHOLE_DECODERS[key] = (self.shape, self.head_shapes, decode)
-        made = _WHOLE_DECODERS[key][2]
-        return made(data) if made else None
+        if rows_at not in self._decode_whole:
+            made = whole_decoder(rows_at, self.shape, self.head_shapes)
+            self._decode_whole[rows_at] = made
+        decode = self._decode_whole[rows_at]
+        return decode(data) if decode else None
+
+    def _note_heads(self, walk: JsonWalk, log: Log) -> None:
+        for path in list(walk.heads):
+            data = walk.heads.pop(path)
+            try:
+                value = self._decode_heads[path](data)
+            except (TypeError, ValueError, RecursionError):
+                value, _ = _second_look(data)
+            log.heads[".".join(path)] = value
 
     def _read_lines(
-        self, file: IO[bytes], log: Log, shape: Shape | None = None
+        self, file: IO[bytes], log: Log, decode: Callable[[bytes], Any] | None = None
     ) -> Iterator[Record]:
-        """Read lines, of which another shape may be wanted than of other files."""
-        decode = _decoder_of(self.shape if shape is None else shape)
+        """Read lines, of which more may be wanted than of other files."""
+        decode = decode or self._decode
         for batch in read_lines(file):
             lines = zip(
                 batch.numbers, batch.texts, batch.codes, batch.reasons, batch.ends, strict=True
@@ -398,30 +414,6 @@ class JsonHarness(Harness):
                     yield Record(values, row, size=size)
         except Unfit as unfit:
             yield Record(None, row, (unfit.code, unfit.reason), size=size)
-
-
-# With the shape, so that no other can get its place in memory.
-_DECODERS: dict[int, tuple[Shape, Callable[[bytes], Any]]] = {}
-
-
-_WHOLE_DECODERS: dict[tuple[int, int, tuple[str, ...]], tuple[Any, Any, _DecodesWhole | None]] = {}
-
-
-def _decoder_of(shape: Shape) -> Callable[[bytes], Any]:
-    """Make the decoder of a format's shape once."""
-    if id(shape) not in _DECODERS:
-        _DECODERS[id(shape)] = (shape, decoder(shape))
-    return _DECODERS[id(shape)][1]
-
-
-def _note_heads(walk: JsonWalk, shapes: Mapping[tuple[str, ...], Shape], log: Log) -> None:
-    for path in list(walk.heads):
-        data = walk.heads.pop(path)
-        try:
-            value = _decoder_of(shapes[path])(data)
-        except (TypeError, ValueError, RecursionError):
-            value, _ = _second_look(data)
-        log.heads[".".join(path)] = value
 
 
 def _second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:

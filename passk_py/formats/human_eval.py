@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from passk_py.formats.base import Container, Field, Format, Key, Kind
+from passk_py.formats.naming import without_endings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HumanEval"]
 
-_ENDINGS: Final = (".gz", ".zst", ".jsonl", "_results", ".jsonl")
+_ENDINGS: Final = (".jsonl", "_results", ".jsonl")
 
 
 class HumanEval(Format):
@@ -110,7 +111,4 @@ class HumanEval(Format):
 
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after the file of the samples."""
-        name = path.name
-        for ending in _ENDINGS:
-            name = name.removesuffix(ending)
-        return name or None
+        return without_endings(path.name, _ENDINGS)

@@ -40,10 +40,10 @@ from xml.parsers.expat import ExpatError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from passk_py.containers.source import open_bytes, read_chunk
+from passk_py.containers.source import open_log, read_chunk
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, Harness, Record
-from passk_py.formats.sample import compressed_how
+from passk_py.formats.naming import natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -94,7 +94,6 @@ _TIMEOUT: Final = re.compile(
     r"failed: timeout|(?:the )?test timed out|.{0,200}exceeded timeout of [0-9]",
     re.IGNORECASE | re.DOTALL,
 )
-_DIGITS: Final = re.compile("([0-9]+)")
 
 
 class JUnit(Harness):
@@ -185,7 +184,7 @@ class JUnit(Harness):
         """Read the files of a folder."""
         log.heads |= {"of": {}, "others": False}
         for path in sorted(log.files, key=_natural):
-            with open_bytes(path, compressed_how(path)) as file:
+            with open_log(path) as file:
                 known = _Names(_cases(file))
             with log.opened(path) as file:
                 yield from _records(file, known, log)
@@ -565,7 +564,4 @@ def _iso(timestamp: str) -> str | None:
 
 def _natural(path: Path) -> list[list[str | int]]:
     """Split a path so that the numbers in it are compared as such."""
-    return [
-        [int(part) if place % 2 else part for place, part in enumerate(_DIGITS.split(name))]
-        for name in path.parts
-    ]
+    return [natural(name) for name in path.parts]

@@ -39,14 +39,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH, JsonWalk
 from passk_py.containers.lines import read_lines
-from passk_py.containers.shape import ANY, decoder, loaded
-from passk_py.containers.source import open_bytes
+from passk_py.containers.shape import ANY, decoder, loaded, loaded_or_none
+from passk_py.containers.source import open_log
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, Unfit, at, text
-from passk_py.formats.sample import compressed_how
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from passk_py.containers.json_walk import Element
@@ -196,14 +195,14 @@ class LmEval(JsonHarness):
             log.heads["filters"] = [text(name) or _NONE for name in names_of]
             log.heads["seen"] = Counter()
             names = tuple(dict.fromkeys(name for found in metrics.values() for name in found))
-            shape = _shape_with(names)
+            decode = _decoder_with(names)
             is_list = _is_list(path)
             with log.opened(path) as file:
                 if is_list:
-                    for element in JsonWalk(file, (EACH,), decoder(shape)).rows():
+                    for element in JsonWalk(file, (EACH,), decode).rows():
                         yield from self.records(element, log)
                 else:
-                    yield from self._read_lines(file, log, shape)
+                    yield from self._read_lines(file, log, decode)
 
     def _task_of(self, path: Path, results: Any) -> str | None:  # noqa: ANN401 - JSON
         """Find the task of a file of the first versions: ``<arguments>_<task>.jsonl``."""
@@ -271,14 +270,14 @@ def _unwritten(row: dict[str, Any], log: Log) -> str:
 
 
 def _is_list(path: Path) -> bool:
-    with open_bytes(path, compressed_how(path)) as file:
+    with open_log(path) as file:
         return file.read(_START).lstrip().startswith(b"[")
 
 
 def _texts(path: Path) -> Iterator[str]:
     """Give the documents of a file as they are written."""
     is_list = _is_list(path)
-    with open_bytes(path, compressed_how(path)) as file:
+    with open_log(path) as file:
         if is_list:
             for element in JsonWalk(file, (EACH,), decoder({})).rows():
                 yield element.data.decode("utf-8", "replace")
@@ -288,8 +287,8 @@ def _texts(path: Path) -> Iterator[str]:
 
 
 @lru_cache(maxsize=32)
-def _shape_with(names: tuple[str, ...]) -> Shape:
-    return {**dict.fromkeys(names, ANY), **dict(LmEval.shape)}  # type: ignore[arg-type]
+def _decoder_with(names: tuple[str, ...]) -> Callable[[bytes], Any]:
+    return decoder({**dict.fromkeys(names, ANY), **dict(LmEval.shape)})  # type: ignore[arg-type]
 
 
 def _metrics_of(path: Path) -> dict[str, dict[str, bool]]:
@@ -326,13 +325,11 @@ def _metrics_of(path: Path) -> dict[str, dict[str, bool]]:
 
 
 def _decoded(decode: Any, line: str) -> dict[str, Any]:  # noqa: ANN401 - either of two functions
+    data = line.encode("utf-8", "surrogatepass")
     try:
-        row = decode(line.encode("utf-8", "surrogatepass"))
+        row = decode(data)
     except (TypeError, ValueError, RecursionError):
-        try:
-            row = loaded(line.encode("utf-8", "surrogatepass"))
-        except ValueError:
-            return {}
+        row = loaded_or_none(data)
     return row if isinstance(row, dict) else {}
 
 

@@ -14,6 +14,7 @@ from passk_py.containers.shape import ANY
 from passk_py.errors import PasskError
 from passk_py.formats.base import Field, Format, Refusal, listed
 from passk_py.formats.harness import JsonHarness
+from passk_py.formats.naming import without_endings
 from passk_py.sql_text import identifier, quote
 
 if TYPE_CHECKING:
@@ -175,12 +176,8 @@ class _MappedTable(_Described, Format):
         return None
 
     def default_run_id(self, path: Path) -> str | None:
-        if "run_id" in self._mapping.expressions:
-            return None
-        name = path.name
-        for ending in (".gz", ".zst", *_SUFFIXES):
-            name = name.removesuffix(ending)
-        return name or None
+        said = "run_id" in self._mapping.expressions
+        return None if said else without_endings(path.name, self.suffixes)
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
         fields = {column: _field(one, columns) for column, one in self._mapping.expressions.items()}

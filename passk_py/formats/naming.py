@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
+    from pathlib import Path
 
 __all__ = [
     "LONGEST_TASK",
@@ -19,9 +20,11 @@ __all__ = [
     "digest_of",
     "natural",
     "packed",
+    "run_of_results",
     "short_digest",
     "shortened",
     "small_tags",
+    "without_endings",
 ]
 
 LONGEST_TASK: Final = 200
@@ -135,6 +138,25 @@ def small_tags(metadata: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
         elif isinstance(value, bool | int | float):
             tags[name] = value
     return tags
+
+
+def without_endings(name: str, endings: Iterable[str]) -> str | None:
+    """Take the endings off a file's name, those of compression first; None if nothing is left.
+
+    Examples
+    --------
+    >>> without_endings("run-1.jsonl.gz", (".jsonl",)), without_endings(".json", (".json",))
+    ('run-1', None)
+    """
+    for ending in (".gz", ".zst", *endings):
+        name = name.removesuffix(ending)
+    return name or None
+
+
+def run_of_results(path: Path, endings: Iterable[str]) -> str | None:
+    """Name the run of a ``<name>_eval_results.json`` by its name or, without one, by its folder."""
+    name = without_endings(path.name, (*endings, "eval_results")) or ""
+    return name.rstrip("_") or path.parent.name or None
 
 
 def natural(name: str) -> list[str | int]:

@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH, Element, JsonWalk
 from passk_py.containers.lines import read_lines
-from passk_py.containers.shape import ANY, decoder, loaded
-from passk_py.containers.source import open_bytes, read_chunk
+from passk_py.containers.shape import ANY, decoder, loaded_or_none
+from passk_py.containers.source import open_log, read_chunk
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, Unfit, at, text
 from passk_py.formats.naming import (
@@ -46,8 +46,8 @@ from passk_py.formats.naming import (
     short_digest,
     shortened,
     small_tags,
+    without_endings,
 )
-from passk_py.formats.sample import compressed_how
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -297,7 +297,7 @@ class Promptfoo(JsonHarness):
     def _surveyed(self, path: Path, log: Log) -> _Plan:
         """Read the log once for its tests and columns."""
         plan = _Plan()
-        with open_bytes(path, compressed_how(path)) as file:
+        with open_log(path) as file:
             for row in self._rows(file, log):
                 try:
                     _note(plan, row)
@@ -312,9 +312,9 @@ class Promptfoo(JsonHarness):
         walk = JsonWalk(file, self.rows_at, _decode_survey(), frozenset(self.head_shapes))
         for element in walk.rows():
             if element.fault is None:
-                yield element.value if element.value is not None else _loaded(element.data)
+                yield element.value if element.value is not None else loaded_or_none(element.data)
         for names, data in walk.heads.items():
-            log.heads[".".join(names)] = _loaded(data)
+            log.heads[".".join(names)] = loaded_or_none(data)
 
 
 class PromptfooLines(Promptfoo):
@@ -342,11 +342,9 @@ class PromptfooLines(Promptfoo):
 
     def doubled(self, sample: Sample) -> Refusal | None:
         """Look for the rows in the JSON of the same name, which says more of them."""
-        name = sample.path.name
-        for ending in (".gz", ".zst", ".jsonl"):
-            name = name.removesuffix(ending)
+        name = without_endings(sample.path.name, self.suffixes) or ""
         other = sample.path.with_name(f"{name}.json")
-        row = _loaded(sample.start.split(b"\n", 1)[0])
+        row = loaded_or_none(sample.start.split(b"\n", 1)[0])
         id_ = text(at(row, "id"))
         if id_ is None or other.is_symlink() or not other.is_file() or not _holds(other, id_):
             return None
@@ -365,7 +363,7 @@ class PromptfooLines(Promptfoo):
                     try:
                         yield decode(data)
                     except (TypeError, ValueError, RecursionError):
-                        yield _loaded(data)
+                        yield loaded_or_none(data)
 
 
 @cache
@@ -493,7 +491,7 @@ def _task(row: dict[str, Any], plan: _Plan) -> str | None:
         return description
     if description is None and variables == b"null":
         return None
-    written = json.dumps(_loaded(variables), ensure_ascii=False, sort_keys=True)
+    written = json.dumps(loaded_or_none(variables), ensure_ascii=False, sort_keys=True)
     if len(written) > LONGEST_TASK:
         written = f"{written[:LONGEST_TASK]}~{short_digest(variables)}"
     name = written if description is None else f"{description} {written}"
@@ -517,18 +515,11 @@ def _inside(value: dict[str, Any], name: str) -> dict[str, Any]:
     return inner if isinstance(inner, dict) else {}
 
 
-def _loaded(data: bytes) -> Any:  # noqa: ANN401 - JSON
-    try:
-        return loaded(data)
-    except ValueError:
-        return None
-
-
 def _holds(path: Path, words: str) -> bool:
     """Look for a text in a file."""
     wanted = words.encode("utf-8", "replace")
     try:
-        with open_bytes(path, compressed_how(path)) as file:
+        with open_log(path) as file:
             kept = b""
             while chunk := read_chunk(file, 1 << 20):
                 if wanted in kept + chunk:

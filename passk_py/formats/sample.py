@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SAMPLE_BYTES",
     "Sample",
-    "compressed_how",
     "glob_literal",
     "kind_of",
     "take_sample",
@@ -180,12 +179,6 @@ def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
             raise
         return _unreadable(sample, f"damaged ({error})", "Write or copy the file again.")
     return _text(sample, head, whole=whole)
-
-
-def compressed_how(path: Path) -> Compression:
-    """Tell how a file is compressed."""
-    with path.open("rb") as file:
-        return compression_of(file.read(4))
 
 
 def _unreadable(sample: Sample, what: str, hint: str) -> Sample:

@@ -35,11 +35,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH
 from passk_py.containers.shape import ANY
-from passk_py.containers.source import BOM, open_bytes, read_chunk
+from passk_py.containers.source import BOM, open_log, read_chunk
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, Record, Unfit, at, text
-from passk_py.formats.naming import natural
-from passk_py.formats.sample import compressed_how, top_level_keys
+from passk_py.formats.naming import natural, without_endings
+from passk_py.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -258,7 +258,7 @@ def _runs_of(files: Iterable[Path]) -> tuple[dict[Path, _Run], dict[Path, _Run]]
 
 def _is_summary(path: Path) -> bool:
     """Tell whether a file that is called as a report is a summary."""
-    with open_bytes(path, compressed_how(path)) as file:
+    with open_log(path) as file:
         start = read_chunk(file, _PIECE) or b""
     return "total_instances" in top_level_keys(start.removeprefix(BOM).lstrip())
 
@@ -267,9 +267,7 @@ def _named(summary: Path, known: Mapping[str, _Run]) -> _Run:
     """Take a summary's name apart. Both the model and the run may have dots."""
     if summary.name.startswith((_REPORT, f"output.{_REPORT}")):
         return _Run(summary.parent.name, "", summary.parent)
-    stem = summary.name
-    for ending in (".gz", ".zst", ".json"):
-        stem = stem.removesuffix(ending)
+    stem = without_endings(summary.name, (".json",)) or ""
     if stem in known:
         return known[stem]
     logs = _directory_of(summary).joinpath(*_LOGS)

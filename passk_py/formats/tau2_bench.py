@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH
 from passk_py.containers.shape import ANY
-from passk_py.containers.source import BOM, open_bytes, read_chunk
+from passk_py.containers.source import BOM, open_log, read_chunk
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, at, number, text
-from passk_py.formats.sample import compressed_how, top_level_keys
+from passk_py.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -230,7 +230,7 @@ def _is_one(keys: frozenset[str], sample: Sample) -> bool:
 
 def _is_single(path: Path) -> bool:
     """Tell whether a file is one simulation, from the keys that it starts with."""
-    with open_bytes(path, compressed_how(path)) as file:
+    with open_log(path) as file:
         start = read_chunk(file, _PIECE) or b""
     return "task_id" in top_level_keys(start.removeprefix(BOM).lstrip())
 

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH
 from passk_py.containers.shape import ANY
-from passk_py.containers.source import BOM, open_bytes, read_chunk
+from passk_py.containers.source import BOM, open_log, read_chunk
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, Unfit, at, seconds_between, text
 from passk_py.formats.naming import digest_of, small_tags
-from passk_py.formats.sample import compressed_how, top_level_keys
+from passk_py.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -251,7 +251,7 @@ def _head(log: Log, *names: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def _start(path: Path) -> bytes:
-    with open_bytes(path, compressed_how(path)) as file:
+    with open_log(path) as file:
         start = read_chunk(file, _PIECE) or b""
     return start.removeprefix(BOM).lstrip()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from passk_py.containers.source import open_bytes
+from passk_py.containers.source import open_bytes, position_of
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
 from passk_py.formats.harness import Expected, Harness, Log
@@ -18,7 +18,6 @@ from passk_py.landing.readers import as_arrow, careful_batches, frame_of, relati
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import IO
 
     from passk_py.containers.lines import Batch
     from passk_py.formats import Format
@@ -89,8 +88,8 @@ def numbered(reader: Format, relation: str) -> str:
     str
         The query with ``attempt`` counted from 1 in the order of ``started_at`` or, where there is
         none, of the numbers that the rows have, and then of the rows. Rejected rows that tell their
-        task are counted too, so that the number
-        of a good one does not depend on whether another is.
+        task are counted too, so that the number of a good one does not depend on whether another
+        is.
     """
     if not reader.numbers_attempts:
         return relation
@@ -122,10 +121,11 @@ def staged(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[St
     """
     try:
         log = Log(source.sample.path, source.sample.files or (source.sample.path,))
-        rows, rejected = _stage(connection, source, log)
+        contract = source.contract(fast=False)
+        rows, rejected = _stage(connection, source, contract, log)
         filled, expected, excluded, missing = _STAGE, None, {}, 0
         if isinstance(source.reader, Harness):
-            filled = _filled(source, source.reader.fills(log))
+            filled = _filled(contract, source.reader.fills(log))
             expected = _expected(connection, source.reader.expected(log), filled)
             excluded = _excluded(connection)
             missing = _missing(connection, expected, filled) if expected else 0
@@ -143,9 +143,10 @@ def staged(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[St
         connection.execute(f"drop table if exists {_SAID}")
 
 
-def _stage(connection: duckdb.DuckDBPyConnection, source: Source, log: Log) -> tuple[int, int]:
+def _stage(
+    connection: duckdb.DuckDBPyConnection, source: Source, contract: ContractSql, log: Log
+) -> tuple[int, int]:
     """Read the file; how many rows it has, and how many of them are refused."""
-    contract = source.contract(fast=False)
     into, rows = "create or replace temp table passk_stage as", 0
     for batch, position in _batches(source, log):
         if not len(batch):
@@ -178,13 +179,9 @@ def _judge(
 ) -> None:
     """Add a batch to the stage, and say what is wrong with its rows if anything is."""
     if not any(batch.codes):
-        task = "case when odd then error('a row breaks a rule') else task_id end as task_id"
-        typed = (
-            f"select * exclude (odd) replace ({task}), {_NO_REASON} "
-            f"from ({contract.typed(relation)})"
-        )
+        unrefused = f"select *, {_NO_REASON} from ({contract.all_good(relation)})"
         try:
-            _execute(connection, f"{into} {typed}", batch)
+            _execute(connection, f"{into} {unrefused}", batch)
         except duckdb.InvalidInputException:
             # Some row does break one, and the longer query says which.
             pass
@@ -224,14 +221,14 @@ def _batches(source: Source, log: Log) -> Iterator[tuple[Batch, int]]:
         return
     with open_bytes(sample.path, sample.compression) as file:
         for batch in careful_batches(sample, reader, file):
-            yield batch, _position(file)
+            yield batch, position_of(file)
 
 
-def _filled(source: Source, fills: Mapping[str, Any]) -> str:
+def _filled(contract: ContractSql, fills: Mapping[str, Any]) -> str:
     """Write SQL for the stage with what the log says of all its attempts."""
     tags = fills.get("tags") or {}
     heads = {name: _fill(value) for name, value in fills.items() if name != "tags"}
-    filled = source.contract(fast=False).filled(
+    filled = contract.filled(
         heads, {name: value for name, tag in tags.items() if (value := _fill(tag)) is not None}
     )
     columns = ", ".join(f"{sql} as {name}" for name, sql in filled.items())
@@ -328,9 +325,3 @@ def _refuse_without_attempts(connection: duckdb.DuckDBPyConnection, source: Sour
     if readable and readable == without:
         refusal = source.reader.without_attempt(source.sample)
         raise PasskError(f"{source.sample.path} has {refusal.message}.", hint=refusal.hint)
-
-
-def _position(file: IO[bytes]) -> int:
-    """Tell how far a file is read, as nearly as can be in bytes as they lie on the disk."""
-    inner: IO[bytes] = getattr(file, "fileobj", None) or file
-    return inner.tell()
