@@ -10,8 +10,9 @@ logs do. Then, each in a process of its own so that peak memory is its own:
 - ``passk load`` of the file into a new database: recognition, digest, typing, every rule, landing.
 
 The second part writes one log with short and one with ten times longer transcripts: peak memory must not follow them.
-The third, where a Python with inspect-ai is named, holds a log of 10,000 samples against
-``inspect_ai.analysis.samples_df``. Medians of the repetitions; read the ratios.
+The third, where a Python with inspect-ai is named, lets Inspect make a log of 10,000 samples and holds the load of it
+against ``inspect_ai.analysis.samples_df``. Medians of the repetitions; read the ratios. Each process reads a small log of the
+format before the clock starts, so that nothing is imported while it runs.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,10 +163,11 @@ def duckdb_type(shape: Any) -> str:  # noqa: ANN401 -- a shape of any depth
     return f"STRUCT({members})"
 
 
-def timed(what: str, name: str, path: Path) -> tuple[float, float, int]:
-    """Run one side in a process of its own: seconds, peak MiB, rows."""
+def timed(what: str, name: str, path: Path, small: Path) -> tuple[float, float, int]:
+    """Run one side in a process of its own, after a small log: seconds, peak MiB, rows."""
     done = subprocess.run(
-        [sys.executable, __file__, "--run", what, "--format", name, "--path", str(path)],
+        [sys.executable, __file__, "--run", what, "--format", name, "--path", str(path),
+         "--small", str(small)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
@@ -175,7 +176,7 @@ def timed(what: str, name: str, path: Path) -> tuple[float, float, int]:
     return seconds, peak, rows
 
 
-def run(what: str, name: str, path: Path) -> None:
+def run(what: str, name: str, path: Path, small: Path) -> None:
     """Be the process that is timed."""
     import duckdb
 
@@ -184,7 +185,7 @@ def run(what: str, name: str, path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "bench.duckdb"
         # What both sides need is loaded before the clock starts.
-        load_nothing(Path(folder))
+        load_little(Path(folder), small)
         before = time.perf_counter()
         if what == "read_json":
             with duckdb.connect(str(database)) as connection:
@@ -208,17 +209,11 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def load_nothing(folder: Path) -> None:
-    """Import everything and open a database once."""
-    import polars as pl
-
+def load_little(folder: Path, small: Path) -> None:
+    """Import everything, by loading a small log."""
     from passk_py.landing import load
 
-    pl.DataFrame({"a": [1]})
-
-    log = folder / "first.jsonl"
-    log.write_text('{"run_id": "r", "task_id": "t", "attempt": 1, "passed": true}\n')
-    load(log, database=folder / "first.duckdb")
+    load(small, database=folder / "first.duckdb")
 
 
 def write(name: str, path: Path, n: int, size: int) -> None:
@@ -234,8 +229,11 @@ def compare_formats(folder: Path, megabytes: int, repeat: int) -> None:
     for name in FORMATS:
         path, size = folder / f"{name}.json", FORMATS[name][2]
         write(name, path, max(1, megabytes * 1_000_000 // (size * 6 // 5)), size)
+        small = folder / "small.json"
+        write(name, small, 8, size)
         sides = {
-            what: [timed(what, name, path) for _ in range(repeat)] for what in ("read_json", "load")
+            what: [timed(what, name, path, small) for _ in range(repeat)]
+            for what in ("read_json", "load")
         }
         theirs, ours = (
             statistics.median(s for s, _, _ in sides[what]) for what in ("read_json", "load")
@@ -257,73 +255,84 @@ def compare_memory(folder: Path) -> None:
         for size in (10_000, 100_000):
             path = folder / f"{name}.json"
             write(name, path, 2_000, size)
-            peaks.append(timed("load", name, path)[1])
+            peaks.append(timed("load", name, path, path)[1])
             path.unlink()
         print(f"{name:<15}{peaks[0]:>8.0f}{peaks[1]:>8.0f}{peaks[1] / peaks[0]:>7.2f} x")
 
 
-def write_inspect(path: Path, samples: int) -> None:
-    """Write a log as Inspect does: 4 epochs, a transcript in each sample, summaries beside them."""
-    dice = random.Random(1)
-    config = {"epochs": 4, "epochs_reducer": ["mean"]}
-    spec = {"eval_id": "e", "run_id": "r", "created": "2026-01-01T00:00:00+00:00", "task": "bench", "task_id": "t",
-            "task_version": 0, "task_args": {}, "dataset": {"name": "d", "samples": samples // 4}, "model": "mockllm/model",
-            "model_args": {}, "config": config, "packages": {"inspect_ai": "0.3.285"}}  # fmt: skip
-    header = {"version": 2, "status": "success", "eval": spec,
-              "plan": {"name": "plan", "steps": [], "config": {}}, "results": {"total_samples": samples,
-              "completed_samples": samples, "scores": []}, "stats": {"started_at": "2026-01-01T00:00:00+00:00",
-              "completed_at": "2026-01-01T01:00:00+00:00", "model_usage": {}}}  # fmt: skip
-    summaries = []
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for place in range(samples):
-            score = {
-                "match": {
-                    "value": dice.choice("CI"),
-                    "answer": "7",
-                    "explanation": "",
-                    "metadata": {},
-                    "history": [],
-                }
-            }
-            common = {
-                "id": place // 4,
-                "epoch": place % 4 + 1,
-                "input": "question " * 20,
-                "target": "7",
-            }
-            summaries.append({**common, "metadata": {}, "scores": score, "model_usage": {}, "started_at":
-                              "2026-01-01T00:00:00+00:00", "total_time": 1.0, "uuid": f"u{place}", "completed": True})  # fmt: skip
-            messages = [
-                {"id": f"m{i}", "content": m["content"], "role": "user"}
-                for i, m in enumerate(transcript(dice, 5_000))
-            ]
-            sample = {**common, "messages": messages, "output": {"model": "m", "choices": [], "completion": ""}, "scores": score,
-                      "metadata": {}, "store": {}, "events": [], "model_usage": {}, "uuid": f"u{place}", "attachments": {}}  # fmt: skip
-            file.writestr(f"samples/{place // 4}_epoch_{place % 4 + 1}.json", json.dumps(sample))
-        file.writestr("summaries.json", json.dumps(summaries))
-        file.writestr("header.json", json.dumps(header))
+MAKE_INSPECT = """
+import random, sys
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import match
+from inspect_ai.solver import generate
+
+folder, samples = sys.argv[1], int(sys.argv[2])
+dice = random.Random(1)
+words = "what is the sum of these numbers and why would anyone ask for it at all".split()
+
+def outputs():
+    while True:
+        text = " ".join(dice.choices(words, k=60)) + f" ANSWER: {dice.randint(0, 1)}"
+        output = ModelOutput.from_content("mockllm/model", text)
+        output.usage = ModelUsage(input_tokens=50, output_tokens=60, total_tokens=110)
+        yield output
+
+cases = [
+    Sample(id=f"case-{n}", input=" ".join(dice.choices(words, k=40)), target=str(n % 2),
+           metadata={"category": words[n % 7], "level": n % 5})
+    for n in range(samples // 4)
+]
+task = Task(dataset=MemoryDataset(cases), solver=generate(), scorer=match(), epochs=4)
+model = get_model("mockllm/model", custom_outputs=outputs())
+eval(task, model=model, log_dir=folder, display="none", max_samples=50)
+"""
+TIME_SAMPLES_DF = """
+import sys, time, warnings
+from inspect_ai.analysis import samples_df
+
+warnings.simplefilter("ignore")
+samples_df(sys.argv[2], quiet=True)
+before = time.perf_counter()
+frame = samples_df(sys.argv[1], quiet=True)
+print(time.perf_counter() - before, len(frame))
+"""
 
 
-def compare_inspect(folder: Path, python: str, samples: int) -> None:
-    path = folder / "bench.eval"
-    write_inspect(path, samples)
-    script = (
-        "import sys, time, warnings; warnings.simplefilter('ignore'); from inspect_ai.analysis import samples_df; "
-        "before = time.perf_counter(); frame = samples_df(sys.argv[1], quiet=True); "
-        "print(time.perf_counter() - before, len(frame))"
-    )
+def run_inspect(python: str, script: str, *arguments: str) -> str:
     done = subprocess.run(
-        [python, "-c", script, str(path)], capture_output=True, text=True, check=False
+        [python, "-c", script, *arguments], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise SystemExit(done.stderr)
-    theirs, rows = done.stdout.split()[-2:]
-    ours, peak, landed = timed("load", "inspect", path)
-    if not int(rows) == landed == samples:
-        raise SystemExit(f"inspect: {rows} and {landed} rows of {samples}")
+    return done.stdout
+
+
+def inspect_log(folder: Path, python: str, samples: int) -> Path:
+    """Let Inspect itself make a log, of 4 epochs, with a model that makes things up."""
+    run_inspect(python, MAKE_INSPECT, str(folder), str(samples))
+    (made,) = folder.glob("*.eval")
+    return made
+
+
+def compare_inspect(folder: Path, python: str, samples: int, repeat: int) -> None:
+    path = inspect_log(folder / "many", python, samples)
+    small = inspect_log(folder / "few", python, 8)
+    sides: dict[str, list[float]] = {"samples_df": [], "load": []}
+    peak = 0.0
+    for _ in range(repeat):
+        seconds, rows = run_inspect(python, TIME_SAMPLES_DF, str(path), str(small)).split()[-2:]
+        sides["samples_df"].append(float(seconds))
+        ours, used, landed = timed("load", "inspect", path, small)
+        sides["load"].append(ours)
+        peak = max(peak, used)
+        if not int(rows) == landed == samples:
+            raise SystemExit(f"inspect: {rows} and {landed} rows of {samples}")
+    theirs, ours = (statistics.median(side) for side in sides.values())
     print(
-        f"\ninspect, {samples:,} samples: samples_df {float(theirs):.2f} s, load {ours:.2f} s, "
-        f"{float(theirs) / ours:.0f} x as fast, peak {peak:.0f} MiB"
+        f"\ninspect, {samples:,} samples: samples_df {theirs:.2f} s, load {ours:.2f} s, "
+        f"{theirs / ours:.1f} x as fast, peak {peak:.0f} MiB"
     )
 
 
@@ -343,16 +352,17 @@ def main() -> None:
     parser.add_argument("--run", help=argparse.SUPPRESS)
     parser.add_argument("--format", help=argparse.SUPPRESS)
     parser.add_argument("--path", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--small", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.run:
-        run(given.run, given.format, given.path)
+        run(given.run, given.format, given.path, given.small)
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         compare_formats(folder, given.megabytes, given.repeat)
         compare_memory(folder)
         if given.inspect_python:
-            compare_inspect(folder, given.inspect_python, given.samples)
+            compare_inspect(folder, given.inspect_python, given.samples, given.repeat)
         else:
             print("\ninspect: left out, no --inspect-python")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_WHOLE_BYTES", "Whole", "whole_decoder"]
 
-MAX_WHOLE_BYTES: Final = 8 << 20
+MAX_WHOLE_BYTES: Final = 16 << 20
 """The largest document that is decoded at once."""
 
 Whole = tuple[list[dict[str, Any]], dict[tuple[str, ...], Any]]

@@ -1,21 +1,28 @@
 """Members of a zip as streams, with bounds on what a member may cost to read.
 
-Python's own ``zipfile`` reads the directory and what is stored or deflated. Members compressed with
-zstd (method 93), which it can't read before Python 3.14, are read here: their local header is
-passed over and their bytes go through the same decompressor as whole files of zstd. Nothing is ever
-unpacked to the disk, and no member is held in memory.
+Python's own ``zipfile`` reads the directory and what is stored or deflated; members compressed with
+zstd (method 93), which it can't read before Python 3.14, go through the same decompressor as whole
+files of zstd. Nothing is ever unpacked to the disk, and no member is held in memory.
+
+A log is looked at before it is read. The directory of one with many samples takes as long to read
+as all that is wanted of it, so the last one that was looked at is kept until it is read.
+
+A log is looked at before it is read, and the directory of one with many samples takes as long to
+read as all that is wanted of it; so the last one looked at is kept until it is read.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import struct
 import zipfile
 import zlib
 from contextlib import contextmanager
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
+from passk_py.containers.collector import COLLECTOR
 from passk_py.containers.source import PieceReader, zstd_bytes
 from passk_py.errors import PasskError
 
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-__all__ = ["MAX_MEMBER_BYTES", "ZipMembers"]
+__all__ = ["MAX_MEMBER_BYTES", "ZipMembers", "names_in"]
 
 MAX_MEMBER_BYTES: Final = 4 << 30
 """The largest member that is read, in decompressed bytes."""
@@ -33,8 +40,57 @@ _ZSTD: Final = 93
 # Methods of which a piece of the compressed bytes can't become much more than itself at once.
 _OWN: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LOCAL: Final = struct.Struct("<4s22xHH")
-_ENCRYPTED: Final = 0x1
+# Encrypted, patched, encrypted as a whole.
+_UNREADABLE: Final = 0x1 | 0x20 | 0x40
 _AGAIN: Final = "Write or copy the file again."
+
+
+_Stamp = tuple[int, int, int, int]
+_looked_at: list[tuple[_Stamp, dict[str, zipfile.ZipInfo]]] = []
+
+
+def names_in(path: Path) -> tuple[str, ...]:
+    """List the members of a zip, each once, in the order of its directory.
+
+    Of two members of one name the last counts, as ``zipfile`` has it.
+
+    Parameters
+    ----------
+    path
+        The zip.
+
+    Raises
+    ------
+    OSError
+        If it can't be read or, without a number, if its directory is damaged.
+    """
+    with path.open("rb") as file:
+        infos = _directory(file)
+        _looked_at[:] = [(_stamp_of(file), infos)]
+    return tuple(infos)
+
+
+def _directory(file: IO[bytes]) -> dict[str, zipfile.ZipInfo]:
+    try:
+        with COLLECTOR.paused(), zipfile.ZipFile(file) as read:
+            return {info.filename: info for info in read.infolist()}
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise OSError(f"it is a damaged zip ({error})") from error
+
+
+def _stamp_of(file: IO[bytes]) -> _Stamp:
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _taken(file: IO[bytes]) -> dict[str, zipfile.ZipInfo] | None:
+    """Take the directory that was kept, if it is this file's."""
+    try:
+        stamp, infos = _looked_at.pop()
+        return infos if stamp == _stamp_of(file) else None
+    except (IndexError, OSError):
+        # Nothing is kept, or the zip is no file of its own.
+        return None
 
 
 class ZipMembers:
@@ -43,15 +99,14 @@ class ZipMembers:
     Parameters
     ----------
     file
-        The zip's bytes; it can seek. One member is read at a time.
+        The zip's bytes; it can seek. Several members can be open at a time.
     most
         The largest member that is read, in decompressed bytes.
 
     Attributes
     ----------
     names
-        The names of the members, each once, in the order of the directory. Of two members of one
-        name the last counts, as ``zipfile`` has it.
+        The names of the members; see :func:`names_in`.
 
     Raises
     ------
@@ -60,13 +115,11 @@ class ZipMembers:
     """
 
     def __init__(self, file: IO[bytes], most: int = MAX_MEMBER_BYTES) -> None:
-        try:
-            self._zip = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise OSError(f"it is a damaged zip ({error})") from error
+        taken = _taken(file)
+        self._infos = _directory(file) if taken is None else taken
         self._file = file
         self._most = most
-        self.names = tuple(dict.fromkeys(self._zip.namelist()))
+        self.names = tuple(self._infos)
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
@@ -88,10 +141,12 @@ class ZipMembers:
         PasskError
             If the member is too large, or packed in a way that is not read.
         """
-        info = self._zip.getinfo(name)
+        info = self._infos[name]
         self._check(info)
-        file = self._zstd(info) if info.compress_type == _ZSTD else self._own(info)
-        with cast("IO[bytes]", _Member(file, info, self._most)) as member:
+        packed = cast("IO[bytes]", _Slice(self._file, self._start_of(info), info.compress_size))
+        own = info.compress_type != _ZSTD
+        file = zipfile.ZipExtFile(packed, "r", info) if own else zstd_bytes(packed)
+        with cast("IO[bytes]", _Member(cast("IO[bytes]", file), info, self._most)) as member:
             yield member
 
     def _check(self, info: zipfile.ZipInfo) -> None:
@@ -101,7 +156,7 @@ class ZipMembers:
                 f"The zip has a member called {info.filename!r}, which leads out of it.",
                 hint="Check where the file comes from.",
             )
-        if info.flag_bits & _ENCRYPTED:
+        if info.flag_bits & _UNREADABLE:
             raise PasskError(
                 f"The member {info.filename} of the zip is encrypted.", hint="Pack it without."
             )
@@ -114,13 +169,8 @@ class ZipMembers:
         if info.file_size > self._most:
             raise _too_large(info, self._most)
 
-    def _own(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        try:
-            return self._zip.open(info)
-        except (zipfile.BadZipFile, ValueError) as error:
-            raise OSError(f"the member {info.filename} is damaged ({error})") from error
-
-    def _zstd(self, info: zipfile.ZipInfo) -> IO[bytes]:
+    def _start_of(self, info: zipfile.ZipInfo) -> int:
+        """Find where a member's bytes begin: behind its local header."""
         self._file.seek(info.header_offset)
         header = self._file.read(_LOCAL.size)
         if len(header) < _LOCAL.size:
@@ -128,8 +178,7 @@ class ZipMembers:
         magic, name, extra = _LOCAL.unpack(header)
         if magic != b"PK\x03\x04":
             raise OSError(f"the member {info.filename} is not where the zip says")
-        start = info.header_offset + _LOCAL.size + name + extra
-        return zstd_bytes(cast("IO[bytes]", _Slice(self._file, start, info.compress_size)))
+        return info.header_offset + _LOCAL.size + int(name) + int(extra)
 
 
 def _too_large(info: zipfile.ZipInfo, most: int) -> PasskError:

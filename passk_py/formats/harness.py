@@ -324,8 +324,24 @@ class JsonHarness(Harness):
             yield from self._read_lines(file, log)
             return
         rows_at = self.rows_at if rows_at is None else rows_at
+        begun, whole = self.begin(file, rows_at)
+        yield from self.go_on(file, log, rows_at, begun, whole)
+
+    def begin(self, file: IO[bytes], rows_at: tuple[str, ...]) -> tuple[bytes, Whole | None]:
+        """Read the start of a document, and decode it at once if it is small and that works out."""
         begun = read_chunk(file, MAX_WHOLE_BYTES) or b""
-        if len(begun) < MAX_WHOLE_BYTES and (whole := self._whole(rows_at, begun)):
+        return begun, self._whole(rows_at, begun) if len(begun) < MAX_WHOLE_BYTES else None
+
+    def go_on(
+        self,
+        file: IO[bytes],
+        log: Log,
+        rows_at: tuple[str, ...],
+        begun: bytes,
+        whole: Whole | None,
+    ) -> Iterator[Record]:
+        """Give the records of a document that was begun."""
+        if whole:
             rows, heads = whole
             log.heads |= {".".join(path): value for path, value in heads.items()}
             for place, row in enumerate(rows):

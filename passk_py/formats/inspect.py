@@ -50,7 +50,7 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH, JsonWalk
 from passk_py.containers.json_whole import MAX_WHOLE_BYTES, whole_decoder
@@ -277,12 +277,14 @@ class Inspect(JsonHarness):
                 with members.opened(head) as file:
                     yield from self.read_file(file, log)
         names = _rows_of(members.names)
-        if not _SAMPLE.fullmatch(names[0]):
-            log.heads["repeats"] = _repeats(members, names)
         rows_at = () if _SAMPLE.fullmatch(names[0]) else (EACH,)
         for name in names:
             with members.opened(name) as file:
-                yield from self.read_file(file, log, rows_at)
+                begun, whole = self.begin(file, rows_at)
+                if rows_at and name == names[0]:
+                    known = whole[0] if whole and len(names) == 1 else _rows_in(members, names)
+                    log.heads["repeats"] = _repeats(known)
+                yield from self.go_on(file, log, rows_at, begun, whole)
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a sample's epoch to an attempt."""
@@ -457,26 +459,29 @@ def _rows_of(names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if _SAMPLE.fullmatch(name))
 
 
-def _repeats(members: ZipMembers, names: Iterable[str]) -> Counter[str]:
+def _repeats(rows: Iterable[Any]) -> Counter[str]:
     """Count the rows of the samples' epochs of which a log has several."""
     seen: Counter[str] = Counter()
+    for row in rows:
+        if not isinstance(row, dict):
+            continue
+        key = _key_of(row)
+        if key in seen or len(seen) < _MOST_KEYS:
+            seen[key] += 1
+    return Counter({key: times for key, times in seen.items() if times > 1})
+
+
+def _rows_in(members: ZipMembers, names: Iterable[str]) -> Iterator[Any]:
+    """Give the rows of members as far as it needs to know the samples' epochs."""
     for name in names:
         with members.opened(name) as file:
-            for key in _keys(file):
-                if key in seen or len(seen) < _MOST_KEYS:
-                    seen[key] += 1
-    return Counter({key: rows for key, rows in seen.items() if rows > 1})
-
-
-def _keys(file: IO[bytes]) -> Iterator[str]:
-    begun = read_chunk(file, MAX_WHOLE_BYTES) or b""
-    whole = _KEYS(begun) if _KEYS and len(begun) < MAX_WHOLE_BYTES else None
-    if whole:
-        yield from map(_key_of, whole[0])
-        return
-    for element in JsonWalk(file, (EACH,), _KEY, begun=begun).rows():
-        if isinstance(element.value, dict):
-            yield _key_of(element.value)
+            begun = read_chunk(file, MAX_WHOLE_BYTES) or b""
+            whole = _KEYS(begun) if _KEYS and len(begun) < MAX_WHOLE_BYTES else None
+            if whole:
+                yield from whole[0]
+            else:
+                walk = JsonWalk(file, (EACH,), _KEY, begun=begun)
+                yield from (element.value for element in walk.rows())
 
 
 def _key_of(row: dict[str, Any]) -> str:

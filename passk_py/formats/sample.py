@@ -9,7 +9,6 @@ import csv
 import io
 import json
 import re
-import zipfile
 import zlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -19,6 +18,7 @@ import duckdb
 from passk_py.containers.json_walk import EACH, JsonWalk
 from passk_py.containers.shape import loaded
 from passk_py.containers.source import BOM, Compression, compression_of, open_bytes, read_chunk
+from passk_py.containers.zip_members import names_in
 from passk_py.formats.base import Container, Kind, Refusal, listed
 
 if TYPE_CHECKING:
@@ -315,12 +315,12 @@ def _root_of(body: bytes) -> str | None:
 
 def _zip(sample: Sample) -> Sample:
     try:
-        with zipfile.ZipFile(sample.path) as file:
-            names = tuple(file.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        names = names_in(sample.path)
+    except OSError as error:
+        if error.errno is not None:
             raise
-        return _unreadable(sample, f"a damaged zip ({error})", "Write or copy the file again.")
+        what = str(error).removeprefix("it is ")
+        return _unreadable(sample, what, "Write or copy the file again.")
     if len(names) > _MOST_MEMBERS:
         return _unreadable(
             sample, f"a zip with {len(names):,} members", "Unpack what is to be loaded."

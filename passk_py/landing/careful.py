@@ -30,7 +30,8 @@ DONE: Final = 0.9
 """Which share of the time goes into reading; the rest is for writing the rows."""
 
 _STAGE: Final = "temp.passk_stage"
-_SAID: Final = "temp.passk_expected"
+_SAID: Final = "temp.passk_said"
+_EXPECTED: Final = "temp.passk_expected"
 _BATCH: Final = "passk_batch"
 # More attempts of one task than anyone makes; sums of it still fit an integer.
 _MOST_ATTEMPTS: Final = 1_000_000
@@ -140,7 +141,8 @@ def staged(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[St
         )
     finally:
         connection.execute(f"drop table if exists {_STAGE}")
-        connection.execute(f"drop table if exists {_SAID}")
+        for table in (_SAID, _EXPECTED):
+            connection.execute(f"drop table if exists {table}")
 
 
 def _stage(
@@ -272,7 +274,8 @@ def _expected(
         connection.unregister(_BATCH)
     # A task of which the log holds no attempt was to be tried in each run that it is said of. What
     # is said of a task alone comes before what is said of all.
-    return f"""
+    connection.execute(f"""
+        create or replace temp table passk_expected as
         with seen as (select distinct run_id, suite, task_id from {filled}),
         runs as (select distinct run_id, suite from {filled}),
         said as (
@@ -293,7 +296,8 @@ def _expected(
         from said
         where run_id is not null and suite is not null and task_id is not null
         group by all
-    """
+    """)
+    return f"from {_EXPECTED}"
 
 
 def _excluded(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

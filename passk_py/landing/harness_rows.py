@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.containers.collector import COLLECTOR
 from passk_py.containers.lines import BATCH_BYTES
 from passk_py.containers.table import TableBatch
 from passk_py.contract import CONTRACT_COLUMNS
@@ -42,18 +43,28 @@ def read_harness(reader: Harness, log: Log) -> Iterator[HarnessBatch]:
         Its rows, numbered from 1 in the order in which they are read; the columns are
         :data:`~passk_py.formats.harness.HARNESS_FIELDS` by their places.
     """
-    records: list[Record] = []
+    records = reader.read(log)
     first = 1
+    while True:
+        with COLLECTOR.paused():
+            some = _take(records)
+            batch = HarnessBatch(some, first, reader) if some else None
+        if batch is None:
+            return
+        yield batch
+        first += len(some)
+
+
+def _take(records: Iterator[Record]) -> list[Record]:
+    """Take as many records as make a batch; none if there are no more."""
+    taken: list[Record] = []
     size = 0
-    for record in reader.read(log):
-        records.append(record)
+    for record in records:
+        taken.append(record)
         size += record.size
-        if len(records) >= _ROWS or size >= BATCH_BYTES:
-            yield HarnessBatch(records, first, reader)
-            first += len(records)
-            records, size = [], 0
-    if records:
-        yield HarnessBatch(records, first, reader)
+        if len(taken) >= _ROWS or size >= BATCH_BYTES:
+            break
+    return taken
 
 
 class HarnessBatch(TableBatch):

@@ -6,14 +6,17 @@ import io
 import struct
 import zipfile
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import zstandard
 
 from passk_py.containers.source import read_chunk
-from passk_py.containers.zip_members import ZipMembers
+from passk_py.containers.zip_members import ZipMembers, names_in
 from passk_py.errors import PasskError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXT = "Zürich — ende\n".encode() * 10_000
 
@@ -144,3 +147,16 @@ def test_closing_a_member_leaves_the_file_open() -> None:
         with members.opened("a.json") as member:
             assert member.read(5) == TEXT[:5]
     assert not file.closed
+
+
+def test_the_directory_that_was_looked_at_is_not_another_files(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.zip", tmp_path / "b.zip"
+    first.write_bytes(packed("a.json"))
+    second.write_bytes(packed("b.json"))
+    assert names_in(first) == ("a.json",)
+    with second.open("rb") as file:
+        assert ZipMembers(file).names == ("b.json",)
+    assert names_in(first) == ("a.json",)
+    first.write_bytes(packed("longer.json"))
+    with first.open("rb") as file:
+        assert ZipMembers(file).names == ("longer.json",)
