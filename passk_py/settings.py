@@ -41,6 +41,11 @@ class Settings:
         return [int(k) for k in self.values["passk_ks"]]
 
     @property
+    def confidence(self) -> float:
+        """The confidence level of every interval."""
+        return float(self.values["passk_confidence"])
+
+    @property
     def deployment_k(self) -> int:
         """How many times in a row the agent must succeed once deployed."""
         return int(self.values["passk_deployment_k"])

@@ -109,6 +109,12 @@
     {%- endif -%}
   {%- endif -%}
 
+  {#- How sure the intervals are. -#}
+  {%- set confidence = var('passk_confidence', 0.95) -%}
+  {%- if confidence is boolean or confidence not in [0.8, 0.9, 0.95, 0.99] -%}
+    {%- do mistakes.append(passk._var_mistake('passk_confidence', confidence, '0.8, 0.9, 0.95 or 0.99')) -%}
+  {%- endif -%}
+
   {#- How they are read. -#}
   {%- set k = var('passk_deployment_k', 4) -%}
   {%- if k is boolean or k is not integer or k < 1 -%}

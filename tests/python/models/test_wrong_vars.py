@@ -20,6 +20,7 @@ DEFAULT_KS: Final = "[1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100]"
 AN_INPUT: Final = "are set, but at most one input can be."
 KS: Final = "a list of integers of at least 1."
 A_SHARE: Final = "a number from 0 to 1."
+LEVELS: Final = "0.8, 0.9, 0.95 or 0.99."
 SLICES: Final = "a list of tags or of {name: ..., expression: ...}."
 
 
@@ -129,6 +130,10 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         {"passk_on_short": "skip"},
         ['passk_on_short is "skip", but must be null_suite or eligible_only.'],
     ),
+    *(
+        ({"passk_confidence": level}, [f"passk_confidence is {level}, but must be {LEVELS}"])
+        for level in (0.5, 1, 95)
+    ),
     (
         {"passk_deployment_k": 7},
         [f"passk_deployment_k is 7, but must be one of passk_ks, which is {DEFAULT_KS}."],
@@ -210,6 +215,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         "passk_ks": [0, 2, 2],
         "passk_on_short": "x",
         "passk_slices": 5,
+        "passk_confidence": 95,
         "passk_deployment_k": 3,
         "passk_capable_threshold": 2,
         "passk_consistent_threshold": 2,
@@ -234,6 +240,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         "passk_ks is [0, 2, 2], but must hold each k once.",
         'passk_on_short is "x", but must be null_suite or eligible_only.',
         f"passk_slices is 5, but must be {SLICES}",
+        f"passk_confidence is 95, but must be {LEVELS}",
         "passk_deployment_k is 3, but must be one of passk_ks, which is [0, 2, 2].",
         f"passk_capable_threshold is 2, but must be {A_SHARE}",
         f"passk_consistent_threshold is 2, but must be {A_SHARE}",

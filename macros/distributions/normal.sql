@@ -1,0 +1,46 @@
+{% macro normal_tail(z) -%}
+  {{- passk._check_expression('normal_tail', 'z', z, 'a column, an SQL expression or a number') -}}
+  {{ return(adapter.dispatch('normal_tail', 'passk')(z)) }}
+{%- endmacro %}
+
+{#- Hart's rational approximation up to 5 sqrt(2) and a continued fraction beyond, as West 2005 puts them together. The
+    tail is what keeps its relative accuracy; the other side is its difference from 1. -#}
+{% macro default__normal_tail(z) -%}
+{%- set z_ = passk._as_double(z) -%}
+{%- set x = 'abs(' ~ z_ ~ ')' -%}
+{%- set above, below = [], [] -%}
+{%- for numbers, terms in [
+  (above, ['3.52624965998911e-2', '0.700383064443688e0', '6.37396220353165e0', '33.912866078383e0', '112.079291497871e0',
+           '221.213596169931e0', '220.206867912376e0']),
+  (below, ['8.83883476483184e-2', '1.75566716318264e0', '16.064177579207e0', '86.7807322029461e0', '296.564248779674e0',
+           '637.333633378831e0', '793.826512519948e0', '440.413735824752e0'])
+] -%}
+  {%- set sum_ = namespace(sql=terms[0]) -%}
+  {%- for term in terms[1:] -%}
+    {%- set sum_.sql = '(' ~ sum_.sql ~ ' * ' ~ x ~ ' + ' ~ term ~ ')' -%}
+  {%- endfor -%}
+  {%- do numbers.append(sum_.sql) -%}
+{%- endfor -%}
+{%- set bell = 'exp(0 - ' ~ x ~ ' * ' ~ x ~ ' / 2)' -%}
+{%- set fraction = namespace(sql=x) -%}
+{%- for i in range(12, 0, -1) -%}
+  {%- set fraction.sql = '(' ~ x ~ ' + ' ~ i ~ ' / ' ~ fraction.sql ~ ')' -%}
+{%- endfor -%}
+{%- set tail -%}
+case
+    when {{ x }} > 37 then 0e0
+    when {{ x }} < 7.0710678118654755e0 then {{ bell }} * {{ above[0] }} / {{ below[0] }}
+    else {{ bell }} / {{ fraction.sql }} / 2.5066282746310002e0
+  end
+{%- endset -%}
+case
+  when {{ z_ }} >= 0 then {{ tail }}
+  when {{ z_ }} < 0 then 1 - {{ tail }}
+end
+{%- endmacro %}
+
+
+{#- How many standard deviations an interval of the confidence level reaches to either side. -#}
+{% macro normal_quantile(confidence=none) -%}
+  {{ return(passk._quantiles_of('normal_quantile', confidence).normal) }}
+{%- endmacro %}
