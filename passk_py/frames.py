@@ -27,8 +27,10 @@ import polars as pl
 
 from passk_py import estimators as est
 from passk_py.contract import KEY, OUTCOMES
+from passk_py.distributions import checked_confidence
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
+from passk_py.suite_limits import SUITE_ENDS, curve_shape, with_suite_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +55,12 @@ UNTAGGED: Final = "(untagged)"
 
 _TASK: Final = KEY[:3]
 _STATE_METRICS: Final = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
+_LIMITS: Final = ("pass_at_k_lower", "pass_at_k_upper", "pass_hat_k_lower", "pass_hat_k_upper")
+_UNCERTAINTY: Final = (
+    *_LIMITS,
+    *("within_pass_at_k", "pass_at_k_bayes", "spread_pass_at_k_bayes"),
+    *("within_pass_hat_k", "pass_hat_k_bayes", "spread_pass_hat_k_bayes"),
+)
 _WINDOW_COUNTS: Final = ("windows", "pass_windows", "fail_windows")
 _SUITE_MEANS: Final = (
     *_STATE_METRICS,
@@ -298,8 +306,13 @@ def _ordered_tasks(log: pl.LazyFrame, keys: Sequence[str], ks: Sequence[int]) ->
 # one row per task and k
 
 
-def _states(table: pl.LazyFrame, ks: Sequence[int]) -> pl.LazyFrame:
-    """Compute every estimator once for each distinct (n, c), as lists over ks."""
+def _states(
+    table: pl.LazyFrame, ks: Sequence[int], confidence: float | None = None
+) -> pl.LazyFrame:
+    """Compute every estimator once for each distinct (n, c), as lists over ks.
+
+    With a level of confidence, how sure each is too.
+    """
     return (
         table.select("n", "c")
         .unique()
@@ -310,14 +323,42 @@ def _states(table: pl.LazyFrame, ks: Sequence[int]) -> pl.LazyFrame:
             est.pass_hat_k("n", "c", "k"),
             est.pass_at_k_plugin("n", "c", "k"),
             est.pass_hat_k_plugin("n", "c", "k"),
+            **({} if confidence is None else _uncertainty(confidence)),
         )
         .group_by("n", "c", maintain_order=True)
         .agg(pl.all())
     )
 
 
+def _uncertainty(confidence: float) -> dict[str, pl.Expr]:
+    """Give how sure the estimates of a task are: limits, variance, and a posterior.
+
+    An estimate's square less the estimate of twice as many draws is the unbiased estimate of its
+    variance. Under a uniform prior the posterior mean of p^k is pass^k of c + k passes among
+    n + 1 + k attempts, and that of (1 - p)^k the same with the failures.
+    """
+    n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
+    found: dict[str, pl.Expr] = {}
+    for metric, lucky in (("pass_at_k", n - c), ("pass_hat_k", c)):
+        estimate = est.pass_hat_k(n, lucky, k)
+        mean, square = (est.pass_hat_k(n + 1 + draws, lucky + draws, draws) for draws in (k, 2 * k))
+        found |= {
+            f"{metric}_lower": getattr(est, f"{metric}_lower")(n, c, k, confidence=confidence),
+            f"{metric}_upper": getattr(est, f"{metric}_upper")(n, c, k, confidence=confidence),
+            f"within_{metric}": (estimate**2 - est.pass_hat_k(n, lucky, 2 * k)).clip(0.0),
+            f"{metric}_bayes": 1 - mean if metric == "pass_at_k" else mean,
+            f"spread_{metric}_bayes": (square - mean**2).clip(0.0),
+        }
+    return found
+
+
 def _task_metrics(
-    log: pl.LazyFrame, keys: Sequence[str], ks: Sequence[int], *, ordered: bool
+    log: pl.LazyFrame,
+    keys: Sequence[str],
+    ks: Sequence[int],
+    *,
+    ordered: bool,
+    confidence: float,
 ) -> pl.LazyFrame:
     if ordered:
         table = _ordered_tasks(log, keys, ks)
@@ -341,13 +382,13 @@ def _task_metrics(
     long = (
         table.with_columns(**lists)
         .join(
-            _states(table, ks),
+            _states(table, ks, confidence),
             on=["n", "c"],
             how="left",
             nulls_equal=True,
             maintain_order="left",
         )
-        .explode("k", *_STATE_METRICS, *_WINDOW_COUNTS, empty_as_null=False)
+        .explode("k", *_STATE_METRICS, *_UNCERTAINTY, *_WINDOW_COUNTS, empty_as_null=False)
     )
     by_order = {
         "pass_at_k_window": est.pass_at_k_from_windows("fail_windows", "windows"),
@@ -409,6 +450,7 @@ def task_metrics(
     *,
     ks: Iterable[int] = DEFAULT_KS,
     ordered: bool = True,
+    confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> FrameT:
     """Compute every estimator for every task of every run.
@@ -422,6 +464,8 @@ def task_metrics(
     ordered
         Whether to compute what depends on the order of the attempts, which costs a sort. If not,
         ``windows`` and the columns that end in ``_window`` and ``_first_k`` are null.
+    confidence
+        Level of every interval, between 0 and 1.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -429,7 +473,8 @@ def task_metrics(
     -------
     polars.DataFrame or polars.LazyFrame
         One row per run_id, suite, task_id and k, sorted by them: ``n``, ``c``, ``excluded``,
-        ``pass_at_k``, ``pass_hat_k``, ``pass_at_k_plugin``, ``pass_hat_k_plugin``, ``windows``
+        ``pass_at_k``, ``pass_hat_k`` and their limits (``_lower``, ``_upper``),
+        ``pass_at_k_plugin``, ``pass_hat_k_plugin``, ``windows``
         (complete windows of k consecutive attempts; an excluded attempt or a gap in the numbers
         breaks them), ``pass_at_k_window``, ``pass_hat_k_window``, ``pass_at_k_first_k``,
         ``pass_hat_k_first_k``, and ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null:
@@ -454,9 +499,37 @@ def task_metrics(
     [(3, 1.0, 0.0, 0.0, None), (4, None, None, None, 'n = 3 < k = 4')]
     """
     chosen = _checked_ks("task_metrics", ks)
-    table = _task_metrics(_read(attempts, threshold), _TASK, chosen, ordered=ordered)
-    columns = ("k", "n", "c", "excluded", *_STATE_METRICS, "windows", *_SUITE_MEANS[4:])
+    level = checked_confidence("task_metrics", confidence)
+    log = _read(attempts, threshold)
+    table = _task_metrics(log, _TASK, chosen, ordered=ordered, confidence=level)
+    shown = (*_with_limits(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
+    columns = ("k", "n", "c", "excluded", *shown, "windows", *_SUITE_MEANS[4:])
     return _like(attempts, table.select(*_TASK, *columns, "null_reason"))
+
+
+def _covariance(x: pl.Expr, y: pl.Expr) -> pl.Expr:
+    """Give the sample covariance of two columns that are null in the same rows."""
+    pairs = x.count()
+    about = ((x - x.mean()) * (y - y.mean())).sum() / (pairs - 1)
+    return pl.when(pairs > 1).then(about)
+
+
+def _scatter(eligible: pl.Expr) -> dict[str, pl.Expr]:
+    """Give what the limits of a suite's means need of its eligible tasks."""
+    found: dict[str, pl.Expr] = {}
+    for metric in ("pass_at_k", "pass_hat_k"):
+        within = pl.col(f"within_{metric}").filter(eligible)
+        found |= {
+            f"var_{metric}": pl.col(metric).filter(eligible).var(),
+            f"within_{metric}": pl.when(within.null_count() == 0).then(within.sum()),
+            f"{metric}_bayes": pl.col(f"{metric}_bayes").filter(eligible).mean(),
+            f"spread_{metric}_bayes": pl.col(f"spread_{metric}_bayes").filter(eligible).sum(),
+        }
+    return found
+
+
+def _with_limits(metrics: Iterable[str]) -> list[str]:
+    return [f"{metric}{end}" for metric in metrics for end in ("", "_lower", "_upper")]
 
 
 def _suite(
@@ -466,6 +539,7 @@ def _suite(
     *,
     whole_suite: bool,
     ordered: bool,
+    confidence: float,
 ) -> pl.LazyFrame:
     """Average over tasks, for the whole suite or for the values of a slice."""
     place = ("run_id", "suite") if slice_name is None else ("run_id", "suite", "slice_value")
@@ -474,7 +548,7 @@ def _suite(
     rate = pl.when(eligible).then(c / n)
     eligible_tasks, total_tasks = pl.col("eligible_tasks"), pl.col("total_tasks")
     table = (
-        _task_metrics(log, (*place, "task_id"), ks, ordered=ordered)
+        _task_metrics(log, (*place, "task_id"), ks, ordered=ordered, confidence=confidence)
         .group_by(*place, "k")
         .agg(
             eligible_tasks=eligible.sum().cast(pl.Int64),
@@ -488,6 +562,9 @@ def _suite(
             why=pl.col("broken").drop_nulls().first(),
             pass_1=rate.mean(),
             var_pass_1=rate.var(),
+            informative_tasks=(eligible & (c > 0) & (c < n)).sum().cast(pl.Int64),
+            covariance=_covariance(rate, pl.when(eligible).then(pl.col("pass_hat_k"))),
+            **_scatter(eligible),
             **{name: pl.when(eligible).then(pl.col(name)).mean() for name in _SUITE_MEANS},
         )
     )
@@ -526,6 +603,7 @@ def _suite(
         .then(pl.col("delta_k") / (pass_1 - pl.col("pass_hat_k") + pl.col("delta_k")))
         .otherwise(None),
     )
+    table = with_suite_limits(table, known, confidence).with_columns(curve_shape=curve_shape(place))
     if slice_name is None:
         table = table.with_columns(slice_value=pl.lit("all"))
     return table.select(
@@ -536,17 +614,21 @@ def _suite(
         "k",
         "eligible_tasks",
         "total_tasks",
+        "informative_tasks",
         "attempts",
         "n",
         "c",
         "excluded",
-        *_SUITE_MEANS,
+        *(f"{metric}{end}" for metric in _SUITE_MEANS[:2] for end in ("", *SUITE_ENDS)),
+        "pass_hat_k_per_attempt",
+        *_SUITE_MEANS[2:],
         "pass_at_k_pooled",
         "pass_hat_k_pooled",
-        "delta_k",
+        *_with_limits(["delta_k"]),
         "delta_k_plugin",
         "delta_k_max",
-        "heterogeneity",
+        *_with_limits(["heterogeneity"]),
+        "curve_shape",
         "null_reason",
     )
 
@@ -558,6 +640,7 @@ def suite_metrics(
     on_short: Literal["null_suite", "eligible_only"] = "null_suite",
     ordered: bool = True,
     slices: Sequence[str] = (),
+    confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> FrameT:
     """Average every estimator over the tasks of every suite of every run.
@@ -578,6 +661,8 @@ def suite_metrics(
         Names of columns, or of tags in the column ``tags``; a column goes before a tag of the
         same name. Attempts without a value are the slice ``(untagged)``. A slice is computed from
         its attempts alone: a task whose attempts differ in the tag counts in each with its share.
+    confidence
+        Level of every interval, between 0 and 1.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -592,7 +677,10 @@ def suite_metrics(
         tasks; ``delta_k`` (:func:`~passk_py.estimators.delta_k_unbiased`), ``delta_k_plugin``
         (mean plug-in pass^k less the pooled), ``delta_k_max``, ``heterogeneity``, and
         ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null. Under ``null_suite`` the
-        window columns are also null if any task has no complete window.
+        window columns are also null if any task has no complete window. Limits end in ``_lower``
+        and ``_upper`` for tasks like these, in ``_suite_lower`` and ``_suite_upper`` for these
+        tasks only; ``_within_share``, ``_bayes``, ``curve_shape`` and ``informative_tasks`` are
+        those of the SQL table.
 
     Raises
     ------
@@ -620,6 +708,7 @@ def suite_metrics(
         raise ArgumentError(
             f"suite_metrics: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
         )
+    level = checked_confidence("suite_metrics", confidence)
     names: list[str] = [] if isinstance(slices, str) else list(slices)
     if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
         raise ArgumentError(
@@ -633,6 +722,7 @@ def suite_metrics(
             chosen,
             whole_suite=on_short == "null_suite",
             ordered=ordered,
+            confidence=level,
         ).with_columns(part=pl.lit(part))
         for part, name in enumerate([None, *names])
     ]

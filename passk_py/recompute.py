@@ -15,6 +15,7 @@ import polars as pl
 from passk_py import estimators as est
 from passk_py import frames
 from passk_py.parity import TOLERANCE
+from passk_py.suite_limits import SUITE_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +45,9 @@ _SIGNIFICANCE: Final = 0.05
 _ENDS: Final = ("started_at", "last_started_at")
 _PER_TERM: Final = 2.0**-53 / TOLERANCE
 """What one addition may round off a total, in units of what is tolerated."""
+
+_QUANTILE: Final = pl.lit(1000.0)
+"""What quantiles are off by, in units of what is tolerated: they are found in two ways."""
 
 _SUMS: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
 
@@ -87,7 +91,9 @@ def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Re
     ks
         The grid of k.
     """
-    frame = frames.task_metrics(log, ks=ks, ordered=settings.ordered)
+    frame = frames.task_metrics(
+        log, ks=ks, ordered=settings.ordered, confidence=settings.confidence
+    )
     plugins = ("pass_at_k_plugin", "pass_hat_k_plugin")
     # A plug-in needs no more than one attempt, but the table shows none beside a null.
     frame = frame.with_columns(
@@ -98,7 +104,11 @@ def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Re
         frame.collect(engine="streaming"),
         (*TASK, "k"),
         ("n", "c", "excluded", "windows"),
-        dict.fromkeys((*metrics, "pass_at_k_first_k", "pass_hat_k_first_k")),
+        {
+            **dict.fromkeys((*metrics, "pass_at_k_first_k", "pass_hat_k_first_k")),
+            **dict.fromkeys(("pass_at_k_lower", "pass_at_k_upper"), _QUANTILE),
+            **dict.fromkeys(("pass_hat_k_lower", "pass_hat_k_upper"), _QUANTILE),
+        },
         ("null_reason",),
     )
 
@@ -197,9 +207,15 @@ def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> R
         on_short="eligible_only" if settings.eligible_only else "null_suite",
         ordered=settings.ordered,
         slices=columns,
+        confidence=settings.confidence,
     ).with_columns(pl.col("slice_name").replace(dict(zip(columns, names, strict=True))))
     metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
     ordered = ("pass_at_k_window", "pass_hat_k_window", "pass_at_k_first_k", "pass_hat_k_first_k")
+    tasks = ("eligible_tasks", "total_tasks", "informative_tasks")
+    limits = [
+        *(f"{metric}{end}" for metric in metrics[:2] for end in SUITE_ENDS if end != "_bayes"),
+        *(f"{name}_{side}" for name in ("delta_k", "heterogeneity") for side in ("lower", "upper")),
+    ]
     pooled = pl.col("pass_hat_k_pooled")
     rate = pooled ** (1 / pl.col("k"))
     spread = pl.col("delta_k_max")
@@ -207,9 +223,11 @@ def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> R
     return Recomputed(
         frame.collect(engine="streaming"),
         (*RUN, "slice_name", "slice_value", "k"),
-        ("eligible_tasks", "total_tasks", "attempts", "n", "c", "excluded"),
+        (*tasks, "attempts", "n", "c", "excluded", "curve_shape"),
         {
             **dict.fromkeys((*metrics, *ordered, "pass_at_k_pooled", "pass_hat_k_pooled")),
+            **dict.fromkeys(("pass_at_k_bayes", "pass_hat_k_bayes", "pass_hat_k_per_attempt")),
+            **dict.fromkeys(limits, _QUANTILE),
             "delta_k": size,
             "delta_k_plugin": pl.max_horizontal("pass_hat_k_plugin", pooled),
             "delta_k_max": pl.max_horizontal(rate, pooled),

@@ -5,27 +5,37 @@ grid as (
   {{ passk._ks_rows(ks) }}
 ),
 
-{# What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice. #}
 points as (
   select
     states.n,
     states.c,
-    grid.k,
-    {{ passk._as_double('states.n') }} as trials,
-    {{ passk._as_double('states.c') }} as passes,
-    {{ passk._as_double('states.n - states.c') }} as failures,
-    {{ passk._as_double('grid.k') }} as draws,
-    states.n >= grid.k as is_eligible
+    grid.k
   from states
   cross join grid
 ),
 
+{{ passk._point_formulas(['n', 'c', 'k']) }}
+{%- endmacro %}
+
+
+{#- What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice: from a CTE
+    `points` with n, c, k, and maybe more columns that tell its rows apart, to a CTE `results` with the `keys` and the estimates. -#}
+{% macro _point_formulas(keys) -%}
 halves as (
   select
     *,
     {{ passk._stirling_half('passes', 'draws') }} as pass_half,
     {{ passk._stirling_half('failures', 'draws') }} as fail_half
-  from points
+  from (
+    select
+      *,
+      {{ passk._as_double('n') }} as trials,
+      {{ passk._as_double('c') }} as passes,
+      {{ passk._as_double('n - c') }} as failures,
+      {{ passk._as_double('k') }} as draws,
+      n >= k as is_eligible
+    from points
+  ) as counted
 ),
 
 shifted as (
@@ -60,9 +70,7 @@ logs as (
 
 results as (
   select
-    n,
-    c,
-    k,
+    {{ keys | join(',\n    ') }},
     {#- A pass among k, and a failure among k: what takes 1 - pass_hat_k off a perfect task, without a difference from 1. #}
     {%- for metric, wanted, others, log_none in [
       ('pass_at_k', 'passes', 'failures', 'log_all_fail'),

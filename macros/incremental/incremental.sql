@@ -172,6 +172,28 @@ select *
 {%- endmacro %}
 
 
+{#- What is to be done with a table of formulas over the distinct (n, c): `is_done` if nothing; else the query `new_states` of
+    those to make, and whether they come to the others. A state never changes, so a full refresh has nothing to refresh;
+    other formulas make all of them anew. Most increments bring no new state, and formulas cost more to plan than to
+    compute. -#}
+{% macro _state_plan(formulas, least_n=0) -%}
+  {%- set built_with = passk._version() ~ '/' ~ local_md5(formulas) -%}
+  {%- set is_increment = passk._is_increment()
+    and not passk._any_row('select 1 from ' ~ this ~ ' where built_with <> ' ~ passk._quoted(built_with)) -%}
+  {%- set counted = 'select distinct n, c from ' ~ ref('int_passk__task_counts') -%}
+  {%- if least_n -%}
+    {%- set counted = counted ~ ' where n >= ' ~ least_n -%}
+  {%- endif -%}
+  {%- set new_states = counted ~ ' ' ~ dbt.except() ~ ' select n, c from ' ~ this if is_increment else counted -%}
+  {{ return({
+    'is_done': is_increment and not passk._any_row(new_states),
+    'is_increment': is_increment,
+    'new_states': new_states,
+    'built_with': built_with
+  }) }}
+{%- endmacro %}
+
+
 {#- Whether this table is empty, and rightly so: most logs need no slow road. No row says what it was built with, but one
     of an older version may lack columns. -#}
 {% macro _stays_empty(wanted) -%}

@@ -5,6 +5,11 @@
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
+{#- What passk_suite_metrics makes the intervals of. #}
+{%- set moments = [
+  'var_pass_rate', 'var_pass_at_k', 'var_pass_hat_k', 'cov_pass_hat_k_pass_rate', 'within_pass_at_k', 'within_pass_hat_k',
+  'pass_at_k_bayes', 'pass_hat_k_bayes', 'var_sum_pass_at_k_bayes', 'var_sum_pass_hat_k_bayes'
+] %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 
 {#- A run without a task that counts has no row here. #}
@@ -77,10 +82,18 @@ weighed as (
     states.pass_at_k_plugin,
     states.pass_hat_k_plugin,
     states.pass_rate,
+    uncertainty.var_pass_at_k,
+    uncertainty.var_pass_hat_k,
+    uncertainty.pass_at_k_bayes,
+    uncertainty.pass_hat_k_bayes,
+    uncertainty.var_pass_at_k_bayes,
+    uncertainty.var_pass_hat_k_bayes,
     case when histogram.n >= states.k then histogram.tasks else 0 end as eligible
   from histogram
   inner join {{ ref('int_passk__states') }} as states
     on histogram.n = states.n and histogram.c = states.c
+  left join {{ ref('int_passk__state_uncertainty') }} as uncertainty
+    on states.n = uncertainty.n and states.c = uncertainty.c and states.k = uncertainty.k
 ),
 
 {# The mean beside each row: the variance is summed around it, because sums of squares cancel. #}
@@ -88,7 +101,10 @@ means as (
   select
     {{ keys | join(', ') }},
     k,
-    sum(eligible * pass_rate) / nullif(sum(eligible), 0) as mean_pass_rate
+    {%- for metric in ['pass_rate', 'pass_at_k', 'pass_hat_k'] %}
+    sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0)
+      as mean_{{ metric }}{{ ',' if not loop.last }}
+    {%- endfor %}
   from weighed
   group by {{ keys | join(', ') }}, k
 ),
@@ -96,7 +112,10 @@ means as (
 centered as (
   select
     weighed.*,
-    means.mean_pass_rate
+    means.mean_pass_rate,
+    case when weighed.eligible > 0 then weighed.pass_rate - means.mean_pass_rate end as off_pass_rate,
+    case when weighed.eligible > 0 then weighed.pass_at_k - means.mean_pass_at_k end as off_pass_at_k,
+    case when weighed.eligible > 0 then weighed.pass_hat_k - means.mean_pass_hat_k end as off_pass_hat_k
   from weighed
   inner join means
     on weighed.k = means.k
@@ -120,11 +139,21 @@ averaged as (
     sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0) as {{ metric }},
     {%- endfor %}
     max(mean_pass_rate) as pass_rate,
-    sum(
-      case
-        when eligible > 0 then eligible * (pass_rate - mean_pass_rate) * (pass_rate - mean_pass_rate)
-      end
-    ) / nullif(sum(eligible) - 1, 0) as var_pass_rate
+    {%- for one, other in [
+      ('pass_rate', 'pass_rate'), ('pass_at_k', 'pass_at_k'), ('pass_hat_k', 'pass_hat_k'), ('pass_hat_k', 'pass_rate')
+    ] %}
+    sum(eligible * off_{{ one }} * off_{{ other }}) / nullif(sum(eligible) - 1, 0)
+      as {{ 'var_' ~ one if one == other else 'cov_' ~ one ~ '_' ~ other }},
+    {%- endfor %}
+    {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
+    case
+      when sum(case when eligible > 0 and var_{{ metric }} is null then 1 else 0 end) = 0
+        then sum(case when eligible > 0 then eligible * var_{{ metric }} end)
+    end as within_{{ metric }},
+    sum(case when eligible > 0 then eligible * {{ metric }}_bayes end) / nullif(sum(eligible), 0) as {{ metric }}_bayes,
+    sum(case when eligible > 0 then eligible * var_{{ metric }}_bayes end) as var_sum_{{ metric }}_bayes,
+    {%- endfor %}
+    cast(sum(case when c > 0 and c < n then eligible else 0 end) as {{ bigint }}) as informative_tasks
   from centered
   group by {{ keys | join(', ') }}, k
 ),
@@ -225,7 +254,10 @@ joined as (
     averaged.pass_at_k_plugin,
     averaged.pass_hat_k_plugin,
     averaged.pass_rate,
-    averaged.var_pass_rate,
+    averaged.informative_tasks,
+    {%- for name in moments %}
+    averaged.{{ name }},
+    {%- endfor %}
     {% if ordered -%}
     {% if eligible_only -%}
     windows.window_tasks > 0 as is_window_answered,
@@ -278,8 +310,8 @@ answered as (
     log_rows,
     {%- for metric in [
       'pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin', 'pass_at_k_first_k', 'pass_hat_k_first_k',
-      'pass_rate', 'var_pass_rate'
-    ] %}
+      'pass_rate', 'informative_tasks'
+    ] + moments %}
     case when is_answered then {{ metric }} end as {{ metric }},
     {%- endfor %}
     case when is_window_answered then pass_at_k_window end as pass_at_k_window,

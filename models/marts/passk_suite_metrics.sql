@@ -1,3 +1,98 @@
+{%- set metrics = ['pass_at_k', 'pass_hat_k'] %}
+{%- set curve = 'run_id, suite, slice_name, slice_value' %}
+{%- set z = passk.normal_quantile() %}
+{#- Fewer tasks that are neither perfect nor hopeless say too little about how the tasks differ. #}
+{%- set least_informative = 10 %}
+
+with metrics as (
+  select
+    *,
+    {{ passk._as_double('eligible_tasks') }} as tasks
+  from {{ ref('int_passk__suite_metrics') }}
+),
+
+{# Slopes: how much delta_k and heterogeneity move with the mean pass@1 of a task. #}
+errors as (
+  select
+    *,
+    {{ passk.student_quantile('eligible_tasks + 1') }} as padded_quantile,
+    {%- for metric in metrics %}
+    {{ passk._padded_mean(metric, 'eligible_tasks') }} as padded_{{ metric }},
+    {{ passk._padded_error(metric, 'var_' ~ metric, 'eligible_tasks') }} as error_{{ metric }},
+    {#- The quarter stands for what no variance within tasks shows where every task is perfect or hopeless. #}
+    sqrt(within_{{ metric }} + 0.25e0) / tasks as error_{{ metric }}_suite,
+    sqrt(var_sum_{{ metric }}_bayes) / tasks as error_{{ metric }}_bayes,
+    {%- endfor %}
+    case
+      when informative_tasks >= {{ least_informative }} then {{ passk.student_quantile('eligible_tasks - 1') }}
+    end as tasks_quantile,
+    k * power(pass_rate, k - 1) as delta_slope,
+    pass_rate - pass_hat_k + delta_k as bound
+  from metrics
+),
+
+sloped as (
+  select
+    *,
+    delta_slope + heterogeneity * (1 - delta_slope) as heterogeneity_slope
+  from errors
+),
+
+{# Of pass^k of a task less the slope times its c / n; rounding may leave it below 0. #}
+varied as (
+  select
+    *,
+    {%- for name in ['delta', 'heterogeneity'] %}
+    var_pass_hat_k + {{ name }}_slope * {{ name }}_slope * var_pass_rate - 2 * {{ name }}_slope * cov_pass_hat_k_pass_rate
+      as {{ name }}_variance{{ ',' if not loop.last }}
+    {%- endfor %}
+  from sloped
+),
+
+reaches as (
+  select
+    *,
+    {%- for name in ['delta', 'heterogeneity'] %}
+    tasks_quantile * sqrt(case when {{ name }}_variance > 0 then {{ name }}_variance / tasks else 0e0 * {{ name }}_variance end)
+      as {{ name }}_reach{{ ',' if not loop.last }}
+    {%- endfor %}
+  from varied
+),
+
+limited as (
+  select
+    *,
+    {%- for metric in metrics %}
+    {{ passk._within_0_and_1('padded_' ~ metric ~ ' - padded_quantile * error_' ~ metric) }} as {{ metric }}_lower,
+    {{ passk._within_0_and_1('padded_' ~ metric ~ ' + padded_quantile * error_' ~ metric) }} as {{ metric }}_upper,
+    {%- for scope in ['suite', 'bayes'] %}
+    {%- set estimate = metric if scope == 'suite' else metric ~ '_bayes' %}
+    {%- set reach = z ~ ' * error_' ~ metric ~ '_' ~ scope %}
+    {{ passk._within_0_and_1(estimate ~ ' - ' ~ reach) }} as {{ metric }}_{{ scope }}_lower,
+    {{ passk._within_0_and_1(estimate ~ ' + ' ~ reach) }} as {{ metric }}_{{ scope }}_upper,
+    {%- endfor %}
+    within_{{ metric }} / tasks / nullif(var_{{ metric }}, 0) as {{ metric }}_within_share,
+    {%- endfor %}
+    delta_k - delta_reach as delta_k_lower,
+    delta_k + delta_reach as delta_k_upper,
+    heterogeneity - heterogeneity_reach / nullif(bound, 0) as heterogeneity_lower,
+    heterogeneity + heterogeneity_reach / nullif(bound, 0) as heterogeneity_upper,
+    case
+      when pass_hat_k > 0 then power(pass_hat_k, {{ passk._as_double(1) }} / k)
+      else pass_hat_k
+    end as pass_hat_k_per_attempt
+  from reaches
+),
+
+{# The shape is that of the whole curve: read off where k = 2, the intraclass correlation. #}
+shaped as (
+  select
+    *,
+    max(case when k = 2 then heterogeneity_lower end) over (partition by {{ curve }}) as least_shape,
+    max(case when k = 2 then heterogeneity_upper end) over (partition by {{ curve }}) as most_shape
+  from limited
+)
+
 select
   run_id,
   suite,
@@ -9,12 +104,20 @@ select
   k,
   eligible_tasks,
   total_tasks,
+  informative_tasks,
   attempts,
   n,
   c,
   excluded,
-  pass_at_k,
-  pass_hat_k,
+  {%- for metric in metrics %}
+  {{ metric }},
+  {%- for name in [
+    '_lower', '_upper', '_suite_lower', '_suite_upper', '_within_share', '_bayes', '_bayes_lower', '_bayes_upper'
+  ] %}
+  {{ metric }}{{ name }},
+  {%- endfor %}
+  {%- endfor %}
+  pass_hat_k_per_attempt,
   pass_at_k_plugin,
   pass_hat_k_plugin,
   pass_at_k_window,
@@ -24,10 +127,21 @@ select
   pass_at_k_pooled,
   pass_hat_k_pooled,
   delta_k,
+  delta_k_lower,
+  delta_k_upper,
   delta_k_plugin,
   delta_k_max,
   heterogeneity,
+  heterogeneity_lower,
+  heterogeneity_upper,
+  case
+    when least_shape is null then null
+    when most_shape < 0.25e0 then 'steep'
+    when least_shape > 0.6e0 then 'flat'
+    when least_shape >= 0.25e0 and most_shape <= 0.6e0 then 'mixed'
+    else 'undetermined'
+  end as curve_shape,
   reading,
   null_reason,
   loaded_at
-from {{ ref('int_passk__suite_metrics') }}
+from shaped

@@ -12,6 +12,10 @@ states as (
   select * from {{ ref('int_passk__states') }}
 ),
 
+uncertainty as (
+  select * from {{ ref('int_passk__state_uncertainty') }}
+),
+
 windows as (
   select *
   from {{ ref('int_passk__task_windows') }}
@@ -29,8 +33,11 @@ select
   counts.n,
   counts.c,
   counts.excluded,
-  states.pass_at_k,
-  states.pass_hat_k,
+  {% for metric in ['pass_at_k', 'pass_hat_k'] -%}
+  states.{{ metric }},
+  uncertainty.{{ metric }}_lower,
+  uncertainty.{{ metric }}_upper,
+  {% endfor -%}
   case when counts.n >= states.k then states.pass_at_k_plugin end as pass_at_k_plugin,
   case when counts.n >= states.k then states.pass_hat_k_plugin end as pass_hat_k_plugin,
   {% if passk._setting('passk_ordered_metrics') -%}
@@ -58,6 +65,8 @@ inner join runs
   on counts.run_id = runs.run_id and counts.suite = runs.suite
 inner join states
   on counts.n = states.n and counts.c = states.c
+left join uncertainty
+  on states.n = uncertainty.n and states.c = uncertainty.c and states.k = uncertainty.k
 left join windows
   on counts.run_id = windows.run_id
   and counts.suite = windows.suite

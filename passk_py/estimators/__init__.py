@@ -28,6 +28,14 @@ from passk_py.estimators.first_k import (
     pass_hat_k_first_k,
     pass_hat_k_from_rank,
 )
+from passk_py.estimators.intervals import (
+    mean_lower,
+    mean_upper,
+    pass_at_k_lower,
+    pass_at_k_upper,
+    pass_hat_k_lower,
+    pass_hat_k_upper,
+)
 from passk_py.estimators.plugin import pass_at_k_plugin, pass_hat_k_plugin
 from passk_py.estimators.pooled import pass_at_k_pooled, pass_hat_k_pooled
 from passk_py.estimators.unbiased import log_choose, pass_at_k, pass_hat_k
@@ -46,19 +54,25 @@ __all__ = [
     "delta_k_unbiased",
     "heterogeneity",
     "log_choose",
+    "mean_lower",
+    "mean_upper",
     "pass_at_k",
     "pass_at_k_first_k",
     "pass_at_k_from_rank",
     "pass_at_k_from_windows",
+    "pass_at_k_lower",
     "pass_at_k_plugin",
     "pass_at_k_pooled",
+    "pass_at_k_upper",
     "pass_at_k_window",
     "pass_hat_k",
     "pass_hat_k_first_k",
     "pass_hat_k_from_rank",
     "pass_hat_k_from_windows",
+    "pass_hat_k_lower",
     "pass_hat_k_plugin",
     "pass_hat_k_pooled",
+    "pass_hat_k_upper",
     "pass_hat_k_window",
     "suite_reading",
     "task_class",

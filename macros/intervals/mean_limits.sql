@@ -1,0 +1,74 @@
+{#- Limits of a mean over tasks, for tasks like these: Student's t with one task more that scores 0 and one that scores 1.
+    Without those two, suites near 0 or 1 have intervals of no width. -#}
+
+{% macro mean_lower(mean, variance, tasks, confidence=none) -%}
+  {{- passk._check_mean_limits('mean_lower', mean, variance, tasks) -}}
+  {{ return(adapter.dispatch('mean_lower', 'passk')(mean, variance, tasks, confidence)) }}
+{%- endmacro %}
+
+{% macro default__mean_lower(mean, variance, tasks, confidence) -%}
+{%- set reach = passk._padded_error(mean, variance, tasks)
+  ~ ' * ' ~ passk._in_brackets(passk.student_quantile('(' ~ tasks ~ ') + 1', confidence)) -%}
+case
+  when {{ passk._has_mean_limits(mean, variance, tasks) }}
+    then {{ passk._within_0_and_1(passk._padded_mean(mean, tasks) ~ ' - ' ~ reach) }}
+end
+{%- endmacro %}
+
+
+{% macro mean_upper(mean, variance, tasks, confidence=none) -%}
+  {{- passk._check_mean_limits('mean_upper', mean, variance, tasks) -}}
+  {{ return(adapter.dispatch('mean_upper', 'passk')(mean, variance, tasks, confidence)) }}
+{%- endmacro %}
+
+{% macro default__mean_upper(mean, variance, tasks, confidence) -%}
+{%- set reach = passk._padded_error(mean, variance, tasks)
+  ~ ' * ' ~ passk._in_brackets(passk.student_quantile('(' ~ tasks ~ ') + 1', confidence)) -%}
+case
+  when {{ passk._has_mean_limits(mean, variance, tasks) }}
+    then {{ passk._within_0_and_1(passk._padded_mean(mean, tasks) ~ ' + ' ~ reach) }}
+end
+{%- endmacro %}
+
+
+{% macro _check_mean_limits(macro_name, mean, variance, tasks) -%}
+  {{- passk._check_share(macro_name, 'mean', mean) -}}
+  {{- passk._check_share(macro_name, 'variance', variance) -}}
+  {{- passk._check_count(macro_name, 'tasks', tasks, 1) -}}
+{%- endmacro %}
+
+
+{% macro _has_mean_limits(mean, variance, tasks) -%}
+{%- set tasks_ = passk._as_double(tasks) -%}
+{{ passk._is_share(passk._as_double(mean)) }} and {{ passk._is_count(tasks_, 1) }}
+    and ({{ tasks_ }} = 1 or {{ passk._is_share(passk._as_double(variance)) }})
+{%- endmacro %}
+
+
+{#- The mean with the two tasks more. -#}
+{% macro _padded_mean(mean, tasks) -%}
+(({{ passk._as_double(tasks) }} * {{ passk._as_double(mean) }} + 1) / ({{ passk._as_double(tasks) }} + 2))
+{%- endmacro %}
+
+
+{#- Its standard error, summed around the mean, because sums of squares cancel. One task has no variance of its own. -#}
+{% macro _padded_error(mean, variance, tasks) -%}
+{%- set mean_, tasks_ = passk._as_double(mean), passk._as_double(tasks) -%}
+{%- set padded = passk._padded_mean(mean, tasks) -%}
+sqrt((
+      coalesce(({{ tasks_ }} - 1) * {{ passk._as_double(variance) }}, 0e0)
+      + {{ tasks_ }} * ({{ mean_ }} - {{ padded }}) * ({{ mean_ }} - {{ padded }})
+      + {{ padded }} * {{ padded }} + (1 - {{ padded }}) * (1 - {{ padded }})
+    ) / (({{ tasks_ }} + 1) * ({{ tasks_ }} + 2)))
+{%- endmacro %}
+
+
+{% macro _in_brackets(sql) -%}
+({{ sql }})
+{%- endmacro %}
+
+
+{#- Null where the value is: greatest and least pass over nulls in some engines. -#}
+{% macro _within_0_and_1(value) -%}
+case when {{ value }} < 0 then 0e0 when {{ value }} > 1 then 1e0 else {{ value }} end
+{%- endmacro %}

@@ -1,0 +1,163 @@
+{#- The SQL of int_passk__state_limits after its CTE `states`, the distinct (n, c): rows (n, c, p_lower, p_upper) in a CTE
+    `results`. Quantiles of the Jeffreys posterior, Beta(c + 1/2, n - c + 1/2), which no engine has.
+
+    With p = sin^2(phi), the density in phi is sin^(2c) cos^(2(n - c)), smooth up to both ends, with a standard deviation of
+    1 / (2 sqrt(n)) whatever c is. So a fixed number of cells around its peak does for every n. Their masses are added up by
+    four-point Gauss quadrature, the cell that holds the quantile is found by a running sum, and the place in it by Newton
+    steps. -#}
+{% macro _state_limits_formulas() -%}
+{%- set double = passk.type_double() -%}
+{%- set cells = 128 -%}
+{%- set outside = passk._as_double((1 - passk._setting('passk_confidence')) / 2) -%}
+digits as (
+  {%- for digit in range(16) %}
+  select {{ digit }} as digit{{ ' union all' if not loop.last }}
+  {%- endfor %}
+),
+
+cells as (
+  select {{ passk._as_double('16 * high.digit + low.digit') }} as cell
+  from digits as high
+  cross join digits as low
+  where high.digit < {{ cells // 16 }}
+),
+
+{# Eight standard deviations of the widest shape, that of c = 0, to either side: what is outside is below 1e-13. #}
+peaks as (
+  select
+    n,
+    c,
+    {{ passk._as_double('2 * c') }} as sine_power,
+    {{ passk._as_double('2 * (n - c)') }} as cosine_power,
+    asin(sqrt({{ passk._as_double('c') }} / n)) as peak,
+    8 / sqrt({{ passk._as_double('2 * n') }}) as reach
+  from states
+  where n > 0
+),
+
+ranges as (
+  select
+    *,
+    case when peak > reach then peak - reach else 0e0 end as start_at,
+    (
+      case when peak + reach < {{ passk._half_pi() }} then peak + reach else {{ passk._half_pi() }} end
+      - case when peak > reach then peak - reach else 0e0 end
+    ) / {{ cells }} as width
+  from peaks
+),
+
+masses as (
+  select
+    ranges.*,
+    cells.cell,
+    {{ passk._jeffreys_mass('ranges.start_at + cells.cell * ranges.width', 'ranges.width') }} as mass
+  from ranges
+  cross join cells
+),
+
+sums as (
+  select
+    *,
+    sum(mass) over (partition by n, c order by cell rows between unbounded preceding and current row) as mass_to_end,
+    sum(mass) over (partition by n, c) as total
+  from masses
+),
+
+sides as (
+  select 0 as is_upper union all select 1 as is_upper
+),
+
+{# Of the sums, rounded as they are, the first that reaches the share. #}
+wanted as (
+  select
+    sums.*,
+    sides.is_upper,
+    case when sides.is_upper = 1 then sums.total * (1 - {{ outside }}) else sums.total * {{ outside }} end as mass_wanted
+  from sums
+  cross join sides
+),
+
+found as (
+  select
+    n,
+    c,
+    is_upper,
+    sine_power,
+    cosine_power,
+    peak,
+    width,
+    start_at + cell * width as cell_start,
+    mass_wanted - (mass_to_end - mass) as mass_left,
+    width * (mass_wanted - (mass_to_end - mass)) / mass as place
+  from wanted
+  where mass_to_end - mass < mass_wanted and mass_to_end >= mass_wanted
+),
+
+{% for step in range(1, 4) -%}
+step_{{ step }} as (
+  select
+    n,
+    c,
+    is_upper,
+    sine_power,
+    cosine_power,
+    peak,
+    width,
+    cell_start,
+    mass_left,
+    place + (mass_left - {{ passk._jeffreys_mass('cell_start', 'place') }})
+    / {{ passk._jeffreys_density('cell_start + place') }} as place
+  from {{ 'found' if step == 1 else 'step_' ~ (step - 1) }}
+),
+
+{% endfor -%}
+
+quantiles as (
+  select
+    n,
+    c,
+    is_upper,
+    sin(cell_start + place) * sin(cell_start + place) as p
+  from step_3
+),
+
+{# A task that never failed may be perfect, and one that never passed hopeless, which no quantile says. #}
+results as (
+  select
+    n,
+    c,
+    case when c = 0 then 0e0 else max(case when is_upper = 0 then p end) end as p_lower,
+    case when c = n then 1e0 else max(case when is_upper = 1 then p end) end as p_upper
+  from quantiles
+  group by n, c
+)
+{%- endmacro %}
+
+
+{#- The density at phi, as a share of that at its peak. -#}
+{% macro _jeffreys_density(phi) -%}
+exp(
+      case when sine_power > 0 then sine_power * ln(sin({{ phi }}) / sin(peak)) else 0e0 end
+      + case when cosine_power > 0 then cosine_power * ln(cos({{ phi }}) / cos(peak)) else 0e0 end
+    )
+{%- endmacro %}
+
+
+{#- Its integral from `start` over `width`. -#}
+{% macro _jeffreys_mass(start, width) -%}
+{%- set terms = [] -%}
+{%- for node, weight in [
+  ('0.86113631159405258e0', '0.34785484513745386e0'), ('0.33998104358485626e0', '0.65214515486254614e0')
+] -%}
+  {%- for side in ['-', '+'] -%}
+    {%- set phi = start ~ ' + (' ~ width ~ ') * (1 ' ~ side ~ ' ' ~ node ~ ') / 2' -%}
+    {%- do terms.append(weight ~ ' * ' ~ passk._jeffreys_density(phi)) -%}
+  {%- endfor -%}
+{%- endfor -%}
+({{ width }}) / 2 * (
+      {{ terms | join('\n      + ') }}
+    )
+{%- endmacro %}
+
+
+{% macro _half_pi() -%} 1.5707963267948966e0 {%- endmacro %}

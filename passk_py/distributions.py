@@ -1,0 +1,155 @@
+"""Quantiles that intervals are made of: normal, Student's t and Beta.
+
+Few are asked for, one for each distinct state of a table, so they are computed to the last digits
+rather than fast, and by other means than in SQL, which integrates: two ways to the same number.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Final
+
+from passk_py.errors import PasskError
+
+__all__ = ["beta_quantile", "checked_confidence", "normal_quantile", "student_quantile"]
+
+_TINY: Final = 1e-300
+_TERMS: Final = 5_000
+_STEPS: Final = 200
+
+
+def checked_confidence(function: str, confidence: float) -> float:
+    """Give a level of confidence, or refuse it.
+
+    Raises
+    ------
+    PasskError
+        If it is not between 0 and 1.
+    """
+    if isinstance(confidence, bool) or not 0.0 < confidence < 1.0:
+        raise PasskError(
+            f"{function}: confidence must be a number between 0 and 1; got {confidence!r}",
+            hint="For an interval of 95 %, give 0.95.",
+        )
+    return float(confidence)
+
+
+def normal_quantile(confidence: float) -> float:
+    """Compute how many standard deviations a two-sided normal interval reaches to either side.
+
+    Parameters
+    ----------
+    confidence
+        Level of confidence, between 0 and 1.
+
+    Returns
+    -------
+    float
+        The quantile.
+
+    Examples
+    --------
+    >>> round(normal_quantile(0.95), 12)
+    1.95996398454
+    """
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+@lru_cache(maxsize=65536)
+def student_quantile(degrees: int, confidence: float) -> float:
+    """Compute how many standard errors a two-sided interval of Student's t reaches to either side.
+
+    Parameters
+    ----------
+    degrees
+        Degrees of freedom, from 1.
+    confidence
+        Level of confidence, between 0 and 1.
+
+    Returns
+    -------
+    float
+        The quantile; infinity where there are no degrees of freedom.
+
+    Examples
+    --------
+    >>> round(student_quantile(10, 0.95), 12)
+    2.228138851965
+    """
+    if degrees < 1:
+        return math.inf
+    # t^2 / (degrees + t^2) is Beta(1/2, degrees / 2).
+    inside = beta_quantile(confidence, 0.5, degrees / 2)
+    return math.sqrt(degrees * inside / (1 - inside))
+
+
+@lru_cache(maxsize=65536)
+def beta_quantile(share: float, a: float, b: float) -> float:
+    """Compute the number that a Beta variable is below with a given chance.
+
+    Parameters
+    ----------
+    share
+        The chance, between 0 and 1.
+    a, b
+        The parameters, above 0.
+
+    Returns
+    -------
+    float
+        The quantile, to about 1e-13 relative where a + b is below a thousand.
+
+    Notes
+    -----
+    Newton's steps, held within a bracket, on the regularized incomplete beta function by its
+    continued fraction (Press et al., Numerical Recipes, 6.4).
+
+    Examples
+    --------
+    >>> round(beta_quantile(0.5, 2.5, 2.5), 12)
+    0.5
+    """
+    low, high = 0.0, 1.0
+    x = a / (a + b)
+    log_norm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    for _ in range(_STEPS):
+        below = _incomplete_beta(x, a, b, log_norm)
+        low, high = (x, high) if below < share else (low, x)
+        density = math.exp(log_norm + (a - 1) * math.log(x) + (b - 1) * math.log1p(-x))
+        step = (share - below) / density if density > 0 else math.inf
+        moved = x + step
+        if not low < moved < high:
+            moved = (low + high) / 2
+        if abs(moved - x) <= 1e-16 * x:
+            return moved
+        x = moved
+    return x
+
+
+def _incomplete_beta(x: float, a: float, b: float, log_norm: float) -> float:
+    front = math.exp(log_norm + a * math.log(x) + b * math.log1p(-x))
+    if x < (a + 1) / (a + b + 2):
+        return front * _fraction(x, a, b) / a
+    return 1 - front * _fraction(1 - x, b, a) / b
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """Evaluate the continued fraction by Lentz's method."""
+    c, d = 1.0, 1 - (a + b) * x / (a + 1)
+    d = 1 / (d if abs(d) > _TINY else _TINY)
+    value = d
+    for m in range(1, _TERMS):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 + term * d
+            d = 1 / (d if abs(d) > _TINY else _TINY)
+            c = 1 + term / c
+            c = c if abs(c) > _TINY else _TINY
+            value *= c * d
+        if abs(c * d - 1) < 1e-16:
+            break
+    return value

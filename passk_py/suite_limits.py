@@ -1,0 +1,124 @@
+"""How sure a suite's means are, from what is known of its tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from passk_py import estimators as est
+from passk_py.distributions import normal_quantile, student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["SUITE_ENDS", "curve_shape", "with_suite_limits"]
+
+SUITE_ENDS: Final = (
+    "_lower",
+    "_upper",
+    "_suite_lower",
+    "_suite_upper",
+    "_within_share",
+    "_bayes",
+    "_bayes_lower",
+    "_bayes_upper",
+)
+"""The ends of the columns that say how sure pass_at_k and pass_hat_k of a suite are."""
+
+_LEAST_INFORMATIVE: Final = 10
+"""With fewer tasks that are neither perfect nor hopeless, intervals of delta_k are too narrow."""
+
+_STEEP, _FLAT = 0.25, 0.6
+
+
+def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) -> pl.LazyFrame:
+    """Add the limits of a suite's means.
+
+    Parameters
+    ----------
+    table
+        One row per suite and k, with the means, the variances between tasks (``var_``), the sums of
+        those within tasks (``within_``), the posterior means and sums of variances (``_bayes``).
+    known
+        Whether the row is answered.
+    confidence
+        Level of confidence, between 0 and 1.
+    """
+    tasks = pl.col("eligible_tasks")
+    z = normal_quantile(confidence)
+    columns: dict[str, pl.Expr] = {
+        "informative_tasks": pl.when(known).then(pl.col("informative_tasks")),
+        "pass_hat_k_per_attempt": pl.col("pass_hat_k") ** (1 / pl.col("k")),
+    }
+    for metric in ("pass_at_k", "pass_hat_k"):
+        mean, bayes = pl.col(metric), pl.when(known).then(pl.col(f"{metric}_bayes"))
+        scatter = (mean, f"var_{metric}", tasks)
+        # A quarter for what no variance within tasks shows where all are perfect or hopeless.
+        own = z * (pl.col(f"within_{metric}") + 0.25).sqrt() / tasks
+        posterior = z * pl.col(f"spread_{metric}_bayes").sqrt() / tasks
+        columns |= {
+            f"{metric}_lower": est.mean_lower(*scatter, confidence=confidence),
+            f"{metric}_upper": est.mean_upper(*scatter, confidence=confidence),
+            f"{metric}_suite_lower": (mean - own).clip(0.0, 1.0),
+            f"{metric}_suite_upper": (mean + own).clip(0.0, 1.0),
+            f"{metric}_within_share": pl.when(known & (pl.col(f"var_{metric}") > 0)).then(
+                pl.col(f"within_{metric}") / tasks / pl.col(f"var_{metric}")
+            ),
+            f"{metric}_bayes": bayes,
+            f"{metric}_bayes_lower": (bayes - posterior).clip(0.0, 1.0),
+            f"{metric}_bayes_upper": (bayes + posterior).clip(0.0, 1.0),
+        }
+    return table.with_columns(**columns).with_columns(**_of_differences(known, confidence))
+
+
+def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
+    """Give the limits of delta_k and heterogeneity, by the delta method over tasks."""
+    m, k, tasks = pl.col("pass_1"), pl.col("k"), pl.col("eligible_tasks")
+    delta, index = pl.col("delta_k"), pl.col("heterogeneity")
+    bound = m - pl.col("pass_hat_k") + delta
+    steepness = k * m ** (k - 1)
+    enough = known & (pl.col("informative_tasks") >= _LEAST_INFORMATIVE)
+
+    def quantiles(degrees: pl.Series) -> pl.Series:
+        found = [student_quantile(int(value), confidence) for value in degrees]
+        return pl.Series(found, dtype=pl.Float64)
+
+    quantile = (tasks - 1).map_batches(quantiles, return_dtype=pl.Float64, is_elementwise=True)
+
+    def reach(slope: pl.Expr) -> pl.Expr:
+        variance = (
+            pl.col("var_pass_hat_k")
+            + slope**2 * pl.col("var_pass_1")
+            - 2 * slope * pl.col("covariance")
+        )
+        return pl.when(enough).then(quantile * (variance.clip(0.0) / tasks).sqrt())
+
+    off = reach(steepness)
+    off_index = reach(steepness + index * (1 - steepness)) / bound
+    return {
+        "delta_k_lower": delta - off,
+        "delta_k_upper": delta + off,
+        "heterogeneity_lower": index - off_index,
+        "heterogeneity_upper": index + off_index,
+    }
+
+
+def curve_shape(place: Sequence[str]) -> pl.Expr:
+    """Name how pass^k falls over k, by the interval of the heterogeneity at k = 2."""
+    pair = pl.col("k") == 2
+    low, high = (
+        pl.col(f"heterogeneity_{side}").filter(pair).first().over(*place)
+        for side in ("lower", "upper")
+    )
+    return (
+        pl.when(low.is_null())
+        .then(None)
+        .when(high < _STEEP)
+        .then(pl.lit("steep"))
+        .when(low > _FLAT)
+        .then(pl.lit("flat"))
+        .when((low >= _STEEP) & (high <= _FLAT))
+        .then(pl.lit("mixed"))
+        .otherwise(pl.lit("undetermined"))
+    )
