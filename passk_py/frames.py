@@ -502,7 +502,7 @@ def task_metrics(
     level = checked_confidence("task_metrics", confidence)
     log = _read(attempts, threshold)
     table = _task_metrics(log, _TASK, chosen, ordered=ordered, confidence=level)
-    shown = (*_with_limits(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
+    shown: tuple[str, ...] = (*_with_limits(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
     columns = ("k", "n", "c", "excluded", *shown, "windows", *_SUITE_MEANS[4:])
     return _like(attempts, table.select(*_TASK, *columns, "null_reason"))
 

@@ -1,5 +1,6 @@
 {#- The SQL of int_passk__state_limits after its CTE `states`, the distinct (n, c): rows (n, c, p_lower, p_upper) in a CTE
-    `results`. Quantiles of the Jeffreys posterior, Beta(c + 1/2, n - c + 1/2), which no engine has.
+    `results`. Quantiles of the Jeffreys posterior, Beta(c + 1/2, n - c + 1/2), which no engine has, between the ends; at c = 0
+    and c = n an end of the scale and the limit of Clopper and Pearson.
 
     With p = sin^2(phi), the density in phi is sin^(2c) cos^(2(n - c)), smooth up to both ends, with a standard deviation of
     1 / (2 sqrt(n)) whatever c is. So a fixed number of cells around its peak does for every n. Their masses are added up by
@@ -9,6 +10,7 @@
 {%- set double = passk.type_double() -%}
 {%- set cells = 128 -%}
 {%- set outside = passk._as_double((1 - passk._setting('passk_confidence')) / 2) -%}
+{%- set log_outside = 'ln(' ~ outside ~ ')' -%}
 digits as (
   {%- for digit in range(16) %}
   select {{ digit }} as digit{{ ' union all' if not loop.last }}
@@ -121,13 +123,22 @@ quantiles as (
   from step_3
 ),
 
-{# A task that never failed may be perfect, and one that never passed hopeless, which no quantile says. #}
+{# A task that never failed may be perfect, and one that never passed hopeless, which no quantile says. The limit on the other
+    side is the p at which n such attempts are just likely enough: the quantile's coverage falls to 0.85 there. #}
 results as (
   select
     n,
     c,
-    case when c = 0 then 0e0 else max(case when is_upper = 0 then p end) end as p_lower,
-    case when c = n then 1e0 else max(case when is_upper = 1 then p end) end as p_upper
+    case
+      when c = 0 then 0e0
+      when c = n then exp({{ log_outside }} / n)
+      else max(case when is_upper = 0 then p end)
+    end as p_lower,
+    case
+      when c = n then 1e0
+      when c = 0 then {{ passk._one_minus_exp(log_outside ~ ' / n') }}
+      else max(case when is_upper = 1 then p end)
+    end as p_upper
   from quantiles
   group by n, c
 )

@@ -62,9 +62,10 @@ def pass_at_k_lower(n: IntoExpr, c: IntoExpr, k: IntoExpr, *, confidence: float 
 
     Notes
     -----
-    The limits of p are the quantiles of the Jeffreys posterior, Beta(c + 1/2, n - c + 1/2); the
-    lower one is 0 where c = 0, and the upper one 1 where c = n (Brown, Cai and DasGupta 2001). With
-    them go those of every k:
+    The limits of p are the quantiles of the Jeffreys posterior, Beta(c + 1/2, n - c + 1/2). Where
+    c = 0 they are 0 and the limit of Clopper and Pearson, 1 - a^(1 / n) with a share of a on each
+    side, and where c = n the same of failures (Brown, Cai and DasGupta 2001). With them go those of
+    every k:
 
     .. math:: 1 - (1 - p)^k
 
@@ -112,7 +113,7 @@ def pass_hat_k_lower(n: IntoExpr, c: IntoExpr, k: IntoExpr, *, confidence: float
     --------
     >>> import polars as pl
     >>> pl.select(pass_hat_k_lower(8, 8, 1)).item(), pl.select(pass_hat_k_lower(8, 8, 8)).item()
-    (0.7382..., 0.0882...)
+    (0.6305..., 0.0249...)
     """
     return _limit("pass_hat_k_lower", n, c, k, confidence)
 
@@ -131,7 +132,7 @@ def pass_hat_k_upper(n: IntoExpr, c: IntoExpr, k: IntoExpr, *, confidence: float
     --------
     >>> import polars as pl
     >>> pl.select(pass_hat_k_upper(8, 8, 4)).item(), pl.select(pass_hat_k_upper(8, 0, 1)).item()
-    (1.0, 0.2617...)
+    (1.0, 0.3694...)
     """
     return _limit("pass_hat_k_upper", n, c, k, confidence)
 
@@ -227,9 +228,17 @@ def _limit_of_p(n: float | None, c: float | None, level: float, is_upper: bool) 
     if n is None or c is None or not (0 <= c <= n < math.inf and n >= 1):
         return None
     if is_upper:
-        # The upper quantile of the passes is one less the lower one of the failures.
-        return 1.0 if c == n else 1 - beta_quantile((1 - level) / 2, n - c + 0.5, c + 0.5)
-    return 0.0 if c == 0 else beta_quantile((1 - level) / 2, c + 0.5, n - c + 0.5)
+        # The upper limit of the passes is one less the lower one of the failures.
+        return -math.expm1(math.log((1 - level) / 2) / n) if c == 0 else 1 - _lower(n, n - c, level)
+    return _lower(n, c, level)
+
+
+def _lower(n: float, c: float, level: float) -> float:
+    outside = (1 - level) / 2
+    if c == 0:
+        return 0.0
+    # A task that never failed: the p at which that is just likely enough.
+    return outside ** (1 / n) if c == n else beta_quantile(outside, c + 0.5, n - c + 0.5)
 
 
 def _mean_limit(
