@@ -30,6 +30,8 @@ class Answer:
         How many times in a row the agent must succeed once deployed.
     capable_threshold, consistent_threshold
         From which pass@k and pass^k on a suite is capable, and consistent.
+    confidence
+        Level of the intervals.
     rejected
         Rows that are in no run's numbers, because they break the contract.
     """
@@ -41,12 +43,14 @@ class Answer:
         deployment_k: int,
         capable_threshold: float,
         consistent_threshold: float,
+        confidence: float,
         rejected: int,
     ) -> None:
         self.suites = suites
         self.deployment_k = deployment_k
         self.capable_threshold = capable_threshold
         self.consistent_threshold = consistent_threshold
+        self.confidence = confidence
         self.rejected = rejected
         self.verdicts = {
             suite.name: judge(suite, deployment_k, consistent_threshold) for suite in suites
@@ -83,5 +87,6 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
         deployment_k=settings.deployment_k,
         capable_threshold=settings.capable_threshold,
         consistent_threshold=settings.consistent_threshold,
+        confidence=settings.confidence,
         rejected=int(rejected[0][0]),
     )

@@ -30,6 +30,7 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
         "deployment_k": answer.deployment_k,
         "capable_threshold": answer.capable_threshold,
         "consistent_threshold": answer.consistent_threshold,
+        "confidence": answer.confidence,
         "rejected_rows": answer.rejected,
         "suites": [
             {
@@ -59,7 +60,9 @@ def _run(run: Run) -> dict[str, Any]:
             {
                 "k": k,
                 "pass_at_k": run.pass_at_k[k],
+                "pass_at_k_interval": run.pass_at_k_limits.get(k),
                 "pass_hat_k": run.pass_hat_k[k],
+                "pass_hat_k_interval": run.pass_hat_k_limits.get(k),
                 "null_reason": run.null_reasons.get(k),
             }
             for k in sorted(run.pass_at_k)

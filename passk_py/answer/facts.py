@@ -30,8 +30,10 @@ class Run:
         How many tasks are consistent, flaky, incapable and unknown.
     pass_at_k, pass_hat_k
         The suite's values by k; None where they can't be known.
+    pass_at_k_limits, pass_hat_k_limits
+        The intervals of those values, for tasks like these, by k; only where there is a value.
     null_reasons
-        Why, by k.
+        Why there is no value, by k.
     reading
         What the two values at the deployment k mean.
     task_set
@@ -54,6 +56,8 @@ class Run:
     classes: dict[str, int]
     pass_at_k: dict[int, float | None]
     pass_hat_k: dict[int, float | None]
+    pass_at_k_limits: dict[int, tuple[float, float]]
+    pass_hat_k_limits: dict[int, tuple[float, float]]
     null_reasons: dict[int, str]
     reading: str | None
     task_set: tuple[int, int]
@@ -142,6 +146,8 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             task_set=task_set,
             pass_at_k={k: value["pass_at_k"] for k, value in values.items()},
             pass_hat_k={k: value["pass_hat_k"] for k, value in values.items()},
+            pass_at_k_limits=_limits(values, "pass_at_k"),
+            pass_hat_k_limits=_limits(values, "pass_hat_k"),
             null_reasons={
                 k: value["null_reason"] for k, value in values.items() if value["null_reason"]
             },
@@ -161,10 +167,19 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
 _Key = tuple[str, str]
 
 
+def _limits(values: dict[int, dict[str, Any]], metric: str) -> dict[int, tuple[float, float]]:
+    return {
+        k: (value[f"{metric}_lower"], value[f"{metric}_upper"])
+        for k, value in values.items()
+        if value[metric] is not None
+    }
+
+
 def _metrics(tables: Tables, where: str) -> dict[_Key, dict[int, dict[str, Any]]]:
     found: dict[_Key, dict[int, dict[str, Any]]] = {}
     for row in tables.records(
-        "select run_id, suite, k, pass_at_k, pass_hat_k, null_reason, reading "
+        "select run_id, suite, k, pass_at_k, pass_at_k_lower, pass_at_k_upper, "
+        "pass_hat_k, pass_hat_k_lower, pass_hat_k_upper, null_reason, reading "
         f"from {tables.require('passk_suite_metrics')} "
         f"where slice_name = 'all' and slice_value = 'all' and {where} order by k"
     ):

@@ -65,10 +65,10 @@ def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
     parts: list[RenderableType] = []
     for suite in answer.suites:
         parts += _suite(answer, suite, width, bars=bars)
-    caution = "These are point estimates, without intervals"
+    caution = "Intervals say what other tasks like these would show."
     if any(len(suite.runs) > 1 for suite in answer.suites):
-        caution += ": on few tasks, a gap of a few points may be chance"
-    parts.append(Text(f"{caution}.", style=_QUIET))
+        caution += " A gap between two runs may be chance: see `passk compare`."
+    parts.append(Text(caution, style=_QUIET))
     return Group(*parts)
 
 

@@ -60,7 +60,7 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
         reasons = sorted({run.null_reasons.get(pick.k, "no value") for run in pick.unknown})
         headline = f"What to use {use} can't be known."
         return Paragraph(headline, (f"{metric} is null: {and_list(reasons)}.",), ())
-    said = [_value(pick, metric), *_compared(pick, metric)]
+    said = [_value(pick, metric, answer), *_compared(pick, metric)]
     if reviewed:
         headline = _reviewed_headline(pick, answer, several=several)
         said += _not_capable(pick, answer, several=several)
@@ -101,8 +101,8 @@ def _unattended_headline(pick: Pick, *, several: bool) -> str:
     return f"Let none run unattended on the whole suite; {best} {comes} closest."
 
 
-def _value(pick: Pick, metric: str) -> str:
-    share = f"{metric} = {percent(pick.value)}%"
+def _value(pick: Pick, metric: str, answer: Answer) -> str:
+    share = f"{metric} = {percent(pick.value)}%{_interval(pick, answer)}"
     if pick.k == 1:
         return f"{share}: the one try at a task is right."
     if pick.metric == "pass_hat_k":
@@ -110,6 +110,16 @@ def _value(pick: Pick, metric: str) -> str:
         return f"{share}: {pick.k} tries at a task {all_right}."
     least = "at least one is right" if pick.value else "none is right"
     return f"{share}: of {pick.k} tries at a task, {least}."
+
+
+def _interval(pick: Pick, answer: Answer) -> str:
+    """Write the interval of the best run; of several that are equal, each has its own."""
+    if len(pick.runs) != 1:
+        return ""
+    run = pick.runs[0]
+    known = run.pass_at_k_limits if pick.metric == "pass_at_k" else run.pass_hat_k_limits
+    low, high = known[pick.k]
+    return f" ({limit(answer.confidence)}% interval {percent(low)} to {percent(high)})"
 
 
 def _compared(pick: Pick, metric: str) -> list[str]:

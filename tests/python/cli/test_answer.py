@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 KS = (1, 2, 4)
 
 
+def around(values: tuple[float | None, ...]) -> dict[int, tuple[float, float]]:
+    """Intervals of ten points to either side."""
+    return {
+        k: (max(0.0, value - 0.1), min(1.0, value + 0.1))
+        for k, value in zip(KS, values, strict=True)
+        if value is not None
+    }
+
+
 def run(
     run_id: str,
     at: tuple[float | None, ...],
@@ -52,6 +61,8 @@ def run(
         run_id=run_id,
         pass_at_k=dict(zip(KS, at, strict=True)),
         pass_hat_k=dict(zip(KS, hat, strict=True)),
+        pass_at_k_limits=around(at),
+        pass_hat_k_limits=around(hat),
         null_reasons=short,
         **(values | more),
     )
@@ -63,6 +74,7 @@ def answer(*runs: Run, k: int = 4) -> Answer:
         deployment_k=k,
         capable_threshold=0.8,
         consistent_threshold=0.95,
+        confidence=0.95,
         rejected=0,
     )
 
@@ -85,6 +97,12 @@ def test_reviewed_is_the_highest_pass_at_k_and_unattended_the_highest_pass_hat_k
     assert verdict.unattended.runs == (STEADY,)
     assert verdict.unattended.gap == pytest.approx(0.3)
     assert not verdict.unattended.reaches
+
+
+def test_the_best_value_stands_with_its_interval() -> None:
+    said = text(answer(CAPABLE, STEADY))
+    assert "pass@4 = 97.0% (95% interval 87.0 to 100): of 4 tries at a task" in said
+    assert "pass^4 = 60.0% (95% interval 50.0 to 70.0): 4 tries at a task are all right" in said
 
 
 def test_equal_runs_are_said_to_be_equal() -> None:
@@ -136,7 +154,10 @@ def test_dependable_run_may_run_unattended() -> None:
     sure = run("sure", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97), reading="capable and consistent")
     said = text(answer(CAPABLE, sure))
     assert "Let sure run unattended." in said
-    assert "pass^4 = 97.0%: 4 tries at a task are all right. capable is next" in said
+    assert (
+        "pass^4 = 97.0% (95% interval 87.0 to 100): 4 tries at a task are all right. capable is next"
+        in said
+    )
 
 
 def test_runs_that_never_pass_are_recommended_for_nothing() -> None:

@@ -63,7 +63,7 @@ def test_answer_in_a_terminal_of_eighty_columns(
     assert "Use walker 2026-03 where a person reviews the output." in out
     assert "Let none run unattended on the whole suite; tracer 2026-03 comes closest." in out
     assert "scout 2026-03 hides a regression behind a better pass@1." in out
-    assert "point estimates, without intervals" in out
+    assert "95% interval" in out
     assert f"passk validate --database {demo.database}" in steps
     assert not [line for line in out.splitlines() if line != line.rstrip()]
 
