@@ -19,12 +19,16 @@ TABLES = (
     "int_passk__duplicate_attempts",
     "int_passk__expected_attempts",
     "int_passk__runs",
+    "int_passk__state_limits",
+    "int_passk__state_uncertainty",
     "int_passk__states",
     "int_passk__streaks",
     "int_passk__suite_metrics",
     "int_passk__task_scans",
     "int_passk__unmasked_tasks",
 )
+STATES = {name for name in TABLES if name.startswith("int_passk__state")}
+"""Values of formulas over the distinct (n, c), which a full refresh leaves."""
 
 
 def changed(done: Any) -> set[str]:
@@ -45,7 +49,7 @@ def arrive(project: Project, task: str, attempt: int, outcome: str, day: int) ->
 
 def everything(project: Project) -> dict[str, list[Any]]:
     """Give all that people query, and what it comes from, in an order of its own."""
-    tables = [project.relation(name) for name in TABLES if name != "int_passk__states"]
+    tables = [project.relation(name) for name in TABLES if name not in STATES]
     tables += [f"passk_{name}" for name in ("tasks", "runs", "task_metrics", "suite_metrics")]
     return {table: sorted(map(repr, project.query(f"select * from {table}"))) for table in tables}
 
@@ -65,7 +69,7 @@ def test_new_attempts_leave_the_tables_that_they_do_not_concern(built: Project) 
     arrive(built, "task", 4, "passed", day=1)
     touched = {"int_passk__runs", "int_passk__suite_metrics", "int_passk__task_scans"}
     # (4, 3) is a new state.
-    assert changed(built.run()) == {*touched, "int_passk__states"}
+    assert changed(built.run()) == touched | STATES
     arrive(built, "other", 1, "passed", day=2)
     arrive(built, "other", 2, "failed", day=2)
     arrive(built, "other", 3, "passed", day=2)
@@ -140,11 +144,19 @@ def test_an_empty_table_of_another_version_is_made_anew(built: Project) -> None:
 def test_a_full_refresh_leaves_the_states_which_are_values_of_formulas(built: Project) -> None:
     refreshed = changed(built.run(full_refresh=True))
     assert "int_passk__task_scans" in refreshed
-    assert "int_passk__states" not in refreshed
-    # Another grid has other values, full refresh or not.
-    assert "int_passk__states" in changed(built.run({"passk_ks": [1, 7], "passk_deployment_k": 7}))
-    states = built.relation("int_passk__states")
-    assert built.query(f"select distinct k from {states} order by 1") == [(1,), (7,)]
+    assert not STATES & refreshed
+    # Another grid has other values, full refresh or not; the limits of p know nothing of k.
+    remade = changed(built.run({"passk_ks": [1, 7], "passk_deployment_k": 7}))
+    assert STATES & remade == {"int_passk__states", "int_passk__state_uncertainty"}
+    for table in sorted(STATES & remade):
+        states = built.relation(table)
+        assert built.query(f"select distinct k from {states} order by 1") == [(1,), (7,)]
+
+
+def test_another_level_makes_the_limits_anew_and_no_estimate(built: Project) -> None:
+    remade = changed(built.run({"passk_confidence": 0.9}))
+    assert STATES & remade == {"int_passk__state_limits", "int_passk__state_uncertainty"}
+    assert "int_passk__suite_metrics" in remade
 
 
 def test_functions_of_the_database_are_made_when_they_are_asked_for(built: Project) -> None:
