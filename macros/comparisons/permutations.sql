@@ -20,14 +20,29 @@ digits as (
   {%- endfor %}
 ),
 
+most_attempts as (
+  select
+    max(case when baseline_n > candidate_n then baseline_n else candidate_n end) as most
+  from pooled
+),
+
+{#- No more than are needed: few tasks have thousands of attempts. #}
 numbers as (
   select
     ones.digit + 10 * tens.digit + 100 * hundreds.digit + 1000 * thousands.digit + 10000 * ten_thousands.digit as number
-  from digits as ones
-  cross join digits as tens
-  cross join digits as hundreds
-  cross join digits as thousands
-  cross join digits as ten_thousands
+  from most_attempts
+  inner join digits as ten_thousands
+    on 10000 * ten_thousands.digit <= most_attempts.most
+  inner join digits as thousands
+    on 1000 * thousands.digit <= most_attempts.most
+  inner join digits as hundreds
+    on 100 * hundreds.digit <= most_attempts.most
+  inner join digits as tens
+    on 10 * tens.digit <= most_attempts.most
+  inner join digits as ones
+    on
+      ones.digit + 10 * tens.digit + 100 * hundreds.digit + 1000 * thousands.digit + 10000 * ten_thousands.digit
+      <= most_attempts.most
 ),
 
 drawn_passes as (

@@ -50,11 +50,18 @@ states as (
   from histogram
 ),
 
+{# With the counts that say most: as many passes as one run has attempts, all of them in it. #}
 pooled as (
-  select distinct
+  select
     baseline_n,
     candidate_n,
     passes
+  from states
+  union
+  select
+    baseline_n,
+    candidate_n,
+    candidate_n as passes
   from states
 ),
 
@@ -80,21 +87,14 @@ tested as (
   group by {% for count in counts %}states.{{ count }}{{ ', ' if not loop.last }}{% endfor %}
 ),
 
-sizes as (
-  select distinct
-    baseline_n,
-    candidate_n
-  from states
-),
-
-{# All passes in one run, all failures in the other: with as many attempts in both it is as likely the other way round. #}
+{# With as many attempts in both runs, the opposite is as likely. #}
 least_ps as (
   select
     baseline_n,
     candidate_n,
-    case when baseline_n = candidate_n then 2 else 1 end
-    * {{ passk._exp('0 - ' ~ passk.log_choose('baseline_n + candidate_n', 'candidate_n')) }} as least_p
-  from sizes
+    case when baseline_n = candidate_n then 2 else 1 end * chance as least_p
+  from outcomes
+  where passes = candidate_n and drawn = candidate_n
 ),
 
 {# Benjamini and Hochberg 1995, over the distinct counts of a pair, each as often as it has tasks. #}

@@ -131,7 +131,10 @@ def test_variance_at_k_1_has_a_closed_form(sql: Project) -> None:
         assert variance == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
-def test_numbers_end_where_the_package_says(sql: Project) -> None:
-    most = int(sql.render("{{ passk._most_permuted() }}"))
-    (found,) = rows(sql, [(1, 1, 1)], "select min(number), max(number), count(*) from numbers")
-    assert found == (0, most, most + 1)
+@pytest.mark.parametrize("most", [1, 9, 10, 123, 99999])
+def test_numbers_are_those_that_are_needed(sql: Project, most: int) -> None:
+    """Up to the most attempts that the package says that it can compare, and not beyond."""
+    assert int(sql.render("{{ passk._most_permuted() }}")) == 99999
+    for state in ((most, 1, 1), (1, most, 1)):
+        (found,) = rows(sql, [state], "select min(number), max(number), count(*) from numbers")
+        assert found == (0, most, most + 1)
