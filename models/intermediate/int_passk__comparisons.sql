@@ -53,8 +53,9 @@ pairs as (
     {{ side }}s.agent_version as {{ side }}_agent_version,
     coalesce({{ side }}s.task_rows, 0) > 0 as has_{{ side }},
     {%- endfor %}
-    row_number() over (order by {% for key in keys %}wanted_pairs.{{ key }}{{ ', ' if not loop.last }}{% endfor %})
-      as pair_number
+    row_number() over (
+      order by wanted_pairs.suite, wanted_pairs.baseline_run_id, wanted_pairs.candidate_run_id, wanted_pairs.pair_source
+    ) as pair_number
   from wanted_pairs
   {%- for side in ['baseline', 'candidate'] %}
   left join {{ ref('int_passk__runs') }} as {{ side }}s
@@ -135,7 +136,7 @@ estimated as (
   {%- for side in ['baseline', 'candidate'] %}
   inner join {{ ref('int_passk__states') }} as {{ side }}s
     on common.{{ side }}_n = {{ side }}s.n and common.{{ side }}_c = {{ side }}s.c
-    {{- ' and baselines.k = candidates.k' if not loop.first }}
+    {%- if not loop.first %} and baselines.k = candidates.k{% endif %}
   {%- endfor %}
 ),
 
@@ -154,11 +155,10 @@ by_metric as (
     case when estimated.passes > 0 and estimated.failures > 0 then variances.variance else 0 end as variance
   from estimated
   left join variances
-    on
-      estimated.baseline_n = variances.baseline_n
-      and estimated.candidate_n = variances.candidate_n
-      and estimated.{{ permuted }} = variances.passes
-      and estimated.k = variances.k
+    on estimated.baseline_n = variances.baseline_n
+    and estimated.candidate_n = variances.candidate_n
+    and estimated.{{ permuted }} = variances.passes
+    and estimated.k = variances.k
   where estimated.baseline_n >= estimated.k and estimated.candidate_n >= estimated.k
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}

@@ -95,7 +95,9 @@ dated as (
     runs.run_id,
     runs.loaded_at,
     case
-      when count(starts.started_at) over (partition by runs.suite, runs.agent) = count(*) over (partition by runs.suite, runs.agent)
+      when
+        count(starts.started_at) over (partition by runs.suite, runs.agent)
+        = count(*) over (partition by runs.suite, runs.agent)
         then starts.started_at
       else runs.loaded_at
     end as ordered_at
@@ -107,8 +109,8 @@ dated as (
 in_order as (
   select
     suite,
-    lag(run_id) over (partition by suite, agent order by ordered_at, run_id) as baseline_run_id,
-    run_id as candidate_run_id
+    run_id as candidate_run_id,
+    lag(run_id) over (partition by suite, agent order by ordered_at, run_id) as baseline_run_id
   from dated
 )
 

@@ -99,9 +99,9 @@ select
           else ' tasks succeed at least once in ' || cast(k as {{ text }}) || ' tries'
         end
         || case
-          when hidden_regression
-            then '. pass@1 hides it: it ' || case when rate_difference > 1e-12
-              then 'rose by ' || {{ passk._decimals('rate_difference') }} else 'did not change' end
+          when hidden_regression and rate_difference > 1e-12
+            then '. pass@1 hides it: it rose by ' || {{ passk._decimals('rate_difference') }}
+          when hidden_regression then '. pass@1 hides it: it did not change'
           else ''
         end
         || '.'

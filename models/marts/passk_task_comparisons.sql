@@ -70,21 +70,25 @@ pooled as (
 {# Fisher's exact test. Outcomes as likely as what was seen differ from it in their last digits. #}
 tested as (
   select
-    {% for count in counts %}states.{{ count }}, {% endfor %}
+    {%- for count in counts %}
+    states.{{ count }},
+    {%- endfor %}
     least(sum(case when outcomes.chance <= seen.chance * (1 + 1e-7) then outcomes.chance else 0 end), 1) as p
   from states
   inner join outcomes as seen
-    on
-      states.baseline_n = seen.baseline_n
-      and states.candidate_n = seen.candidate_n
-      and states.passes = seen.passes
-      and states.candidate_c = seen.drawn
+    on states.baseline_n = seen.baseline_n
+    and states.candidate_n = seen.candidate_n
+    and states.passes = seen.passes
+    and states.candidate_c = seen.drawn
   inner join outcomes
-    on
-      states.baseline_n = outcomes.baseline_n
-      and states.candidate_n = outcomes.candidate_n
-      and states.passes = outcomes.passes
-  group by {% for count in counts %}states.{{ count }}{{ ', ' if not loop.last }}{% endfor %}
+    on states.baseline_n = outcomes.baseline_n
+    and states.candidate_n = outcomes.candidate_n
+    and states.passes = outcomes.passes
+  group by
+    states.baseline_n,
+    states.baseline_c,
+    states.candidate_n,
+    states.candidate_c
 ),
 
 {# With as many attempts in both runs, the opposite is as likely. #}
@@ -106,18 +110,16 @@ ranked as (
     sum(histogram.tasks) over (partition by histogram.pair_number order by tested.p) as tasks_up_to_p
   from histogram
   inner join tested
-    on
-      {%- for count in counts %}
-      {{ 'and ' if not loop.first }}histogram.{{ count }} = tested.{{ count }}
-      {%- endfor %}
+    on histogram.baseline_n = tested.baseline_n
+    {%- for count in counts[1:] %}
+    and histogram.{{ count }} = tested.{{ count }}
+    {%- endfor %}
 ),
 
 adjusted as (
   select
     *,
-    least(
-      min(p * tested_tasks / tasks_up_to_p) over (partition by pair_number order by p desc), 1
-    ) as p_adjusted
+    least(min(p * tested_tasks / tasks_up_to_p) over (partition by pair_number order by p desc), 1) as p_adjusted
   from ranked
 ),
 
@@ -140,11 +142,10 @@ joined as (
   inner join pairs
     on common_tasks.pair_number = pairs.pair_number
   left join adjusted
-    on
-      common_tasks.pair_number = adjusted.pair_number
-      {%- for count in counts %}
-      and common_tasks.{{ count }} = adjusted.{{ count }}
-      {%- endfor %}
+    on common_tasks.pair_number = adjusted.pair_number
+    {%- for count in counts %}
+    and common_tasks.{{ count }} = adjusted.{{ count }}
+    {%- endfor %}
   left join least_ps
     on common_tasks.baseline_n = least_ps.baseline_n and common_tasks.candidate_n = least_ps.candidate_n
 )
