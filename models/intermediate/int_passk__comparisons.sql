@@ -36,7 +36,8 @@
 {%- endset %}
 {%- set known = 'select distinct ' ~ keys | join(', ') ~ ', loaded_at, log_rows from ' ~ this %}
 {#- Of anyone's own table it is known that runs have changed, not which pairs: there all are compared again. #}
-{%- set plan = passk._plan(keys, wanted, known) if passk._attempts_kind() == 'landing' else {'is_done': false, 'changed': none} %}
+{%- set all_pairs = {'is_done': false, 'changed': none} %}
+{%- set plan = passk._plan(keys, wanted, known) if passk._attempts_kind() == 'landing' else all_pairs %}
 
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}

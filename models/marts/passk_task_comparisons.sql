@@ -52,17 +52,23 @@ states as (
 
 {# With the counts that say most: as many passes as one run has attempts, all of them in it. #}
 pooled as (
-  select
-    baseline_n,
-    candidate_n,
-    passes
-  from states
-  union
-  select
-    baseline_n,
-    candidate_n,
-    candidate_n as passes
-  from states
+  select distinct
+    every.baseline_n,
+    every.candidate_n,
+    every.passes
+  from (
+    select
+      baseline_n,
+      candidate_n,
+      passes
+    from states
+    union all
+    select
+      baseline_n,
+      candidate_n,
+      candidate_n as passes
+    from states
+  ) as every
 ),
 
 {{ passk._permuted_outcomes() }},
