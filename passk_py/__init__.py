@@ -9,7 +9,7 @@
 * **Estimators** are polars expressions: :func:`pass_at_k`, :func:`pass_hat_k`, their plug-in,
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
-  :func:`tasks`, :func:`suite_metrics`.
+  :func:`tasks`, :func:`suite_metrics`, and of two runs: :func:`compare`, :func:`compare_tasks`.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`.
 
@@ -22,6 +22,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from passk_py.comparisons import compare, compare_tasks
     from passk_py.errors import PasskError
     from passk_py.estimators import (
         ArgumentError,
@@ -64,6 +65,8 @@ __all__ = [
     "ArgumentError",
     "PasskError",
     "build",
+    "compare",
+    "compare_tasks",
     "delta_k",
     "delta_k_max",
     "delta_k_unbiased",
@@ -106,6 +109,8 @@ __all__ = [
 _ELSEWHERE: Final = {
     "PasskError": "errors",
     "build": "project",
+    "compare": "comparisons",
+    "compare_tasks": "comparisons",
     "export_tables": "export",
     "forget": "landing",
     "k_sweep": "frames",

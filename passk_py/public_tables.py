@@ -30,6 +30,8 @@ class PublicTable:
         The columns that a terminal shows first, the most telling ones first.
     filters
         Which of ``run_id``, ``suite`` and ``k`` it can be filtered by.
+    run_columns
+        The columns that name a run; a row with the run in any of them is one of the run.
     """
 
     name: str
@@ -37,6 +39,7 @@ class PublicTable:
     key: tuple[str, ...]
     headline: tuple[str, ...]
     filters: tuple[str, ...] = ("run_id", "suite")
+    run_columns: tuple[str, ...] = ("run_id",)
 
 
 PUBLIC_TABLES: Final = (
@@ -84,6 +87,22 @@ PUBLIC_TABLES: Final = (
         ("run_id", "k", "pass_at_k", "pass_hat_k", "eligible_tasks", "total_tasks", "reading"),
         ("run_id", "suite", "k"),
     ),
+    PublicTable(
+        "passk_comparisons",
+        "pair of runs, metric, k",
+        ("suite", "baseline_run_id", "candidate_run_id", "metric", "k"),
+        ("baseline_run_id", "candidate_run_id", "metric", "k", "difference", "p", "verdict"),
+        ("run_id", "suite", "k"),
+        ("baseline_run_id", "candidate_run_id"),
+    ),
+    PublicTable(
+        "passk_task_comparisons",
+        "pair of runs, task",
+        ("suite", "baseline_run_id", "candidate_run_id", "task_id"),
+        ("task_id", "baseline_c", "baseline_n", "candidate_c", "candidate_n", "p", "moved"),
+        ("run_id", "suite"),
+        ("baseline_run_id", "candidate_run_id"),
+    ),
 )
 """Every public table, in the order of the way of the data."""
 
@@ -111,6 +130,12 @@ def public_table(name: str) -> PublicTable:
             return table
     names = ", ".join(table.name for table in PUBLIC_TABLES)
     raise PasskError(f"There is no public table '{name}'.", hint=f"The tables are {names}.")
+
+
+def _any_of(columns: Sequence[str], values: Sequence[str]) -> str:
+    """Write the condition that one of the columns has one of the values."""
+    said = [f"{column} in ({', '.join(values)})" for column in columns]
+    return said[0] if len(said) == 1 else f"({' or '.join(said)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +172,9 @@ class Filters:
             ("suite", [quote(suite) for suite in self.suites]),
             ("k", [str(k) for k in self.ks]),
         )
+        places = {"run_id": table.run_columns}
         parts = [
-            f"{column} in ({', '.join(values)})"
+            _any_of(places.get(column, (column,)), values)
             for column, values in wanted
             if values and column in table.filters
         ]

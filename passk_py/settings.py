@@ -46,6 +46,22 @@ class Settings:
         return float(self.values["passk_confidence"])
 
     @property
+    def pairs(self) -> list[dict[str, str | None]]:
+        """The declared pairs: ``baseline``, ``candidate``, and ``suite``, None for all."""
+        return [{"suite": None, **pair} for pair in self.values["passk_pairs"] or []]
+
+    @property
+    def baseline(self) -> str | None:
+        """The run that every other run of its suites is compared with."""
+        baseline = self.values["passk_baseline"]
+        return None if baseline is None else str(baseline)
+
+    @property
+    def minimum_change(self) -> float:
+        """The least difference that matters."""
+        return float(self.values["passk_minimum_change"])
+
+    @property
     def deployment_k(self) -> int:
         """How many times in a row the agent must succeed once deployed."""
         return int(self.values["passk_deployment_k"])

@@ -115,6 +115,40 @@
     {%- do mistakes.append(passk._var_mistake('passk_confidence', confidence, '0.8, 0.9, 0.95 or 0.99')) -%}
   {%- endif -%}
 
+  {#- Which runs are compared. -#}
+  {%- set pairs = var('passk_pairs', []) -%}
+  {%- if not passk._is_list(pairs) -%}
+    {%- do mistakes.append(passk._var_mistake(
+      'passk_pairs', pairs, 'a list of {baseline: run_id, candidate: run_id}, each with a suite if it is for one only'
+    )) -%}
+  {%- else -%}
+    {%- for pair in pairs -%}
+      {%- set good = namespace(is=pair is mapping) -%}
+      {%- if good.is -%}
+        {%- for name, value in pair.items()
+          if name not in ['baseline', 'candidate', 'suite'] or value is not string or not value -%}
+          {%- if not (name == 'suite' and value is none) -%}{%- set good.is = false -%}{%- endif -%}
+        {%- endfor -%}
+      {%- endif -%}
+      {%- if not good.is or 'baseline' not in pair or 'candidate' not in pair -%}
+        {%- do mistakes.append(
+          'passk_pairs holds ' ~ (pair | tojson)
+          ~ ', but must hold {baseline: run_id, candidate: run_id} or {baseline: run_id, candidate: run_id, suite: suite}, all texts.'
+        ) -%}
+      {%- elif pair.baseline == pair.candidate -%}
+        {%- do mistakes.append('passk_pairs compares ' ~ (pair.baseline | tojson) ~ ' with itself.') -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- set baseline = var('passk_baseline', none) -%}
+  {%- if baseline is not none and (baseline is not string or not baseline) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_baseline', baseline, 'a run_id')) -%}
+  {%- endif -%}
+  {%- set change = var('passk_minimum_change', 0.0) -%}
+  {%- if change is boolean or change is not number or change < 0 or change >= 1 -%}
+    {%- do mistakes.append(passk._var_mistake('passk_minimum_change', change, 'a number from 0 to less than 1')) -%}
+  {%- endif -%}
+
   {#- How they are read. -#}
   {%- set k = var('passk_deployment_k', 4) -%}
   {%- if k is boolean or k is not integer or k < 1 -%}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import textwrap
+from typing import TYPE_CHECKING, Final
 
 from passk_py.cli.next_steps import command_line, say_next
+from passk_py.cli.session import PIPED_WIDTH
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from passk_py.public_tables import Filters
 
 __all__ = ["print_answer"]
+
+_TABLES: Final = "Tables    "
 
 
 def print_answer(
@@ -56,8 +60,9 @@ def print_answer(
     session.say(f"Database  {database}")
     if log is not None:
         session.say(f"Log       {log}")
-    session.say(f"Tables    {', '.join(names[:3])},")
-    session.say(f"          {', '.join(names[3:])}")
+    listed = textwrap.wrap(", ".join(names), PIPED_WIDTH - len(_TABLES))
+    for number, line in enumerate(listed):
+        session.say(f"{' ' * len(_TABLES) if number else _TABLES}{line}")
     session.say("Next")
     _say_next(session, database, answer)
 

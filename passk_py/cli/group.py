@@ -23,6 +23,7 @@ COMMANDS: Final = (
     "load",
     "build",
     "show",
+    "compare",
     "validate",
     "export",
     "forget",

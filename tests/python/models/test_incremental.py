@@ -30,17 +30,21 @@ if TYPE_CHECKING:
 
 PUBLIC_TABLES: Final = (
     "passk_attempts",
+    "passk_comparisons",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",
     "passk_suite_metrics",
+    "passk_task_comparisons",
     "passk_task_metrics",
     "passk_tasks",
 )
 INTERNAL_TABLES: Final = (
     "int_passk__attempts",
+    "int_passk__comparisons",
     "int_passk__duplicate_attempts",
     "int_passk__expected_attempts",
+    "int_passk__pairs",
     "int_passk__runs",
     "int_passk__streaks",
     "int_passk__suite_metrics",
@@ -50,6 +54,7 @@ INTERNAL_TABLES: Final = (
     "int_passk__unmasked_tasks",
 )
 STORED_TABLES: Final = (
+    "int_passk__comparisons",
     "int_passk__expected_attempts",
     "int_passk__runs",
     "int_passk__streaks",
@@ -145,7 +150,8 @@ class History:
             "task_id": task,
             "attempt": number,
             **self.outcome(share),
-            "agent": f"agent of {run}",
+            # Two agents, of which one has two runs: those are compared, within a history only.
+            "agent": f"{self.name} agent of {'r1' if run == 'r2' else run}",
             # Against the contract, but it must not depend on the order of the batches.
             "agent_version": chance.choices(["1", "2", None], [18, 1, 1])[0],
             "model": f"model of {run}" if run != "r0" else None,
@@ -316,7 +322,9 @@ def part(whole: Snapshot, prefix: str) -> Snapshot:
         table: [
             row
             for row in rows
-            if str(row.get("run_id") or row.get("source_file")).startswith(prefix)
+            if str(
+                row.get("run_id") or row.get("candidate_run_id") or row.get("source_file")
+            ).startswith(prefix)
         ]
         for table, rows in whole.items()
     }

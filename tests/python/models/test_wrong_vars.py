@@ -21,6 +21,13 @@ AN_INPUT: Final = "are set, but at most one input can be."
 KS: Final = "a list of integers of at least 1."
 A_SHARE: Final = "a number from 0 to 1."
 LEVELS: Final = "0.8, 0.9, 0.95 or 0.99."
+PAIRS: Final = (
+    "a list of {baseline: run_id, candidate: run_id}, each with a suite if it is for one only."
+)
+A_PAIR: Final = (
+    "{baseline: run_id, candidate: run_id} or {baseline: run_id, candidate: run_id, suite: suite},"
+    " all texts."
+)
 SLICES: Final = "a list of tags or of {name: ..., expression: ...}."
 
 
@@ -133,6 +140,49 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     *(
         ({"passk_confidence": level}, [f"passk_confidence is {level}, but must be {LEVELS}"])
         for level in (0.5, 1, 95)
+    ),
+    (
+        {"passk_pairs": "old new"},
+        [f'passk_pairs is "old new", but must be {PAIRS}'],
+    ),
+    (
+        {"passk_pairs": {"baseline": "old", "candidate": "new"}},
+        [f'passk_pairs is {{"baseline": "old", "candidate": "new"}}, but must be {PAIRS}'],
+    ),
+    (
+        {
+            "passk_pairs": [
+                "old",
+                {"baseline": "old"},
+                {"baseline": "old", "candidate": 7},
+                {"baseline": "old", "candidate": "new", "suite": ""},
+                {"baseline": "old", "candidate": "new", "k": "4"},
+                {"baseline": "old", "candidate": "new", "suite": None},
+            ]
+        },
+        [
+            f"passk_pairs holds {shown}, but must hold {A_PAIR}"
+            for shown in (
+                '"old"',
+                '{"baseline": "old"}',
+                '{"baseline": "old", "candidate": 7}',
+                '{"baseline": "old", "candidate": "new", "suite": ""}',
+                '{"baseline": "old", "candidate": "new", "k": "4"}',
+            )
+        ],
+    ),
+    (
+        {"passk_pairs": [{"baseline": "old", "candidate": "old"}]},
+        ['passk_pairs compares "old" with itself.'],
+    ),
+    ({"passk_baseline": 7}, ["passk_baseline is 7, but must be a run_id."]),
+    ({"passk_baseline": ""}, ['passk_baseline is "", but must be a run_id.']),
+    *(
+        (
+            {"passk_minimum_change": change},
+            [f"passk_minimum_change is {shown}, but must be a number from 0 to less than 1."],
+        )
+        for change, shown in ((-0.1, "-0.1"), (1, "1"), (True, "true"), ("0.03", '"0.03"'))
     ),
     (
         {"passk_deployment_k": 7},

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 PUBLIC_MODELS: Final = (
     "passk_attempts",
+    "passk_comparisons",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",
     "passk_suite_metrics",
+    "passk_task_comparisons",
     "passk_task_metrics",
     "passk_tasks",
 )

@@ -1,0 +1,219 @@
+{#- What would be seen of a task if its two runs were the same: its attempts of both runs are one heap, from which as many as
+    the candidate has are drawn without replacement. `pooled` holds the distinct (baseline_n, candidate_n, passes), passes
+    being those of both runs together. -#}
+
+{#- The most attempts of a task that a comparison can be made of: the numbers of `_permuted_outcomes` end there. -#}
+{% macro _most_permuted() -%} 99999 {%- endmacro %}
+
+
+{#- CTEs after `pooled`, up to `outcomes`: rows (baseline_n, candidate_n, passes, drawn, chance), the chance that so many of
+    the passes are drawn for the candidate.
+
+    The hypergeometric distribution, from the ratios of neighbours, summed as logarithms away from its mode: near the mode,
+    where the chances are large, the sums are short, and what remains is made to add up to 1. -#}
+{% macro _permuted_outcomes() -%}
+{%- set double = passk.type_double() -%}
+digits as (
+  {%- for digit in range(10) %}
+  select cast({{ digit }} as {{ dbt.type_bigint() }}) as digit
+  {{- ' union all' if not loop.last }}
+  {%- endfor %}
+),
+
+most_attempts as (
+  select
+    max(case when baseline_n > candidate_n then baseline_n else candidate_n end) as most
+  from pooled
+),
+
+{#- No more than are needed: few tasks have thousands of attempts. #}
+numbers as (
+  select
+    ones.digit + 10 * tens.digit + 100 * hundreds.digit + 1000 * thousands.digit + 10000 * ten_thousands.digit as number
+  from most_attempts
+  inner join digits as ten_thousands
+    on 10000 * ten_thousands.digit <= most_attempts.most
+  inner join digits as thousands
+    on 1000 * thousands.digit <= most_attempts.most
+  inner join digits as hundreds
+    on 100 * hundreds.digit <= most_attempts.most
+  inner join digits as tens
+    on 10 * tens.digit <= most_attempts.most
+  inner join digits as ones
+    on
+      ones.digit + 10 * tens.digit + 100 * hundreds.digit + 1000 * thousands.digit + 10000 * ten_thousands.digit
+      <= most_attempts.most
+),
+
+drawn_passes as (
+  select
+    pooled.baseline_n,
+    pooled.candidate_n,
+    pooled.passes,
+    numbers.number as drawn,
+    floor(
+      cast((pooled.candidate_n + 1) * (pooled.passes + 1) as {{ double }})
+      / (pooled.baseline_n + pooled.candidate_n + 2)
+    ) as mode
+  from pooled
+  inner join numbers
+    on
+      numbers.number >= pooled.passes - pooled.baseline_n
+      and numbers.number <= pooled.passes
+      and numbers.number <= pooled.candidate_n
+),
+
+steps as (
+  select
+    *,
+    case
+      when drawn > mode
+        then ln(
+          cast((passes - drawn + 1) * (candidate_n - drawn + 1) as {{ double }})
+          / (drawn * (baseline_n - passes + drawn))
+        )
+    end as log_step_up,
+    case
+      when drawn < mode
+        then ln(
+          cast((drawn + 1) * (baseline_n - passes + drawn + 1) as {{ double }})
+          / ((passes - drawn) * (candidate_n - drawn))
+        )
+    end as log_step_down
+  from drawn_passes
+),
+
+heights as (
+  select
+    *,
+    coalesce(
+      case
+        when drawn > mode then sum(log_step_up) over (partition by baseline_n, candidate_n, passes order by drawn)
+      end,
+      case
+        when drawn < mode then sum(log_step_down) over (partition by baseline_n, candidate_n, passes order by drawn desc)
+      end,
+      0
+    ) as log_height
+  from steps
+),
+
+outcomes as (
+  select
+    baseline_n,
+    candidate_n,
+    passes,
+    drawn,
+    {{ passk._exp('log_height') }}
+    / sum({{ passk._exp('log_height') }}) over (partition by baseline_n, candidate_n, passes) as chance
+  from heights
+)
+{%- endmacro %}
+
+
+{#- CTEs after `outcomes`, up to `variances`: rows (baseline_n, candidate_n, passes, k, variance), the variance of the
+    difference of a task's two pass^k over all ways to deal its attempts to the runs. With failures for passes it is that of
+    pass@k.
+
+    Summed over the outcomes as the mean square of the difference, whose mean is 0 exactly. The closed form
+    e(baseline_n) + e(candidate_n) - 2 C(C, 2k) / C(N, 2k) is shorter, but it is a small difference of large terms: where
+    most attempts pass, few digits remain. -#}
+{% macro _permutation_variances(ks) -%}
+grid as (
+  {{ passk._ks_rows(ks) }}
+),
+
+{#- pass^k of every number of passes that a run can be dealt, and what it lacks to 1. #}
+sizes as (
+  select distinct baseline_n as n from pooled
+  union
+  select distinct candidate_n as n from pooled
+),
+
+dealt as (
+  select
+    sizes.n,
+    numbers.number as c,
+    grid.k,
+    {{ passk._as_double('sizes.n') }} as trials,
+    {{ passk._as_double('numbers.number') }} as passes,
+    {{ passk._as_double('grid.k') }} as draws,
+    {{ passk._as_double(passk._stirling_half('numbers.number', 'grid.k')) }} as half
+  from sizes
+  inner join numbers
+    on numbers.number <= sizes.n
+  inner join grid
+    on grid.k <= sizes.n
+),
+
+points as (
+  select
+    *,
+    trials + half as x,
+    passes + half as a,
+    trials - draws + half as b,
+    passes - draws + half as d
+  from dealt
+),
+
+dealt_logs as (
+  select
+    *,
+    case
+      when draws <= passes and passes < trials
+        then {{ passk._log_moment('x', 'a', 'b', 'd', 'trials', 'passes', 'draws') }}
+    end as log_all
+  from points
+),
+
+dealt_shares as (
+  select
+    n,
+    c,
+    k,
+    case
+      when passes < draws then {{ passk._as_double(0) }}
+      when c = n then {{ passk._as_double(1) }}
+      when k = 1 then passes / trials
+      else {{ passk._exp('log_all') }}
+    end as share,
+    case
+      when passes < draws then {{ passk._as_double(1) }}
+      when c = n then {{ passk._as_double(0) }}
+      when k = 1 then (trials - passes) / trials
+      else {{ passk._one_minus_exp('log_all') }}
+    end as rest
+  from dealt_logs
+),
+
+variances as (
+  select
+    differences.baseline_n,
+    differences.candidate_n,
+    differences.passes,
+    differences.k,
+    sum(differences.chance * differences.difference * differences.difference) as variance
+  from (
+    select
+      outcomes.baseline_n,
+      outcomes.candidate_n,
+      outcomes.passes,
+      outcomes.chance,
+      candidate.k,
+      {#- Of two shares near 1, what they lack to 1 has the digits. #}
+      case
+        when candidate.share + baseline.share > 1 then baseline.rest - candidate.rest
+        else candidate.share - baseline.share
+      end as difference
+    from outcomes
+    inner join dealt_shares as candidate
+      on outcomes.candidate_n = candidate.n and outcomes.drawn = candidate.c
+    inner join dealt_shares as baseline
+      on
+        outcomes.baseline_n = baseline.n
+        and outcomes.passes - outcomes.drawn = baseline.c
+        and candidate.k = baseline.k
+  ) as differences
+  group by differences.baseline_n, differences.candidate_n, differences.passes, differences.k
+)
+{%- endmacro %}

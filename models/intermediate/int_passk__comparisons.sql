@@ -1,0 +1,310 @@
+{{
+  config(
+    materialized='passk_incremental',
+    unique_key=['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source'],
+  )
+}}
+{{ passk._depends_on_changes() }}
+
+{%- set keys = ['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source'] %}
+{%- set double = passk.type_double() %}
+{%- set bigint = dbt.type_bigint() %}
+{%- set text = dbt.type_string() %}
+{%- set ks = passk._setting('passk_ks') %}
+{%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
+{%- set critical = passk.normal_quantile() %}
+{%- set most = passk._most_permuted() %}
+{%- set permutable -%}
+  passes > 0 and failures > 0
+    and baseline_n > 0 and baseline_n <= {{ most }} and candidate_n > 0 and candidate_n <= {{ most }}
+{%- endset %}
+
+{#- A declared run that the log does not have leaves its side without a row. #}
+{%- set wanted %}
+  select
+    {% for key in keys %}pairs.{{ key }}, {% endfor %}
+    case
+      when baselines.loaded_at is null or candidates.loaded_at > baselines.loaded_at then candidates.loaded_at
+      else baselines.loaded_at
+    end as loaded_at,
+    cast(coalesce(baselines.task_rows, 0) + coalesce(candidates.task_rows, 0) as {{ bigint }}) as log_rows
+  from {{ ref('int_passk__pairs') }} as pairs
+  {%- for side in ['baseline', 'candidate'] %}
+  left join {{ ref('int_passk__runs') }} as {{ side }}s
+    on pairs.{{ side }}_run_id = {{ side }}s.run_id and pairs.suite = {{ side }}s.suite
+  {%- endfor %}
+{%- endset %}
+{%- set known = 'select distinct ' ~ keys | join(', ') ~ ', loaded_at, log_rows from ' ~ this %}
+{#- Of anyone's own table it is known that runs have changed, not which pairs: there all are compared again. #}
+{%- set all_pairs = {'is_done': false, 'changed': none} %}
+{%- set plan = passk._plan(keys, wanted, known) if passk._attempts_kind() == 'landing' else all_pairs %}
+
+{%- if plan.is_done %}
+{{ passk._nothing_new() }}
+{%- else %}
+with wanted_pairs as (
+  {{ passk._to_make(keys, wanted, plan) }}
+),
+
+pairs as (
+  select
+    wanted_pairs.*,
+    {%- for side in ['baseline', 'candidate'] %}
+    {{ side }}s.agent as {{ side }}_agent,
+    {{ side }}s.agent_version as {{ side }}_agent_version,
+    coalesce({{ side }}s.task_rows, 0) > 0 as has_{{ side }},
+    {%- endfor %}
+    row_number() over (
+      order by wanted_pairs.suite, wanted_pairs.baseline_run_id, wanted_pairs.candidate_run_id, wanted_pairs.pair_source
+    ) as pair_number
+  from wanted_pairs
+  {%- for side in ['baseline', 'candidate'] %}
+  left join {{ ref('int_passk__runs') }} as {{ side }}s
+    on wanted_pairs.{{ side }}_run_id = {{ side }}s.run_id and wanted_pairs.suite = {{ side }}s.suite
+  {%- endfor %}
+),
+
+counts as (
+  select
+    run_id,
+    suite,
+    task_id,
+    n,
+    c
+  from {{ ref('int_passk__task_counts') }}
+  where slice_name = 'all' and attempts > 0
+),
+
+{# From here on the cost is that of the distinct counts of a pair, not of its tasks. #}
+histogram as (
+  select
+    pair_number,
+    baseline_n,
+    baseline_c,
+    candidate_n,
+    candidate_c,
+    cast(count(*) as {{ bigint }}) as tasks
+  from ({{ passk._pair_tasks() }}) as pair_tasks
+  group by pair_number, baseline_n, baseline_c, candidate_n, candidate_c
+),
+
+totals as (
+  select
+    pair_number,
+    cast(sum(case when baseline_n is not null and candidate_n is not null then tasks else 0 end) as {{ bigint }})
+      as common_tasks,
+    cast(sum(case when candidate_n is null then tasks else 0 end) as {{ bigint }}) as baseline_only_tasks,
+    cast(sum(case when baseline_n is null then tasks else 0 end) as {{ bigint }}) as candidate_only_tasks
+  from histogram
+  group by pair_number
+),
+
+common as (
+  select
+    *,
+    baseline_c + candidate_c as passes,
+    baseline_n + candidate_n - baseline_c - candidate_c as failures
+  from histogram
+  where baseline_n is not null and candidate_n is not null
+),
+
+{# Failures too: with them in the place of passes, the formula of pass^k is that of pass@k. #}
+pooled as (
+  select baseline_n, candidate_n, passes
+  from common
+  where {{ permutable }}
+  union
+  select baseline_n, candidate_n, failures as passes
+  from common
+  where {{ permutable }}
+),
+
+{{ passk._permuted_outcomes() }},
+
+{{ passk._permutation_variances(ks) }},
+
+estimated as (
+  select
+    common.*,
+    baselines.k,
+    {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
+    baselines.{{ metric }} as baseline_{{ metric }},
+    candidates.{{ metric }} as candidate_{{ metric }},
+    {%- endfor %}
+    baselines.pass_rate as baseline_rate,
+    candidates.pass_rate as candidate_rate
+  from common
+  {%- for side in ['baseline', 'candidate'] %}
+  inner join {{ ref('int_passk__states') }} as {{ side }}s
+    on common.{{ side }}_n = {{ side }}s.n and common.{{ side }}_c = {{ side }}s.c
+    {%- if not loop.first %} and baselines.k = candidates.k{% endif %}
+  {%- endfor %}
+),
+
+by_metric as (
+  {%- for metric, permuted in [('pass_at_k', 'failures'), ('pass_hat_k', 'passes')] %}
+  select
+    estimated.pair_number,
+    '{{ metric }}' as metric,
+    estimated.k,
+    estimated.tasks,
+    estimated.passes > 0 and estimated.failures > 0 as is_informative,
+    estimated.baseline_{{ metric }} as baseline,
+    estimated.candidate_{{ metric }} as candidate,
+    estimated.candidate_{{ metric }} - estimated.baseline_{{ metric }} as difference,
+    estimated.candidate_rate - estimated.baseline_rate as rate_difference,
+    case when estimated.passes > 0 and estimated.failures > 0 then variances.variance else 0 end as variance
+  from estimated
+  left join variances
+    on estimated.baseline_n = variances.baseline_n
+    and estimated.candidate_n = variances.candidate_n
+    and estimated.{{ permuted }} = variances.passes
+    and estimated.k = variances.k
+  where estimated.baseline_n >= estimated.k and estimated.candidate_n >= estimated.k
+  {{- '\n  union all' if not loop.last }}
+  {%- endfor %}
+),
+
+{# Sums of squares cancel little here: to those of the differences come 1 and 1 of the pseudo-tasks. #}
+summed as (
+  select
+    pair_number,
+    metric,
+    k,
+    cast(sum(tasks) as {{ bigint }}) as eligible_tasks,
+    cast(sum(case when is_informative then tasks else 0 end) as {{ bigint }}) as informative_tasks,
+    cast(sum(case when variance > 0 then tasks else 0 end) as {{ bigint }}) as deciding_tasks,
+    sum(tasks * baseline) / sum(tasks) as baseline,
+    sum(tasks * candidate) / sum(tasks) as candidate,
+    sum(tasks * difference) as sum_difference,
+    sum(tasks * difference * difference) as sum_squares,
+    sum(tasks * rate_difference) / sum(tasks) as rate_difference,
+    case when count(variance) = count(*) then sum(tasks * variance) end as sum_variance
+  from by_metric
+  group by pair_number, metric, k
+),
+
+metrics as (
+  select 'pass_at_k' as metric
+  union all
+  select 'pass_hat_k' as metric
+),
+
+joined as (
+  select
+    pairs.*,
+    metrics.metric,
+    grid.k,
+    coalesce(totals.common_tasks, 0) as common_tasks,
+    coalesce(totals.baseline_only_tasks, 0) as baseline_only_tasks,
+    coalesce(totals.candidate_only_tasks, 0) as candidate_only_tasks,
+    coalesce(summed.eligible_tasks, 0) as eligible_tasks,
+    {% if eligible_only -%}
+    coalesce(summed.eligible_tasks > 0 and summed.sum_variance is not null, false) as is_answered,
+    {%- else -%}
+    coalesce(summed.eligible_tasks = totals.common_tasks and summed.sum_variance is not null, false) as is_answered,
+    {%- endif %}
+    coalesce(summed.informative_tasks, 0) as informative_tasks,
+    coalesce(summed.deciding_tasks, 0) as deciding_tasks,
+    summed.baseline,
+    summed.candidate,
+    summed.sum_difference,
+    summed.sum_squares,
+    summed.rate_difference,
+    summed.sum_variance
+  from pairs
+  cross join metrics
+  cross join grid
+  left join totals
+    on pairs.pair_number = totals.pair_number
+  left join summed
+    on pairs.pair_number = summed.pair_number and metrics.metric = summed.metric and grid.k = summed.k
+),
+
+answered as (
+  select
+    {{ keys | join(',\n    ') }},
+    baseline_agent,
+    baseline_agent_version,
+    candidate_agent,
+    candidate_agent_version,
+    metric,
+    k,
+    common_tasks,
+    baseline_only_tasks,
+    candidate_only_tasks,
+    eligible_tasks,
+    informative_tasks,
+    deciding_tasks,
+    {%- for column in ['baseline', 'candidate', 'rate_difference', 'sum_difference', 'sum_squares', 'sum_variance'] %}
+    case when is_answered then {{ column }} end as {{ column }},
+    {%- endfor %}
+    case when is_answered then sum_difference / eligible_tasks end as difference,
+    case when is_answered then {{ passk._as_double('eligible_tasks') }} end as eligible,
+    case when is_answered and sum_variance > 0 then sum_difference / sqrt(sum_variance) end as z,
+    case
+      when not has_baseline and not has_candidate then 'the suite has no attempt of either run'
+      when not has_baseline then 'the suite has no attempt of the baseline'
+      when not has_candidate then 'the suite has no attempt of the candidate'
+      when common_tasks = 0 then 'no task is in both runs'
+      when is_answered then null
+      when eligible_tasks > 0 and sum_variance is null then 'n > {{ passk._most_permuted() }} in some task'
+      {% if eligible_only -%}
+      else 'n < ' || cast(k as {{ text }}) || ' in every task of both runs'
+      {%- else -%}
+      else 'n < ' || cast(k as {{ text }}) || ' in ' || cast(common_tasks - eligible_tasks as {{ text }}) || ' of '
+        || cast(common_tasks as {{ text }}) || ' tasks of both runs'
+      {%- endif %}
+    end as null_reason,
+    loaded_at,
+    log_rows
+  from joined
+),
+
+spread as (
+  select
+    *,
+    {{ critical }} * sqrt(sum_variance + 0.5e0) / eligible as suite_reach,
+    sum_difference / (eligible + 2) as centre,
+    case
+      when eligible_tasks >= 2
+        then {{ passk.student_quantile('eligible_tasks + 1') }} * sqrt(
+          (sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2)
+        )
+    end as reach
+  from answered
+)
+
+select
+  {{ keys | join(',\n  ') }},
+  baseline_agent,
+  baseline_agent_version,
+  candidate_agent,
+  candidate_agent_version,
+  metric,
+  k,
+  common_tasks,
+  baseline_only_tasks,
+  candidate_only_tasks,
+  eligible_tasks,
+  informative_tasks,
+  deciding_tasks,
+  baseline,
+  candidate,
+  difference,
+  rate_difference,
+  z,
+  2 * {{ passk.normal_tail('abs(z)') }} as p,
+  {%- for limits, middle, width in [
+    ('difference', 'centre', 'reach'), ('difference_suite', 'difference', 'suite_reach')
+  ] %}
+  case when {{ middle }} - {{ width }} < -1 then -1 else {{ middle }} - {{ width }} end as {{ limits }}_lower,
+  case when {{ middle }} + {{ width }} > 1 then 1 else {{ middle }} + {{ width }} end as {{ limits }}_upper,
+  {%- endfor %}
+  null_reason,
+  loaded_at,
+  log_rows,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from spread
+{{ passk._replaces(plan.changed) if plan.changed }}
+{%- endif %}

@@ -1,0 +1,302 @@
+"""``passk compare``: what changed between two runs, and how sure it is."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from passk_py.answer.words import DASH, no_such, percent, plain, plural, shortened, symbol
+from passk_py.cli.next_steps import command_line
+from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.session import Session, pass_session
+from passk_py.errors import PasskError
+from passk_py.sql_text import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from passk_py.settings import Settings
+    from passk_py.tables import Tables
+
+__all__ = ["command"]
+
+_TASKS: Final = 15
+"""Tasks that a terminal shows; JSON has all."""
+_LEAST_P: Final = 0.0001
+
+Row = dict[str, Any]
+
+
+@click.command(
+    "compare",
+    short_help="What changed between two runs.",
+    epilog=examples(
+        "passk compare nightly-2026-11-19 nightly-2026-11-20",
+        "passk compare old new --suite airline --k 4",
+    )
+    + "\n\nExit codes: 0 compared, whatever the verdict, 2 there was nothing to compare.",
+)
+@click.argument("baseline")
+@click.argument("candidate")
+@database_option
+@click.option("--suite", help="Only this suite. By default all that both runs have.")
+@click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Only this k.")
+@common_options
+@pass_session
+def command(
+    session: Session,
+    *,
+    baseline: str,
+    candidate: str,
+    database: Path,
+    suite: str | None,
+    ks: tuple[int, ...],
+) -> int:
+    """Say what changed from BASELINE to CANDIDATE, two runs by their run_id.
+
+    A pair that passk_comparisons holds is read from there. Any other pair is computed from
+    passk_attempts, with the vars of the last build; the vars passk_pairs and passk_baseline put
+    pairs into the tables.
+    """
+    from passk_py.settings import read_settings
+    from passk_py.tables import open_tables
+
+    with open_tables(database) as tables:
+        settings = read_settings(tables)
+        _check_runs(tables, baseline, candidate, suite)
+        rows, tasks = _stored(tables, baseline, candidate, suite)
+        stored = bool(rows)
+        if not stored:
+            rows, tasks = _computed(tables, baseline, candidate, suite, settings, ks)
+    rows = [row for row in rows if not ks or row["k"] in ks]
+    if not rows:
+        known = ", ".join(map(str, settings.ks))
+        raise PasskError(
+            f"The tables have no k = {' and no k = '.join(map(str, ks))}.",
+            hint=f"They were built for k = {known}: the var passk_ks.",
+        )
+    session.result(
+        {
+            "database": str(database),
+            "baseline": baseline,
+            "candidate": candidate,
+            "source": "passk_comparisons" if stored else "passk_attempts",
+            "comparisons": rows,
+            "tasks": tasks,
+        }
+    )
+    if not session.as_json:
+        wanted = max(ks) if ks and settings.deployment_k not in ks else settings.deployment_k
+        for name, of_suite in groupby(rows, lambda row: row["suite"]):
+            moved = [task for task in tasks if task["suite"] == name]
+            _say(session, list(of_suite), moved, wanted)
+        if not stored:
+            pairs = f"{{passk_pairs: [{{baseline: {baseline}, candidate: {candidate}}}]}}"
+            again = command_line("build", "--vars", pairs, database=database)
+            session.note(
+                "These two runs are no pair of the tables, so they were compared just now."
+            )
+            session.note(f"Into the tables: {again}")
+    return 0
+
+
+# ---------------------------------------------------------------------------------------------
+# finding the numbers
+
+
+def _check_runs(tables: Tables, baseline: str, candidate: str, suite: str | None) -> None:
+    """Refuse runs that can't be compared, by name."""
+    if baseline == candidate:
+        raise PasskError(f"The run {plain(baseline)} can't be compared with itself.")
+    known = tables.rows(
+        f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"
+    )
+    runs = list(dict.fromkeys(run for run, _ in known))
+    missing = [run for run in (baseline, candidate) if run not in runs]
+    if missing:
+        raise PasskError(
+            no_such("run", missing, runs), hint="`passk show passk_runs` shows all of them."
+        )
+    suites = [{of for run, of in known if run == one} for one in (baseline, candidate)]
+    common = sorted(suites[0] & suites[1])
+    if not common:
+        raise PasskError(
+            f"{plain(baseline)} and {plain(candidate)} have no suite in common.",
+            hint="Two runs are compared on the tasks that both have.",
+        )
+    if suite is not None and suite not in common:
+        raise PasskError(
+            f"The two runs have no suite {plain(suite)} in common.",
+            hint=f"They have {', '.join(map(plain, common))}.",
+        )
+
+
+def _stored(
+    tables: Tables, baseline: str, candidate: str, suite: str | None
+) -> tuple[list[Row], list[Row]]:
+    """Read the pair from the tables, if it is there."""
+    if tables.find("passk_comparisons") is None or tables.find("passk_task_comparisons") is None:
+        return [], []
+    where = f"baseline_run_id = {quote(baseline)} and candidate_run_id = {quote(candidate)}"
+    if suite is not None:
+        where += f" and suite = {quote(suite)}"
+    rows = tables.records(
+        f"select * exclude (loaded_at) from {tables.require('passk_comparisons')} where {where} "
+        "order by suite, metric, k"
+    )
+    tasks = tables.records(
+        f"select * from {tables.require('passk_task_comparisons')} where {where} "
+        "order by suite, p_adjusted, p, task_id"
+    )
+    return rows, tasks
+
+
+def _computed(
+    tables: Tables,
+    baseline: str,
+    candidate: str,
+    suite: str | None,
+    settings: Settings,
+    ks: Sequence[int],
+) -> tuple[list[Row], list[Row]]:
+    """Compute the pair from the attempts."""
+    from passk_py.comparisons import compare, compare_tasks
+    from passk_py.tables import fetch_frame
+
+    log = fetch_frame(
+        tables.connection,
+        f"select run_id, suite, task_id, attempt, outcome from {tables.require('passk_attempts')} "
+        f"where run_id in ({quote(baseline)}, {quote(candidate)})",
+    )
+    rows = compare(
+        log,
+        baseline,
+        candidate,
+        ks=ks or settings.ks,
+        suite=suite,
+        confidence=settings.confidence,
+        minimum_change=settings.minimum_change,
+        on_short="eligible_only" if settings.eligible_only else "null_suite",
+    )
+    tasks = compare_tasks(log, baseline, candidate, suite=suite, confidence=settings.confidence)
+    by_p = tasks.sort("suite", "p_adjusted", "p", "task_id", nulls_last=True)
+    return rows.sort("suite", "metric", "k").to_dicts(), by_p.to_dicts()
+
+
+# ---------------------------------------------------------------------------------------------
+# saying them
+
+
+def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
+    """Say what changed on one suite."""
+    first = rows[0]
+    console = session.console()
+    said = [f"{plain(first['suite'])} · {plural(first['common_tasks'], 'task')} in both runs"]
+    for side in ("baseline", "candidate"):
+        only = first[f"{side}_only_tasks"]
+        if only:
+            said.append(f"{plural(only, 'task')} only in the {side}")
+    session.say(" · ".join(said))
+    session.say(f"baseline   {plain(first['baseline_run_id'])}")
+    session.say(f"candidate  {plain(first['candidate_run_id'])}")
+    session.say()
+    for sentence in _headlines(rows, k):
+        session.say(sentence)
+    answered = [row for row in rows if row["difference"] is not None]
+    if answered:
+        session.say()
+        session.show(_grid(answered), console)
+        session.say("Difference in points, with the interval for these tasks.")
+    unanswered = {row["k"]: row["null_reason"] for row in rows if row["difference"] is None}
+    if unanswered and answered:
+        least = min(unanswered)
+        session.say(f"No figures from k = {least} on: {unanswered[least]}.")
+    session.say()
+    _say_tasks(session, tasks)
+
+
+def _headlines(rows: list[Row], k: int) -> list[str]:
+    """Choose sentences: reliability at the k that counts, what is hidden, and pass@1."""
+    at, hat = (
+        {row["k"]: row for row in rows if row["metric"] == metric}
+        for metric in ("pass_at_k", "pass_hat_k")
+    )
+    known = [one for one, row in hat.items() if row["difference"] is not None]
+    chosen = k if k in known else max(known, default=min(hat))
+    hidden = [one for one in known if hat[one]["hidden_regression"]]
+    if chosen in hidden:
+        # It says what pass@1 did.
+        return [hat[chosen]["meaning"]]
+    said = [hat[one]["meaning"] for one in (chosen, *hidden[:1]) if one != 1]
+    return said + ([at[1]["meaning"]] if 1 in at else [])
+
+
+def _grid(rows: list[Row]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for name in ("", "baseline", "candidate", "difference", "interval", "p"):
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for row in rows:
+        if row["metric"] == "pass_hat_k" and row["k"] == 1:
+            # The same as pass@1.
+            continue
+        limits = (row["difference_suite_lower"], row["difference_suite_upper"])
+        hidden = " (hidden)" if row["hidden_regression"] else ""
+        table.add_row(
+            symbol(row["metric"], row["k"]),
+            percent(row["baseline"]),
+            percent(row["candidate"]),
+            f"{100 * row['difference']:+.1f}",
+            " to ".join(f"{100 * limit:+.1f}" for limit in limits),
+            _chance(row["p"]),
+            row["verdict"] + hidden,
+        )
+    return table
+
+
+def _chance(p: float | None) -> str:
+    if p is None:
+        return DASH
+    return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
+
+
+def _say_tasks(session: Session, tasks: list[Row]) -> None:
+    """Name the tasks that moved, the surest first."""
+    moved = [task for task in tasks if task["moved"]]
+    tested = sum(task["p"] is not None for task in tasks)
+    if not moved:
+        if tested:
+            least = min(task["least_p"] for task in tasks if task["p"] is not None)
+            session.say(
+                f"No single one of {plural(tested, 'task')} moved beyond chance; with as many"
+                f" attempts, p can be {least:.2g} at the least."
+            )
+        return
+    from rich import box
+    from rich.table import Table
+
+    session.say(f"{len(moved):,} of {plural(tested, 'task')} moved, adjusted for their number:")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("task", no_wrap=True)
+    for name in ("baseline", "candidate", "p adjusted"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for task in moved[:_TASKS]:
+        table.add_row(
+            shortened(task["task_id"], 40),
+            f"{task['baseline_c']}/{task['baseline_n']}",
+            f"{task['candidate_c']}/{task['candidate_n']}",
+            _chance(task["p_adjusted"]),
+            task["direction"],
+        )
+    session.show(table, session.console())
+    if len(moved) > _TASKS:
+        session.say(f"{len(moved) - _TASKS:,} more, which --json names.")

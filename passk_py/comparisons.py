@@ -1,0 +1,641 @@
+"""Two runs on the same tasks, from a log of attempts.
+
+The definitions and the defaults are those of the SQL tables ``passk_comparisons`` and
+``passk_task_comparisons``, reached by another way: whole numbers of any size where SQL has
+logarithms, so that each quotient is rounded once. That suits tasks of up to some hundreds of
+attempts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import polars as pl
+
+from passk_py.errors import PasskError
+from passk_py.estimators import ArgumentError
+from passk_py.frames import DEFAULT_KS, task_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["compare", "compare_tasks"]
+
+_METRICS: Final = ("pass_at_k", "pass_hat_k")
+_LEAST_TASKS: Final = 6
+"""Fewer tasks that could come out differently carry no verdict."""
+_TENTHS: Final = 9
+"""How many tenths of the baseline's tasks the candidate must have."""
+_SLACK: Final = 10**7
+"""Outcomes that are more likely than what was seen by less than one part in this are as likely."""
+_SAME: Final = 1e-12
+"""Sums of the same rates in another order differ by less."""
+
+_TYPES: Final[dict[str, type[pl.DataType]]] = {
+    "suite": pl.String,
+    "baseline_run_id": pl.String,
+    "candidate_run_id": pl.String,
+    "metric": pl.String,
+    **dict.fromkeys(
+        (
+            "k",
+            "common_tasks",
+            "baseline_only_tasks",
+            "candidate_only_tasks",
+            "eligible_tasks",
+            "informative_tasks",
+        ),
+        pl.Int64,
+    ),
+    **dict.fromkeys(
+        (
+            "baseline",
+            "candidate",
+            "difference",
+            "z",
+            "p",
+            "difference_lower",
+            "difference_upper",
+            "difference_suite_lower",
+            "difference_suite_upper",
+            "minimum_change",
+        ),
+        pl.Float64,
+    ),
+    "verdict": pl.String,
+    "hidden_regression": pl.Boolean,
+    "null_reason": pl.String,
+    "meaning": pl.String,
+}
+
+
+class _Counts(NamedTuple):
+    """The counts of a task in both runs."""
+
+    baseline_n: int
+    baseline_c: int
+    candidate_n: int
+    candidate_c: int
+
+    @property
+    def attempts(self) -> int:
+        return self.baseline_n + self.candidate_n
+
+    @property
+    def passes(self) -> int:
+        return self.baseline_c + self.candidate_c
+
+    @property
+    def is_informative(self) -> bool:
+        return 0 < self.passes < self.attempts
+
+
+# ---------------------------------------------------------------------------------------------
+# one task
+
+
+def _all_pass(n: int, c: int, k: int) -> float:
+    return math.comb(c, k) / math.comb(n, k)
+
+
+def _estimate(metric: str, n: int, c: int, k: int) -> float:
+    """Give the unbiased estimate, rounded once."""
+    if metric == "pass_hat_k":
+        return _all_pass(n, c, k)
+    ways = math.comb(n, k)
+    return (ways - math.comb(n - c, k)) / ways
+
+
+@lru_cache(maxsize=4096)
+def _ways(baseline_n: int, candidate_n: int, passes: int) -> tuple[tuple[int, int], ...]:
+    """Give how many passes the candidate can be dealt, and in how many ways."""
+    failures = baseline_n + candidate_n - passes
+    return tuple(
+        (drawn, math.comb(passes, drawn) * math.comb(failures, candidate_n - drawn))
+        for drawn in range(max(0, passes - baseline_n), min(passes, candidate_n) + 1)
+    )
+
+
+@lru_cache(maxsize=65536)
+def _variance(baseline_n: int, candidate_n: int, passes: int, k: int) -> float:
+    """Give the variance of the difference of pass^k over all ways to deal the attempts.
+
+    The mean square of the difference, whose mean is 0, in whole numbers: each of the two estimates
+    is taken over the product of both denominators.
+    """
+    of_baseline, of_candidate = math.comb(baseline_n, k), math.comb(candidate_n, k)
+    squares = sum(
+        ways
+        * (math.comb(drawn, k) * of_baseline - math.comb(passes - drawn, k) * of_candidate) ** 2
+        for drawn, ways in _ways(baseline_n, candidate_n, passes)
+    )
+    total = math.comb(baseline_n + candidate_n, candidate_n)
+    return squares / (total * (of_baseline * of_candidate) ** 2)
+
+
+def _fisher(counts: _Counts) -> float:
+    """Give the two-sided p of Fisher's exact test."""
+    dealt = dict(_ways(counts.baseline_n, counts.candidate_n, counts.passes))
+    seen = dealt[counts.candidate_c]
+    no_more = sum(ways for ways in dealt.values() if ways * _SLACK <= seen * (_SLACK + 1))
+    return no_more / math.comb(counts.attempts, counts.candidate_n)
+
+
+def _least_p(baseline_n: int, candidate_n: int) -> float:
+    """Give the smallest p that so many attempts can give."""
+    sides = 2 if baseline_n == candidate_n else 1
+    return sides / math.comb(baseline_n + candidate_n, candidate_n)
+
+
+# ---------------------------------------------------------------------------------------------
+# distributions
+
+
+def _student_share(t: float, degrees: int) -> float:
+    """Give the chance that Student's t is between -t and t: the finite sums of its angle."""
+    angle = math.atan2(t, math.sqrt(degrees))
+    square = math.cos(angle) ** 2
+    term = total = 1.0 if degrees % 2 == 0 else math.cos(angle)
+    for i in range(2 + degrees % 2, degrees, 2):
+        term *= square * (i - 1) / i
+        total += term
+    if degrees % 2 == 0:
+        return math.sin(angle) * total
+    rest = math.sin(angle) * total if degrees > 1 else 0.0
+    return 2 / math.pi * (angle + rest)
+
+
+@lru_cache(maxsize=256)
+def _student_quantile(degrees: int, confidence: float) -> float:
+    """Give the t that the distribution is within with this chance, by bisection."""
+    low, high = 0.0, 1.0
+    while _student_share(high, degrees) < confidence:
+        high *= 2
+    while True:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            return middle
+        if _student_share(middle, degrees) < confidence:
+            low = middle
+        else:
+            high = middle
+
+
+def _normal_quantile(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+# ---------------------------------------------------------------------------------------------
+# the pairs
+
+
+class _Pair(NamedTuple):
+    """The tasks of two runs of a suite."""
+
+    suite: str
+    common: pl.DataFrame
+    baseline_only: int
+    candidate_only: int
+
+    def histogram(self) -> Counter[_Counts]:
+        columns = ("baseline_n", "baseline_c", "candidate_n", "candidate_c")
+        return Counter(_Counts(*row) for row in self.common.select(columns).iter_rows())
+
+
+def _pairs(
+    function: str,
+    attempts: pl.DataFrame | pl.LazyFrame,
+    baseline: str,
+    candidate: str,
+    suite: str | None,
+    threshold: float,
+) -> list[_Pair]:
+    if baseline == candidate:
+        raise ArgumentError(f"{function}: the baseline and the candidate are both {baseline!r}")
+    counts = task_counts(attempts.lazy(), threshold=threshold).collect()
+    runs = {
+        run: counts.filter(pl.col("run_id") == run, pl.col("n").is_not_null())
+        for run in (baseline, candidate)
+    }
+    suites = [set(of_run["suite"]) for of_run in runs.values()]
+    for run, of_run in zip(runs, suites, strict=True):
+        if not of_run or (suite is not None and suite not in of_run):
+            where = "" if suite is None else f" in the suite {suite!r}"
+            known = counts["run_id"].unique().sort().to_list()
+            raise PasskError(
+                f"{function}: there is no attempt of the run {run!r}{where}",
+                hint=f"The runs are {', '.join(known)}.",
+            )
+    chosen = {suite} if suite is not None else suites[0] & suites[1]
+    if not chosen:
+        raise PasskError(
+            f"{function}: {baseline!r} and {candidate!r} have no suite in common",
+            hint="Two runs are compared on the tasks that both have.",
+        )
+    found = []
+    for name in sorted(chosen):
+        sides = [
+            table.filter(pl.col("suite") == name).select(
+                "task_id", pl.col("n").alias(f"{side}_n"), pl.col("c").alias(f"{side}_c")
+            )
+            for side, table in zip(("baseline", "candidate"), runs.values(), strict=True)
+        ]
+        common = sides[0].join(sides[1], on="task_id").sort("task_id")
+        only = [side.height - common.height for side in sides]
+        found.append(_Pair(name, common, only[0], only[1]))
+    return found
+
+
+class _Sums(NamedTuple):
+    """What a pair's tasks add up to, for one metric and k."""
+
+    eligible: int
+    informative: int
+    deciding: int
+    baseline: float
+    candidate: float
+    difference: float
+    squares: float
+    rate_difference: float
+    variance: float
+
+
+def _sums(histogram: Counter[_Counts], metric: str, k: int) -> _Sums:
+    eligible = informative = deciding = 0
+    parts: list[tuple[float, float, float, float, float, float]] = []
+    for counts, tasks in histogram.items():
+        if min(counts.baseline_n, counts.candidate_n) < k:
+            continue
+        before = _estimate(metric, counts.baseline_n, counts.baseline_c, k)
+        after = _estimate(metric, counts.candidate_n, counts.candidate_c, k)
+        rates = counts.candidate_c / counts.candidate_n - counts.baseline_c / counts.baseline_n
+        variance = 0.0
+        if counts.is_informative:
+            drawn = counts.passes if metric == "pass_hat_k" else counts.attempts - counts.passes
+            variance = _variance(counts.baseline_n, counts.candidate_n, drawn, k)
+            informative += tasks
+        eligible += tasks
+        deciding += tasks if variance > 0 else 0
+        difference = after - before
+        sums = (before, after, difference, difference**2, rates, variance)
+        parts.append(tuple(tasks * value for value in sums))  # type: ignore[arg-type]
+    totals = [math.fsum(column) for column in zip(*parts, strict=True)] or [0.0] * 6
+    return _Sums(eligible, informative, deciding, *totals)
+
+
+def _limits(middle: float, reach: float) -> tuple[float, float]:
+    return max(middle - reach, -1.0), min(middle + reach, 1.0)
+
+
+def _figures(sums: _Sums, confidence: float) -> dict[str, Any]:
+    tasks = sums.eligible
+    difference = sums.difference / tasks
+    z = sums.difference / math.sqrt(sums.variance) if sums.variance > 0 else None
+    reach = _normal_quantile(confidence) * math.sqrt(sums.variance + 0.5) / tasks
+    suite_lower, suite_upper = _limits(difference, reach)
+    figures: dict[str, Any] = {
+        "baseline": sums.baseline / tasks,
+        "candidate": sums.candidate / tasks,
+        "difference": difference,
+        "z": z,
+        "p": None if z is None else math.erfc(abs(z) / math.sqrt(2)),
+        "difference_suite_lower": suite_lower,
+        "difference_suite_upper": suite_upper,
+    }
+    if tasks > 1:
+        # Two more tasks, one that gets better in every try and one that gets worse.
+        middle = sums.difference / (tasks + 2)
+        spread = (sums.squares + 2 - (tasks + 2) * middle**2) / (tasks + 1)
+        wide = _student_quantile(tasks + 1, confidence) * math.sqrt(spread / (tasks + 2))
+        lower, upper = _limits(middle, wide)
+        figures |= {"difference_lower": lower, "difference_upper": upper}
+    return figures
+
+
+def _decimals(number: float) -> str:
+    thousandths = math.floor(abs(number) * 1000 + 0.5)
+    sign = "-" if number < 0 < thousandths else ""
+    return f"{sign}{thousandths // 1000}.{thousandths % 1000:03d}"
+
+
+def _judged(row: dict[str, Any], sums: _Sums, confidence: float) -> dict[str, Any]:
+    """Give the verdict, and what follows from it."""
+    k, common = row["k"], row["common_tasks"]
+    difference: Any = row.get("difference")
+    of_baseline = common + row["baseline_only_tasks"]
+    reason = row.get("null_reason")
+    if reason is None and 10 * common < _TENTHS * of_baseline:
+        reason = (
+            f"only {common} of {of_baseline} tasks of the baseline are in both runs,"
+            " fewer than 90 %"
+        )
+    if reason is None and sums.deciding < _LEAST_TASKS:
+        reason = (
+            f"only {sums.deciding} of {sums.eligible} tasks could come out differently at k = {k},"
+            f" fewer than {_LEAST_TASKS}"
+        )
+    name = f"pass{'^' if row['metric'] == 'pass_hat_k' else '@'}{k}"
+    hidden = None if row["metric"] == "pass_at_k" or difference is None else False
+    if reason is not None:
+        said = f"No verdict on {name}: {reason}."
+        return {
+            "verdict": "insufficient",
+            "hidden_regression": hidden,
+            "null_reason": reason,
+            "meaning": said,
+        }
+    least, z = row["minimum_change"], row["z"]
+    lower, upper = row["difference_suite_lower"], row["difference_suite_upper"]
+    if z is not None and abs(z) >= _normal_quantile(confidence):
+        verdict = "regression" if difference < 0 else "improvement"
+        if abs(difference) < least:
+            verdict = "below_threshold"
+    else:
+        verdict = "equivalent" if -least < lower and upper < least else "inconclusive"
+    if hidden is not None:
+        hidden = verdict == "regression" and sums.rate_difference >= -_SAME * sums.eligible
+    near, far = (lower, upper) if difference >= 0 else (-upper, -lower)
+    moved = (
+        f"{name} {'fell' if difference < 0 else 'rose'} by {_decimals(difference).lstrip('-')} "
+        f"({_decimals(near)} to {_decimals(far)})"
+    )
+    return {
+        "verdict": verdict,
+        "hidden_regression": hidden,
+        "null_reason": None,
+        "meaning": _meaning(
+            verdict, row, moved, name, sums.rate_difference / sums.eligible, hidden
+        ),
+    }
+
+
+def _meaning(
+    verdict: str, row: dict[str, Any], moved: str, name: str, rates: float, hidden: bool | None
+) -> str:
+    k, least = row["k"], _decimals(row["minimum_change"])
+    if verdict == "below_threshold":
+        return f"{moved}, less than the {least} that matter."
+    if verdict == "equivalent":
+        return f"{name} is the same to less than {least}."
+    if verdict == "inconclusive":
+        same = f"{name} did not change."
+        return same if row["difference"] == 0 else f"{moved}, which chance alone can explain."
+    what = "tries succeed"
+    if k > 1:
+        often = (
+            f"{k} times in a row"
+            if row["metric"] == "pass_hat_k"
+            else f"at least once in {k} tries"
+        )
+        what = f"tasks succeed {often}"
+    said = f"{moved}: {'fewer' if verdict == 'regression' else 'more'} {what}."
+    if hidden:
+        rose = f"rose by {_decimals(rates)}" if rates > _SAME else "did not change"
+        said += f" pass@1 hides it: it {rose}."
+    return said
+
+
+def _checked(function: str, ks: Iterable[int], confidence: float, change: float) -> list[int]:
+    chosen = [] if isinstance(ks, str) else list(ks)
+    if not chosen or not all(
+        isinstance(k, int) and not isinstance(k, bool) and k >= 1 for k in chosen
+    ):
+        raise ArgumentError(
+            f"{function}: ks must be whole numbers from 1, at least one of them; got {ks!r}"
+        )
+    if not 0 < confidence < 1:
+        raise ArgumentError(f"{function}: confidence must be between 0 and 1; got {confidence!r}")
+    if not 0 <= change < 1:
+        raise ArgumentError(
+            f"{function}: minimum_change must be from 0 to less than 1; got {change!r}"
+        )
+    return sorted(set(chosen))
+
+
+def compare(
+    attempts: pl.DataFrame | pl.LazyFrame,
+    baseline: str,
+    candidate: str,
+    *,
+    ks: Iterable[int] = DEFAULT_KS,
+    suite: str | None = None,
+    confidence: float = 0.95,
+    minimum_change: float = 0.0,
+    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    threshold: float = 1.0,
+) -> pl.DataFrame:
+    """Compare pass@k and pass^k of two runs over the tasks that both have.
+
+    Parameters
+    ----------
+    attempts
+        A log of attempts, eager or lazy; see :mod:`passk_py.frames`.
+    baseline, candidate
+        The two runs by their ``run_id``. A difference is candidate less baseline.
+    ks
+        Whole numbers from 1.
+    suite
+        One suite; by default every suite that both runs have.
+    confidence
+        Level of the intervals, and of what is beyond chance.
+    minimum_change
+        The least difference that matters.
+    on_short
+        What a task with n < k in either run does. ``null_suite``: the figures at that k are null.
+        ``eligible_only``: it is left out.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per suite, metric and k, with the columns of the table ``passk_comparisons`` except
+        those that tell of the runs: numbers of tasks, means over the eligible ones, ``difference``,
+        ``z`` and ``p`` of the stratified permutation test, limits for tasks like these and for
+        these tasks, ``verdict``, ``hidden_regression``, ``null_reason`` and ``meaning``.
+
+    Raises
+    ------
+    ArgumentError
+        If an option can't be right.
+    PasskError
+        If a run has no attempt, or the two have no suite in common.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame(
+    ...     [
+    ...         {"run_id": run, "task_id": task, "attempt": number, "passed": number <= passes}
+    ...         for run, passes in (("old", 4), ("new", 2))
+    ...         for task in range(10)
+    ...         for number in range(1, 5)
+    ...     ]
+    ... )
+    >>> row = compare(log, "old", "new", ks=[1]).row(0, named=True)
+    >>> row["verdict"], round(row["difference"], 3), round(row["z"], 3)
+    ('regression', -0.5, -4.83)
+    """
+    chosen = _checked("compare", ks, confidence, minimum_change)
+    if on_short not in ("null_suite", "eligible_only"):
+        raise ArgumentError(
+            f"compare: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
+        )
+    whole = on_short == "null_suite"
+    rows = []
+    for pair in _pairs("compare", attempts, baseline, candidate, suite, threshold):
+        histogram = pair.histogram()
+        for metric in _METRICS:
+            for k in chosen:
+                sums = _sums(histogram, metric, k)
+                row: dict[str, Any] = {
+                    "suite": pair.suite,
+                    "baseline_run_id": baseline,
+                    "candidate_run_id": candidate,
+                    "metric": metric,
+                    "k": k,
+                    "common_tasks": pair.common.height,
+                    "baseline_only_tasks": pair.baseline_only,
+                    "candidate_only_tasks": pair.candidate_only,
+                    "eligible_tasks": sums.eligible,
+                    "informative_tasks": sums.informative,
+                    "minimum_change": minimum_change,
+                    "null_reason": _no_figures(pair.common.height, sums.eligible, k, whole=whole),
+                }
+                if row["null_reason"] is None:
+                    row |= _figures(sums, confidence)
+                rows.append(row | _judged(row, sums, confidence))
+    return pl.DataFrame({name: [row.get(name) for row in rows] for name in _TYPES}, schema=_TYPES)
+
+
+def _no_figures(common: int, eligible: int, k: int, *, whole: bool) -> str | None:
+    if common == 0:
+        return "no task is in both runs"
+    if whole and eligible < common:
+        return f"n < {k} in {common - eligible} of {common} tasks of both runs"
+    return None if eligible else f"n < {k} in every task of both runs"
+
+
+def compare_tasks(
+    attempts: pl.DataFrame | pl.LazyFrame,
+    baseline: str,
+    candidate: str,
+    *,
+    suite: str | None = None,
+    confidence: float = 0.95,
+    threshold: float = 1.0,
+) -> pl.DataFrame:
+    """Find the tasks that moved between two runs.
+
+    Parameters
+    ----------
+    attempts
+        A log of attempts, eager or lazy; see :mod:`passk_py.frames`.
+    baseline, candidate
+        The two runs by their ``run_id``. A difference is candidate less baseline.
+    suite
+        One suite; by default every suite that both runs have.
+    confidence
+        A task moved if its adjusted p is at most 1 less this.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per suite and task that both runs have, with the columns of the table
+        ``passk_task_comparisons``: counts and pass rates of both, ``difference``, the two-sided
+        ``p`` of Fisher's exact test, ``p_adjusted`` for the number of tasks (Benjamini and
+        Hochberg), the ``least_p`` that so many attempts can give, ``moved``, ``direction`` and
+        ``null_reason``.
+
+    Raises
+    ------
+    ArgumentError
+        If an option can't be right.
+    PasskError
+        If a run has no attempt, or the two have no suite in common.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame(
+    ...     [
+    ...         {"run_id": run, "task_id": "t", "attempt": number, "passed": number <= passes}
+    ...         for run, passes in (("old", 8), ("new", 2))
+    ...         for number in range(1, 9)
+    ...     ]
+    ... )
+    >>> compare_tasks(log, "old", "new").select("direction", "moved", pl.col("p").round(4)).row(0)
+    ('fell', True, 0.007)
+    """
+    _checked("compare_tasks", [1], confidence, 0.0)
+    error = round(1 - confidence, 10)
+    tables = []
+    for pair in _pairs("compare_tasks", attempts, baseline, candidate, suite, threshold):
+        states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]
+        tested = pl.DataFrame(
+            [(*one, _fisher(one), _least_p(one.baseline_n, one.candidate_n)) for one in states],
+            schema={
+                **dict.fromkeys(_Counts._fields, pl.Int64),
+                "p": pl.Float64,
+                "least_p": pl.Float64,
+            },
+            orient="row",
+        )
+        rates = [pl.col(f"{side}_c") / pl.col(f"{side}_n") for side in ("baseline", "candidate")]
+        balance = pl.col("candidate_c") * pl.col("baseline_n") - pl.col("baseline_c") * pl.col(
+            "candidate_n"
+        )
+        p = pl.col("p")
+        tables.append(
+            pair.common.join(tested, on=_Counts._fields, how="left", maintain_order="left")
+            .with_columns(
+                suite=pl.lit(pair.suite),
+                baseline_run_id=pl.lit(baseline),
+                candidate_run_id=pl.lit(candidate),
+                # 0 / 0 is NaN here, and null in SQL.
+                baseline_pass_rate=rates[0].fill_nan(None),
+                candidate_pass_rate=rates[1].fill_nan(None),
+                direction=pl.when(p.is_null())
+                .then(None)
+                .otherwise(balance.sign().replace_strict([-1, 0, 1], ["fell", "same", "rose"])),
+                null_reason=pl.when(p.is_not_null())
+                .then(None)
+                .when((pl.col("baseline_n") == 0) & (pl.col("candidate_n") == 0))
+                .then(pl.lit("no counted attempt in either run"))
+                .when(pl.col("baseline_n") == 0)
+                .then(pl.lit("no counted attempt in the baseline"))
+                .otherwise(pl.lit("no counted attempt in the candidate")),
+                scaled=p * p.count() / p.rank("max"),
+            )
+            .with_columns(
+                difference=pl.col("candidate_pass_rate") - pl.col("baseline_pass_rate"),
+                p_adjusted=pl.col("scaled")
+                .sort_by("p", descending=True, nulls_last=True)
+                .cum_min()
+                .gather(p.rank("ordinal", descending=True).cast(pl.Int64) - 1)
+                .clip(upper_bound=1.0),
+            )
+            .with_columns(moved=(pl.col("p_adjusted") <= error).fill_null(value=False))
+        )
+    return pl.concat(tables).select(
+        "suite",
+        "baseline_run_id",
+        "candidate_run_id",
+        "task_id",
+        *_Counts._fields,
+        "baseline_pass_rate",
+        "candidate_pass_rate",
+        "difference",
+        "p",
+        "p_adjusted",
+        "least_p",
+        "moved",
+        "direction",
+        "null_reason",
+    )

@@ -1,0 +1,107 @@
+"""``passk compare``: the verdict, the numbers and the tasks, from the tables or computed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from passk_py.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Demo, Said
+
+    Passk = Callable[..., Said]
+
+FEBRUARY, MARCH = "scout-2026-02", "scout-2026-03"
+
+
+def test_the_demos_hidden_regression_is_named(passk: Passk, demo: Demo) -> None:
+    said = passk("compare", FEBRUARY, MARCH, "--database", demo.database)
+    assert (said.code, said.err) == (0, "")
+    first, *names, blank, sentence = said.out.splitlines()[:5]
+    assert first == "puzzles · 48 tasks in both runs"
+    assert (names, blank) == ([f"baseline   {FEBRUARY}", f"candidate  {MARCH}"], "")
+    assert sentence.startswith("pass^4 fell by 0.1")
+    assert "fewer tasks succeed 4 times in a row. pass@1 hides it: it rose by 0.0" in sentence
+    lines = {line.split()[0]: line for line in said.out.splitlines() if line}
+    assert lines["pass^4"].endswith("regression (hidden)")
+    assert lines["pass@1"].endswith("improvement")
+    assert lines["No"].startswith("No figures from k = 16 on: n < 16 in ")
+    assert lines["sat-14"].endswith("fell")
+
+
+def test_json_holds_the_rows_of_the_tables(passk: Passk, demo: Demo) -> None:
+    said = passk("compare", FEBRUARY, MARCH, "--k", 4, "--database", demo.database, "--json").json
+    table = read_table("passk_comparisons", database=demo.database, k=4).drop("loaded_at")
+    assert said["comparisons"] == table.to_dicts()
+    assert [row["hidden_regression"] for row in said["comparisons"]] == [None, True]
+    tasks = read_table("passk_task_comparisons", database=demo.database)
+    assert sorted(said["tasks"], key=lambda row: row["task_id"]) == tasks.to_dicts()
+    ps = [row["p_adjusted"] for row in said["tasks"]]
+    assert ps == sorted(ps)
+    assert said["source"] == "passk_comparisons"
+
+
+def test_a_pair_that_is_not_in_the_tables_is_computed(passk: Passk, demo: Demo) -> None:
+    said = passk("compare", MARCH, FEBRUARY, "--database", demo.database)
+    assert said.code == 0
+    assert "\npass^4 rose by 0.1" in said.out
+    assert said.err.startswith("These two runs are no pair of the tables, so they were compared")
+    assert f"{{passk_pairs: [{{baseline: {MARCH}, candidate: {FEBRUARY}}}]}}" in said.err
+    back, there = (
+        passk("compare", *runs, "--database", demo.database, "--json").json
+        for runs in ((MARCH, FEBRUARY), (FEBRUARY, MARCH))
+    )
+    assert back["source"] == "passk_attempts"
+    for row, other in zip(back["comparisons"], there["comparisons"], strict=True):
+        assert (row["metric"], row["k"]) == (other["metric"], other["k"])
+        for name in ("difference", "z"):
+            if row[name] is None:
+                assert other[name] is None
+            else:
+                assert math.isclose(row[name], -other[name], rel_tol=1e-9)
+    moved = [{r["task_id"] for r in s["tasks"] if r["moved"]} for s in (back, there)]
+    assert moved[0] == moved[1] != set()
+
+
+def test_few_tasks_have_no_verdict(passk: Passk, letters: Path) -> None:
+    said = passk("compare", "old", "new", "--k", 1)
+    assert said.code == 0
+    assert "No verdict on pass@1: only 3 of 3 tasks could come out differently" in said.out
+    assert "No single one of 3 tasks moved beyond chance" in said.out
+
+
+def test_no_figures_at_all(passk: Passk, letters: Path) -> None:
+    said = passk("compare", "old", "new", "--k", 4)
+    assert said.code == 0
+    assert "No verdict on pass^4: n < 4 in 1 of 3 tasks of both runs." in said.out
+    assert "verdict" not in said.out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("old", "old"), "The run old can't be compared with itself."),
+        (("old", "gone"), "There is no run gone; there is "),
+        (("old", "new", "--suite", "x"), "The two runs have no suite x in common."),
+        (("old", "new", "--k", 7), "The tables have no k = 7."),
+    ],
+)
+def test_what_can_not_be_compared(
+    passk: Passk, letters: Path, words: tuple[object, ...], said: str
+) -> None:
+    done = passk("compare", *words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"Error: {said}")
+
+
+def test_rows_of_a_run_are_those_on_either_side(passk: Passk, letters: Path) -> None:
+    for run in ("old", "new"):
+        rows = passk("show", "passk_comparisons", "--run", run, "--k", 1, "--json").json["rows"]
+        assert [row["metric"] for row in rows] == ["pass_at_k", "pass_hat_k"]
+    assert passk("show", "passk_task_comparisons", "--run", "few", "--json").json["rows"] == []
