@@ -9,7 +9,7 @@
 * **Estimators** are polars expressions: :func:`pass_at_k`, :func:`pass_hat_k`, their plug-in,
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
-  :func:`tasks`, :func:`suite_metrics`.
+  :func:`tasks`, :func:`suite_metrics`; :func:`diagnose` says whether a log can be trusted.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`.
 
@@ -22,6 +22,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from passk_py.diagnostics import diagnose
     from passk_py.errors import PasskError
     from passk_py.estimators import (
         ArgumentError,
@@ -61,6 +62,7 @@ __all__ = [
     "delta_k",
     "delta_k_max",
     "delta_k_unbiased",
+    "diagnose",
     "export_tables",
     "forget",
     "heterogeneity",
@@ -94,6 +96,7 @@ __all__ = [
 _ELSEWHERE: Final = {
     "PasskError": "errors",
     "build": "project",
+    "diagnose": "diagnostics",
     "export_tables": "export",
     "forget": "landing",
     "k_sweep": "frames",

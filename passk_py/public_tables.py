@@ -84,6 +84,12 @@ PUBLIC_TABLES: Final = (
         ("run_id", "k", "pass_at_k", "pass_hat_k", "eligible_tasks", "total_tasks", "reading"),
         ("run_id", "suite", "k"),
     ),
+    PublicTable(
+        "passk_diagnostics",
+        "run, diagnostic",
+        ("suite", "run_id", "diagnostic"),
+        ("run_id", "diagnostic", "verdict", "statistic", "p", "tasks", "finding"),
+    ),
 )
 """Every public table, in the order of the way of the data."""
 

@@ -231,3 +231,147 @@ select
   {%- endfor %}
 from runs_of_{{ widths[-1] }}
 {%- endmacro %}
+
+
+{#- The attempts of either of two masks of a row. -#}
+{% macro _mask_either(one, other) -%}
+  {{ return(adapter.dispatch('_mask_either', 'passk')(one, other)) }}
+{%- endmacro %}
+
+{% macro default___mask_either(one, other) -%}
+cast(null as {{ passk.type_mask() }})
+{%- endmacro %}
+
+{% macro duckdb___mask_either(one, other) -%}
+({{ one }} | {{ other }})
+{%- endmacro %}
+
+
+{#- Rows (columns..., switches, rank_sum) of the tasks of `relation`, which has n, c, pass_mask and fail_mask of each: how
+    often the verdict changes, and the sum of the places of the passes, both among the counted attempts. -#}
+{% macro _mask_orders(relation, columns) -%}
+  {{ return(adapter.dispatch('_mask_orders', 'passk')(relation, columns)) }}
+{%- endmacro %}
+
+{% macro default___mask_orders(relation, columns) -%}
+select
+  {{ columns | join(', ') }},
+  cast(null as {{ dbt.type_bigint() }}) as switches,
+  cast(null as {{ dbt.type_bigint() }}) as rank_sum
+from {{ relation }}
+where 1 = 0
+{%- endmacro %}
+
+{#- Excluded attempts leave holes in a mask, and places count without them. Holes are closed towards the high end, where a
+    shift cannot overflow, by Steele's method: in round i every bit with an odd number of holes above it, after the rounds
+    before, moves up by 2^i. The others need only be shifted down to bit 0. -#}
+{% macro duckdb___mask_orders(relation, columns) -%}
+{%- set bits = passk._mask_bits() -%}
+{%- set kept = columns | join(', ') ~ ', n, c' -%}
+with masks as (
+  select
+    {{ kept }},
+    pass_mask,
+    pass_mask | fail_mask as counted,
+    (pass_mask | fail_mask) & (-(pass_mask | fail_mask)) as lowest
+  from {{ relation }}
+  where pass_mask is not null
+),
+
+moved_0 as (
+  select
+    {{ kept }},
+    pass_mask as passes,
+    counted,
+    xor((cast(1 as hugeint) << {{ bits }}) - 1, counted) >> 1 as holes
+  from masks
+  where ((counted + lowest) & counted) <> 0
+)
+
+{%- for round in range(7) %},
+
+{%- for step in range(7) %}
+{%- set from_ = 'moved_' ~ round if step == 0 else 'odd_' ~ round ~ '_' ~ (step - 1) %}
+{%- set odd = 'holes' if step == 0 else 'odd' %}
+odd_{{ round }}_{{ step }} as (
+  select {{ kept }}, passes, counted, holes, xor({{ odd }}, {{ odd }} >> {{ 2 ** step }}) as odd
+  from {{ from_ }}
+),
+{%- endfor %}
+
+moved_{{ round + 1 }} as (
+  select
+    {{ kept }},
+    (passes & ~odd) | ((passes & odd) << {{ 2 ** round }}) as passes,
+    (counted & ~odd) | ((counted & odd) << {{ 2 ** round }}) as counted,
+    holes & ~odd as holes
+  from odd_{{ round }}_6
+)
+{%- endfor %},
+
+placed as (
+  select {{ kept }}, pass_mask >> bit_count(lowest - 1) as passes
+  from masks
+  where ((counted + lowest) & counted) = 0
+  union all
+  select {{ kept }}, passes >> ({{ bits }} - n) as passes
+  from moved_7
+)
+
+select
+  {{ columns | join(', ') }},
+  cast(
+    bit_count(xor(passes, passes >> 1) & ((cast(1 as hugeint) << (n - 1)) - 1)) as bigint
+  ) as switches,
+  {#- The sum of the numbers of the set bits, from that of each of their binary digits. #}
+  cast(
+    c
+    {%- for digit in range(7) %}
+    {%- set numbers = namespace(sum=0) %}
+    {%- for bit in range(bits) if (bit // 2 ** digit) % 2 == 1 %}{% set numbers.sum = numbers.sum + 2 ** bit %}{% endfor %}
+    + {{ 2 ** digit }} * {{ passk._mask_count('passes & cast(' ~ numbers.sum ~ ' as hugeint)') }}
+    {%- endfor %}
+    as bigint
+  ) as rank_sum
+from placed
+{%- endmacro %}
+
+
+{#- Rows (columns..., square_sum): over the attempt numbers, the sum of squares of how many of the masks hold them.
+
+    Three counters of 42 bits share an integer, so that 42 sums count all numbers. -#}
+{% macro _mask_square_sums(relation, columns, mask) -%}
+  {{ return(adapter.dispatch('_mask_square_sums', 'passk')(relation, columns, mask)) }}
+{%- endmacro %}
+
+{% macro default___mask_square_sums(relation, columns, mask) -%}
+select
+  {{ columns | join(', ') }},
+  cast(null as {{ passk.type_double() }}) as square_sum
+from {{ relation }}
+where 1 = 0
+{%- endmacro %}
+
+{% macro duckdb___mask_square_sums(relation, columns, mask) -%}
+{%- set wide = passk._mask_bits() // 3 -%}
+{%- set ones = 1 + 2 ** wide + 2 ** (2 * wide) -%}
+select
+  {{ columns | join(', ') }},
+  cast(list_sum([
+    {%- for part in range(3) %}
+    power(cast((counters >> {{ part * wide }}) & {{ 2 ** wide - 1 }} as double), 2){{ ' +' if not loop.last }}
+    {%- endfor %}
+    for counters in all_counters
+  ]) as double) as square_sum
+from (
+  select
+    {{ columns | join(', ') }},
+    [
+      {%- for shift in range(wide) %}
+      sum(({{ mask }} >> {{ shift }}) & cast({{ ones }} as hugeint)){{ ',' if not loop.last }}
+      {%- endfor %}
+    ] as all_counters
+  from {{ relation }}
+  group by {{ columns | join(', ') }}
+) as counted
+{%- endmacro %}

@@ -48,6 +48,10 @@
   ] -%}
     {%- do shaping.append([name, var(name, none)]) -%}
   {%- endfor -%}
+  {#- Vars that shape this table only. -#}
+  {%- for name in model.config.get('meta', {}).get('shaped_by', []) -%}
+    {%- do shaping.append([name, var(name, none)]) -%}
+  {%- endfor -%}
   {%- set sources = {} -%}
   {%- do passk._add_sources(model.unique_id, sources) -%}
   {{ return(passk._version() ~ '/' ~ local_md5(tojson([shaping, sources]))) }}

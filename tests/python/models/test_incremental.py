@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PUBLIC_TABLES: Final = (
     "passk_attempts",
+    "passk_diagnostics",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",
@@ -39,8 +40,10 @@ PUBLIC_TABLES: Final = (
 )
 INTERNAL_TABLES: Final = (
     "int_passk__attempts",
+    "int_passk__copy_checks",
     "int_passk__duplicate_attempts",
     "int_passk__expected_attempts",
+    "int_passk__order_checks",
     "int_passk__runs",
     "int_passk__streaks",
     "int_passk__suite_metrics",
@@ -50,7 +53,9 @@ INTERNAL_TABLES: Final = (
     "int_passk__unmasked_tasks",
 )
 STORED_TABLES: Final = (
+    "int_passk__copy_checks",
     "int_passk__expected_attempts",
+    "int_passk__order_checks",
     "int_passk__runs",
     "int_passk__streaks",
     "int_passk__suite_metrics",

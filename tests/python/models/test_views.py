@@ -20,6 +20,7 @@ VIEWS = (
     "int_passk__task_streaks",
     "int_passk__task_windows",
     "passk_attempts",
+    "passk_diagnostics",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PUBLIC_MODELS: Final = (
     "passk_attempts",
+    "passk_diagnostics",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",
