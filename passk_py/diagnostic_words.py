@@ -73,10 +73,7 @@ WORDS: Final[dict[str, Words]] = {
             "means stay right; intervals for these tasks are too narrow, by the root of the "
             "ratio."
         ),
-        fine=(
-            "No sign that a pass over the suite was better or worse than the others as a "
-            "whole."
-        ),
+        fine=("No sign that a pass over the suite was better or worse than the others as a whole."),
         advice=(
             "Find what differed between the passes (time, load, version), or multiply the "
             "standard errors by the root of the ratio."
@@ -190,8 +187,7 @@ WORDS: Final[dict[str, Words]] = {
         ),
         fine="What pass^k lacks is spread over the tasks.",
         advice=(
-            "Look at these tasks first: they may be broken, and they are what there is to "
-            "gain."
+            "Look at these tasks first: they may be broken, and they are what there is to gain."
         ),
         need="Measure at least ten tasks with k attempts or more.",
     ),
@@ -202,13 +198,11 @@ WORDS: Final[dict[str, Words]] = {
             "verdicts."
         ),
         fine=(
-            "pass^k lies where tasks of different difficulty with independent attempts can "
-            "put it."
+            "pass^k lies where tasks of different difficulty with independent attempts can put it."
         ),
         advice="Look at serial_dependence and retry_until_pass, and at how attempts were chosen.",
         need=(
-            "Measure at least ten tasks that both pass and fail with k attempts or more, k "
-            "above 1."
+            "Measure at least ten tasks that both pass and fail with k attempts or more, k above 1."
         ),
     ),
 }

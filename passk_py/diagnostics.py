@@ -9,6 +9,7 @@ verdicts of a task is equally likely.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -33,23 +34,23 @@ _MOST_READ: Final = 1_000
 """Tasks of a run whose seeds, outputs and times are looked at."""
 _NUMBERED: Final = 126
 """Attempt numbers up to here tell passes over the suite."""
-_EXTRA: Final = {
-    "seed": pl.Int64,
-    "output_hash": pl.String,
+_EXTRA: Final[dict[str, pl.DataType]] = {
+    "seed": pl.Int64(),
+    "output_hash": pl.String(),
     "started_at": pl.Datetime("us"),
     "loaded_at": pl.Datetime("us"),
 }
-_SCHEMA: Final = {
-    "run_id": pl.String,
-    "suite": pl.String,
-    "diagnostic": pl.String,
-    "statistic": pl.Float64,
-    "p": pl.Float64,
-    "tasks": pl.Int64,
-    "verdict": pl.String,
-    "finding": pl.String,
-    "meaning": pl.String,
-    "advice": pl.String,
+_SCHEMA: Final[dict[str, pl.DataType]] = {
+    "run_id": pl.String(),
+    "suite": pl.String(),
+    "diagnostic": pl.String(),
+    "statistic": pl.Float64(),
+    "p": pl.Float64(),
+    "tasks": pl.Int64(),
+    "verdict": pl.String(),
+    "finding": pl.String(),
+    "meaning": pl.String(),
+    "advice": pl.String(),
     "loaded_at": pl.Datetime("us"),
 }
 
@@ -233,7 +234,9 @@ def _runs(
             extra[name] = pl.lit(None, kind).alias(name)
         else:
             extra[name] = pl.col(name).cast(kind)
-    log = log.with_columns(frame.select(extra.values()).get_columns() if frame.height else extra.values())
+    log = log.with_columns(
+        frame.select(extra.values()).get_columns() if frame.height else extra.values()
+    )
     key = ["run_id", "suite", "task_id"]
     counted = pl.col("passed").is_not_null()
     order = pl.col("attempt").filter(counted)
@@ -353,7 +356,9 @@ class _Run:
             return "insufficient"
         return "warning" if p < self.alpha else "ok"
 
-    def tested(self, statistic: float | None, found: _Sum, finding: Callable[[float], str]) -> _Result:
+    def tested(
+        self, statistic: float | None, found: _Sum, finding: Callable[[float], str]
+    ) -> _Result:
         """Give the result of a test whose z is that of a sum over tasks."""
         z, p = found.z, _two_sided(found.z)
         enough = found.tasks >= _LEAST and z is not None
@@ -413,9 +418,11 @@ def _shared_run_effect(run: _Run) -> _Result:
     for task in run.informative:
         if task.numbers[-1] <= _NUMBERED:
             sets[task.mask].append(task)
-    _, tasks = min(
-        ((-len(one), -one[0].n, mask), one) for mask, one in sets.items()
-    ) if sets else (None, [])
+    _, tasks = (
+        min(((-len(one), -one[0].n, mask), one) for mask, one in sets.items())
+        if sets
+        else (None, [])
+    )
     q = p = phi = None
     n = tasks[0].n if tasks else 0
     if tasks:
@@ -457,7 +464,7 @@ def _batch_effect(run: _Run) -> _Result:
     # A pause is what lies between two of a hundred bins of the run's time.
     pauses = [
         ((later - earlier).total_seconds(), later)
-        for earlier, later in zip(moments, moments[1:], strict=False)
+        for earlier, later in itertools.pairwise(moments)
         if later > earlier and 100 * (later - earlier) >= moments[-1] - moments[0]
     ]
     if not pauses:
@@ -496,8 +503,8 @@ def _batch_effect(run: _Run) -> _Result:
         found.z,
         found,
         lambda z: (
-            f"The longest pause, {_rounded(pause / 3600)} of {_rounded(clock / 3600)} hours, splits "
-            f"{found.tasks} tasks, whose two sessions differ {_rounded(ratio, 2)} times as much as "
+            f"The longest pause, {_rounded(pause / 3600)} of {_rounded(clock / 3600)} hours, "
+            f"splits {found.tasks} tasks, whose two sessions differ {_rounded(ratio, 2)} times as much as "
             f"chance lets them (z = {_rounded(z, 2)})."
         ),
     )
@@ -546,8 +553,8 @@ def _duplicate_outputs(run: _Run) -> _Result:
         None,
         len(tasks),
         "warning" if 10 * copied >= len(tasks) else "ok",
-        f"{sum(map(len, tasks))} attempts have {sum(distinct)} different outputs within their tasks;"
-        f" in {copied} of {len(tasks)} tasks at most half of them differ.{run.some_read}",
+        f"{sum(map(len, tasks))} attempts have {sum(distinct)} different outputs within their "
+        f"tasks; in {copied} of {len(tasks)} tasks at most half of them differ.{run.some_read}",
     )
 
 
@@ -570,9 +577,9 @@ def _noisy_grader(run: _Run) -> _Result:
     rate = (1 - math.sqrt(max(1 - 2 * different / pairs, 0))) / 2
     best = (1 - rate) ** run.k
     finding = (
-        f"{different} of {pairs} pairs of equal outputs have two verdicts: a verdict is wrong with a"
-        f" chance of about {_rounded(rate)}. At k = {run.k} pass^k is at most {_rounded(best)}, and "
-        f"pass@k of an impossible task {_rounded(1 - best)}."
+        f"{different} of {pairs} pairs of equal outputs have two verdicts: a verdict is wrong with "
+        f"a chance of about {_rounded(rate)}. At k = {run.k} pass^k is at most {_rounded(best)}, "
+        f"and pass@k of an impossible task {_rounded(1 - best)}."
         if different
         else f"None of {pairs} pairs of equal outputs has two verdicts."
     )
@@ -596,9 +603,7 @@ def _temperature_zero(run: _Run) -> _Result:
     failed = sum(task.c == 0 for task in repeated)
     statistic = (passed + failed) / len(repeated) if repeated else None
     if len(repeated) < _LEAST:
-        return _Result(
-            statistic, None, len(repeated), "insufficient", _too_few(len(repeated))
-        )
+        return _Result(statistic, None, len(repeated), "insufficient", _too_few(len(repeated)))
     mixed = len(repeated) - passed - failed
     alike = 100 * mixed <= len(repeated) and passed > 0 and failed > 0
     return _Result(
@@ -712,8 +717,7 @@ def _jensen_bounds(run: _Run) -> _Result:
         delta = hat - mean**k + k * (k - 1) / 2 * mean ** (k - 2) * variance / count
         slope = k * mean ** (k - 1)
         spread = math.fsum(
-            (one - hat - slope * (rate - mean)) ** 2
-            for one, rate in zip(hats, rates, strict=True)
+            (one - hat - slope * (rate - mean)) ** 2 for one, rate in zip(hats, rates, strict=True)
         ) / (count - 1)
         ratio = delta / math.sqrt(spread / count) if spread > 0 else None
     if k == 1:
@@ -726,8 +730,8 @@ def _jensen_bounds(run: _Run) -> _Result:
         None,
         informative,
         "warning" if ratio < -2 else "ok",
-        f"pass^k at k = {k} is {_rounded(abs(delta))} {'below' if delta < 0 else 'above'} the least "
-        f"that the mean pass rate allows ({_rounded(ratio, 2)} standard errors).",
+        f"pass^k at k = {k} is {_rounded(abs(delta))} {'below' if delta < 0 else 'above'} the "
+        f"least that the mean pass rate allows ({_rounded(ratio, 2)} standard errors).",
     )
 
 

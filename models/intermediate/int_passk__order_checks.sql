@@ -6,6 +6,7 @@
   )
 }}
 {{ passk._depends_on_changes() }}
+-- depends_on: {{ ref('int_passk__unmasked_tasks') }}
 
 {%- set keys = ['run_id', 'suite'] %}
 {%- set run = 'run_id, suite' %}

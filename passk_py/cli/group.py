@@ -23,6 +23,7 @@ COMMANDS: Final = (
     "load",
     "build",
     "show",
+    "diagnose",
     "validate",
     "export",
     "forget",

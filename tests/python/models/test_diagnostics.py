@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-import polars as pl
 import pytest
 
 import passk_py as pk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import polars as pl
     from conftest import Project
 
 DIAGNOSTICS: Final = (
@@ -80,7 +81,9 @@ def drifting(chance: random.Random, by: float, tasks: int = 60, n: int = 8) -> l
     ]
 
 
-def in_passes(chance: random.Random, spread: float, tasks: int = 60, n: int = 8) -> list[list[bool]]:
+def in_passes(
+    chance: random.Random, spread: float, tasks: int = 60, n: int = 8
+) -> list[list[bool]]:
     """Each pass over the suite shifts the logit of all tasks."""
     shifts = [chance.gauss(0, spread) for _ in range(n)]
     logits = [chance.gauss(0, 1) for _ in range(tasks)]
@@ -306,7 +309,9 @@ def windows(verdicts: Sequence[bool], k: int) -> Fraction:
     return Fraction(sum(all(verdicts[start : start + k]) for start in range(count)), count)
 
 
-def exact_z(tasks: Sequence[Sequence[bool]], measure: Callable[[Sequence[bool]], Fraction]) -> float:
+def exact_z(
+    tasks: Sequence[Sequence[bool]], measure: Callable[[Sequence[bool]], Fraction]
+) -> float:
     """Enumerate the orders of each task's verdicts."""
     excess = variance = Fraction(0)
     for verdicts in tasks:
@@ -410,16 +415,31 @@ def test_logs_with_nothing_to_say(project: Project) -> None:
     for run in ("one attempt each", "nothing counts", "perfect", "few"):
         found = diagnostics(project, run)
         assert found.keys() == set(DIAGNOSTICS)
-        assert {row["verdict"] for row in found.values()} <= {"ok", "insufficient", "not_applicable"}
-        for name in ("serial_dependence", "drift", "shared_run_effect", "window_gap", "first_k_gap"):
+        assert {row["verdict"] for row in found.values()} <= {
+            "ok",
+            "insufficient",
+            "not_applicable",
+        }
+        for name in (
+            "serial_dependence",
+            "drift",
+            "shared_run_effect",
+            "window_gap",
+            "first_k_gap",
+        ):
             assert found[name]["verdict"] == "insufficient"
-    assert diagnostics(project, "few")["drift"]["finding"] == "9 tasks inform it, and 10 are needed."
+    assert (
+        diagnostics(project, "few")["drift"]["finding"] == "9 tasks inform it, and 10 are needed."
+    )
     assert diagnostics(project, "perfect")["dominant_tasks"]["verdict"] == "ok"
     # Ten tasks of each length: those with most attempts tell the passes over the suite.
     ragged = diagnostics(project, "ragged")
     assert ragged["shared_run_effect"]["tasks"] == 10
     assert ragged["shared_run_effect"]["statistic"] == pytest.approx(70)
-    assert (ragged["retry_until_pass"]["tasks"], ragged["retry_until_pass"]["statistic"]) == (30, 0.0)
+    assert (ragged["retry_until_pass"]["tasks"], ragged["retry_until_pass"]["statistic"]) == (
+        30,
+        0.0,
+    )
 
 
 def test_without_order_only_what_needs_none_is_told(project: Project) -> None:
