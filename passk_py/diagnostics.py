@@ -13,6 +13,9 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -30,8 +33,10 @@ __all__ = ["diagnose"]
 
 _LEAST: Final = 10
 """Tasks that a test needs."""
-_MOST_READ: Final = 1_000
-"""Tasks of a run whose seeds, outputs and times are looked at."""
+_MOST_READ: Final = 20_000
+"""Counted attempts of a run whose seeds, outputs and times are looked at, all of a task or none."""
+_LEAST_READ: Final = 50
+"""Tasks of which they are, however many attempts they have."""
 _NUMBERED: Final = 126
 """Attempt numbers up to here tell passes over the suite."""
 _EXTRA: Final[dict[str, pl.DataType]] = {
@@ -291,17 +296,19 @@ def _chi_square_tail(x: float, degrees: int) -> float:
     return math.erfc(z / math.sqrt(2)) / 2
 
 
+@lru_cache(maxsize=4096)
 def _window_variance(n: int, c: int, k: int) -> float:
     """Give the variance, over all orders, of the share of windows of k that all pass."""
     windows = n - k + 1
-    mean = 0.0
-    for distance in range(-windows + 1, windows):
-        together = min(k + abs(distance), 2 * k)
-        if together <= n:
-            mean += (windows - abs(distance)) * _pass_hat(n, c, together)
-    return max(mean / windows**2 - _pass_hat(n, c, k) ** 2, 0.0)
+    pairs = sum(
+        (windows - abs(distance)) * Fraction(math.comb(c, together), math.comb(n, together))
+        for distance in range(-windows + 1, windows)
+        if (together := min(k + abs(distance), 2 * k)) <= n
+    )
+    return float(pairs / windows**2 - Fraction(math.comb(c, k), math.comb(n, k)) ** 2)
 
 
+@lru_cache(maxsize=4096)
 def _session_moments(first: int, n: int, c: int) -> tuple[float, float]:
     """Give mean and variance of the squared distance of a hypergeometric variable to its mean."""
     mean = first * c / n
@@ -342,7 +349,12 @@ class _Run:
             tasks,
             key=lambda task: (hashlib.md5(task.name.encode()).hexdigest(), task.name),  # noqa: S324
         )
-        self.read = by_digest[:_MOST_READ]
+        so_far = accumulate(task.n for task in by_digest)
+        self.read = [
+            task
+            for place, (task, attempts) in enumerate(zip(by_digest, so_far, strict=True))
+            if attempts <= _MOST_READ or place < _LEAST_READ
+        ]
 
     @property
     def some_read(self) -> str:
@@ -504,7 +516,8 @@ def _batch_effect(run: _Run) -> _Result:
         found,
         lambda z: (
             f"The longest pause, {_rounded(pause / 3600)} of {_rounded(clock / 3600)} hours, "
-            f"splits {found.tasks} tasks, whose two sessions differ {_rounded(ratio, 2)} times as much as "
+            f"splits {found.tasks} tasks, whose two sessions differ {_rounded(ratio, 2)} times as "
+            "much as "
             f"chance lets them (z = {_rounded(z, 2)})."
         ),
     )

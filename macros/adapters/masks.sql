@@ -262,15 +262,12 @@ from {{ relation }}
 where 1 = 0
 {%- endmacro %}
 
-{#- Excluded attempts leave holes in a mask, and places count without them. Holes are closed towards the high end, where a
-    shift cannot overflow, by Steele's method: in round i every bit with an odd number of holes above it, after the rounds
-    before, moves up by 2^i. The others need only be shifted down to bit 0. -#}
+{#- Excluded attempts leave holes in a mask, and places count without them. Where there is none, the bits are the places:
+    the sum of the numbers of the set bits follows from each of their binary digits. The others become lists. -#}
 {% macro duckdb___mask_orders(relation, columns) -%}
-{%- set bits = passk._mask_bits() -%}
-{%- set kept = columns | join(', ') ~ ', n, c' -%}
 with masks as (
   select
-    {{ kept }},
+    {{ columns | join(', ') }},
     pass_mask,
     pass_mask | fail_mask as counted,
     (pass_mask | fail_mask) & (-(pass_mask | fail_mask)) as lowest
@@ -278,44 +275,21 @@ with masks as (
   where pass_mask is not null
 ),
 
-moved_0 as (
-  select
-    {{ kept }},
-    pass_mask as passes,
-    counted,
-    xor((cast(1 as hugeint) << {{ bits }}) - 1, counted) >> 1 as holes
-  from masks
-  where ((counted + lowest) & counted) <> 0
-)
-
-{%- for round in range(7) %},
-
-{%- for step in range(7) %}
-{%- set from_ = 'moved_' ~ round if step == 0 else 'odd_' ~ round ~ '_' ~ (step - 1) %}
-{%- set odd = 'holes' if step == 0 else 'odd' %}
-odd_{{ round }}_{{ step }} as (
-  select {{ kept }}, passes, counted, holes, xor({{ odd }}, {{ odd }} >> {{ 2 ** step }}) as odd
-  from {{ from_ }}
-),
-{%- endfor %}
-
-moved_{{ round + 1 }} as (
-  select
-    {{ kept }},
-    (passes & ~odd) | ((passes & odd) << {{ 2 ** round }}) as passes,
-    (counted & ~odd) | ((counted & odd) << {{ 2 ** round }}) as counted,
-    holes & ~odd as holes
-  from odd_{{ round }}_6
-)
-{%- endfor %},
-
-placed as (
-  select {{ kept }}, pass_mask >> bit_count(lowest - 1) as passes
+whole as (
+  select {{ columns | join(', ') }}, pass_mask >> bit_count(lowest - 1) as passes
   from masks
   where ((counted + lowest) & counted) = 0
-  union all
-  select {{ kept }}, passes >> ({{ bits }} - n) as passes
-  from moved_7
+),
+
+holed as (
+  select
+    {{ columns | join(', ') }},
+    [
+      cast((pass_mask >> place) & 1 as double) for place in range(cast(ceil(log2(counted)) as bigint) + 1)
+      if (counted >> place) & 1 = 1
+    ] as verdicts
+  from masks
+  where ((counted + lowest) & counted) <> 0
 )
 
 select
@@ -323,17 +297,26 @@ select
   cast(
     bit_count(xor(passes, passes >> 1) & ((cast(1 as hugeint) << (n - 1)) - 1)) as bigint
   ) as switches,
-  {#- The sum of the numbers of the set bits, from that of each of their binary digits. #}
   cast(
     c
     {%- for digit in range(7) %}
     {%- set numbers = namespace(sum=0) %}
-    {%- for bit in range(bits) if (bit // 2 ** digit) % 2 == 1 %}{% set numbers.sum = numbers.sum + 2 ** bit %}{% endfor %}
+    {%- for bit in range(passk._mask_bits()) if (bit // 2 ** digit) % 2 == 1 %}
+      {%- set numbers.sum = numbers.sum + 2 ** bit %}
+    {%- endfor %}
     + {{ 2 ** digit }} * {{ passk._mask_count('passes & cast(' ~ numbers.sum ~ ' as hugeint)') }}
     {%- endfor %}
     as bigint
   ) as rank_sum
-from placed
+from whole
+union all
+select
+  {{ columns | join(', ') }},
+  cast(
+    2 * c - verdicts[1] - verdicts[-1] - 2 * list_inner_product(verdicts[:-2], verdicts[2:]) as bigint
+  ) as switches,
+  cast(list_inner_product(verdicts, cast(range(1, n + 1) as double[])) as bigint) as rank_sum
+from holed
 {%- endmacro %}
 
 

@@ -82,9 +82,16 @@ end
   {{ return(adapter.dispatch('window_variance', 'passk')(n, c, k)) }}
 {%- endmacro %}
 
-{#- The mean of the product of two windows that begin d attempts apart is pass^(k + d), or pass^(2 k) from d = k on. Each
-    step from pass^j to pass^(j + 1) is a factor (c - j) / (n - j), so that one nested product sums all distances up. -#}
 {% macro default__window_variance(n, c, k) -%}
+  {{ return(passk._window_variance(n, c, k, passk.pass_hat_k(n, c, k))) }}
+{%- endmacro %}
+
+
+{#- The same where pass^k, the mean, is known.
+
+    The mean of the product of two windows that begin d attempts apart is pass^(k + d), or pass^(2 k) from d = k on. Each
+    step from pass^j to pass^(j + 1) is a factor (c - j) / (n - j), so that one nested product sums all distances up. -#}
+{% macro _window_variance(n, c, k, mean) -%}
 {%- set n_, c_, k_ = passk._as_double(n), passk._as_double(c), k | int -%}
 {%- set windows = '(' ~ n_ ~ ' - ' ~ (k_ - 1) ~ ')' -%}
 {%- set apart = 'greatest(' ~ windows ~ ' - ' ~ k_ ~ ', 0)' -%}
@@ -95,7 +102,6 @@ end
   {%- set step = 'greatest(' ~ c_ ~ ' - ' ~ from_ ~ ', 0) / greatest(' ~ n_ ~ ' - ' ~ from_ ~ ', 1)' -%}
   {%- set sum_.sql = '(' ~ pairs ~ ' + ' ~ step ~ ' * ' ~ sum_.sql ~ ')' -%}
 {%- endfor -%}
-{%- set mean = passk.pass_hat_k(n, c, k) -%}
 case
   when {{ passk._is_task(n_, c_) }} and {{ n_ }} >= {{ k_ }}
     then greatest({{ mean }} * ({{ sum_.sql }} / ({{ windows }} * {{ windows }}) - {{ mean }}), 0)

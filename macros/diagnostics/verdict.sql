@@ -6,9 +6,14 @@
 {%- endmacro %}
 
 
-{#- How many tasks of a run its copies and times are read of: enough for every diagnostic, whatever the size of the log. -#}
-{% macro _most_read_tasks() -%}
-  {{ return(1000) }}
+{#- How many attempts of a run are read for seeds, outputs and times: enough for every diagnostic, whatever the size of the
+    log. And how many tasks at least, however many attempts they have. -#}
+{% macro _most_read_attempts() -%}
+  {{ return(20000) }}
+{%- endmacro %}
+
+{% macro _least_read_tasks() -%}
+  {{ return(50) }}
 {%- endmacro %}
 
 
@@ -26,12 +31,6 @@ case
   when ({{ p }}) < {{ passk._as_double(alpha) }} then 'warning'
   else 'ok'
 end
-{%- endmacro %}
-
-
-{#- The two-sided p of a standard normal statistic. -#}
-{% macro _two_sided(z) -%}
-2 * {{ passk.normal_tail('abs(' ~ z ~ ')') }}
 {%- endmacro %}
 
 

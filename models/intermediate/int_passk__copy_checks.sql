@@ -56,12 +56,12 @@ run_tasks as (
 ),
 
 {% if has.values() | select | list -%}
-{# What is wrong with a log is wrong in many of its tasks, so that as many as a run needs are enough: those whose digests
-    come first, because any other order may go by what the tasks are. #}
+{# What is wrong with a log is wrong in many of its tasks, so that some thousands of attempts are enough: those of the tasks
+    whose digests come first, because any other order may go by what the tasks are. #}
 run_sizes as (
   select
     {{ run }},
-    count(*) as tasks
+    sum(n) as attempts
   from run_tasks
   group by {{ run }}
 ),
@@ -71,6 +71,7 @@ ranked_tasks as (
     run_tasks.run_id,
     run_tasks.suite,
     run_tasks.task_id,
+    run_tasks.n,
     row_number() over (
       partition by run_tasks.run_id, run_tasks.suite
       order by {{ dbt.hash('run_tasks.task_id') }}, run_tasks.task_id
@@ -78,13 +79,21 @@ ranked_tasks as (
   from run_tasks
   inner join run_sizes
     on run_tasks.run_id = run_sizes.run_id and run_tasks.suite = run_sizes.suite
-  where run_sizes.tasks > {{ passk._most_read_tasks() }}
+  where run_sizes.attempts > {{ passk._most_read_attempts() }}
+),
+
+placed_tasks as (
+  select
+    {{ task }},
+    place,
+    sum(n) over (partition by {{ run }} order by place rows unbounded preceding) as attempts
+  from ranked_tasks
 ),
 
 read_tasks as (
   select {{ task }}
-  from ranked_tasks
-  where place <= {{ passk._most_read_tasks() }}
+  from placed_tasks
+  where attempts <= {{ passk._most_read_attempts() }} or place <= {{ passk._least_read_tasks() }}
   union all
   select
     run_tasks.run_id,
@@ -93,7 +102,15 @@ read_tasks as (
   from run_tasks
   inner join run_sizes
     on run_tasks.run_id = run_sizes.run_id and run_tasks.suite = run_sizes.suite
-  where run_sizes.tasks <= {{ passk._most_read_tasks() }}
+  where run_sizes.attempts <= {{ passk._most_read_attempts() }}
+),
+
+read_counts as (
+  select
+    {{ run }},
+    cast(count(*) as {{ bigint }}) as read_tasks
+  from read_tasks
+  group by {{ run }}
 ),
 
 attempts as (
@@ -362,9 +379,7 @@ select
   totals.run_id,
   totals.suite,
   totals.tasks,
-  cast(case
-    when totals.tasks > {{ passk._most_read_tasks() }} then {{ passk._most_read_tasks() }} else totals.tasks
-  end as {{ bigint }}) as read_tasks,
+  {{ 'read_counts.read_tasks' if parts else 'totals.tasks as read_tasks' }},
   {%- for part, columns in fields.items() %}
   {%- for name, type in columns %}
   {{ part ~ '.' ~ name if part in parts else 'cast(null as ' ~ type ~ ')' }} as {{ name }},
@@ -376,7 +391,7 @@ select
 from totals
 inner join runs
   on totals.run_id = runs.run_id and totals.suite = runs.suite
-{%- for part in parts %}
+{%- for part in (['read_counts'] if parts else []) + parts %}
 left join {{ part }}
   on totals.run_id = {{ part }}.run_id and totals.suite = {{ part }}.suite
 {%- endfor %}

@@ -71,7 +71,7 @@ weighed as (
     states.pass_hat_k,
     states.lost_reliability,
     states.pass_hat_k * states.lost_reliability as first_k_variance,
-    {{ passk.window_variance('histogram.n', 'histogram.c', k) }} as window_variance
+    {{ passk._window_variance('histogram.n', 'histogram.c', k, 'states.pass_hat_k') }} as window_variance
   from histogram
   inner join {{ ref('int_passk__states') }} as states
     on histogram.n = states.n and histogram.c = states.c and states.k = {{ k }}
@@ -489,59 +489,76 @@ joined as (
   left join {{ other }}
     on totals.run_id = {{ other }}.run_id and totals.suite = {{ other }}.suite
   {%- endfor %}
+),
+
+scored as (
+  select
+    joined.*,
+    (joined.switches - joined.switches_expected) / sqrt(nullif(joined.switches_variance, 0)) as z_runs,
+    joined.rank_excess / sqrt(nullif(joined.rank_variance, 0)) as z_trend,
+    joined.window_excess / sqrt(nullif(joined.window_variance, 0)) as z_window,
+    {{ passk._chi_square_deviate(
+      'joined.cochran_q', passk._as_double('nullif(joined.suite_passes - 1, 0)')
+    ) }} as z_suite_pass,
+    {% if ordered -%}
+    joined.first_k_excess / sqrt(nullif(joined.first_k_variance, 0)) as z_first_k
+    {%- else -%}
+    cast(null as {{ double }}) as z_first_k
+    {%- endif %}
+  from joined
 )
 
 select
-  joined.run_id,
-  joined.suite,
+  scored.run_id,
+  scored.suite,
   cast({{ k }} as {{ bigint }}) as k,
   {{ 'true' if ordered else 'false' }} as is_ordered,
-  joined.tasks,
-  joined.counted_tasks,
-  joined.informative_tasks,
-  joined.min_n,
-  joined.max_n,
-  coalesce(joined.runs_tasks, 0) as runs_tasks,
-  joined.switches,
-  joined.switches_expected,
-  (joined.switches - joined.switches_expected) / sqrt(nullif(joined.switches_variance, 0)) as z_runs,
-  coalesce(joined.trend_tasks, 0) as trend_tasks,
-  joined.rank_excess / nullif(joined.passes, 0) as rank_shift,
-  joined.rank_excess / sqrt(nullif(joined.rank_variance, 0)) as z_trend,
-  coalesce(joined.suite_pass_tasks, 0) as suite_pass_tasks,
-  joined.suite_passes,
-  joined.cochran_q,
-  coalesce(joined.window_tasks, 0) as window_tasks,
-  joined.window_excess / nullif(joined.window_tasks, 0) as window_gap,
-  joined.window_excess / sqrt(nullif(joined.window_variance, 0)) as z_window,
+  scored.tasks,
+  scored.counted_tasks,
+  scored.informative_tasks,
+  scored.min_n,
+  scored.max_n,
+  coalesce(scored.runs_tasks, 0) as runs_tasks,
+  scored.switches,
+  scored.switches_expected,
+  scored.z_runs,
+  coalesce(scored.trend_tasks, 0) as trend_tasks,
+  scored.rank_excess / nullif(scored.passes, 0) as rank_shift,
+  scored.z_trend,
+  coalesce(scored.suite_pass_tasks, 0) as suite_pass_tasks,
+  scored.suite_passes,
+  scored.cochran_q,
+  scored.z_suite_pass,
+  coalesce(scored.window_tasks, 0) as window_tasks,
+  scored.window_excess / nullif(scored.window_tasks, 0) as window_gap,
+  scored.z_window,
   {% if ordered -%}
-  joined.first_k_tasks,
-  joined.first_k_excess / nullif(joined.first_k_tasks, 0) as first_k_gap,
-  joined.first_k_excess / sqrt(nullif(joined.first_k_variance, 0)) as z_first_k,
+  scored.first_k_tasks,
+  scored.first_k_excess / nullif(scored.first_k_tasks, 0) as first_k_gap,
   {%- else -%}
   cast(0 as {{ bigint }}) as first_k_tasks,
   cast(null as {{ double }}) as first_k_gap,
-  cast(null as {{ double }}) as z_first_k,
   {%- endif %}
-  coalesce(joined.ragged_tasks, 0) as ragged_tasks,
-  coalesce(joined.ended_by_pass, 0) as ended_by_pass,
-  joined.eligible_tasks,
-  joined.eligible_informative_tasks,
-  joined.lost_reliability,
-  joined.dominant_tasks,
-  joined.worst_task_id,
-  joined.worst_tasks,
-  joined.most_lost / nullif(joined.lost_reliability, 0) as worst_share,
-  joined.delta_k,
-  joined.delta_k / nullif(joined.delta_k_error, 0) as delta_k_ratio,
-  joined.repeated_tasks,
-  joined.passed_tasks,
-  joined.failed_tasks,
+  scored.z_first_k,
+  coalesce(scored.ragged_tasks, 0) as ragged_tasks,
+  coalesce(scored.ended_by_pass, 0) as ended_by_pass,
+  scored.eligible_tasks,
+  scored.eligible_informative_tasks,
+  scored.lost_reliability,
+  scored.dominant_tasks,
+  scored.worst_task_id,
+  scored.worst_tasks,
+  scored.most_lost / nullif(scored.lost_reliability, 0) as worst_share,
+  scored.delta_k,
+  scored.delta_k / nullif(scored.delta_k_error, 0) as delta_k_ratio,
+  scored.repeated_tasks,
+  scored.passed_tasks,
+  scored.failed_tasks,
   runs.loaded_at,
   runs.log_rows,
   {{ passk._quoted(passk._built_with()) }} as built_with
-from joined
+from scored
 inner join runs
-  on joined.run_id = runs.run_id and joined.suite = runs.suite
+  on scored.run_id = runs.run_id and scored.suite = runs.suite
 {{ passk._replaces(plan.changed) if plan.changed }}
 {%- endif %}

@@ -46,15 +46,9 @@ checks as (
     on order_checks.run_id = copy_checks.run_id and order_checks.suite = copy_checks.suite
 ),
 
-tested as (
+measured as (
   select
     *,
-    {{ passk._two_sided('z_runs') }} as p_runs,
-    {{ passk._two_sided('z_trend') }} as p_trend,
-    {{ passk._two_sided('z_window') }} as p_window,
-    {{ passk._two_sided('z_first_k') }} as p_first_k,
-    {{ passk._two_sided('z_batch') }} as p_batch,
-    {{ passk.chi_square_tail('cochran_q', 'suite_passes - 1') }} as p_suite,
     cochran_q / nullif(suite_passes - 1, 0) as phi,
     {{ passk.flip_rate('disagreements', 'pairs') }} as flip_rate,
     repeated_tasks - passed_tasks - failed_tasks as mixed_tasks
@@ -67,12 +61,10 @@ diagnostics as (
     suite,
     'serial_dependence' as diagnostic,
     z_runs as statistic,
-    p_runs as p,
+    abs(z_runs) as deviate,
+    2 as sides,
     runs_tasks as informing_tasks,
-    case
-      when not is_ordered then 'not_applicable'
-      else {{ passk.diagnostic_verdict('p_runs', 'runs_tasks') }}
-    end as verdict,
+    case when not is_ordered then 'not_applicable' end as verdict,
     case
       when not is_ordered then {{ no_order }}
       when runs_tasks < {{ least }} or z_runs is null then {{ passk._whole('runs_tasks') }} || {{ few }}
@@ -81,19 +73,17 @@ diagnostics as (
         || ' (z = ' || {{ passk._rounded('z_runs', 2) }} || ').'
     end as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
     suite,
     'drift' as diagnostic,
     z_trend as statistic,
-    p_trend as p,
+    abs(z_trend) as deviate,
+    2 as sides,
     trend_tasks as informing_tasks,
-    case
-      when not is_ordered then 'not_applicable'
-      else {{ passk.diagnostic_verdict('p_trend', 'trend_tasks') }}
-    end as verdict,
+    case when not is_ordered then 'not_applicable' end as verdict,
     case
       when not is_ordered then {{ no_order }}
       when trend_tasks < {{ least }} or z_trend is null then {{ passk._whole('trend_tasks') }} || {{ few }}
@@ -102,42 +92,42 @@ diagnostics as (
         || {{ passk._whole('trend_tasks') }} || ' tasks (z = ' || {{ passk._rounded('z_trend', 2) }} || ').'
     end as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
     suite,
     'shared_run_effect' as diagnostic,
     cochran_q as statistic,
-    p_suite as p,
+    z_suite_pass as deviate,
+    1 as sides,
     suite_pass_tasks as informing_tasks,
     case
       when not is_ordered or (suite_pass_tasks < {{ least }} and informative_tasks >= {{ least }}) then 'not_applicable'
-      else {{ passk.diagnostic_verdict('p_suite', 'suite_pass_tasks') }}
     end as verdict,
     case
       when not is_ordered then {{ no_order }}
       when suite_pass_tasks < {{ least }} and informative_tasks >= {{ least }}
         then 'The counted attempts of the tasks have different numbers: the largest group of informative tasks that share them has '
           || {{ passk._whole('suite_pass_tasks') }} || ', and {{ least }} are needed.'
-      when suite_pass_tasks < {{ least }} or p_suite is null then {{ passk._whole('suite_pass_tasks') }} || {{ few }}
+      when suite_pass_tasks < {{ least }} or cochran_q is null then {{ passk._whole('suite_pass_tasks') }} || {{ few }}
       else 'From pass to pass over the suite, ' || {{ passk._whole('suite_passes') }} || ' of them, the passes of '
         || {{ passk._whole('suite_pass_tasks') }} || ' tasks vary ' || {{ passk._rounded('phi', 2) }}
         || ' times as much as chance lets them (Q = ' || {{ passk._rounded('cochran_q', 1) }} || ').'
     end as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
     suite,
     'batch_effect' as diagnostic,
     z_batch as statistic,
-    p_batch as p,
+    abs(z_batch) as deviate,
+    2 as sides,
     coalesce(session_tasks, 0) as informing_tasks,
     case
       when coalesce(session_tasks, 0) = 0 then 'not_applicable'
-      else {{ passk.diagnostic_verdict('p_batch', 'session_tasks') }}
     end as verdict,
     case
       when clock_s is null then 'The log does not say when attempts started.'
@@ -152,14 +142,15 @@ diagnostics as (
         || ' times as much as chance lets them (z = ' || {{ passk._rounded('z_batch', 2) }} || ').'
     end || {{ some_read }} as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
     suite,
     'duplicate_seeds' as diagnostic,
     cast(repeated_seeds as {{ double }}) / nullif(seed_attempts, 0) as statistic,
-    cast(null as {{ double }}) as p,
+    cast(null as {{ double }}) as deviate,
+    0 as sides,
     coalesce(seed_tasks, 0) as informing_tasks,
     case
       when coalesce(seed_tasks, 0) = 0 then 'not_applicable'
@@ -173,14 +164,15 @@ diagnostics as (
         || {{ passk._whole('seed_tasks') }} || ' tasks.'
     end || {{ some_read }} as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
     suite,
     'duplicate_outputs' as diagnostic,
     cast(copied_tasks as {{ double }}) / nullif(output_tasks, 0) as statistic,
-    cast(null as {{ double }}) as p,
+    cast(null as {{ double }}) as deviate,
+    0 as sides,
     output_tasks as informing_tasks,
     case
       when output_tasks = 0 then 'not_applicable'
@@ -195,14 +187,15 @@ diagnostics as (
         || {{ passk._whole('output_tasks') }} || ' tasks at most half of them differ.'
     end || {{ some_read }} as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
     suite,
     'noisy_grader' as diagnostic,
     flip_rate as statistic,
-    cast(null as {{ double }}) as p,
+    cast(null as {{ double }}) as deviate,
+    0 as sides,
     coalesce(graded_twice_tasks, 0) as informing_tasks,
     case
       when coalesce(pairs, 0) = 0 then 'not_applicable'
@@ -221,7 +214,7 @@ diagnostics as (
         || {{ passk._rounded('1 - power(1 - flip_rate, k)') }} || '.'
     end || {{ some_read }} as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
@@ -231,7 +224,8 @@ diagnostics as (
       when output_tasks >= {{ least }} then cast(same_output_tasks as {{ double }}) / output_tasks
       else cast(passed_tasks + failed_tasks as {{ double }}) / nullif(repeated_tasks, 0)
     end as statistic,
-    cast(null as {{ double }}) as p,
+    cast(null as {{ double }}) as deviate,
+    0 as sides,
     case when output_tasks >= {{ least }} then output_tasks else repeated_tasks end as informing_tasks,
     case
       when output_tasks >= {{ least }} and 2 * same_output_tasks >= output_tasks then 'warning'
@@ -251,14 +245,15 @@ diagnostics as (
         || ', all failed in ' || {{ passk._whole('failed_tasks') }} || '); what they produced is not known.'
     end as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
     suite,
     'retry_until_pass' as diagnostic,
     cast(ended_by_pass as {{ double }}) / nullif(ragged_tasks, 0) as statistic,
-    cast(null as {{ double }}) as p,
+    cast(null as {{ double }}) as deviate,
+    0 as sides,
     ragged_tasks as informing_tasks,
     case
       when not is_ordered or counted_tasks = 0 then 'not_applicable'
@@ -275,7 +270,7 @@ diagnostics as (
         || ' tasks with fewer counted attempts than others end in their only pass.'
     end as finding,
     loaded_at
-  from tested
+  from measured
   {%- for name, part, what in [
     ('window_gap', 'window', 'Sliding windows of k attempts'), ('first_k_gap', 'first_k', 'The first k attempts')
   ] %}
@@ -285,11 +280,11 @@ diagnostics as (
     suite,
     '{{ name }}' as diagnostic,
     {{ name }} as statistic,
-    p_{{ part }} as p,
+    abs(z_{{ part }}) as deviate,
+    2 as sides,
     {{ part }}_tasks as informing_tasks,
     case
       when not is_ordered{{ ' or k = 1' if part == 'window' }} then 'not_applicable'
-      else {{ passk.diagnostic_verdict('p_' ~ part, part ~ '_tasks') }}
     end as verdict,
     case
       when not is_ordered then {{ no_order }}
@@ -303,7 +298,7 @@ diagnostics as (
         || {{ passk._rounded('z_' ~ part, 2) }} || ').'
     end as finding,
     loaded_at
-  from tested
+  from measured
   {%- endfor %}
   union all
   select
@@ -311,7 +306,8 @@ diagnostics as (
     suite,
     'dominant_tasks' as diagnostic,
     cast(dominant_tasks as {{ double }}) / nullif(eligible_tasks, 0) as statistic,
-    cast(null as {{ double }}) as p,
+    cast(null as {{ double }}) as deviate,
+    0 as sides,
     eligible_tasks as informing_tasks,
     case
       when eligible_tasks < {{ least }} then 'insufficient'
@@ -328,14 +324,15 @@ diagnostics as (
         || case when worst_tasks > 1 then ', and ' || {{ passk._whole('worst_tasks - 1') }} || ' more lose as much.' else '.' end
     end as finding,
     loaded_at
-  from tested
+  from measured
   union all
   select
     run_id,
     suite,
     'jensen_bounds' as diagnostic,
     delta_k_ratio as statistic,
-    cast(null as {{ double }}) as p,
+    cast(null as {{ double }}) as deviate,
+    0 as sides,
     eligible_informative_tasks as informing_tasks,
     case
       when k = 1 then 'not_applicable'
@@ -351,6 +348,29 @@ diagnostics as (
         || case when delta_k < 0 then ' below' else ' above' end || ' the least that the mean pass rate allows ('
         || {{ passk._rounded('delta_k_ratio', 2) }} || ' standard errors).'
     end as finding,
+    loaded_at
+  from measured
+),
+
+{# All tails at once: planning one is what costs. #}
+tested as (
+  select
+    *,
+    case when sides > 0 then sides * {{ passk.normal_tail('deviate') }} end as p
+  from diagnostics
+),
+
+judged as (
+  select
+    run_id,
+    suite,
+    diagnostic,
+    statistic,
+    p,
+    informing_tasks,
+    {#- A test decides where nothing else does. #}
+    case when verdict is not null then verdict else {{ passk.diagnostic_verdict('p', 'informing_tasks') }} end as verdict,
+    finding,
     loaded_at
   from tested
 )
@@ -379,4 +399,4 @@ select
   end as {{ part }},
   {%- endfor %}
   loaded_at
-from diagnostics
+from judged
