@@ -28,28 +28,31 @@ end
   {{ return(adapter.dispatch('session_square_variance', 'passk')(first, n, c)) }}
 {%- endmacro %}
 
-{#- The fourth central moment less the square of the second. One attempt alone in its session, or with its verdict, is a coin
-    of chance q: the formula of the other cases divides by 0 there. -#}
 {% macro default__session_square_variance(first, n, c) -%}
 {%- set f, n_, c_ = passk._as_double(first), passk._as_double(n), passk._as_double(c) -%}
-{%- set failures, rest = '(' ~ n_ ~ ' - ' ~ c_ ~ ')', '(' ~ n_ ~ ' - ' ~ f ~ ')' -%}
-{%- set variance = passk.session_variance(first, n, c) -%}
-{%- set product = f ~ ' * ' ~ rest ~ ' * ' ~ c_ ~ ' * ' ~ failures -%}
-{%- set excess -%}
-(
-        ({{ n_ }} - 1) * {{ n_ }} * {{ n_ }}
-        * ({{ n_ }} * ({{ n_ }} + 1) - 6 * {{ c_ }} * {{ failures }} - 6 * {{ f }} * {{ rest }})
-        + 6 * {{ product }} * (5 * {{ n_ }} - 6)
-      )
-{%- endset -%}
 case
-  when not ({{ passk._is_task(n_, c_) }} and {{ passk._is_count(f) }} and {{ f }} <= {{ n_ }}) then null
-  when {{ product }} = 0 then {{ passk._as_double(0) }}
-  when least({{ f }}, {{ rest }}) = 1
-    then {{ c_ }} * {{ failures }} / ({{ n_ }} * {{ n_ }}) * (1 - 4 * {{ c_ }} * {{ failures }} / ({{ n_ }} * {{ n_ }}))
-  when least({{ c_ }}, {{ failures }}) = 1
-    then {{ f }} * {{ rest }} / ({{ n_ }} * {{ n_ }}) * (1 - 4 * {{ f }} * {{ rest }} / ({{ n_ }} * {{ n_ }}))
-  else ({{ variance }}) * ({{ variance }})
-    * (2 + {{ excess }} / ({{ product }} * ({{ n_ }} - 2) * ({{ n_ }} - 3)))
+  when {{ passk._is_task(n_, c_) }} and {{ passk._is_count(f) }} and {{ f }} <= {{ n_ }}
+    then {{ passk._session_square_variance(f, n_, c_, '(' ~ passk.session_variance(first, n, c) ~ ')') }}
 end
+{%- endmacro %}
+
+
+{#- The same of doubles that are right, where the variance is known. The fourth central moment less the square of the second.
+    One attempt alone in its session, or with its verdict, is a coin: the formula of the other cases divides by 0 there. -#}
+{% macro _session_square_variance(first, n, c, variance) -%}
+{%- set rest, failures = '(' ~ n ~ ' - ' ~ first ~ ')', '(' ~ n ~ ' - ' ~ c ~ ')' -%}
+{%- set sides, verdicts = '(' ~ first ~ ' * ' ~ rest ~ ')', '(' ~ c ~ ' * ' ~ failures ~ ')' -%}
+case
+      when {{ sides }} * {{ verdicts }} = 0 then 0e0
+      when least({{ first }}, {{ rest }}) = 1
+        then {{ verdicts }} / ({{ n }} * {{ n }}) * (1 - 4 * {{ verdicts }} / ({{ n }} * {{ n }}))
+      when least({{ c }}, {{ failures }}) = 1
+        then {{ sides }} / ({{ n }} * {{ n }}) * (1 - 4 * {{ sides }} / ({{ n }} * {{ n }}))
+      else {{ variance }} * {{ variance }} * (
+        2 + (
+          ({{ n }} - 1) * {{ n }} * {{ n }} * ({{ n }} * ({{ n }} + 1) - 6 * {{ verdicts }} - 6 * {{ sides }})
+          + 6 * {{ sides }} * {{ verdicts }} * (5 * {{ n }} - 6)
+        ) / ({{ sides }} * {{ verdicts }} * ({{ n }} - 2) * ({{ n }} - 3))
+      )
+    end
 {%- endmacro %}

@@ -30,11 +30,14 @@
 {{ passk._nothing_new() }}
 {%- else %}
 {#- Most logs have none of these, and then no attempt is read. Engines see that a column holds nothing without a scan. #}
+{#- Who only compiles the project may have no staging to ask. #}
+{%- set staged = ref('stg_passk__attempts') %}
+{%- set can_ask = execute and load_relation(staged) is not none %}
 {%- set has = {} %}
 {%- for name in ['seed', 'output_hash', 'started_at'] %}
   {%- do has.update({
     name: passk._setting('passk_diagnostics')
-      and passk._any_row('select 1 from ' ~ ref('stg_passk__attempts') ~ ' where ' ~ name ~ ' is not null')
+      and (not can_ask or passk._any_row('select 1 from ' ~ staged ~ ' where ' ~ name ~ ' is not null'))
   }) %}
 {%- endfor %}
 {%- set parts = [] %}
@@ -305,23 +308,29 @@ session_tasks as (
 session_states as (
   select
     {{ run }},
-    first_n,
-    n,
-    c,
-    first_c,
+    cast(first_n as {{ double }}) as first_n,
+    cast(n as {{ double }}) as n,
+    cast(c as {{ double }}) as c,
+    cast(first_c as {{ double }}) as first_c,
     count(*) as tasks
   from session_tasks
   where first_n > 0 and first_n < n and c > 0 and c < n
   group by {{ run }}, first_n, n, c, first_c
 ),
 
+session_variances as (
+  select
+    *,
+    power(first_c - first_n * c / n, 2) as squared,
+    {{ passk.session_variance('first_n', 'n', 'c') }} as variance
+  from session_states
+),
+
 session_moments as (
   select
     *,
-    power(first_c - cast(first_n as {{ double }}) * c / n, 2) as squared,
-    {{ passk.session_variance('first_n', 'n', 'c') }} as variance,
-    {{ passk.session_square_variance('first_n', 'n', 'c') }} as square_variance
-  from session_states
+    {{ passk._session_square_variance('first_n', 'n', 'c', 'variance') }} as square_variance
+  from session_variances
 ),
 
 session_sums as (
