@@ -223,7 +223,7 @@ clocks as (
   select
     {{ run }},
     min(started_at) as first_started_at,
-    cast({{ dbt.datediff('min(started_at)', 'max(started_at)', 'microsecond') }} as {{ double }}) as clock_us
+    {{ passk._microseconds('min(started_at)', 'max(started_at)') }} as clock_us
   from timed
   group by {{ run }}
 ),
@@ -235,8 +235,8 @@ binned as (
     timed.suite,
     timed.started_at,
     floor(
-      100 * cast({{ dbt.datediff('clocks.first_started_at', 'timed.started_at', 'microsecond') }} as {{ double }})
-      / nullif(clocks.clock_us, 0)
+      {{ passk._microseconds('clocks.first_started_at', 'timed.started_at') }}
+      * 100 / nullif(clocks.clock_us, 0)
     ) as bin
   from timed
   inner join clocks
@@ -258,7 +258,7 @@ neighbours as (
   select
     {{ run }},
     first_started_at,
-    lag(last_started_at) over (partition by {{ run }} order by bin) as before
+    lag(last_started_at) over (partition by {{ run }} order by bin) as previous_started_at
   from bins
 ),
 
@@ -266,15 +266,15 @@ pauses as (
   select
     {{ run }},
     first_started_at as session_started_at,
-    cast({{ dbt.datediff('before', 'first_started_at', 'microsecond') }} as {{ double }}) as pause_us
+    {{ passk._microseconds('previous_started_at', 'first_started_at') }} as pause_us
   from neighbours
-  where before is not null
+  where previous_started_at is not null
 ),
 
 ranked_pauses as (
   select
     *,
-    row_number() over (partition by {{ run }} order by pause_us desc, session_started_at) as place
+    row_number() over (partition by {{ run }} order by pause_us desc, session_started_at asc) as place
   from pauses
 ),
 
@@ -349,10 +349,10 @@ sessions as (
   select
     clocks.run_id,
     clocks.suite,
-    clocks.clock_us / 1e6 as clock_s,
-    breaks.pause_us / 1e6 as pause_s,
     session_sums.session_tasks,
     session_sums.overdispersion,
+    clocks.clock_us / 1e6 as clock_s,
+    breaks.pause_us / 1e6 as pause_s,
     session_sums.excess / sqrt(nullif(session_sums.square_variance, 0)) as z_batch
   from clocks
   left join breaks

@@ -89,7 +89,8 @@ totals as (
     cast(sum(case when n > 2 and c = n then tasks else 0 end) as {{ bigint }}) as passed_tasks,
     cast(sum(case when n > 2 and c = 0 then tasks else 0 end) as {{ bigint }}) as failed_tasks,
     cast(sum(case when n >= {{ k }} then tasks else 0 end) as {{ bigint }}) as eligible_tasks,
-    cast(sum(case when n >= {{ k }} and c > 0 and c < n then tasks else 0 end) as {{ bigint }}) as eligible_informative_tasks,
+    cast(sum(case when n >= {{ k }} and c > 0 and c < n then tasks else 0 end) as {{ bigint }})
+      as eligible_informative_tasks,
     sum(case when n >= {{ k }} then tasks * pass_rate end) / nullif(sum(case when n >= {{ k }} then tasks end), 0)
       as mean_pass_rate,
     sum(tasks * pass_hat_k) / nullif(sum(case when n >= {{ k }} then tasks end), 0) as pass_hat_k,
@@ -346,7 +347,7 @@ number_sets as (
 ranked_sets as (
   select
     *,
-    row_number() over (partition by {{ run }} order by tasks desc, n desc, counted_mask) as place
+    row_number() over (partition by {{ run }} order by tasks desc, n desc, counted_mask asc) as place
   from number_sets
 ),
 
@@ -448,6 +449,9 @@ window_sums as (
 ),
 {%- endif %}
 
+{% set others = ['short_tasks', 'dominant', 'worst', 'bounds'] -%}
+{%- if ordered %}{% set others = others + ['order_sums', 'suite_passes', 'window_sums'] %}{% endif -%}
+
 joined as (
   select
     totals.*,
@@ -484,8 +488,7 @@ joined as (
     {%- endfor %}
     {%- endif %}
   from totals
-  {%- for other in ['short_tasks', 'dominant', 'worst', 'bounds']
-    + (['order_sums', 'suite_passes', 'window_sums'] if ordered else []) %}
+  {%- for other in others %}
   left join {{ other }}
     on totals.run_id = {{ other }}.run_id and totals.suite = {{ other }}.suite
   {%- endfor %}

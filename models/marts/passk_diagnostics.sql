@@ -28,7 +28,6 @@ checks as (
     copy_checks.seed_attempts,
     copy_checks.repeated_seeds,
     copy_checks.repeated_seed_tasks,
-    coalesce(copy_checks.output_tasks, 0) as output_tasks,
     copy_checks.output_attempts,
     copy_checks.distinct_outputs,
     copy_checks.copied_tasks,
@@ -40,7 +39,8 @@ checks as (
     copy_checks.pause_s,
     copy_checks.session_tasks,
     copy_checks.overdispersion,
-    copy_checks.z_batch
+    copy_checks.z_batch,
+    coalesce(copy_checks.output_tasks, 0) as output_tasks
   from order_checks
   inner join copy_checks
     on order_checks.run_id = copy_checks.run_id and order_checks.suite = copy_checks.suite
@@ -108,8 +108,8 @@ diagnostics as (
     case
       when not is_ordered then {{ no_order }}
       when suite_pass_tasks < {{ least }} and informative_tasks >= {{ least }}
-        then 'The counted attempts of the tasks have different numbers: the largest group of informative tasks that share them has '
-          || {{ passk._whole('suite_pass_tasks') }} || ', and {{ least }} are needed.'
+        then 'The counted attempts of the tasks have different numbers: the largest group of informative tasks '
+          || 'that share them has ' || {{ passk._whole('suite_pass_tasks') }} || ', and {{ least }} are needed.'
       when suite_pass_tasks < {{ least }} or cochran_q is null then {{ passk._whole('suite_pass_tasks') }} || {{ few }}
       else 'From pass to pass over the suite, ' || {{ passk._whole('suite_passes') }} || ' of them, the passes of '
         || {{ passk._whole('suite_pass_tasks') }} || ' tasks vary ' || {{ passk._rounded('phi', 2) }}
@@ -321,7 +321,10 @@ diagnostics as (
       else {{ passk._whole('dominant_tasks') }} || ' of ' || {{ passk._whole('eligible_tasks') }}
         || ' tasks make more than half of the lost reliability at k = ' || {{ passk._whole('k') }}
         || '; none loses more than ' || worst_task_id || ', ' || {{ passk._rounded('worst_share') }} || ' of it'
-        || case when worst_tasks > 1 then ', and ' || {{ passk._whole('worst_tasks - 1') }} || ' more lose as much.' else '.' end
+        || case
+          when worst_tasks > 1 then ', and ' || {{ passk._whole('worst_tasks - 1') }} || ' more lose as much.'
+          else '.'
+        end
     end as finding,
     loaded_at
   from measured
@@ -369,7 +372,7 @@ judged as (
     p,
     informing_tasks,
     {#- A test decides where nothing else does. #}
-    case when verdict is not null then verdict else {{ passk.diagnostic_verdict('p', 'informing_tasks') }} end as verdict,
+    coalesce(verdict, {{ passk.diagnostic_verdict('p', 'informing_tasks') }}) as verdict,
     finding,
     loaded_at
   from tested
