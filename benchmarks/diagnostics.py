@@ -135,7 +135,8 @@ def land(database: Path, runs: int, seed: int) -> int:
         pl.DataFrame(columns).write_parquet(path)
         ensure_landing(connection)
         connection.execute(
-            "insert into landing.attempts by name select *, 'suite' as suite, "
+            "insert into landing.attempts by name select *, 'suite' as suite, 'simulated' as source_file, "
+            "row_number() over () as source_line, 'simulated' as source_format, "
             f"timestamp '2026-02-01' as loaded_at from read_parquet('{path}')"
         )
     return len(columns["run_id"])

@@ -14,7 +14,8 @@
 {%- set f, n_, c_ = passk._as_double(first), passk._as_double(n), passk._as_double(c) -%}
 case
   when {{ passk._is_task(n_, c_) }} and {{ passk._is_count(f) }} and {{ f }} <= {{ n_ }}
-    then {{ f }} * ({{ n_ }} - {{ f }}) * {{ c_ }} * ({{ n_ }} - {{ c_ }}) / ({{ n_ }} * {{ n_ }} * greatest({{ n_ }} - 1, 1))
+    then {{ f }} * ({{ n_ }} - {{ f }}) * {{ c_ }} * ({{ n_ }} - {{ c_ }})
+      / ({{ n_ }} * {{ n_ }} * greatest({{ n_ }} - 1, 1))
 end
 {%- endmacro %}
 
