@@ -7,6 +7,7 @@ executes them, 2 % excluded. Then, each in a process of its own so that peak mem
 
 - the bare query: attempts and passes by run, suite and task, written to a table;
 - a full build, without and with the metrics that need the order of attempts;
+- a full build without the diagnostics of the log;
 - builds by increment after 1 % new attempts: a new run, and the late half of the attempts of 2 % of all tasks;
 - a build with nothing new, which is the fixed cost of the statements themselves.
 
@@ -127,7 +128,9 @@ def measure_bare(database: Path) -> dict[str, float]:
     return {"sql": seconds, "wall": seconds}
 
 
-def measure_build(database: Path, *, full_refresh: bool, ordered: bool) -> dict[str, Any]:
+def measure_build(
+    database: Path, *, full_refresh: bool, ordered: bool, diagnosed: bool
+) -> dict[str, Any]:
     """Seconds inside the database, and of the whole run, of one dbt run in this process."""
     os.environ["PASSK_DATABASE"] = str(database)
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
@@ -163,7 +166,7 @@ def measure_build(database: Path, *, full_refresh: bool, ordered: bool) -> dict[
         "--threads",
         "1",
         "--vars",
-        json.dumps({"passk_ordered_metrics": ordered}),
+        json.dumps({"passk_ordered_metrics": ordered, "passk_diagnostics": diagnosed}),
     ]
     started = time.perf_counter()
     result = dbtRunner().invoke(arguments + (["--full-refresh"] if full_refresh else []))
@@ -208,6 +211,7 @@ def _step(arguments: argparse.Namespace) -> None:
             database,
             full_refresh=arguments.step.startswith("full"),
             ordered=not arguments.step.endswith("unordered"),
+            diagnosed=not arguments.step.endswith("undiagnosed"),
         )
     figures["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(figures))
@@ -245,11 +249,13 @@ def main() -> None:
 
         # The bare query between the others, so that a slow moment of the machine meets both.
         unordered, ordered = copy_to("unordered", database), copy_to("ordered", database)
+        undiagnosed = copy_to("undiagnosed", database)
         for repetition in range(arguments.repeat + 1):
             first = "" if repetition else ", first build of the database"
             measure("bare group by", "bare", database)
             measure(f"full, without ordered metrics{first}", "full-unordered", unordered)
             measure("bare group by", "bare", database)
+            measure(f"full, without diagnostics{first}", "full-undiagnosed", undiagnosed)
             measure(f"full{first}", "full", ordered)
         for _ in range(arguments.repeat):
             copy = copy_to("copy", ordered)

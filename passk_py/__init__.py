@@ -9,7 +9,8 @@
 * **Estimators** are polars expressions: :func:`pass_at_k`, :func:`pass_hat_k`, their plug-in,
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
-  :func:`tasks`, :func:`suite_metrics`, and of two runs: :func:`compare`, :func:`compare_tasks`.
+  :func:`tasks`, :func:`suite_metrics`, and of two runs: :func:`compare`, :func:`compare_tasks`;
+  :func:`diagnose` says whether a log can be trusted.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`.
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from passk_py.comparisons import compare, compare_tasks
+    from passk_py.diagnostics import diagnose
     from passk_py.errors import PasskError
     from passk_py.estimators import (
         ArgumentError,
@@ -70,6 +72,7 @@ __all__ = [
     "delta_k",
     "delta_k_max",
     "delta_k_unbiased",
+    "diagnose",
     "export_tables",
     "forget",
     "heterogeneity",
@@ -111,6 +114,7 @@ _ELSEWHERE: Final = {
     "build": "project",
     "compare": "comparisons",
     "compare_tasks": "comparisons",
+    "diagnose": "diagnostics",
     "export_tables": "export",
     "forget": "landing",
     "k_sweep": "frames",

@@ -103,6 +103,12 @@ PUBLIC_TABLES: Final = (
         ("run_id", "suite"),
         ("baseline_run_id", "candidate_run_id"),
     ),
+    PublicTable(
+        "passk_diagnostics",
+        "run, diagnostic",
+        ("suite", "run_id", "diagnostic"),
+        ("run_id", "diagnostic", "verdict", "statistic", "p", "tasks", "finding"),
+    ),
 )
 """Every public table, in the order of the way of the data."""
 

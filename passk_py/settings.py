@@ -97,6 +97,11 @@ class Settings:
         return bool(self.values["passk_ordered_metrics"])
 
     @property
+    def diagnostics(self) -> bool:
+        """Whether ``passk_diagnostics`` is computed."""
+        return bool(self.values["passk_diagnostics"])
+
+    @property
     def slices(self) -> dict[str, str | None]:
         """The slices by name; the SQL expression of each, None for a tag."""
         slices: dict[str, str | None] = {}

@@ -233,7 +233,7 @@ def read_table(
     ----------
     name
         One of ``passk_attempts``, ``passk_rejected_attempts``, ``passk_runs``, ``passk_tasks``,
-        ``passk_task_metrics`` and ``passk_suite_metrics``.
+        ``passk_task_metrics``, ``passk_suite_metrics`` and ``passk_diagnostics``.
     database
         Path of the DuckDB file.
     run_id, suite, k

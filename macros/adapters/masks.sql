@@ -231,3 +231,130 @@ select
   {%- endfor %}
 from runs_of_{{ widths[-1] }}
 {%- endmacro %}
+
+
+{#- The attempts of either of two masks of a row. -#}
+{% macro _mask_either(one, other) -%}
+  {{ return(adapter.dispatch('_mask_either', 'passk')(one, other)) }}
+{%- endmacro %}
+
+{% macro default___mask_either(one, other) -%}
+cast(null as {{ passk.type_mask() }})
+{%- endmacro %}
+
+{% macro duckdb___mask_either(one, other) -%}
+({{ one }} | {{ other }})
+{%- endmacro %}
+
+
+{#- Rows (columns..., switches, rank_sum) of the tasks of `relation`, which has n, c, pass_mask and fail_mask of each: how
+    often the verdict changes, and the sum of the places of the passes, both among the counted attempts. -#}
+{% macro _mask_orders(relation, columns) -%}
+  {{ return(adapter.dispatch('_mask_orders', 'passk')(relation, columns)) }}
+{%- endmacro %}
+
+{% macro default___mask_orders(relation, columns) -%}
+select
+  {{ columns | join(', ') }},
+  cast(null as {{ dbt.type_bigint() }}) as switches,
+  cast(null as {{ dbt.type_bigint() }}) as rank_sum
+from {{ relation }}
+where 1 = 0
+{%- endmacro %}
+
+{#- Excluded attempts leave holes in a mask, and places count without them. Where there is none, the bits are the places:
+    the sum of the numbers of the set bits follows from each of their binary digits. The others become lists. -#}
+{% macro duckdb___mask_orders(relation, columns) -%}
+with masks as (
+  select
+    {{ columns | join(', ') }},
+    pass_mask,
+    pass_mask | fail_mask as counted,
+    (pass_mask | fail_mask) & (-(pass_mask | fail_mask)) as lowest
+  from {{ relation }}
+  where pass_mask is not null
+),
+
+whole as (
+  select {{ columns | join(', ') }}, pass_mask >> bit_count(lowest - 1) as passes
+  from masks
+  where ((counted + lowest) & counted) = 0
+),
+
+holed as (
+  select
+    {{ columns | join(', ') }},
+    [
+      cast((pass_mask >> place) & 1 as double) for place in range(cast(ceil(log2(counted)) as bigint) + 1)
+      if (counted >> place) & 1 = 1
+    ] as verdicts
+  from masks
+  where ((counted + lowest) & counted) <> 0
+)
+
+select
+  {{ columns | join(', ') }},
+  cast(
+    bit_count(xor(passes, passes >> 1) & ((cast(1 as hugeint) << (n - 1)) - 1)) as bigint
+  ) as switches,
+  cast(
+    c
+    {%- for digit in range(7) %}
+    {%- set numbers = namespace(sum=0) %}
+    {%- for bit in range(passk._mask_bits()) if (bit // 2 ** digit) % 2 == 1 %}
+      {%- set numbers.sum = numbers.sum + 2 ** bit %}
+    {%- endfor %}
+    + {{ 2 ** digit }} * {{ passk._mask_count('passes & cast(' ~ numbers.sum ~ ' as hugeint)') }}
+    {%- endfor %}
+    as bigint
+  ) as rank_sum
+from whole
+union all
+select
+  {{ columns | join(', ') }},
+  cast(
+    2 * c - verdicts[1] - verdicts[-1] - 2 * list_inner_product(verdicts[:-2], verdicts[2:]) as bigint
+  ) as switches,
+  cast(list_inner_product(verdicts, cast(range(1, n + 1) as double[])) as bigint) as rank_sum
+from holed
+{%- endmacro %}
+
+
+{#- Rows (columns..., square_sum): over the attempt numbers, the sum of squares of how many of the masks hold them.
+
+    Three counters of 42 bits share an integer, so that 42 sums count all numbers. -#}
+{% macro _mask_square_sums(relation, columns, mask) -%}
+  {{ return(adapter.dispatch('_mask_square_sums', 'passk')(relation, columns, mask)) }}
+{%- endmacro %}
+
+{% macro default___mask_square_sums(relation, columns, mask) -%}
+select
+  {{ columns | join(', ') }},
+  cast(null as {{ passk.type_double() }}) as square_sum
+from {{ relation }}
+where 1 = 0
+{%- endmacro %}
+
+{% macro duckdb___mask_square_sums(relation, columns, mask) -%}
+{%- set wide = passk._mask_bits() // 3 -%}
+{%- set ones = 1 + 2 ** wide + 2 ** (2 * wide) -%}
+select
+  {{ columns | join(', ') }},
+  cast(list_sum([
+    {%- for part in range(3) %}
+    power(cast((counters >> {{ part * wide }}) & {{ 2 ** wide - 1 }} as double), 2){{ ' +' if not loop.last }}
+    {%- endfor %}
+    for counters in all_counters
+  ]) as double) as square_sum
+from (
+  select
+    {{ columns | join(', ') }},
+    [
+      {%- for shift in range(wide) %}
+      sum(({{ mask }} >> {{ shift }}) & cast({{ ones }} as hugeint)){{ ',' if not loop.last }}
+      {%- endfor %}
+    ] as all_counters
+  from {{ relation }}
+  group by {{ columns | join(', ') }}
+) as counted
+{%- endmacro %}

@@ -165,7 +165,9 @@
     {%- endif -%}
   {%- endfor -%}
 
-  {%- for name in ['passk_ordered_metrics', 'passk_create_sql_functions', 'passk_incremental_by_loaded_at'] -%}
+  {%- for name in [
+    'passk_ordered_metrics', 'passk_diagnostics', 'passk_create_sql_functions', 'passk_incremental_by_loaded_at'
+  ] -%}
     {%- if var(name, true) is not boolean -%}
       {%- do mistakes.append(passk._var_mistake(name, var(name), 'true or false')) -%}
     {%- endif -%}

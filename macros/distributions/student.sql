@@ -6,9 +6,9 @@
 {#- A table up to 30 degrees of freedom; from there on the series of Cornish and Fisher in 1 / degrees, around the normal
     quantile (Abramowitz and Stegun 26.7.5 and its next term), whose error is largest at 31. -#}
 {% macro default__student_quantile(degrees, confidence) -%}
-{%- set quantiles = passk._quantiles_of('student_quantile', confidence) -%}
+{%- set known = passk._quantiles_of('student_quantile', confidence) -%}
 {%- set degrees_ = passk._as_double(degrees) -%}
-{%- set z = quantiles.normal[:-2] | float -%}
+{%- set z = known.normal[:-2] | float -%}
 {%- set terms = [
   (z ** 3 + z) / 4,
   (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96,
@@ -21,9 +21,9 @@
   {%- set series.sql = '(' ~ series.sql ~ ' + ' ~ passk._as_double(term) ~ ') / ' ~ degrees_ -%}
 {%- endfor -%}
 case
-  {%- for quantile in quantiles.student %}
-  when {{ degrees_ }} = {{ loop.index }} then {{ quantile }}
+  {%- for critical in known.student %}
+  when {{ degrees_ }} = {{ loop.index }} then {{ critical }}
   {%- endfor %}
-  when {{ passk._is_count(degrees_, 31) }} then {{ quantiles.normal }} + {{ series.sql }}
+  when {{ passk._is_count(degrees_, 31) }} then {{ known.normal }} + {{ series.sql }}
 end
 {%- endmacro %}

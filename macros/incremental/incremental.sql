@@ -44,8 +44,12 @@
   {%- for name in [
     'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
     'passk_landing_schema', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks', 'passk_on_short', 'passk_slices',
-    'passk_ordered_metrics', 'passk_confidence', 'passk_capable_threshold', 'passk_consistent_threshold'
+    'passk_ordered_metrics', 'passk_capable_threshold', 'passk_consistent_threshold'
   ] -%}
+    {%- do shaping.append([name, var(name, none)]) -%}
+  {%- endfor -%}
+  {#- Vars that shape this table only. -#}
+  {%- for name in model.config.get('meta', {}).get('shaped_by', []) -%}
     {%- do shaping.append([name, var(name, none)]) -%}
   {%- endfor -%}
   {%- set sources = {} -%}

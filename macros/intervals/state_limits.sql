@@ -114,7 +114,7 @@ step_{{ step }} as (
 
 {% endfor -%}
 
-quantiles as (
+limits as (
   select
     n,
     c,
@@ -139,7 +139,7 @@ results as (
       when c = 0 then {{ passk._one_minus_exp(log_outside ~ ' / n') }}
       else max(case when is_upper = 1 then p end)
     end as p_upper
-  from quantiles
+  from limits
   group by n, c
 )
 {%- endmacro %}

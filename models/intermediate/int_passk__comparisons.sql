@@ -1,6 +1,7 @@
 {{
   config(
     materialized='passk_incremental',
+    meta={'shaped_by': ['passk_confidence']},
     unique_key=['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source'],
   )
 }}

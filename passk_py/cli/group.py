@@ -24,6 +24,7 @@ COMMANDS: Final = (
     "build",
     "show",
     "compare",
+    "diagnose",
     "validate",
     "export",
     "forget",

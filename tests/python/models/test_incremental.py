@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 PUBLIC_TABLES: Final = (
     "passk_attempts",
     "passk_comparisons",
+    "passk_diagnostics",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",
@@ -42,8 +43,10 @@ PUBLIC_TABLES: Final = (
 INTERNAL_TABLES: Final = (
     "int_passk__attempts",
     "int_passk__comparisons",
+    "int_passk__copy_checks",
     "int_passk__duplicate_attempts",
     "int_passk__expected_attempts",
+    "int_passk__order_checks",
     "int_passk__pairs",
     "int_passk__runs",
     "int_passk__streaks",
@@ -55,7 +58,9 @@ INTERNAL_TABLES: Final = (
 )
 STORED_TABLES: Final = (
     "int_passk__comparisons",
+    "int_passk__copy_checks",
     "int_passk__expected_attempts",
+    "int_passk__order_checks",
     "int_passk__runs",
     "int_passk__streaks",
     "int_passk__suite_metrics",

@@ -22,6 +22,7 @@ VIEWS = (
     "int_passk__task_windows",
     "passk_attempts",
     "passk_comparisons",
+    "passk_diagnostics",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",

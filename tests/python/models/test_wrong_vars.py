@@ -211,6 +211,7 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         ({name: wrong}, [f"{name} is {shown}, but must be true or false."])
         for name in (
             "passk_ordered_metrics",
+            "passk_diagnostics",
             "passk_create_sql_functions",
             "passk_incremental_by_loaded_at",
         )
@@ -272,6 +273,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         "passk_consistent_rate": 2,
         "passk_incapable_rate": 2,
         "passk_ordered_metrics": "x",
+        "passk_diagnostics": "x",
         "passk_create_sql_functions": "x",
         "passk_incremental_by_loaded_at": "x",
     }
@@ -297,6 +299,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         f"passk_consistent_rate is 2, but must be {A_SHARE}",
         f"passk_incapable_rate is 2, but must be {A_SHARE}",
         'passk_ordered_metrics is "x", but must be true or false.',
+        'passk_diagnostics is "x", but must be true or false.',
         'passk_create_sql_functions is "x", but must be true or false.',
         'passk_incremental_by_loaded_at is "x", but must be true or false.',
     )

@@ -23,6 +23,7 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 PUBLIC_TABLES: Final = {
     "passk_attempts",
     "passk_comparisons",
+    "passk_diagnostics",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PUBLIC_MODELS: Final = (
     "passk_attempts",
     "passk_comparisons",
+    "passk_diagnostics",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",

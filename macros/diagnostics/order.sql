@@ -1,0 +1,128 @@
+{#- Tests of order within a task. Given that c of its n attempts passed, exchangeable attempts pass in every order with the
+    same chance; the moments here are exact under that, and say nothing of how hard the task is. -#}
+
+{#- What can be said of n attempts with c passes, both already doubles. -#}
+{% macro _is_task(n, c) -%}
+{{ passk._is_count(n, 1) }} and {{ passk._is_count(c) }} and {{ c }} <= {{ n }}
+{%- endmacro %}
+
+
+{% macro switches_expected(n, c) -%}
+  {{- passk._check_count('switches_expected', 'n', n, 1) -}}
+  {{- passk._check_count('switches_expected', 'c', c, 0) -}}
+  {{- passk._check_at_most('switches_expected', 'c', c, 'n', n) -}}
+  {{ return(adapter.dispatch('switches_expected', 'passk')(n, c)) }}
+{%- endmacro %}
+
+{% macro default__switches_expected(n, c) -%}
+{%- set n_, c_ = passk._as_double(n), passk._as_double(c) -%}
+case
+  when {{ passk._is_task(n_, c_) }}
+    then 2 * {{ c_ }} * ({{ n_ }} - {{ c_ }}) / {{ n_ }}
+end
+{%- endmacro %}
+
+
+{% macro switches_variance(n, c) -%}
+  {{- passk._check_count('switches_variance', 'n', n, 1) -}}
+  {{- passk._check_count('switches_variance', 'c', c, 0) -}}
+  {{- passk._check_at_most('switches_variance', 'c', c, 'n', n) -}}
+  {{ return(adapter.dispatch('switches_variance', 'passk')(n, c)) }}
+{%- endmacro %}
+
+{#- One verdict only has no switch, and its formula would be below 0. -#}
+{% macro default__switches_variance(n, c) -%}
+{%- set n_, c_ = passk._as_double(n), passk._as_double(c) -%}
+{%- set u = '(2 * ' ~ c_ ~ ' * (' ~ n_ ~ ' - ' ~ c_ ~ '))' -%}
+case
+  when {{ passk._is_task(n_, c_) }} and ({{ c_ }} = 0 or {{ c_ }} = {{ n_ }}) then {{ passk._as_double(0) }}
+  when {{ passk._is_task(n_, c_) }}
+    then {{ u }} * ({{ u }} - {{ n_ }}) / ({{ n_ }} * {{ n_ }} * ({{ n_ }} - 1))
+end
+{%- endmacro %}
+
+
+{% macro rank_sum_expected(n, c) -%}
+  {{- passk._check_count('rank_sum_expected', 'n', n, 1) -}}
+  {{- passk._check_count('rank_sum_expected', 'c', c, 0) -}}
+  {{- passk._check_at_most('rank_sum_expected', 'c', c, 'n', n) -}}
+  {{ return(adapter.dispatch('rank_sum_expected', 'passk')(n, c)) }}
+{%- endmacro %}
+
+{% macro default__rank_sum_expected(n, c) -%}
+{%- set n_, c_ = passk._as_double(n), passk._as_double(c) -%}
+case
+  when {{ passk._is_task(n_, c_) }}
+    then {{ c_ }} * ({{ n_ }} + 1) / 2
+end
+{%- endmacro %}
+
+
+{% macro rank_sum_variance(n, c) -%}
+  {{- passk._check_count('rank_sum_variance', 'n', n, 1) -}}
+  {{- passk._check_count('rank_sum_variance', 'c', c, 0) -}}
+  {{- passk._check_at_most('rank_sum_variance', 'c', c, 'n', n) -}}
+  {{ return(adapter.dispatch('rank_sum_variance', 'passk')(n, c)) }}
+{%- endmacro %}
+
+{% macro default__rank_sum_variance(n, c) -%}
+{%- set n_, c_ = passk._as_double(n), passk._as_double(c) -%}
+case
+  when {{ passk._is_task(n_, c_) }}
+    then {{ c_ }} * ({{ n_ }} - {{ c_ }}) * ({{ n_ }} + 1) / 12
+end
+{%- endmacro %}
+
+
+{% macro window_variance(n, c, k) -%}
+  {{- passk._check_counts('window_variance', n, c, k) -}}
+  {%- if not passk._is_number(k) -%}
+    {{ passk._raise_argument('window_variance', 'k', k, 'an integer of at least 1') }}
+  {%- endif -%}
+  {{ return(adapter.dispatch('window_variance', 'passk')(n, c, k)) }}
+{%- endmacro %}
+
+{% macro default__window_variance(n, c, k) -%}
+  {{ return(passk._window_variance(n, c, k, passk.pass_hat_k(n, c, k))) }}
+{%- endmacro %}
+
+
+{#- The same where pass^k, the mean, is known.
+
+    The mean of the product of two windows that begin d attempts apart is pass^(k + d), or pass^(2 k) from d = k on. Each
+    step from pass^j to pass^(j + 1) is a factor (c - j) / (n - j), so that one nested product sums all distances up. -#}
+{% macro _window_variance(n, c, k, mean) -%}
+{%- set n_, c_, k_ = passk._as_double(n), passk._as_double(c), k | int -%}
+{%- set windows = '(' ~ n_ ~ ' - ' ~ (k_ - 1) ~ ')' -%}
+{%- set apart = 'greatest(' ~ windows ~ ' - ' ~ k_ ~ ', 0)' -%}
+{%- set sum_ = namespace(sql='(' ~ apart ~ ' * (' ~ apart ~ ' + 1))') -%}
+{%- for distance in range(k_ - 1, -1, -1) -%}
+  {%- set pairs = windows if distance == 0 else '2 * greatest(' ~ windows ~ ' - ' ~ distance ~ ', 0)' -%}
+  {%- set from_ = k_ + distance -%}
+  {%- set step = 'greatest(' ~ c_ ~ ' - ' ~ from_ ~ ', 0) / greatest(' ~ n_ ~ ' - ' ~ from_ ~ ', 1)' -%}
+  {%- set sum_.sql = '(' ~ pairs ~ ' + ' ~ step ~ ' * ' ~ sum_.sql ~ ')' -%}
+{%- endfor -%}
+case
+  when {{ passk._is_task(n_, c_) }} and {{ n_ }} >= {{ k_ }}
+    then greatest({{ mean }} * ({{ sum_.sql }} / ({{ windows }} * {{ windows }}) - {{ mean }}), 0)
+end
+{%- endmacro %}
+
+
+{% macro cochran_q(attempts, square_sum, passes, task_square_sum) -%}
+  {{- passk._check_count('cochran_q', 'attempts', attempts, 1) -}}
+  {{- passk._check_count('cochran_q', 'square_sum', square_sum, 0) -}}
+  {{- passk._check_count('cochran_q', 'passes', passes, 0) -}}
+  {{- passk._check_count('cochran_q', 'task_square_sum', task_square_sum, 0) -}}
+  {{ return(adapter.dispatch('cochran_q', 'passk')(attempts, square_sum, passes, task_square_sum)) }}
+{%- endmacro %}
+
+{% macro default__cochran_q(attempts, square_sum, passes, task_square_sum) -%}
+{%- set n, squares = passk._as_double(attempts), passk._as_double(square_sum) -%}
+{%- set passes_, task_squares = passk._as_double(passes), passk._as_double(task_square_sum) -%}
+case
+  when {{ n }} * {{ passes_ }} > {{ task_squares }}
+    then ({{ n }} - 1) * ({{ n }} * {{ squares }} - {{ passes_ }} * {{ passes_ }})
+      / ({{ n }} * {{ passes_ }} - {{ task_squares }})
+end
+{%- endmacro %}

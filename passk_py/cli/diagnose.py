@@ -1,0 +1,145 @@
+"""``passk diagnose``: whether a log can be trusted."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import click
+
+from passk_py.answer.words import no_such, plain, plural
+from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.session import Session, pass_session
+from passk_py.errors import PasskError
+from passk_py.public_tables import Filters, public_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["command"]
+
+_WIDEST: Final = 100
+
+
+@click.command(
+    "diagnose",
+    short_help="Can the log be trusted?",
+    epilog=examples(
+        "passk diagnose",
+        "passk diagnose nightly-2026-11-20",
+        "passk diagnose nightly-2026-11-20 --suite airline --json",
+    ),
+)
+@click.argument("run", required=False)
+@database_option
+@click.option("--suite", "suites", multiple=True, help="Only this suite.")
+@common_options
+@pass_session
+def command(session: Session, *, run: str | None, database: Path, suites: tuple[str, ...]) -> int:
+    """Say what is wrong with the log of RUN, or of every run: what was seen and what to do.
+
+    Attempts should be independent tries of one agent, as many as were meant, judged the same way.
+    Warnings come first; then what is fine, and what can't be known from the log and why.
+    """
+    from passk_py.tables import open_tables
+
+    filters = Filters((run,) if run is not None else (), suites)
+    with open_tables(database) as tables:
+        table = public_table("passk_diagnostics")
+        # In the order in which a build writes them, which is that of the words.
+        rows = tables.records(tables.select(table, filters))
+        known = tables.rows(
+            f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
+        )
+    if not rows:
+        _refuse(run, suites, known)
+    by_run: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in _in_order(rows):
+        by_run.setdefault((row["run_id"], row["suite"]), []).append(row)
+    session.result({"database": str(database), "runs": [_as_dict(*one) for one in by_run.items()]})
+    width = min(session.console().width, _WIDEST)
+    for place, ((run_id, suite), found) in enumerate(by_run.items()):
+        if place:
+            session.say()
+        _say(session, f"{plain(run_id)} · {plain(suite)}", found, width)
+    return 0
+
+
+def _refuse(run: str | None, suites: tuple[str, ...], known: list[tuple[Any, ...]]) -> NoReturn:
+    """Say why there is nothing to show."""
+    for name, given, place in (("run", (run,) if run else (), 0), ("suite", suites, 1)):
+        there = list(dict.fromkeys(row[place] for row in known))
+        if given and not set(given) & set(there):
+            raise PasskError(no_such(name, given, there))
+    if run is not None and suites:
+        raise PasskError(
+            f"The run {plain(run)} has no attempts in {', '.join(map(plain, suites))}."
+        )
+    if known:
+        raise PasskError(
+            "The tables were built without diagnostics.",
+            hint="Build them with the var passk_diagnostics: true, which is the default.",
+        )
+    raise PasskError("There are no attempts.", hint="Load a log with `passk load FILE`.")
+
+
+def _in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    from passk_py.diagnostic_words import WORDS
+
+    places = {name: place for place, name in enumerate(WORDS)}
+    return sorted(
+        rows,
+        key=lambda row: (row["suite"], row["run_id"], places.get(row["diagnostic"], len(places))),
+    )
+
+
+def _as_dict(key: tuple[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    run_id, suite = key
+    shown = (
+        "diagnostic", "verdict", "statistic", "p", "tasks", "finding", "meaning", "advice",
+    )  # fmt: skip
+    return {
+        "run_id": run_id,
+        "suite": suite,
+        "warnings": sum(row["verdict"] == "warning" for row in rows),
+        "diagnostics": [{name: row[name] for name in shown} for row in rows],
+    }
+
+
+def _say(session: Session, title: str, rows: list[dict[str, Any]], width: int) -> None:
+    by_verdict: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_verdict.setdefault(row["verdict"], []).append(row)
+    warnings = by_verdict.get("warning", [])
+    session.say(f"{title}: {plural(len(warnings), 'warning') if warnings else 'no warning'}")
+    for row in warnings:
+        session.say()
+        chance = "" if row["p"] is None else f", p = {row['p']:.2g}"
+        session.say(f"  {row['diagnostic']}{chance}")
+        for lead, text in (("", row["finding"]), ("", row["meaning"]), ("To do: ", row["advice"])):
+            _wrapped(session, f"{lead}{plain(text)}", width, "    ")
+    if warnings:
+        session.say()
+    fine = [row["diagnostic"] for row in by_verdict.get("ok", [])]
+    unknown = [
+        f"{row['diagnostic']} ({_as_part(row['finding'])})"
+        for verdict in ("insufficient", "not_applicable")
+        for row in by_verdict.get(verdict, [])
+    ]
+    if fine:
+        _wrapped(session, f"Fine: {', '.join(fine)}.", width, "  ")
+    unknown.append("what all attempts of a task share (it looks like another chance of passing)")
+    _wrapped(session, f"Not known: {'; '.join(unknown)}.", width, "  ")
+
+
+def _as_part(sentence: str) -> str:
+    return plain(sentence[:1].lower() + sentence[1:]).rstrip(".")
+
+
+def _wrapped(session: Session, text: str, width: int, indent: str) -> None:
+    lines = textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False
+    )
+    for line in lines:
+        session.say(line)
