@@ -15,6 +15,10 @@
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 {%- set critical = passk.normal_quantile() %}
 {%- set most = passk._most_permuted() %}
+{#- Of the differences and two more, +1 and -1. #}
+{%- set padded_error -%}
+sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2))
+{%- endset %}
 {%- set permutable -%}
   passes > 0 and failures > 0
     and baseline_n > 0 and baseline_n <= {{ most }} and candidate_n > 0 and candidate_n <= {{ most }}
@@ -30,10 +34,10 @@
     end as loaded_at,
     cast(coalesce(baselines.task_rows, 0) + coalesce(candidates.task_rows, 0) as {{ bigint }}) as log_rows
   from {{ ref('int_passk__pairs') }} as pairs
-  {%- for side in ['baseline', 'candidate'] %}
-  left join {{ ref('int_passk__runs') }} as {{ side }}s
-    on pairs.{{ side }}_run_id = {{ side }}s.run_id and pairs.suite = {{ side }}s.suite
-  {%- endfor %}
+  left join {{ ref('int_passk__runs') }} as baselines
+    on pairs.baseline_run_id = baselines.run_id and pairs.suite = baselines.suite
+  left join {{ ref('int_passk__runs') }} as candidates
+    on pairs.candidate_run_id = candidates.run_id and pairs.suite = candidates.suite
 {%- endset %}
 {%- set known = 'select distinct ' ~ keys | join(', ') ~ ', loaded_at, log_rows from ' ~ this %}
 {#- Of anyone's own table it is known that runs have changed, not which pairs: there all are compared again. #}
@@ -59,10 +63,10 @@ pairs as (
       order by wanted_pairs.suite, wanted_pairs.baseline_run_id, wanted_pairs.candidate_run_id, wanted_pairs.pair_source
     ) as pair_number
   from wanted_pairs
-  {%- for side in ['baseline', 'candidate'] %}
-  left join {{ ref('int_passk__runs') }} as {{ side }}s
-    on wanted_pairs.{{ side }}_run_id = {{ side }}s.run_id and wanted_pairs.suite = {{ side }}s.suite
-  {%- endfor %}
+  left join {{ ref('int_passk__runs') }} as baselines
+    on wanted_pairs.baseline_run_id = baselines.run_id and wanted_pairs.suite = baselines.suite
+  left join {{ ref('int_passk__runs') }} as candidates
+    on wanted_pairs.candidate_run_id = candidates.run_id and wanted_pairs.suite = candidates.suite
 ),
 
 counts as (
@@ -111,11 +115,17 @@ common as (
 
 {# Failures too: with them in the place of passes, the formula of pass^k is that of pass@k. #}
 pooled as (
-  select baseline_n, candidate_n, passes
+  select
+    baseline_n,
+    candidate_n,
+    passes
   from common
   where {{ permutable }}
   union
-  select baseline_n, candidate_n, failures as passes
+  select
+    baseline_n,
+    candidate_n,
+    failures as passes
   from common
   where {{ permutable }}
 ),
@@ -135,11 +145,10 @@ estimated as (
     baselines.pass_rate as baseline_rate,
     candidates.pass_rate as candidate_rate
   from common
-  {%- for side in ['baseline', 'candidate'] %}
-  inner join {{ ref('int_passk__states') }} as {{ side }}s
-    on common.{{ side }}_n = {{ side }}s.n and common.{{ side }}_c = {{ side }}s.c
-    {%- if not loop.first %} and baselines.k = candidates.k{% endif %}
-  {%- endfor %}
+  inner join {{ ref('int_passk__states') }} as baselines
+    on common.baseline_n = baselines.n and common.baseline_c = baselines.c
+  inner join {{ ref('int_passk__states') }} as candidates
+    on common.candidate_n = candidates.n and common.candidate_c = candidates.c and baselines.k = candidates.k
 ),
 
 by_metric as (
@@ -269,9 +278,7 @@ spread as (
     sum_difference / (eligible + 2) as centre,
     case
       when eligible_tasks >= 2
-        then {{ passk.student_quantile('eligible_tasks + 1') }} * sqrt(
-          (sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2)
-        )
+        then {{ passk.student_quantile('eligible_tasks + 1') }} * {{ padded_error }}
     end as reach
   from answered
 )

@@ -449,9 +449,6 @@ window_sums as (
 ),
 {%- endif %}
 
-{% set others = ['short_tasks', 'dominant', 'worst', 'bounds'] -%}
-{%- if ordered %}{% set others = others + ['order_sums', 'suite_passes', 'window_sums'] %}{% endif -%}
-
 joined as (
   select
     totals.*,
@@ -488,10 +485,22 @@ joined as (
     {%- endfor %}
     {%- endif %}
   from totals
-  {%- for other in others %}
-  left join {{ other }}
-    on totals.run_id = {{ other }}.run_id and totals.suite = {{ other }}.suite
-  {%- endfor %}
+  left join short_tasks
+    on totals.run_id = short_tasks.run_id and totals.suite = short_tasks.suite
+  left join dominant
+    on totals.run_id = dominant.run_id and totals.suite = dominant.suite
+  left join worst
+    on totals.run_id = worst.run_id and totals.suite = worst.suite
+  left join bounds
+    on totals.run_id = bounds.run_id and totals.suite = bounds.suite
+  {%- if ordered %}
+  left join order_sums
+    on totals.run_id = order_sums.run_id and totals.suite = order_sums.suite
+  left join suite_passes
+    on totals.run_id = suite_passes.run_id and totals.suite = suite_passes.suite
+  left join window_sums
+    on totals.run_id = window_sums.run_id and totals.suite = window_sums.suite
+  {%- endif %}
 ),
 
 scored as (

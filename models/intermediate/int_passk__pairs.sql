@@ -87,7 +87,7 @@ starts as (
   group by run_id, suite
 ),
 
-{#- Times of the log are an order only if every run has one. #}
+{# Times of the log are an order only if every run has one. #}
 dated as (
   select
     runs.suite,

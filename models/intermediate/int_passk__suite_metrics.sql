@@ -101,10 +101,9 @@ means as (
   select
     {{ keys | join(', ') }},
     k,
-    {%- for metric in ['pass_rate', 'pass_at_k', 'pass_hat_k'] %}
-    sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0)
-      as mean_{{ metric }}{{ ',' if not loop.last }}
-    {%- endfor %}
+    sum(eligible * pass_rate) / nullif(sum(eligible), 0) as mean_pass_rate,
+    sum(eligible * pass_at_k) / nullif(sum(eligible), 0) as mean_pass_at_k,
+    sum(eligible * pass_hat_k) / nullif(sum(eligible), 0) as mean_pass_hat_k
   from weighed
   group by {{ keys | join(', ') }}, k
 ),

@@ -42,20 +42,18 @@ sloped as (
 varied as (
   select
     *,
-    {%- for name in ['delta', 'heterogeneity'] %}
-    var_pass_hat_k + {{ name }}_slope * {{ name }}_slope * var_pass_rate - 2 * {{ name }}_slope * cov_pass_hat_k_pass_rate
-      as {{ name }}_variance{{ ',' if not loop.last }}
-    {%- endfor %}
+    var_pass_hat_k + delta_slope * (delta_slope * var_pass_rate - 2 * cov_pass_hat_k_pass_rate) as delta_variance,
+    var_pass_hat_k + heterogeneity_slope * (heterogeneity_slope * var_pass_rate - 2 * cov_pass_hat_k_pass_rate)
+      as heterogeneity_variance
   from sloped
 ),
 
 reaches as (
   select
     *,
-    {%- for name in ['delta', 'heterogeneity'] %}
-    tasks_quantile * sqrt(case when {{ name }}_variance > 0 then {{ name }}_variance / tasks else 0e0 * {{ name }}_variance end)
-      as {{ name }}_reach{{ ',' if not loop.last }}
-    {%- endfor %}
+    tasks_quantile * sqrt(case when delta_variance < 0 then 0 else delta_variance end / tasks) as delta_reach,
+    tasks_quantile * sqrt(case when heterogeneity_variance < 0 then 0 else heterogeneity_variance end / tasks)
+      as heterogeneity_reach
   from varied
 ),
 
