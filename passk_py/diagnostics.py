@@ -239,9 +239,7 @@ def _runs(
             extra[name] = pl.lit(None, kind).alias(name)
         else:
             extra[name] = pl.col(name).cast(kind)
-    log = log.with_columns(
-        frame.select(extra.values()).get_columns() if frame.height else extra.values()
-    )
+    log = log.with_columns(frame.with_columns(**extra).select(*extra).get_columns())
     key = ["run_id", "suite", "task_id"]
     counted = pl.col("passed").is_not_null()
     order = pl.col("attempt").filter(counted)

@@ -76,7 +76,7 @@ def student_quantile(degrees: int, confidence: float) -> float:
     Examples
     --------
     >>> round(student_quantile(10, 0.95), 12)
-    2.228138851965
+    2.228138851986
     """
     if degrees < 1:
         return math.inf

@@ -173,15 +173,19 @@ def _check_filters(tables: Tables, filters: Filters, chosen: Sequence[PublicTabl
         _KNOWN_BY, (filters.runs, filters.suites, filters.ks), strict=True
     ):
         having = [table.name for table in chosen if column in table.filters]
+        columns = {
+            table.name: table.run_columns if column == "run_id" else (column,) for table in chosen
+        }
         known: dict[str | int, None] = {}
         for name in dict.fromkeys((*places, *having)):
             place = tables.find(name)
             if place is None or known.keys() >= set(wanted):
                 continue
-            rows = tables.rows(
-                f"select distinct {column} from {place} where {column} is not null order by 1"
+            of_each = " union ".join(
+                f"select {one} from {place} where {one} is not null"
+                for one in columns.get(name, (column,))
             )
-            known |= dict.fromkeys(value for (value,) in rows)
+            known |= dict.fromkeys(value for (value,) in tables.rows(f"{of_each} order by 1"))
         missing = [str(value) for value in wanted if value not in known]
         if missing:
             raise PasskError(

@@ -94,7 +94,8 @@ def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
         )
         return pl.when(enough).then(quantile * (variance.clip(0.0) / tasks).sqrt())
 
-    off = reach(steepness)
+    # At k = 1 there is no difference, but what rounding leaves.
+    off = reach(steepness) * pl.when(k == 1).then(0.0).otherwise(1.0)
     off_index = reach(steepness + index * (1 - steepness)) / bound
     return {
         "delta_k_lower": delta - off,

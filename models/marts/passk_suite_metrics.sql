@@ -38,11 +38,14 @@ sloped as (
   from errors
 ),
 
-{# Of pass^k of a task less the slope times its c / n; rounding may leave it below 0. #}
+{# Of pass^k of a task less the slope times its c / n; rounding may leave it below 0. At k = 1 there is no difference. #}
 varied as (
   select
     *,
-    var_pass_hat_k + delta_slope * (delta_slope * var_pass_rate - 2 * cov_pass_hat_k_pass_rate) as delta_variance,
+    case
+      when k = 1 then 0 * var_pass_rate
+      else var_pass_hat_k + delta_slope * (delta_slope * var_pass_rate - 2 * cov_pass_hat_k_pass_rate)
+    end as delta_variance,
     var_pass_hat_k + heterogeneity_slope * (heterogeneity_slope * var_pass_rate - 2 * cov_pass_hat_k_pass_rate)
       as heterogeneity_variance
   from sloped

@@ -84,12 +84,14 @@ def test_what_is_no_number_of_degrees_has_no_quantile(sql: Project) -> None:
     )
 
 
-@pytest.mark.parametrize(("degrees", "limit"), [(1, 0.011), (2, 0.004), (4, 0.002), (10, 0.001)])
+@pytest.mark.parametrize(
+    ("degrees", "limit"), [(1, 0.005), (2, 0.0025), (4, 0.0015), (10, 0.0006), (30, 0.0002)]
+)
 def test_the_chi_square_tail_is_as_near_as_it_says(
     sql: Project, degrees: int, limit: float
 ) -> None:
-    points = [i / 10 for i in range(600)]
+    points = [i / 10 for i in range(800)]
     tails = evaluate(sql, f"chi_square_tail('x', {degrees})", {"x": points})
     for x, actual in zip(points, tails, strict=True):
-        exact = mpmath.gammainc(mpf(degrees) / 2, mpf(x) / 2, mpmath.inf, regularized=True)
-        assert abs(actual - float(exact)) < limit, x
+        exact = float(mpmath.gammainc(mpf(degrees) / 2, mpf(x) / 2, mpmath.inf, regularized=True))
+        assert abs(actual - exact) < (limit if exact <= 0.1 else 10 * limit), x
