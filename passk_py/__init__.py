@@ -10,7 +10,7 @@
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
   :func:`tasks`, :func:`suite_metrics`, and of two runs: :func:`compare`, :func:`compare_tasks`;
-  :func:`diagnose` says whether a log can be trusted.
+  :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`.
 
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from passk_py.export import export_tables
     from passk_py.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
+    from passk_py.gates import judge_gates, least_attempts, least_tasks
     from passk_py.landing import forget, load
     from passk_py.project import build
     from passk_py.tables import read_table
@@ -76,7 +77,10 @@ __all__ = [
     "export_tables",
     "forget",
     "heterogeneity",
+    "judge_gates",
     "k_sweep",
+    "least_attempts",
+    "least_tasks",
     "load",
     "log_choose",
     "mean_lower",
@@ -117,7 +121,10 @@ _ELSEWHERE: Final = {
     "diagnose": "diagnostics",
     "export_tables": "export",
     "forget": "landing",
+    "judge_gates": "gates",
     "k_sweep": "frames",
+    "least_attempts": "gates",
+    "least_tasks": "gates",
     "load": "landing",
     "read_table": "tables",
     "suite_metrics": "frames",

@@ -247,7 +247,7 @@ class _Validation:
 
     def _log(self, chosen: str, buckets: int) -> Path:
         slices = "".join(
-            f", {_slice_sql(name, expression)} as slice_{number}"
+            f", {slice_sql(name, expression)} as slice_{number}"
             for number, (name, expression) in enumerate(self._settings.slices.items(), 1)
         )
         path = self._folder / "attempts.parquet"
@@ -324,7 +324,7 @@ class _Validation:
         return fetch_frame(self._tables.connection, sql)
 
 
-def _slice_sql(name: str, expression: str | None) -> str:
+def slice_sql(name: str, expression: str | None) -> str:
     # By the engine, because an expression is SQL. What is compared are the numbers of the slices.
     value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
     return f"cast({value} as varchar)"

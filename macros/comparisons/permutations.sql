@@ -13,37 +13,13 @@
     where the chances are large, the sums are short, and what remains is made to add up to 1. -#}
 {% macro _permuted_outcomes() -%}
 {%- set double = passk.type_double() -%}
-digits as (
-  {%- for digit in range(10) %}
-  select cast({{ digit }} as {{ dbt.type_bigint() }}) as digit
-  {{- ' union all' if not loop.last }}
-  {%- endfor %}
-),
-
 most_attempts as (
   select
     max(case when baseline_n > candidate_n then baseline_n else candidate_n end) as most
   from pooled
 ),
 
-{#- No more than are needed: few tasks have thousands of attempts. #}
-numbers as (
-  select
-    ones.digit + 10 * tens.digit + 100 * hundreds.digit + 1000 * thousands.digit + 10000 * ten_thousands.digit as number
-  from most_attempts
-  inner join digits as ten_thousands
-    on 10000 * ten_thousands.digit <= most_attempts.most
-  inner join digits as thousands
-    on 1000 * thousands.digit <= most_attempts.most
-  inner join digits as hundreds
-    on 100 * hundreds.digit <= most_attempts.most
-  inner join digits as tens
-    on 10 * tens.digit <= most_attempts.most
-  inner join digits as ones
-    on
-      ones.digit + 10 * tens.digit + 100 * hundreds.digit + 1000 * thousands.digit + 10000 * ten_thousands.digit
-      <= most_attempts.most
-),
+{{ passk._numbers_up_to('most_attempts') }},
 
 drawn_passes as (
   select

@@ -165,6 +165,11 @@
     {%- endif -%}
   {%- endfor -%}
 
+  {#- What must hold. -#}
+  {%- for mistake in passk._gate_mistakes(good_ks) -%}
+    {%- do mistakes.append(mistake) -%}
+  {%- endfor -%}
+
   {%- for name in [
     'passk_ordered_metrics', 'passk_diagnostics', 'passk_create_sql_functions', 'passk_incremental_by_loaded_at'
   ] -%}

@@ -11,6 +11,7 @@
       'passk_confidence': 0.95,
       'passk_pairs': [],
       'passk_minimum_change': 0.0,
+      'passk_gates': [],
       'passk_deployment_k': 1,
       'passk_ordered_metrics': true,
       'passk_diagnostics': true,
@@ -31,7 +32,7 @@
     'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
     'passk_landing_schema', 'passk_incremental_by_loaded_at', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks',
     'passk_on_short', 'passk_slices', 'passk_ordered_metrics', 'passk_diagnostics', 'passk_confidence', 'passk_pairs',
-    'passk_baseline', 'passk_minimum_change', 'passk_deployment_k', 'passk_capable_threshold',
+    'passk_baseline', 'passk_minimum_change', 'passk_gates', 'passk_deployment_k', 'passk_capable_threshold',
     'passk_consistent_threshold', 'passk_consistent_rate', 'passk_incapable_rate', 'passk_create_sql_functions'
   ]) }}
 {%- endmacro %}

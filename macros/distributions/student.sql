@@ -9,13 +9,7 @@
 {%- set known = passk._quantiles_of('student_quantile', confidence) -%}
 {%- set degrees_ = passk._as_double(degrees) -%}
 {%- set z = known.normal[:-2] | float -%}
-{%- set terms = [
-  (z ** 3 + z) / 4,
-  (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96,
-  (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384,
-  (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160,
-  (27 * z ** 11 + 339 * z ** 9 + 930 * z ** 7 - 1782 * z ** 5 - 765 * z ** 3 + 17955 * z) / 368640
-] -%}
+{%- set terms = passk._student_terms(z) -%}
 {%- set series = namespace(sql='0e0') -%}
 {%- for term in terms | reverse -%}
   {%- set series.sql = '(' ~ series.sql ~ ' + ' ~ passk._as_double(term) ~ ') / ' ~ degrees_ -%}
@@ -26,4 +20,16 @@ case
   {%- endfor %}
   when {{ passk._is_count(degrees_, 31) }} then {{ known.normal }} + {{ series.sql }}
 end
+{%- endmacro %}
+
+
+{#- The coefficients of 1 / degrees, 1 / degrees^2, ... of that series. -#}
+{% macro _student_terms(z) -%}
+  {{ return([
+    (z ** 3 + z) / 4,
+    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96,
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384,
+    (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160,
+    (27 * z ** 11 + 339 * z ** 9 + 930 * z ** 7 - 1782 * z ** 5 - 765 * z ** 3 + 17955 * z) / 368640
+  ]) }}
 {%- endmacro %}

@@ -1,6 +1,7 @@
 {%- set pairs = passk._setting('passk_pairs') or [] %}
 {%- set baseline = passk._setting('passk_baseline') %}
 {%- set text = dbt.type_string() %}
+{%- set of_gates = passk._gates() | selectattr('baseline') | list %}
 
 with runs as (
   select *
@@ -77,80 +78,69 @@ against_baseline as (
 
 {%- elif not pairs %},
 
-starts as (
-  select
-    run_id,
-    suite,
-    min(started_at) as started_at
-  from {{ ref('int_passk__task_counts') }}
-  where slice_name = 'all' and attempts > 0
-  group by run_id, suite
-),
-
-{# Times of the log are an order only if every run has one. #}
-dated as (
-  select
-    runs.suite,
-    runs.agent,
-    runs.run_id,
-    runs.loaded_at,
-    case
-      when
-        count(starts.started_at) over (partition by runs.suite, runs.agent)
-        = count(*) over (partition by runs.suite, runs.agent)
-        then starts.started_at
-      else runs.loaded_at
-    end as ordered_at
-  from runs
-  inner join starts
-    on runs.run_id = starts.run_id and runs.suite = starts.suite
-),
-
 in_order as (
   select
     suite,
     run_id as candidate_run_id,
-    lag(run_id) over (partition by suite, agent order by ordered_at, run_id) as baseline_run_id
-  from dated
+    previous_run_id as baseline_run_id
+  from {{ ref('int_passk__run_order') }}
+  where previous_run_id is not null
+)
+
+{%- endif %}
+{%- if of_gates %},
+
+{#- Baselines that gates name. A gate that names none is judged by the pairs that there are. #}
+of_gates as (
+  select distinct
+    suite,
+    baseline as baseline_run_id,
+    run_id as candidate_run_id
+  from {{ ref('int_passk__gate_runs') }}
+  where has_run and baseline <> run_id
 )
 
 {%- endif %}
 
-{% if pairs -%}
-select
-  suite,
-  baseline_run_id,
-  candidate_run_id,
-  'declared' as pair_source
-from declared_pairs
-{%- endif %}
-{%- if pairs and baseline is not none %}
-union all
-{% endif %}
-{%- if baseline is not none -%}
-select
-  suite,
-  baseline_run_id,
-  candidate_run_id,
-  'baseline' as pair_source
-from against_baseline
+{#- A pair that is asked for twice is the one that was asked for first. #}
+{%- set sources = [] %}
 {%- if pairs %}
-where
-  not exists (
-    select 1
-    from declared_pairs
-    where
-      declared_pairs.suite = against_baseline.suite
-      and declared_pairs.baseline_run_id = against_baseline.baseline_run_id
-      and declared_pairs.candidate_run_id = against_baseline.candidate_run_id
-  )
+{%- do sources.append(('declared', 'declared_pairs')) %}
 {%- endif %}
-{%- elif not pairs -%}
+{%- if baseline is not none %}
+{%- do sources.append(('baseline', 'against_baseline')) %}
+{%- elif not pairs %}
+{%- do sources.append(('previous', 'in_order')) %}
+{%- endif %}
+{%- if of_gates %}
+{%- do sources.append(('gate', 'of_gates')) %}
+{%- endif -%}
+,
+
+asked_for as (
+  {%- for source, relation in sources %}
+  select
+    suite,
+    baseline_run_id,
+    candidate_run_id,
+    '{{ source }}' as pair_source,
+    {{ loop.index }} as place
+  from {{ relation }}
+  {{- '\n  union all' if not loop.last }}
+  {%- endfor %}
+),
+
+ranked as (
+  select
+    *,
+    min(place) over (partition by suite, baseline_run_id, candidate_run_id) as first_place
+  from asked_for
+)
+
 select
   suite,
   baseline_run_id,
   candidate_run_id,
-  'previous' as pair_source
-from in_order
-where baseline_run_id is not null
-{%- endif %}
+  pair_source
+from ranked
+where place = first_place

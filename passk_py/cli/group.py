@@ -25,6 +25,7 @@ COMMANDS: Final = (
     "show",
     "compare",
     "diagnose",
+    "gate",
     "validate",
     "export",
     "forget",

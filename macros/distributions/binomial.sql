@@ -1,0 +1,41 @@
+{#- The most attempts of a task whose binomial tail is summed: `_numbers_up_to` ends there. -#}
+{% macro _most_summed() -%} 99999 {%- endmacro %}
+
+
+{#- CTEs after `trials`, the distinct (n, c, p) with 0 < p < 1, up to `tails`: rows (n, c, p, at_least, at_most), the chance
+    that at least c of n independent attempts pass, and that at most c do, when each passes with chance p. Sums of the terms,
+    each from its logarithm; n over `_most_summed` has no row. -#}
+{% macro _binomial_tails() -%}
+most_trials as (
+  select max(n) as most
+  from trials
+  where n <= {{ passk._most_summed() }}
+),
+
+{{ passk._numbers_up_to('most_trials') }},
+
+terms as (
+  select
+    trials.n,
+    trials.c,
+    trials.p,
+    numbers.number,
+    {{ passk.log_choose('trials.n', 'numbers.number') }}
+    + numbers.number * ln(trials.p) + (trials.n - numbers.number) * ln(1 - trials.p) as log_chance
+  from trials
+  inner join numbers
+    on numbers.number <= trials.n
+  where trials.n <= {{ passk._most_summed() }}
+),
+
+tails as (
+  select
+    n,
+    c,
+    p,
+    sum(case when number >= c then {{ passk._exp('log_chance') }} else 0 end) as at_least,
+    sum(case when number <= c then {{ passk._exp('log_chance') }} else 0 end) as at_most
+  from terms
+  group by n, c, p
+)
+{%- endmacro %}

@@ -1,0 +1,148 @@
+{#- The rules of the var `passk_gates`, with what they leave out filled in: a list of mappings with the keys
+
+    gate, kind, metric, k, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
+    inconclusive_severity, rule.
+
+    kind is one of `threshold` (a suite's metric is at least so high), `each_task` (every task's is), `drop` (it is not so much
+    lower than a baseline's), `coverage` (a share of the attempts), `regressed_tasks` and `diagnostics`. -#}
+{% macro _gates() -%}
+  {%- set rules = [] -%}
+  {%- for gate in passk._given_gates() -%}
+    {%- set metric = gate.get('metric', 'diagnostics' if 'diagnostics' in gate else none) -%}
+    {%- set kind = passk._gate_kind(gate) -%}
+    {%- set scope = gate.get('scope', {'threshold': 'unseen', 'drop': 'suite'}.get(kind)) -%}
+    {%- set has_k = kind in ['threshold', 'each_task', 'drop'] -%}
+    {%- set by_slice = kind == 'threshold' and 'each' in gate -%}
+    {%- set rule = {
+      'gate': gate.name,
+      'kind': kind,
+      'metric': metric,
+      'k': gate.get('k', passk._setting('passk_deployment_k')) if has_k else none,
+      'threshold': gate.get({'threshold': 'min', 'each_task': 'min', 'drop': 'max_drop'}.get(kind, 'max')),
+      'scope': scope,
+      'slice_name': none if kind != 'threshold' else (gate.each if by_slice else 'all'),
+      'slice_value': none if kind != 'threshold' else (gate.get('slice_value') if by_slice else 'all'),
+      'diagnostics': passk._gate_diagnostics(gate),
+      'run': gate.get('run', 'latest'),
+      'suite': gate.get('suite'),
+      'agent': gate.get('agent'),
+      'baseline': gate.get('baseline'),
+      'severity': gate.get('severity', 'error'),
+      'inconclusive_severity': gate.get('inconclusive', 'warn'),
+    } -%}
+    {%- do rule.update({'rule': passk._gate_rule_text(rule, gate.get('diagnostics'))}) -%}
+    {%- do rules.append(rule) -%}
+  {%- endfor -%}
+  {{ return(rules) }}
+{%- endmacro %}
+
+
+{#- The rules as they are written; those of the demo log where it is built, because nobody else declares any for it. -#}
+{% macro _given_gates() -%}
+  {%- set given = passk._setting('passk_gates') or [] -%}
+  {{ return(passk._demo_gates() if passk._has_demo_gates() else given) }}
+{%- endmacro %}
+
+
+{% macro _has_demo_gates() -%}
+  {%- set given = passk._setting('passk_gates') or [] -%}
+  {{ return(given == 'demo' or (not given and target.profile_name == 'passk' and target.name == 'demo')) }}
+{%- endmacro %}
+
+
+{#- Which kind a rule is, by what it asks for; none where it can't be told. -#}
+{% macro _gate_kind(gate) -%}
+  {%- if 'diagnostics' in gate -%}
+    {{ return('diagnostics') }}
+  {%- elif 'max_drop' in gate -%}
+    {{ return('drop') }}
+  {%- elif 'min' in gate -%}
+    {{ return('each_task' if gate.get('each') == 'task' else 'threshold') }}
+  {%- elif 'max' in gate -%}
+    {{ return('regressed_tasks' if gate.get('metric') == 'regressed_tasks' else 'coverage') }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- What a share of attempts is a share of, in words, by metric. -#}
+{% macro _gate_shares() -%}
+  {{ return({
+    'excluded_attempts': {'count': 'excluded', 'whole': 'attempts', 'said': 'attempts are excluded', 'of': 'the attempts'},
+    'missing_attempts': {
+      'count': 'missing_attempts', 'whole': 'expected_attempts', 'said': 'expected attempts are missing',
+      'of': 'the expected attempts'
+    },
+    'rejected_attempts': {
+      'count': 'rejected', 'whole': 'rejected + attempts', 'said': 'rows are rejected', 'of': 'the rows that were read'
+    }
+  }) }}
+{%- endmacro %}
+
+
+{% macro _gate_diagnostics(gate) -%}
+  {%- if 'diagnostics' not in gate -%}
+    {{ return([]) }}
+  {%- elif gate.diagnostics == 'all' -%}
+    {{ return(passk._diagnostic_words().keys() | list) }}
+  {%- endif -%}
+  {{ return([gate.diagnostics] if gate.diagnostics is string else gate.diagnostics) }}
+{%- endmacro %}
+
+
+{#- A rule as a person reads it. -#}
+{% macro _gate_rule_text(rule, given_diagnostics) -%}
+  {%- set metric = ('pass^' if rule.metric == 'pass_hat_k' else 'pass@') ~ rule.k -%}
+  {%- set threshold = rule.threshold | string -%}
+  {%- set tasks = 'these tasks' if rule.scope == 'suite' else 'tasks like these' -%}
+  {%- if rule.kind == 'each_task' -%}
+    {{ return(metric ~ ' of each task at least ' ~ threshold) }}
+  {%- elif rule.kind == 'threshold' -%}
+    {%- set where = '' if rule.slice_name == 'all' else (
+      ', in each ' ~ rule.slice_name if rule.slice_value is none else ', in ' ~ rule.slice_name ~ ' ' ~ rule.slice_value
+    ) -%}
+    {{ return(metric ~ ' at least ' ~ threshold ~ ' on ' ~ tasks ~ where) }}
+  {%- elif rule.kind == 'drop' -%}
+    {{ return(metric ~ ' at most ' ~ threshold ~ ' below the baseline, on ' ~ tasks) }}
+  {%- elif rule.kind == 'coverage' -%}
+    {{ return('at most ' ~ threshold ~ ' of ' ~ passk._gate_shares()[rule.metric].of
+      ~ {'excluded_attempts': ' excluded', 'missing_attempts': ' missing', 'rejected_attempts': ' rejected'}[rule.metric]) }}
+  {%- elif rule.kind == 'regressed_tasks' -%}
+    {{ return('at most ' ~ threshold ~ (' task' if rule.threshold == 1 else ' tasks') ~ ' worse than in the baseline') }}
+  {%- endif -%}
+  {{ return('no warning of ' ~ ('any diagnostic' if given_diagnostics == 'all' else rule.diagnostics | join(', '))) }}
+{%- endmacro %}
+
+
+{#- A rule's columns as a row of literals. -#}
+{% macro _gate_row(rule) -%}
+  {%- set text = dbt.type_string() -%}
+  select
+    {%- for name in [
+      'gate', 'kind', 'metric', 'scope', 'slice_name', 'slice_value', 'run', 'suite', 'agent', 'baseline', 'severity',
+      'inconclusive_severity', 'rule'
+    ] %}
+    {{ passk._quoted(rule[name]) if rule[name] is not none else 'cast(null as ' ~ text ~ ')' }} as {{ name }},
+    {%- endfor %}
+    cast({{ rule.k if rule.k is not none else 'null' }} as {{ dbt.type_bigint() }}) as k,
+    cast({{ rule.threshold if rule.threshold is not none else 'null' }} as {{ passk.type_double() }}) as threshold,
+    {{ passk._quoted(rule.threshold | string) }} as threshold_text,
+    {%- set least = passk._least_tasks_of(rule) %}
+    cast({{ least if least is not none else 'null' }} as {{ dbt.type_bigint() }}) as least_tasks
+{%- endmacro %}
+
+
+{#- A rule that says nothing, for the types of the columns where no gate is declared. -#}
+{% macro _no_gate() -%}
+  {{ return({
+    'gate': '', 'kind': '', 'metric': none, 'k': none, 'threshold': none, 'scope': none, 'slice_name': none,
+    'slice_value': none, 'diagnostics': [], 'run': '', 'suite': none, 'agent': none, 'baseline': none, 'severity': '',
+    'inconclusive_severity': '', 'rule': ''
+  }) }}
+{%- endmacro %}
+
+
+{#- Whether a pair of runs is one that a gate is about: with the baseline that it names, or else any that does not stand there
+    for another gate's sake. -#}
+{% macro _is_pair_of_gate(pairs) -%}
+(gates.baseline = {{ pairs }}.baseline_run_id or (gates.baseline is null and {{ pairs }}.pair_source <> 'gate'))
+{%- endmacro %}

@@ -1,0 +1,87 @@
+{%- set double = passk.type_double() %}
+{%- set bigint = dbt.type_bigint() %}
+{%- set error = passk._as_double((1 - passk._setting('passk_confidence')) | round(10)) %}
+
+with gates as (
+  select
+    gate,
+    run_id,
+    suite,
+    {#- The chance of a single attempt at which the metric of a task is the threshold. #}
+    case
+      when metric = 'pass_hat_k' then power(threshold, 1e0 / k)
+      else 1 - power(1 - threshold, 1e0 / k)
+    end as p
+  from {{ ref('int_passk__gate_runs') }}
+  where kind = 'each_task' and has_run
+),
+
+tasks as (
+  select
+    gates.gate,
+    gates.run_id,
+    gates.suite,
+    gates.p,
+    counts.task_id,
+    counts.n,
+    counts.c
+  from gates
+  inner join {{ ref('int_passk__task_counts') }} as counts
+    on gates.run_id = counts.run_id and gates.suite = counts.suite
+  where counts.slice_name = 'all' and counts.attempts > 0
+),
+
+{# Each computed once, whatever the number of tasks. #}
+trials as (
+  select distinct
+    n,
+    c,
+    p
+  from tasks
+),
+
+{{ passk._binomial_tails() }},
+
+{# A task of which no attempt counts has both tails at 1: nothing is known of it. #}
+judged as (
+  select
+    tasks.gate,
+    tasks.run_id,
+    tasks.suite,
+    tasks.task_id,
+    tasks.n,
+    tasks.c,
+    {#- Tasks without a counted attempt come last. #}
+    coalesce(cast(tasks.c as {{ double }}) / nullif(tasks.n, 0), 2) as pass_rate,
+    coalesce(tails.at_least, 1) as at_least,
+    coalesce(tails.at_most, 1) as at_most,
+    count(*) over (partition by tasks.gate, tasks.run_id, tasks.suite) as tested_tasks
+  from tasks
+  left join tails
+    on tasks.n = tails.n and tasks.c = tails.c and tasks.p = tails.p
+),
+
+{# That all tasks are sure to meet the rule needs each to be (an intersection-union test); that one is sure not to, among many,
+   needs the chance to be divided by how many there are (Bonferroni). #}
+sorted as (
+  select
+    *,
+    at_least <= {{ error }} as is_met,
+    at_most * tested_tasks <= {{ error }} as is_missed,
+    row_number() over (partition by gate, run_id, suite order by pass_rate, n desc, task_id) as place
+  from judged
+)
+
+select
+  gate,
+  run_id,
+  suite,
+  cast(count(*) as {{ bigint }}) as tasks,
+  cast(sum(case when is_met then 1 else 0 end) as {{ bigint }}) as met_tasks,
+  cast(sum(case when is_missed then 1 else 0 end) as {{ bigint }}) as missed_tasks,
+  max(n) as most_n,
+  max(case when place = 1 then task_id end) as worst_task_id,
+  max(case when place = 1 then n end) as worst_n,
+  max(case when place = 1 then c end) as worst_c
+from sorted
+group by gate, run_id, suite

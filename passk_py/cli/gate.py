@@ -1,0 +1,308 @@
+"""``passk gate``: whether rules hold, for a pipeline to stop on."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from passk_py.answer.words import and_list, plain
+from passk_py.cli.next_steps import command_line
+from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.session import Session, pass_session
+from passk_py.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from passk_py.gates.rules import Rule
+    from passk_py.settings import Settings
+    from passk_py.tables import Tables
+
+__all__ = ["command"]
+
+_WIDEST: Final = 100
+_COLORS: Final = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
+_WORDS: Final = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
+_FAILED, _INCONCLUSIVE = 1, 2
+_ALONE: Final = "rule"
+"""The name of a rule that is given by options."""
+
+Row = dict[str, Any]
+
+
+@click.command(
+    "gate",
+    short_help="Do the rules hold? Exit code 0, 1 or 2.",
+    epilog=examples(
+        "passk gate",
+        "passk gate --junit gates.xml --step-summary",
+        "passk gate --rules gates.yml",
+        "passk gate --run nightly --metric pass_hat_k --k 8 --min 0.95",
+        "passk gate --run new --baseline old --metric pass_hat_k --k 4 --max-drop 0.03",
+    )
+    + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, or the command could not run."
+    " Advisory gates (severity: warn or ignore) count for neither.",
+)
+@database_option
+@click.option("--gate", "names", multiple=True, metavar="NAME", help="Only the gate of this name.")
+@click.option(
+    "--rules",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Judge the rules of a YAML file instead of the declared ones.",
+)
+@click.option("--run", metavar="RUN_ID", help="One rule: judge this run, 'latest' or 'all'.")
+@click.option("--suite", help="One rule: only this suite.")
+@click.option("--agent", help="One rule: only this agent.")
+@click.option("--metric", help="One rule: pass_hat_k, pass_at_k, excluded_attempts, ...")
+@click.option("--k", type=click.IntRange(1), help="One rule: the k of the metric.")
+@click.option("--min", "least", type=float, help="One rule: the metric is at least this.")
+@click.option("--max", "most", type=float, help="One rule: the share or number is at most this.")
+@click.option("--max-drop", type=float, help="One rule: at most this below the baseline.")
+@click.option("--baseline", metavar="RUN_ID", help="One rule: the run to compare with.")
+@click.option("--each", help="One rule: of each task, or of each value of this slice.")
+@click.option("--slice-value", help="One rule: only of this value of the slice.")
+@click.option(
+    "--scope",
+    type=click.Choice(["unseen", "suite"]),
+    help="One rule: of tasks like these, or of these tasks only.",
+)
+@click.option(
+    "--diagnostic", "diagnostics", multiple=True, help="One rule: this one does not warn, or 'all'."
+)
+@click.option(
+    "--junit",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write JUnit XML.",
+)
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write Markdown.",
+)
+@click.option(
+    "--step-summary", is_flag=True, help="Add Markdown to the summary of the CI step (GitHub)."
+)
+@common_options
+@pass_session
+def command(
+    session: Session,
+    *,
+    database: Path,
+    names: tuple[str, ...],
+    rules: Path | None,
+    junit: Path | None,
+    markdown: Path | None,
+    step_summary: bool,
+    **rule: Any,  # noqa: ANN401 - the options of one rule
+) -> int:
+    """Say whether rules hold: those of the var passk_gates, of a file, or one given by options.
+
+    A gate passes where even the limit of its interval meets the rule, fails where even the other
+    limit does not, and is inconclusive in between: then it says what would settle it. Declared
+    gates are read from the table passk_gates; others are computed from passk_attempts.
+    """
+    from passk_py.gates import reports
+    from passk_py.settings import read_settings
+    from passk_py.tables import open_tables
+
+    one = _one_rule(rule)
+    _refuse_mixed(names, rules, one)
+    with open_tables(database) as tables:
+        settings = read_settings(tables)
+        if one is None and rules is None:
+            rows = _declared(tables, names, database)
+            source = "passk_gates"
+        else:
+            rows = _computed(tables, settings, _read(one, rules, names, settings))
+            source = "passk_attempts"
+    session.result(
+        {"database": str(database), "source": source, "exit_code": _exit_code(rows), "gates": rows}
+    )
+    _say(session, rows)
+    text = reports.markdown(rows)
+    if junit is not None:
+        reports.write_report(junit, reports.junit(rows))
+    if markdown is not None:
+        reports.write_report(markdown, text)
+    if step_summary:
+        reports.append_step_summary(text)
+    return _exit_code(rows)
+
+
+def _exit_code(rows: Sequence[Row]) -> int:
+    found = {row["result"] for row in rows if not row["is_advisory"]}
+    return _FAILED if "fail" in found else _INCONCLUSIVE if "inconclusive" in found else 0
+
+
+# ---------------------------------------------------------------------------------------------
+# finding the rules
+
+
+def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Make a rule of the options, if any of them is given."""
+    keys = {"least": "min", "most": "max"}
+    given = {keys.get(name, name): value for name, value in options.items() if value not in (None, ())}
+    if not given:
+        return None
+    if given.get("metric") == "regressed_tasks" and float(given.get("max", 0.5)).is_integer():
+        given["max"] = int(given["max"])
+    if "diagnostics" in given:
+        named = list(given["diagnostics"])
+        given["diagnostics"] = "all" if named == ["all"] else named
+    return {"name": _ALONE, **given}
+
+
+def _refuse_mixed(names: tuple[str, ...], rules: Path | None, one: object) -> None:
+    if one is not None and (names or rules is not None):
+        other = "--rules" if rules is not None else "--gate"
+        raise PasskError(
+            f"{other} stands beside options that make a rule.",
+            hint="Give declared gates, a file of rules, or one rule.",
+        )
+
+
+def _declared(tables: Tables, names: tuple[str, ...], database: Path) -> list[Row]:
+    """Read the gates of the last build."""
+    if "is_advisory" not in tables.columns("passk_gates"):
+        raise PasskError(
+            "The table passk_gates is of another version of passk.", hint="Run `passk build`."
+        )
+    rows = tables.records(
+        f"select * exclude (loaded_at) from {tables.require('passk_gates')} "
+        "order by gate, suite, run_id, baseline_run_id, slice_name, slice_value"
+    )
+    if not rows:
+        again = command_line("build", "--vars", "{passk_gates: [...]}", database=database)
+        raise PasskError(
+            "No gate is declared.",
+            hint=f"Declare rules in the var passk_gates and build (`{again}`), or give one: "
+            "--metric pass_hat_k --k 4 --min 0.9.",
+        )
+    known = list(dict.fromkeys(row["gate"] for row in rows))
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise PasskError(
+            f"There is no gate {and_list([plain(name) for name in missing], word='or')}.",
+            hint=f"The gates are {', '.join(map(plain, known))}.",
+        )
+    return [row for row in rows if not names or row["gate"] in names]
+
+
+def _read(
+    one: Mapping[str, Any] | None, path: Path | None, names: tuple[str, ...], settings: Settings
+) -> list[Rule]:
+    from passk_py.gates import read_rules, rules_of
+
+    if one is not None:
+        given: Sequence[Mapping[str, Any]] = [one]
+    else:
+        assert path is not None
+        given = read_rules(path)
+    try:
+        rules = rules_of(
+            given, deployment_k=settings.deployment_k, slices=list(settings.slices)
+        )
+    except PasskError as error:
+        if one is None:
+            raise
+        # The rule has no name that its reader knows.
+        lead = f"  - {_ALONE}: "
+        lines = [line for line in str(error).splitlines() if line.startswith(lead)]
+        mistakes = [line.removeprefix(lead) for line in lines]
+        raise PasskError(
+            "\n".join(mistakes), hint="`passk gate --help` says what a rule takes."
+        ) from error
+    known = [rule.gate for rule in rules]
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise PasskError(
+            f"{path} has no gate {and_list([plain(name) for name in missing], word='or')}.",
+            hint=f"Its gates are {', '.join(map(plain, known))}.",
+        )
+    return [rule for rule in rules if not names or rule.gate in names]
+
+
+# ---------------------------------------------------------------------------------------------
+# judging them
+
+
+def _computed(tables: Tables, settings: Settings, rules: Sequence[Rule]) -> list[Row]:
+    """Judge rules by the attempts."""
+    from passk_py.gates import judge_gates
+    from passk_py.tables import fetch_frame
+
+    slices = "".join(
+        f", {_slice_sql(name, settings)} as {_quoted(name)}"
+        for name in dict.fromkeys(rule.slice_name for rule in rules)
+        if name != "all"
+    )
+    attempts = tables.require("passk_attempts")
+    there = tables.columns("passk_attempts")
+    more = [
+        name
+        for name in ("seed", "output_hash", "started_at")
+        if name in there and any(rule.kind == "diagnostics" for rule in rules)
+    ]
+    frame = fetch_frame(
+        tables.connection,
+        f"select {', '.join(['run_id, suite, task_id, attempt, outcome', *more])}{slices} "
+        f"from {attempts}",
+    )
+    runs = fetch_frame(tables.connection, f"select * from {tables.require('passk_runs')}")
+    pairs = tables.rows(
+        "select distinct baseline_run_id, candidate_run_id, suite "
+        f"from {tables.require('passk_comparisons')} where pair_source <> 'gate'"
+    )
+    return judge_gates(
+        frame,
+        rules,
+        runs=runs,
+        pairs=[(baseline, candidate, suite) for baseline, candidate, suite in pairs],
+        k=settings.deployment_k,
+        confidence=settings.confidence,
+        on_short="eligible_only" if settings.eligible_only else "null_suite",
+    ).to_dicts()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _slice_sql(name: str, settings: Settings) -> str:
+    from passk_py.validate import slice_sql
+
+    return slice_sql(name, settings.slices[name])
+
+
+# ---------------------------------------------------------------------------------------------
+# saying them
+
+
+def _say(session: Session, rows: Sequence[Row]) -> None:
+    from passk_py.gates.reports import count, settling, title
+
+    width = min(session.console().width, _WIDEST)
+    indent = " " * (max(map(len, _WORDS.values())) + 2)
+    for row in rows:
+        word = click.style(_WORDS[row["result"]].ljust(len(indent)), fg=_COLORS[row["result"]])
+        advisory = " (advisory)" if row["is_advisory"] else ""
+        name = "" if row["gate"] == _ALONE else f"{plain(row['gate'])}{advisory} · "
+        session.say(f"{word}{name}{plain(title(row))}")
+        settle = settling(row)
+        for text in (row["rule"], row["reason"], *([settle] if settle else [])):
+            for line in textwrap.wrap(
+                plain(text),
+                width,
+                initial_indent=indent,
+                subsequent_indent=indent,
+                break_long_words=False,
+            ):
+                session.say(line)
+        session.say()
+    session.say(count(rows))

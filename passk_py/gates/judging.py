@@ -1,0 +1,453 @@
+"""From a rule and a run to a result, in numbers and words: the same as the table ``passk_gates``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.answer.words import symbol
+from passk_py.gates.least import (
+    least_attempts,
+    least_tasks,
+    least_tasks_of_drop,
+    least_tasks_of_suite,
+)
+from passk_py.gates.rules import SHARES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from passk_py.gates.evidence import Evidence, Run
+    from passk_py.gates.rules import Rule
+
+__all__ = ["Finding", "judge"]
+
+_UNKNOWN: Final = "(unknown)"
+_NO_BASELINE: Final = (
+    "There is no baseline: no earlier run of the agent on this suite, and no declared pair."
+)
+_NAME_ONE: Final = "Another run of the agent, or a baseline that the gate names."
+_AGAIN: Final = "The excluded attempts, made again."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule found in one run, slice or pair."""
+
+    result: str
+    reason: str
+    to_settle: str | None = None
+    baseline: str | None = None
+    slice_name: str = "all"
+    slice_value: str = "all"
+    tasks: int | None = None
+    estimate: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+
+
+def _decimals(number: float) -> str:
+    """Write a number from -1 to 1 to three decimals, as the table does."""
+    thousandths = math.floor(abs(number) * 1000 + 0.5)
+    return f"{'-' if number < 0 < thousandths else ''}{thousandths // 1000}.{thousandths % 1000:03}"
+
+
+def _too_few(tasks: int, least: int | None) -> str:
+    if least is None or tasks >= least:
+        return ""
+    there = "is 1" if tasks == 1 else f"are {tasks}"
+    return f" It cannot pass with fewer than {least} tasks, and there {there}."
+
+
+def _more(tasks: int, estimate: float, limit: float, threshold: float, *, suite: bool) -> str:
+    """Say how much more must be measured, were the estimate to stay."""
+    reach, distance = limit - estimate, threshold - estimate
+    if abs(distance) * 10 <= abs(reach):
+        return "Hardly anything: the estimate is too near the threshold."
+    times = reach**2 / distance**2
+    if suite:
+        return f"About {round(times, 1)} times as many attempts of each task, if the estimate stays."
+    needed = tasks * times
+    rounded = 10 * math.ceil(needed / 10) if needed > 100 else math.ceil(needed)
+    return f"About {rounded} tasks like these, if the estimate stays."
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """An estimate with its limits, and what its rule asks of it."""
+
+    estimate: float
+    lower: float
+    upper: float
+    bar: float
+    loss: float
+    gain: float
+
+    @property
+    def result(self) -> str:
+        if self.lower - self.loss >= self.bar:
+            return "pass"
+        return "fail" if self.upper + self.gain < self.bar else "inconclusive"
+
+    @property
+    def interval(self) -> str:
+        return f"({_decimals(self.lower)} to {_decimals(self.upper)})"
+
+    def to_settle(self, tasks: int, least: int | None, *, suite: bool) -> str | None:
+        if self.result != "inconclusive":
+            return None
+        if self.lower >= self.bar or self.upper < self.bar:
+            return _AGAIN
+        if least is not None and tasks < least and self.estimate >= self.bar:
+            return f"At least {least} tasks."
+        limit = self.upper if self.estimate < self.bar else self.lower
+        return _more(tasks, self.estimate, limit, self.bar, suite=suite)
+
+
+def _thresholds(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
+    assert rule.k is not None
+    assert rule.threshold is not None
+    rows = log.metrics(run, rule.k, rule.slice_name)
+    wanted = list(rows) if rule.slice_value is None else [rule.slice_value]
+    if not set(wanted) & set(rows):
+        where = " ".join([rule.slice_name, *([rule.slice_value] if rule.slice_value else [])])
+        yield Finding(
+            "inconclusive",
+            f"The run has no task in {where}.",
+            "A run that has such tasks, or another slice in the gate.",
+            slice_name=rule.slice_name,
+            slice_value=rule.slice_value or _UNKNOWN,
+        )
+        return
+    suite = rule.scope == "suite"
+    of_least = least_tasks_of_suite if suite else lambda t, c: least_tasks(t, confidence=c)
+    for value in wanted:
+        row = rows[value]
+        tasks = int(row["eligible_tasks"])
+        estimate = row[rule.metric]
+        ends = [row[f"{rule.metric}{'_suite' if suite else ''}_{end}"] for end in ("lower", "upper")]
+        where_: dict[str, Any] = {
+            "slice_name": rule.slice_name, "slice_value": value, "tasks": tasks,
+            "estimate": estimate, "lower": ends[0], "upper": ends[1],
+        }  # fmt: skip
+        name = symbol(rule.metric, rule.k)
+        if estimate is None:
+            yield Finding(
+                "inconclusive",
+                f"There is no {name}: {row['null_reason']}.",
+                f"At least {rule.k} counted attempts of every task.",
+                **where_,
+            )
+            continue
+        if None in ends:
+            yield Finding(
+                "inconclusive",
+                f"{name} is {_decimals(estimate)}, of too few tasks for an interval.",
+                f"At least {of_least(rule.threshold, log.confidence)} tasks.",
+                **where_,
+            )
+            continue
+        moves = log.moves(run.run_id, run.suite, rule.metric, rule.k, rule.slice_name, value)
+        seen = _Measured(
+            estimate, *ends, rule.threshold, moves.loss / tasks, moves.gain / tasks
+        )
+        least = of_least(rule.threshold, log.confidence)
+        yield Finding(
+            seen.result,
+            f"{name} is {_decimals(estimate)} {seen.interval}"
+            + _why_threshold(seen, rule.threshold, moves.excluded, tasks, least),
+            seen.to_settle(tasks, least, suite=suite),
+            **where_,
+        )
+
+
+def _why_threshold(
+    seen: _Measured, threshold: float, excluded: int, tasks: int, least: int
+) -> str:
+    if seen.result == "pass":
+        return f": even the lower limit reaches {threshold}."
+    if seen.result == "fail":
+        return f": even the upper limit is below {threshold}."
+    if seen.lower >= seen.bar:
+        return f", which would pass, but not if the {excluded} excluded attempts had failed."
+    if seen.upper < seen.bar:
+        return f", which would fail, but not if the {excluded} excluded attempts had passed."
+    few = _too_few(tasks, least)
+    return f", and {threshold} lies between these limits.{few}"
+
+
+def _drops(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
+    assert rule.k is not None
+    assert rule.threshold is not None
+    baselines = log.baselines(run, rule.baseline)
+    if not baselines:
+        own = rule.baseline == run.run_id
+        yield Finding(
+            "inconclusive",
+            "The run is the baseline." if own else _NO_BASELINE,
+            _NAME_ONE,
+            rule.baseline,
+        )
+    for baseline in baselines:
+        yield _drop(rule, run, log, baseline, rule.k, rule.threshold)
+
+
+def _drop(
+    rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold: float
+) -> Finding:
+    row = log.comparison(run, baseline, rule.metric, k)
+    suite = rule.scope == "suite"
+    infix = "_suite" if suite else ""
+    estimate = row.get("difference")
+    ends = [row.get(f"difference{infix}_{end}") for end in ("lower", "upper")]
+    tasks = int(row.get("eligible_tasks") or 0)
+    common = int(row["common_tasks"])
+    of_baseline = common + int(row.get("baseline_only_tasks") or 0)
+    known: dict[str, Any] = {
+        "baseline": baseline, "tasks": tasks, "estimate": estimate,
+        "lower": ends[0], "upper": ends[1],
+    }  # fmt: skip
+    name = symbol(rule.metric, k)
+    if estimate is None:
+        return Finding(
+            "inconclusive",
+            f"There is no difference of {name}: {row['null_reason']}.",
+            f"At least {k} counted attempts of every task in both runs.",
+            **known,
+        )
+    if common * 10 < of_baseline * 9:
+        return Finding(
+            "inconclusive",
+            f"Only {common} of {of_baseline} tasks of the baseline are in both runs, "
+            "fewer than 90 %.",
+            "A run over the tasks of the baseline.",
+            **known,
+        )
+    least = (
+        least_tasks_of_drop(threshold, log.confidence, suite=suite) if threshold > 0 else None
+    )
+    lower, upper = ends
+    if lower is None or upper is None:
+        return Finding(
+            "inconclusive",
+            "Too few tasks are in both runs for an interval.",
+            "A run over more tasks." if least is None
+            else f"At least {least} tasks.",
+            **known,
+        )  # fmt: skip
+    own, other = (
+        log.moves(of, run.suite, rule.metric, k, "all", "all") for of in (run.run_id, baseline)
+    )
+    seen = _Measured(
+        estimate, lower, upper, -threshold,
+        (own.loss + other.gain) / tasks, (own.gain + other.loss) / tasks,
+    )  # fmt: skip
+    excluded = own.excluded + other.excluded
+    if seen.result == "pass":
+        why = f", at worst not below -{threshold}."
+    elif seen.result == "fail":
+        why = f", at best below -{threshold}."
+    elif lower >= -threshold:
+        why = (
+            f", which would pass, but not if the {excluded} excluded attempts of both runs had "
+            "counted against it."
+        )
+    elif upper < -threshold:
+        why = (
+            f", which would fail, but not if the {excluded} excluded attempts of both runs had "
+            "counted for it."
+        )
+    else:
+        few = _too_few(tasks, least)
+        why = f", and -{threshold} lies between these limits.{few}"
+    return Finding(
+        seen.result,
+        f"{name} is {_decimals(row['candidate'])}, in the baseline {_decimals(row['baseline'])}: "
+        f"a difference of {_decimals(estimate)} {seen.interval}{why}",
+        seen.to_settle(tasks, least, suite=suite),
+        **known,
+    )
+
+
+def _each_task(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
+    assert rule.k is not None
+    assert rule.threshold is not None
+    if rule.metric == "pass_hat_k":
+        p = rule.threshold ** (1 / rule.k)
+        least = least_attempts(rule.threshold, rule.k, confidence=log.confidence)
+    else:
+        p = 1 - (1 - rule.threshold) ** (1 / rule.k)
+        least = least_attempts(p, 1, confidence=log.confidence)
+    tasks = log.tails(run, p)
+    met = sum(task.at_least <= log.error for task in tasks)
+    missed = sum(task.at_most * len(tasks) <= log.error for task in tasks)
+    result = "fail" if missed else "pass" if met == len(tasks) else "inconclusive"
+    worst = min(tasks, key=lambda task: (task.c / task.n if task.n else 2, -task.n, task.task_id))
+    settle = "More attempts of the tasks that are neither."
+    if max(task.n for task in tasks) < least:
+        settle = f"At least {least} attempts of each task."
+    yield Finding(
+        result,
+        f"{met} of {len(tasks)} tasks are sure to reach {rule.threshold}, {missed} are sure not "
+        f"to; worst is {worst.task_id} ({worst.c} of {worst.n} passed).",
+        settle if result == "inconclusive" else None,
+        tasks=len(tasks),
+        estimate=met / len(tasks),
+    )
+
+
+def _coverage(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
+    assert rule.threshold is not None
+    part, whole = log.share(run, rule.metric)
+    tasks = run.told.get("tasks")
+    if part is None or not whole:
+        yield Finding(
+            "inconclusive",
+            "The log does not say how many attempts were to be made.",
+            "A log that says how many attempts were to be made.",
+            tasks=tasks,
+        )
+        return
+    # A share at its limit must not fall over it by rounding.
+    most = rule.threshold * whole * (1 + 1e-12)
+    yield Finding(
+        "pass" if part <= most else "fail",
+        f"{part} of {whole} {SHARES[rule.metric].said}, and {math.floor(most)} may be.",
+        tasks=tasks,
+        estimate=part / whole,
+    )
+
+
+def _regressed_tasks(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
+    baselines = log.baselines(run, rule.baseline)
+    if not baselines:
+        own = rule.baseline == run.run_id
+        yield Finding(
+            "inconclusive",
+            "The run is the baseline." if own else _NO_BASELINE,
+            _NAME_ONE,
+            rule.baseline,
+        )
+    for baseline in baselines:
+        yield _regressed(rule, run, log, baseline)
+
+
+def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
+    assert rule.threshold is not None
+    table = log.moved_tasks(run, baseline)
+    tested = [] if table is None else [row for row in table.to_dicts() if row["p"] is not None]
+    if not tested:
+        return Finding(
+            "inconclusive",
+            "No task has counted attempts in both runs.",
+            "A run over the tasks of the baseline.",
+            baseline,
+            tasks=None if table is None or not table.height else 0,
+        )
+    fell = [row for row in tested if row["moved"] and row["direction"] == "fell"]
+    least = min(row["least_p"] for row in tested)
+    if len(fell) > rule.threshold:
+        result = "fail"
+    elif least * len(tested) > log.error and least > log.error:
+        result = "inconclusive"
+    else:
+        result = "pass"
+    surest = min(fell, key=lambda row: (row["p"], row["task_id"])) if fell else None
+    return Finding(
+        result,
+        f"{len(fell)} of {len(tested)} tasks fell beyond chance"
+        + (f", the surest of them {surest['task_id']}." if surest else ".")
+        + (" With as few attempts, none could be seen to." if result == "inconclusive" else ""),
+        "More attempts of each task: see least_p in passk_task_comparisons."
+        if result == "inconclusive" else None,
+        baseline,
+        tasks=len(tested),
+        estimate=float(len(fell)),
+    )  # fmt: skip
+
+
+def _diagnostics(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
+    known = log.diagnostics(run)
+    # In the order of the table, whatever the rule's.
+    rows = [row for name, row in known.items() if name in rule.diagnostics]
+    tests = sum(row["p"] is not None for row in rows)
+    found = [
+        row["diagnostic"]
+        for row in rows
+        if row["verdict"] == "warning" and (row["p"] is None or row["p"] * tests <= log.error)
+    ]
+    unknown = [row["diagnostic"] for row in rows if row["verdict"] not in ("warning", "ok")]
+    looked_at = len(rows) - len(unknown)
+    if found:
+        result, reason = "fail", f"A warning of {', '.join(found)}."
+    elif not looked_at:
+        result, reason = "inconclusive", f"Nothing is known of {', '.join(unknown)}."
+    elif unknown:
+        result = "pass" if rule.all_diagnostics else "inconclusive"
+        reason = (
+            f"No warning of {looked_at} diagnostics; nothing is known of {', '.join(unknown)}."
+        )
+    else:
+        noun = "diagnostic" if len(rows) == 1 else "diagnostics"
+        result, reason = "pass", f"No warning of {len(rows)} {noun}."
+    settle = "More in the log: see advice in passk_diagnostics."
+    yield Finding(
+        result,
+        reason,
+        settle if result == "inconclusive" else None,
+        estimate=float(len(found)),
+    )
+
+
+_JUDGES: Final = {
+    "threshold": _thresholds,
+    "each_task": _each_task,
+    "drop": _drops,
+    "coverage": _coverage,
+    "regressed_tasks": _regressed_tasks,
+    "diagnostics": _diagnostics,
+}
+
+
+def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
+    """Judge a rule of every run that it is about.
+
+    Parameters
+    ----------
+    rule
+        The rule.
+    log
+        What is known.
+
+    Yields
+    ------
+    tuple
+        The run, and what was found; no run where the rule finds none.
+    """
+    chosen = [
+        run
+        for run in log.runs
+        if rule.suite in (None, run.suite)
+        and rule.agent in (None, run.agent)
+        and (rule.run in ("all", run.run_id) or (rule.run == "latest" and run.is_latest))
+    ]
+    if not chosen:
+        yield None, _unmatched(rule)
+    for run in chosen:
+        for finding in _JUDGES[rule.kind](rule, run, log):
+            yield run, finding
+
+
+def _unmatched(rule: Rule) -> Finding:
+    named = "" if rule.run in ("latest", "all") else f" named {rule.run}"
+    suite = "" if rule.suite is None else f" of the suite {rule.suite}"
+    agent = "" if rule.agent is None else f" by {rule.agent}"
+    return Finding(
+        "inconclusive",
+        f"No run is judged: the log has none{named}{suite}{agent}.",
+        "Such a run, or other names in the gate.",
+        rule.baseline,
+        rule.slice_name,
+        rule.slice_value or _UNKNOWN,
+    )
