@@ -109,6 +109,13 @@ PUBLIC_TABLES: Final = (
         ("suite", "run_id", "diagnostic"),
         ("run_id", "diagnostic", "verdict", "statistic", "p", "tasks", "finding"),
     ),
+    PublicTable(
+        "passk_gates",
+        "gate, run",
+        ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slice_value"),
+        ("gate", "run_id", "result", "rule", "estimate", "threshold", "reason"),
+        ("run_id", "suite", "k"),
+    ),
 )
 """Every public table, in the order of the way of the data."""
 

@@ -99,7 +99,9 @@
     {%- do mistakes.append(passk._var_mistake('scope', gate.scope, 'unseen (tasks like these) or suite (these tasks)')) -%}
   {%- endif -%}
   {%- set slices = [] -%}
-  {%- for slice in var('passk_slices', []) or [] -%}{%- do slices.append(slice if slice is string else slice.name) -%}{%- endfor -%}
+  {%- for slice in (var('passk_slices', []) if passk._is_list(var('passk_slices', [])) else []) -%}
+    {%- do slices.append(slice.name if slice is mapping else slice) -%}
+  {%- endfor -%}
   {%- if 'each' in gate and gate.each != 'task' and gate.each not in slices -%}
     {%- do mistakes.append(passk._var_mistake(
       'each', gate.each, 'task, or one of passk_slices, which is ' ~ (slices | tojson)

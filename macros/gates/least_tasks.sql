@@ -12,7 +12,7 @@
   {{- passk._check_count('least_attempts', 'k', k, 1) -}}
   {%- do passk._quantiles_of('least_attempts', confidence) -%}
   {%- set level = passk._setting('passk_confidence') if confidence is none else confidence -%}
-  {%- set error = (1 - level) | round(10) -%}
+  {%- set error = ((1 - level) | round(10)) * (1 + 1e-9) -%}
   {#- The least n with threshold^(n / k) <= error: twice as many until it holds, then halves. -#}
   {%- set span = namespace(low=0, high=1) -%}
   {%- for _ in range(60) -%}

@@ -131,7 +131,12 @@ judged_thresholds as (
       when tasks is null then 'The run has no task in ' || slice_name || coalesce(' ' || slice_value, '') || '.'
       when estimate is null then 'There is no ' || metric_name || ': ' || null_reason || '.'
       when estimate_lower is null
-        then metric_name || ' is ' || {{ passk._decimals('estimate') }} || ', of too few tasks for an interval.'
+        then metric_name || ' is ' || {{ passk._decimals('estimate') }}
+          || case
+            when scope = 'suite'
+              then ', but an interval for these tasks takes ' || {{ passk._whole('2 * k') }} || ' attempts of each.'
+            else ', of too few tasks for an interval.'
+          end
       else metric_name || ' is ' || {{ passk._decimals('estimate') }} || {{ interval }}
         || case
           when result = 'pass' then ': even the lower limit reaches ' || threshold_text || '.'
@@ -155,6 +160,8 @@ judged_thresholds as (
       when result <> 'inconclusive' then null
       when tasks is null then 'A run that has such tasks, or another slice in the gate.'
       when estimate is null then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task.'
+      when estimate_lower is null and scope = 'suite'
+        then 'At least ' || {{ passk._whole('2 * k') }} || ' counted attempts of every task.'
       when estimate_lower is null then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
       when estimate_lower >= threshold or estimate_upper < threshold then 'The excluded attempts, made again.'
       when tasks < least_tasks and estimate >= threshold
@@ -596,8 +603,7 @@ judged_diagnostics as (
       when warnings > 0 then 'A warning of ' || found_names || '.'
       when unknowns = diagnostics then 'Nothing is known of ' || unknown_names || '.'
       when unknowns > 0
-        then 'No warning of ' || {{ passk._whole('diagnostics - unknowns') }} || ' diagnostics; nothing is known of '
-          || unknown_names || '.'
+        then 'Nothing is known of ' || unknown_names || '; the others do not warn.'
       else 'No warning of ' || {{ passk._whole('diagnostics') }} || case when diagnostics = 1 then ' diagnostic.' else ' diagnostics.' end
     end as reason,
     case

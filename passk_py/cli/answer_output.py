@@ -45,6 +45,8 @@ def print_answer(
     with open_tables(database) as tables:
         answer = find_answer(tables, filters)
         pending = pending_changes(tables)
+        gates = tables.find("passk_gates")
+        has_gates = bool(gates and tables.rows(f"select 1 from {gates} limit 1"))
     if pending:
         again = command_line("build", database=database)
         session.note(f"{pending.sentence} `{again}` takes that in.")
@@ -64,7 +66,7 @@ def print_answer(
     for number, line in enumerate(listed):
         session.say(f"{' ' * len(_TABLES) if number else _TABLES}{line}")
     session.say("Next")
-    _say_next(session, database, answer)
+    _say_next(session, database, answer, has_gates=has_gates)
 
 
 def _print(session: Session, answer: Answer) -> None:
@@ -88,13 +90,15 @@ def _say_empty(session: Session, database: Path, answer: Answer, filters: Filter
         say_next(session, ("load a log", command_line("load", "FILE", database=database)))
 
 
-def _say_next(session: Session, database: Path, answer: Answer) -> None:
+def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bool) -> None:
     suite = answer.suites[0]
     best = answer.verdicts[suite.name][0].unattended.runs
     run = (best or suite.runs)[0].run_id
+    gates = [("do the rules hold", command_line("gate", database=database))] if has_gates else []
     steps = [
         ("task by task", command_line("show", "passk_tasks", "--run", run, database=database)),
         ("every k and estimator", command_line("show", "passk_suite_metrics", database=database)),
+        *gates,
         ("SQL against polars", command_line("validate", database=database)),
         ("tables as files", command_line("export", "--all", "-o", "tables", database=database)),
     ]

@@ -59,7 +59,7 @@ def command(session: Session, *, database: Path) -> int:
         ) from error
     loaded = _load(log, database)
     session.note(f"Loaded {loaded.rows_landed:,} attempts. Building the tables with dbt.")
-    report = run_build(session, database)
+    report = run_build(session, database, variables={"passk_gates": "demo"})
     if report.failed:
         say_build(session, report)
         session.result({"database": str(database), "failed": [n.name for n in report.failed]})

@@ -43,8 +43,8 @@ Row = dict[str, Any]
         "passk gate --run nightly --metric pass_hat_k --k 8 --min 0.95",
         "passk gate --run new --baseline old --metric pass_hat_k --k 4 --max-drop 0.03",
     )
-    + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, or the command could not run."
-    " Advisory gates (severity: warn or ignore) count for neither.",
+    + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, or none "
+    "could be judged. Advisory gates (severity: warn or ignore) count for neither.",
 )
 @database_option
 @click.option("--gate", "names", multiple=True, metavar="NAME", help="Only the gate of this name.")
@@ -92,6 +92,7 @@ Row = dict[str, Any]
 @pass_session
 def command(
     session: Session,
+    /,
     *,
     database: Path,
     names: tuple[str, ...],
@@ -147,7 +148,9 @@ def _exit_code(rows: Sequence[Row]) -> int:
 def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
     """Make a rule of the options, if any of them is given."""
     keys = {"least": "min", "most": "max"}
-    given = {keys.get(name, name): value for name, value in options.items() if value not in (None, ())}
+    given = {
+        keys.get(name, name): value for name, value in options.items() if value not in (None, ())
+    }
     if not given:
         return None
     if given.get("metric") == "regressed_tasks" and float(given.get("max", 0.5)).is_integer():
@@ -199,15 +202,10 @@ def _read(
 ) -> list[Rule]:
     from passk_py.gates import read_rules, rules_of
 
-    if one is not None:
-        given: Sequence[Mapping[str, Any]] = [one]
-    else:
-        assert path is not None
-        given = read_rules(path)
+    written = [] if path is None else read_rules(path)
+    given: Sequence[Mapping[str, Any]] = written if one is None else [one]
     try:
-        rules = rules_of(
-            given, deployment_k=settings.deployment_k, slices=list(settings.slices)
-        )
+        rules = rules_of(given, deployment_k=settings.deployment_k, slices=list(settings.slices))
     except PasskError as error:
         if one is None:
             raise

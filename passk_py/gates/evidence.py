@@ -74,7 +74,9 @@ class TaskTails(NamedTuple):
 
 def _tails(n: int, c: int, p: float) -> tuple[float, float]:
     """Give the chances of at least and of at most c passes among n attempts, each with chance p."""
-    chances = [math.comb(n, passes) * p**passes * (1 - p) ** (n - passes) for passes in range(n + 1)]
+    chances = [
+        math.comb(n, passes) * p**passes * (1 - p) ** (n - passes) for passes in range(n + 1)
+    ]
     return math.fsum(chances[c:]), math.fsum(chances[: c + 1])
 
 

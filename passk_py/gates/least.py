@@ -118,5 +118,6 @@ def least_attempts(threshold: float, k: int, *, confidence: float = 0.95) -> int
     _checked("least_attempts", threshold)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ArgumentError(f"least_attempts: k must be a whole number from 1; got {k!r}")
-    error = round(1 - confidence, 10)
+    # A chance that is the allowed one may come out above it by rounding.
+    error = round(1 - confidence, 10) * (1 + 1e-9)
     return _first(lambda n: threshold ** (n / k) <= error)

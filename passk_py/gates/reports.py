@@ -105,7 +105,9 @@ def junit(rows: Sequence[Row]) -> str:
     kinds = [_junit_kind(row) for row in rows]
     counts = {name: str(kinds.count(kind)) for name, kind in _JUNIT_COUNTS.items()}
     root = ET.Element("testsuites")
-    suite = ET.SubElement(root, "testsuite", name="passk gates", tests=str(len(rows)), **counts)
+    suite = ET.SubElement(
+        root, "testsuite", {"name": "passk gates", "tests": str(len(rows)), **counts}
+    )
     for row, kind in zip(rows, kinds, strict=True):
         name = _clean(f"{row['gate']}: {title(row)}")
         case = ET.SubElement(suite, "testcase", classname="passk.gates", name=name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.diagnostic_words import WORDS
@@ -92,9 +93,9 @@ class Rule:
     metric
         What it is about.
     k
-        The k of a metric that has one.
+        The k of a metric that has one, else 0.
     threshold
-        The number of the rule; None for diagnostics.
+        The number of the rule; 0 for diagnostics.
     scope
         ``unseen`` (tasks like these) or ``suite`` (these tasks).
     slice_name, slice_value
@@ -114,8 +115,8 @@ class Rule:
     gate: str
     kind: str
     metric: str
-    k: int | None = None
-    threshold: float | None = None
+    k: int = 0
+    threshold: float = 0.0
     scope: str | None = None
     slice_name: str = "all"
     slice_value: str | None = "all"
@@ -159,10 +160,6 @@ class Rule:
         named = "any diagnostic" if self.all_diagnostics else ", ".join(self.diagnostics)
         return f"no warning of {named}"
 
-    def of(self, run: str) -> Rule:
-        """Give the same rule for one run."""
-        return replace(self, run=run)
-
 
 def _kind(gate: Mapping[str, Any]) -> str:
     if "diagnostics" in gate:
@@ -182,6 +179,11 @@ def _is_count(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
+def _shown(value: object) -> str:
+    """Write a value as dbt's own messages do."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def _mistakes(
     gate: Mapping[str, Any], slices: Sequence[str] | None, ks: Sequence[int] | None
 ) -> list[str]:
@@ -199,7 +201,7 @@ def _mistakes(
     ]
 
     def must(name: str, what: str) -> None:
-        found.append(f"{name} is {gate.get(name)!r}, but must be {what}.")
+        found.append(f"{name} is {_shown(gate.get(name))}, but must be {what}.")
 
     metrics: tuple[str, ...] = {
         "coverage": (*SHARES, "regressed_tasks"),
@@ -212,7 +214,7 @@ def _mistakes(
     if not _is_count(k, 1):
         must("k", "an integer of at least 1")
     elif "k" in gate and ks is not None and k not in ks:
-        must("k", f"one of passk_ks, which is {list(ks)}")
+        must("k", f"one of passk_ks, which is {_shown(list(ks))}")
     value = gate[asks]
     if asks == "min" and not (_is_number(value) and 0 < value < 1):
         must("min", "a number between 0 and 1; no number of attempts shows that a chance is 1")
@@ -229,7 +231,7 @@ def _mistakes(
         elif value != "all":
             known = f"all, or one or more of {', '.join(WORDS)}"
             found += [
-                f"diagnostics is {name!r}, but must be {known}."
+                f"diagnostics is {_shown(name)}, but must be {known}."
                 for name in named
                 if name not in WORDS
             ]
@@ -237,7 +239,7 @@ def _mistakes(
         must("scope", "unseen (tasks like these) or suite (these tasks)")
     each = gate.get("each", "task")
     if not isinstance(each, str) or (slices is not None and each not in ("task", *slices)):
-        must("each", f"task, or one of passk_slices, which is {list(slices or ())}")
+        must("each", f"task, or one of passk_slices, which is {_shown(list(slices or ()))}")
     if kind == "threshold" and "slice_value" in gate and "each" not in gate:
         found.append("slice_value stands without each, which says of which slice it is.")
     for name in _TEXTS:
@@ -258,8 +260,8 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
         gate=gate["name"],
         kind=kind,
         metric=gate.get("metric", "diagnostics"),
-        k=gate.get("k", deployment_k) if has_k else None,
-        threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), None),
+        k=gate.get("k", deployment_k) if has_k else 0,
+        threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), 0.0),
         scope=gate.get("scope", {"threshold": "unseen", "drop": "suite"}.get(kind)),
         slice_name=gate["each"] if by_slice else "all",
         slice_value=gate.get("slice_value") if by_slice else "all",
@@ -317,7 +319,7 @@ def rules_of(
     for gate in gates:
         name = gate.get("name") if hasattr(gate, "get") else None
         if not isinstance(name, str) or not name:
-            mistakes.append(f"{gate!r} is no mapping with a name that is a text.")
+            mistakes.append(f"{_shown(gate)} is no mapping with a name that is a text.")
             continue
         if name in seen:
             mistakes.append(f"Two gates have the name {name!r}.")

@@ -23,6 +23,7 @@ VIEWS = (
     "passk_attempts",
     "passk_comparisons",
     "passk_diagnostics",
+    "passk_gates",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",

@@ -24,6 +24,7 @@ PUBLIC_MODELS: Final = (
     "passk_attempts",
     "passk_comparisons",
     "passk_diagnostics",
+    "passk_gates",
     "passk_missing_attempts",
     "passk_rejected_attempts",
     "passk_runs",

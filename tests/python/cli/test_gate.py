@@ -1,0 +1,182 @@
+"""``passk gate``: results, reasons, exit codes, and reports for CI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from defusedxml import ElementTree
+
+from passk_py.gates import reports
+from passk_py.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Demo, Said
+
+    Passk = Callable[..., Said]
+
+RELIABLE = ("--metric", "pass_hat_k", "--k", 4)
+
+
+def test_the_demos_gates_come_out_in_three_ways(passk: Passk, demo: Demo) -> None:
+    said = passk("gate", "--database", demo.database)
+    assert (said.code, said.err) == (1, "")
+    lines = said.out.splitlines()
+    heads = [line for line in lines if line and not line.startswith(" ")]
+    assert heads == [
+        "PASS          finds-an-answer · walker-2026-03 · puzzles",
+        "FAIL          no-worse-than-before · scout-2026-03 · puzzles · against scout-2026-02",
+        "INCONCLUSIVE  runs-unattended · tracer-2026-03 · puzzles",
+        "1 passes, 1 fails, 1 is inconclusive.",
+    ]
+    assert lines[1] == "              pass@4 at least 0.9 on tasks like these"
+    assert lines[2].endswith(": even the lower limit reaches 0.9.")
+    assert "To settle it: about" in said.out
+    assert max(map(len, lines)) <= 100
+
+
+def test_json_holds_the_rows_of_the_table(passk: Passk, demo: Demo) -> None:
+    said = passk("gate", "--database", demo.database, "--json").json
+    table = read_table("passk_gates", database=demo.database).drop("loaded_at")
+    assert sorted(said["gates"], key=lambda row: row["gate"]) == table.sort("gate").to_dicts()
+    assert (said["source"], said["exit_code"]) == ("passk_gates", 1)
+
+
+def test_one_gate_by_its_name(passk: Passk, demo: Demo) -> None:
+    assert passk("gate", "--gate", "finds-an-answer", "--database", demo.database).code == 0
+    assert passk("gate", "--gate", "runs-unattended", "--database", demo.database).code == 2
+    said = passk("gate", "--gate", "safe", "--database", demo.database)
+    assert said.code == 2
+    assert said.err.startswith("Error: There is no gate safe.\n")
+    assert "The gates are finds-an-answer, no-worse-than-before, runs-unattended." in said.err
+
+
+@pytest.mark.parametrize(("least", "code"), [(0.2, 0), (0.6, 1), (0.4, 2)])
+def test_one_rule_ends_with_0_1_or_2(passk: Passk, demo: Demo, least: float, code: int) -> None:
+    rule = ("--run", "walker-2026-03", *RELIABLE, "--min", least, "--database", demo.database)
+    said = passk("gate", *rule)
+    word = ["PASS", "FAIL", "INCONCLUSIVE"][code]
+    assert said.code == code
+    assert said.out.startswith(f"{word.ljust(14)}walker-2026-03 · puzzles\n")
+
+
+def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
+    runs = ("--run", "scout-2026-03", "--baseline", "scout-2026-02")
+    said = passk("gate", *runs, *RELIABLE, "--max-drop", 0.2, "--database", demo.database)
+    assert said.code == 0
+    assert "scout-2026-03 · puzzles · against scout-2026-02" in said.out
+    declared = passk("gate", "--database", demo.database, "--json").json["gates"]
+    (row,) = (row for row in declared if row["gate"] == "no-worse-than-before")
+    one = passk(
+        "gate", *runs, *RELIABLE, "--max-drop", 0.02, "--database", demo.database, "--json"
+    ).json
+    # Computed from the attempts, and the same as in the table.
+    assert one["source"] == "passk_attempts"
+    for name in ("estimate", "estimate_lower", "estimate_upper"):
+        assert one["gates"][0][name] == pytest.approx(row[name], rel=1e-9)
+    assert one["gates"][0]["reason"] == row["reason"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--min", 0.5), "metric is null, but must be one of pass_at_k, pass_hat_k."),
+        ((*RELIABLE, "--min", 3), "min is 3.0, but must be a number between 0 and 1;"),
+        (RELIABLE, "nothing is asked for; a gate has one of min, max, max_drop and diagnostics."),
+        ((*RELIABLE, "--min", 0.5, "--each", "colour"), 'each is "colour", but must be task'),
+        (("--rules", "gates.yml", "--k", 4), "--rules stands beside options that make a rule."),
+        (("--rules", "none.yml"), "none.yml can't be read: No such file or directory."),
+    ],
+)
+def test_wrong_rules_are_refused(
+    passk: Passk, demo: Demo, options: tuple[object, ...], said: str
+) -> None:
+    done = passk("gate", *options, "--database", demo.database)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"Error: {said}")
+
+
+def test_a_run_that_is_not_there_is_no_pass(passk: Passk, demo: Demo) -> None:
+    rule = ("--run", "other", *RELIABLE, "--min", 0.5)
+    said = passk("gate", *rule, "--database", demo.database)
+    assert said.code == 2
+    assert "No run is judged: the log has none named other." in said.out
+
+
+def test_a_file_of_rules(passk: Passk, demo: Demo, tmp_path: Path) -> None:
+    path = tmp_path / "gates.yml"
+    path.write_text(
+        "passk_gates:\n"
+        "- {name: high, metric: pass_hat_k, k: 4, min: 0.9, agent: walker, severity: warn}\n"
+        "- {name: low, metric: pass_hat_k, k: 4, min: 0.1, agent: walker}\n"
+        "- {name: each family, metric: pass_at_k, k: 1, min: 0.01, each: task, agent: walker}\n"
+        "- {name: sound, diagnostics: [drift], agent: walker}\n"
+        "- {name: few excluded, metric: excluded_attempts, max: 0.5, agent: walker}\n",
+        encoding="utf-8",
+    )
+    said = passk("gate", "--rules", path, "--database", demo.database)
+    assert "FAIL          high (advisory) · walker-2026-03 · puzzles" in said.out
+    assert said.out.endswith("4 pass, 1 fails, 0 are inconclusive.\n")
+    # What is advisory stops nothing.
+    assert said.code == 0
+    one = passk(
+        "gate", "--rules", path, "--gate", "low", "--database", demo.database, "--json"
+    ).json
+    assert [row["gate"] for row in one["gates"]] == ["low"]
+
+
+def test_reports_are_written(
+    passk: Passk, demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    xml, text, summary = (tmp_path / name for name in ("gates.xml", "gates.md", "summary.md"))
+    summary.write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv(reports.STEP_SUMMARY, str(summary))
+    passk("gate", "--junit", xml, "--markdown", text, "--step-summary", "--database", demo.database)
+    suite = ElementTree.parse(xml).getroot()[0]
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "3", "failures": "1", "errors": "1", "skipped": "0"}
+    assert [[child.tag for child in case] for case in suite] == [
+        ["system-out"], ["failure"], ["error"],
+    ]  # fmt: skip
+    table = text.read_text(encoding="utf-8")
+    assert table.startswith("## Gates\n\n1 passes, 1 fails, 1 is inconclusive.\n\n| gate | run |")
+    assert summary.read_text(encoding="utf-8") == f"before\n{table}\n"
+
+
+def test_no_step_to_summarize(passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(reports.STEP_SUMMARY, raising=False)
+    said = passk("gate", "--step-summary", "--database", demo.database)
+    assert said.code == 2
+    assert "There is no CI step to summarize" in said.err
+
+
+def test_a_report_that_cannot_be_written(passk: Passk, demo: Demo, tmp_path: Path) -> None:
+    said = passk("gate", "--junit", tmp_path / "no" / "g.xml", "--database", demo.database)
+    assert said.code == 2
+    assert "g.xml can't be written: No such file or directory." in said.err
+
+
+def test_without_gates_it_says_how_to_declare_one(passk: Passk, letters: Path) -> None:
+    said = passk("gate")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Error: No gate is declared.\n")
+    assert "passk_gates" in said.err
+    # A rule needs no declaration.
+    assert passk(
+        "gate", "--run", "old", "--metric", "pass_hat_k", "--k", 1, "--min", 0.01
+    ).code in (0, 2)
+
+
+def test_names_that_others_wrote_break_no_report() -> None:
+    row = {
+        "gate": "a|b", "run_id": "<x>\x00", "suite": "*s*", "slice_name": "all",
+        "slice_value": "all", "baseline_run_id": None, "rule": "r", "result": "fail",
+        "reason": "because [of](it)", "to_settle": None, "is_advisory": False,
+    }  # fmt: skip
+    case = ElementTree.fromstring(reports.junit([row]))[0][0]
+    assert case.get("name") == "a|b: <x>\ufffd · *s*"
+    (line,) = (line for line in reports.markdown([row]).splitlines() if line.startswith("| a"))
+    assert line.startswith("| a\\|b | \\<x\\>\x00 · \\*s\\* | r | ❌ fail | because \\[of\\](it) |")

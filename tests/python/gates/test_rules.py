@@ -1,0 +1,177 @@
+"""Rules: what they say, what is wrong with them, in dbt and in Python alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import pytest
+
+from passk_py.errors import PasskError
+from passk_py.gates import read_rules, rules_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Project
+
+RATE: Final = {"metric": "pass_hat_k", "k": 4}
+KS: Final = [1, 2, 4]
+BETWEEN: Final = "a number between 0 and 1; no number of attempts shows that a chance is 1"
+ONE_OF: Final = "a gate has one of min, max, max_drop and diagnostics."
+COMMON: Final = "name, run, suite, agent, severity, inconclusive"
+
+WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
+    ({}, [f"nothing is asked for; {ONE_OF}"]),
+    ({**RATE, "min": 0.5, "max_drop": 0.1}, [f"min and max_drop stand together; {ONE_OF}"]),
+    ({**RATE, "min": 1}, [f"min is 1, but must be {BETWEEN}."]),
+    ({**RATE, "min": "0.5"}, [f'min is "0.5", but must be {BETWEEN}.']),
+    ({**RATE, "min": True}, [f"min is true, but must be {BETWEEN}."]),
+    ({"min": 0.5}, ["metric is null, but must be one of pass_at_k, pass_hat_k."]),
+    ({"metric": "pass^k", "min": 0.5}, ['metric is "pass^k", but must be one of pass_at_k, pass_hat_k.']),
+    ({**RATE, "k": 3, "min": 0.5}, ["k is 3, but must be one of passk_ks, which is [1, 2, 4]."]),
+    ({**RATE, "k": 0, "min": 0.5}, ["k is 0, but must be an integer of at least 1."]),
+    ({**RATE, "max_drop": 1}, ["max_drop is 1, but must be a number from 0 to less than 1."]),
+    (
+        {"metric": "excluded_attempts", "max": 1.5},
+        ["max is 1.5, but must be a share, from 0 to 1."],
+    ),
+    (
+        {"metric": "tasks", "max": 1},
+        ['metric is "tasks", but must be one of excluded_attempts, missing_attempts, rejected_attempts,'
+         " regressed_tasks."],
+    ),
+    (
+        {"metric": "regressed_tasks", "max": 0.5},
+        ["max is 0.5, but must be a number of tasks, an integer of at least 0."],
+    ),
+    (
+        {"metric": "excluded_attempts", "max": 0.1, "k": 4},
+        [f"k has no meaning in a rule with max, which takes {COMMON}, metric, max."],
+    ),
+    (
+        {**RATE, "min": 0.5, "baseline": "r"},
+        [f"baseline has no meaning in a rule with min, which takes {COMMON}, metric, k, min, each,"
+         " slice_value, scope."],
+    ),
+    ({**RATE, "min": 0.5, "scope": "all"}, ['scope is "all", but must be unseen (tasks like these) or suite (these tasks).']),
+    ({**RATE, "min": 0.5, "each": "colour"}, ['each is "colour", but must be task, or one of passk_slices, which is ["domain"].']),
+    ({**RATE, "min": 0.5, "slice_value": "air"}, ["slice_value stands without each, which says of which slice it is."]),
+    ({**RATE, "min": 0.5, "run": 7, "suite": ""}, ["run is 7, but must be a text.", 'suite is "", but must be a text.']),
+    (
+        {**RATE, "min": 0.5, "severity": "fatal", "inconclusive": "fail"},
+        ['severity is "fatal", but must be error, warn or ignore.',
+         'inconclusive is "fail", but must be error, warn or ignore.'],
+    ),
+    ({"diagnostics": []}, ["diagnostics is [], but must be all, or a list of diagnostics."]),
+    (
+        {"diagnostics": ["drift", "luck"]},
+        ['diagnostics is "luck", but must be all, or one or more of serial_dependence, drift, shared_run_effect,'
+         " batch_effect, duplicate_seeds, duplicate_outputs, noisy_grader, temperature_zero, retry_until_pass,"
+         " window_gap, first_k_gap, dominant_tasks, jensen_bounds."],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("gate", "mistakes"), WRONG)
+def test_mistakes_are_named_in_python(gate: dict[str, Any], mistakes: list[str]) -> None:
+    with pytest.raises(PasskError) as caught:
+        rules_of([{"name": "g", **gate}], slices=["domain"], ks=KS)
+    lines = str(caught.value).splitlines()
+    assert [line for line in lines if line.startswith("  - ")] == [f"  - g: {m}" for m in mistakes]
+
+
+def test_dbt_says_the_same_of_all_of_them_at_once(make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    gates = [{"name": f"g{place}", **gate} for place, (gate, _) in enumerate(WRONG)]
+    gates += [{"name": "g0", **RATE, "min": 0.5}, cast("dict[str, Any]", 7), {"min": 0.5}]
+    refused = project.refused(
+        {"passk_gates": gates, "passk_ks": KS, "passk_slices": ["domain"], "passk_deployment_k": 4}
+    )
+    expected = [
+        f'passk_gates, "g{place}": {mistake}'
+        for place, (_, mistakes) in enumerate(WRONG)
+        for mistake in mistakes
+    ]
+    expected += [
+        'passk_gates has two gates of the name "g0".',
+        "passk_gates holds 7, but must hold mappings, each with a name that is a text.",
+        'passk_gates holds {"min": 0.5}, but must hold mappings, each with a name that is a text.',
+    ]
+    assert (
+        refused
+        == "\n  - ".join([f"passk: {len(expected)} vars are wrong.", *expected])
+        + "\nSee docs/vars.md for what each var takes."
+    )
+
+
+def test_no_list_of_rules_is_refused(make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    said = "but must be a list of rules, each a mapping with a name."
+    assert f'passk_gates is "x", {said}' in project.refused({"passk_gates": "x"})
+    assert "so that no diagnostic is computed" in project.refused(
+        {"passk_gates": [{"name": "g", "diagnostics": "all"}], "passk_diagnostics": False}
+    )
+
+
+def test_two_of_a_name_are_refused_in_python() -> None:
+    with pytest.raises(PasskError, match="Two gates have the name 'g'"):
+        rules_of([{"name": "g", **RATE, "min": 0.5}] * 2)
+    with pytest.raises(PasskError, match="7 is no mapping with a name that is a text"):
+        rules_of([cast("dict[str, Any]", 7)])
+
+
+@pytest.mark.parametrize(
+    ("gate", "text"),
+    [
+        ({**RATE, "min": 0.9}, "pass^4 at least 0.9 on tasks like these"),
+        ({"metric": "pass_at_k", "min": 0.9, "scope": "suite"}, "pass@6 at least 0.9 on these tasks"),
+        ({**RATE, "min": 0.9, "each": "domain"}, "pass^4 at least 0.9 on tasks like these, in each domain"),
+        (
+            {**RATE, "min": 0.9, "each": "domain", "slice_value": "air"},
+            "pass^4 at least 0.9 on tasks like these, in domain air",
+        ),
+        ({**RATE, "min": 0.9, "each": "task"}, "pass^4 of each task at least 0.9"),
+        ({**RATE, "max_drop": 0.03}, "pass^4 at most 0.03 below the baseline, on these tasks"),
+        ({"metric": "missing_attempts", "max": 0}, "at most 0 of the expected attempts missing"),
+        ({"metric": "regressed_tasks", "max": 1}, "at most 1 task worse than in the baseline"),
+        ({"diagnostics": "all"}, "no warning of any diagnostic"),
+        ({"diagnostics": ["drift", "noisy_grader"]}, "no warning of drift, noisy_grader"),
+    ],
+)  # fmt: skip
+def test_a_rule_in_words(gate: dict[str, Any], text: str) -> None:
+    (rule,) = rules_of([{"name": "g", **gate}], deployment_k=6)
+    assert rule.text == text
+
+
+# ---------------------------------------------------------------------------------------------
+# files of rules
+
+
+@pytest.mark.parametrize("lead", ["", "passk_gates:\n"])
+def test_a_file_is_a_list_or_vars(tmp_path: Path, lead: str) -> None:
+    path = tmp_path / "gates.yml"
+    path.write_text(f"{lead}- {{name: g, metric: pass_hat_k, k: 4, min: 0.5}}\n", encoding="utf-8")
+    assert read_rules(path) == [{"name": "g", **RATE, "min": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "holds no list of rules."),
+        ("passk_ks: [1]", "holds no list of rules."),
+        ("- {name: g", ", line 1, column 11: this is no YAML"),
+        (b"\xff\xfe\x00", "is no text in UTF-8."),
+    ],
+)
+def test_a_file_without_rules_is_refused(tmp_path: Path, text: str | bytes, said: str) -> None:
+    path = tmp_path / "gates.yml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(PasskError) as caught:
+        read_rules(path)
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PasskError, match=r"gates\.yml can't be read: No such file"):
+        read_rules(tmp_path / "gates.yml")

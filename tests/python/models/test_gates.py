@@ -1,0 +1,452 @@
+"""Gates: the table against polars, results worked by hand, and what a build stops on."""
+
+from __future__ import annotations
+
+import math
+import random
+from datetime import datetime
+from fractions import Fraction
+from math import comb
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import polars as pl
+import pytest
+
+import passk_py as pk
+from passk_py.tables import fetch_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from conftest import Project
+
+Rows = list[dict[str, Any]]
+
+VARS: Final = {
+    "passk_ks": [1, 2, 4, 5],
+    "passk_deployment_k": 4,
+    "passk_create_sql_functions": False,
+}
+KEY: Final = ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slice_value")
+LETTERS: Final = {"P": "passed", "F": "failed", "X": "excluded"}
+
+
+def _day(day: int) -> datetime:
+    return datetime(2026, 1, day)
+
+
+def run_of(name: str, tasks: Iterable[str], suite: str = "suite", **more: Any) -> Rows:
+    """Give a run from the letters of its tasks."""
+    return [
+        {
+            "run_id": name, "suite": suite, "task_id": f"t{task:03}", "attempt": number,
+            "outcome": LETTERS[letter], **more,
+        }
+        for task, letters in enumerate(tasks)
+        for number, letter in enumerate(letters, 1)
+    ]  # fmt: skip
+
+
+def build(project: Project, gates: Any, **more: Any) -> Rows:
+    """Build the gates and what they need, test them, and give their rows."""
+    variables = {**VARS, "passk_gates": gates, **more}
+    project.run(variables, select=["+passk_gates"])
+    return rows(project)
+
+
+def rows(project: Project) -> Rows:
+    return project.records(f"select * from passk_gates order by {', '.join(KEY)}")
+
+
+def is_near(actual: Any, expected: Any) -> bool:
+    if isinstance(actual, float) and isinstance(expected, float):
+        # As far as the quantiles of Student's t agree.
+        return math.isclose(actual, expected, rel_tol=2e-8, abs_tol=1e-12)
+    return bool(actual == expected)
+
+
+# ---------------------------------------------------------------------------------------------
+# SQL against polars
+
+RULES: Final[Rows] = [
+    {"name": "low", "metric": "pass_hat_k", "min": 0.1, "run": "all"},
+    {"name": "middle", "metric": "pass_hat_k", "k": 2, "min": 0.5, "run": "all"},
+    {"name": "high", "metric": "pass_at_k", "k": 1, "min": 0.99, "agent": "b", "severity": "warn"},
+    {"name": "here", "metric": "pass_hat_k", "k": 2, "min": 0.45, "scope": "suite", "run": "all"},
+    {"name": "too far", "metric": "pass_at_k", "k": 5, "min": 0.5},
+    {"name": "each domain", "metric": "pass_at_k", "k": 2, "min": 0.6, "each": "domain"},
+    {
+        "name": "one domain", "metric": "pass_hat_k", "k": 1, "min": 0.3, "each": "domain",
+        "slice_value": "air", "run": "all",
+    },
+    {
+        "name": "no domain", "metric": "pass_hat_k", "k": 1, "min": 0.3, "each": "domain",
+        "slice_value": "sea",
+    },
+    {"name": "each task", "metric": "pass_hat_k", "k": 2, "min": 0.5, "each": "task"},
+    {"name": "any try", "metric": "pass_at_k", "k": 4, "min": 0.2, "each": "task", "run": "all"},
+    {"name": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.05, "run": "all"},
+    {"name": "wide drop", "metric": "pass_at_k", "k": 1, "max_drop": 0.6, "scope": "unseen"},
+    {"name": "no drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0, "baseline": "a3"},
+    {"name": "odd pair", "metric": "pass_hat_k", "k": 1, "max_drop": 0.1, "baseline": "b1"},
+    {"name": "lost pair", "metric": "pass_hat_k", "k": 1, "max_drop": 0.1, "baseline": "gone"},
+    {"name": "excluded", "metric": "excluded_attempts", "max": 0.03, "run": "all"},
+    {"name": "missing", "metric": "missing_attempts", "max": 0},
+    {"name": "rejected", "metric": "rejected_attempts", "max": 0.5},
+    {"name": "worse", "metric": "regressed_tasks", "max": 0, "run": "all"},
+    {"name": "one worse", "metric": "regressed_tasks", "max": 1, "baseline": "a1", "run": "a2"},
+    {"name": "clean", "diagnostics": "all", "inconclusive": "error"},
+    {"name": "still", "diagnostics": ["drift", "batch_effect"], "severity": "ignore"},
+    {"name": "copies", "diagnostics": "duplicate_seeds"},
+    {"name": "nobody", "metric": "pass_hat_k", "min": 0.5, "agent": "zoe"},
+    {"name": "nothing", "metric": "missing_attempts", "max": 0, "run": "x9", "suite": "other"},
+]  # fmt: skip
+
+
+def noisy(seed: int) -> Rows:
+    """Make runs of two agents on two suites, with excluded attempts, ragged tasks and tags."""
+    chance = random.Random(seed)
+    found: Rows = []
+    runs = [("a1", "a", 0.8), ("a2", "a", 0.35), ("a3", "a", 0.85), ("b1", "b", 0.6)]
+    for suite, tasks in (("suite", 30), ("other", 3)):
+        for day, (run, agent, skill) in enumerate(runs, 1):
+            if (suite, run) == ("other", "b1"):
+                continue
+            for task in range(tasks):
+                n = chance.choice([4, 6, 8]) if suite == "suite" else 2
+                rate = chance.choice([0.02, skill, 1])
+                for number in range(1, n + 1):
+                    excluded = suite == "suite" and chance.random() < 0.03
+                    passed = chance.random() < rate
+                    found.append({
+                        "run_id": run, "suite": suite, "task_id": f"t{task}", "attempt": number,
+                        "outcome": "excluded" if excluded else "passed" if passed else "failed",
+                        "agent": agent, "loaded_at": _day(day),
+                        "tags": {"domain": chance.choice(["air", "land"])},
+                    })  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize(("on_short", "confidence"), [("null_suite", 0.95), ("eligible_only", 0.8)])
+def test_sql_and_polars_agree(project: Project, on_short: Any, confidence: float) -> None:
+    log = noisy(5)
+    project.land(log)
+    actual = build(
+        project, RULES, passk_slices=["domain"], passk_on_short=on_short,
+        passk_confidence=confidence,
+    )  # fmt: skip
+    with project.connect() as connection:
+        runs = fetch_frame(connection, "select * from passk_runs")
+    frame = pl.DataFrame(log)
+    expected = pk.judge_gates(
+        frame, RULES, runs=runs, k=4, confidence=confidence, on_short=on_short
+    ).to_dicts()
+
+    def key(row: dict[str, Any]) -> tuple[str, ...]:
+        return tuple(str(row[name] or "") for name in KEY)
+
+    assert [key(row) for row in sorted(actual, key=key)] == sorted(map(key, expected))
+    for row, other in zip(sorted(actual, key=key), sorted(expected, key=key), strict=True):
+        assert {n: (row[n], v) for n, v in other.items() if not is_near(row[n], v)} == {}, other
+    # The log is one on which rules can come out in every way.
+    results = {(row["metric"], row["result"]) for row in actual}
+    assert {result for _, result in results} == {"pass", "fail", "inconclusive"}
+    assert {row["gate"] for row in actual} == {rule["name"] for rule in RULES}
+    project.run({
+        **VARS, "passk_gates": RULES, "passk_slices": ["domain"], "passk_on_short": on_short,
+        "passk_confidence": confidence,
+    }, command="test", select=["passk_gates,test_name:passk_rows_hold"])  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------
+# worked by hand: each case is a suite, so that one build judges all of them
+
+
+class Case(NamedTuple):
+    """A log, a rule, and what must come out."""
+
+    log: dict[str, list[str]]
+    """Letters of the tasks, by run, the oldest first."""
+    rule: dict[str, Any]
+    result: str
+    reason: str
+    """How it ends; dots at the front stand for what is not looked at."""
+    to_settle: str | None = None
+
+
+CASES: Final = {
+    # (T + 1 - t) / (T + 2) with t = 2.0010 at 59 degrees and 2.0003 at 60: .94998 and .95081.
+    "58 perfect tasks": Case(
+        {"r": ["PP"] * 58}, {"metric": "pass_hat_k", "k": 2, "min": 0.95}, "inconclusive",
+        "pass^2 is 1.000 (0.950 to 1.000), and 0.95 lies between these limits. "
+        "It cannot pass with fewer than 59 tasks, and there are 58.", "At least 59 tasks.",
+    ),
+    "59 perfect tasks": Case(
+        {"r": ["PP"] * 59}, {"metric": "pass_hat_k", "k": 2, "min": 0.95}, "pass",
+        "pass^2 is 1.000 (0.951 to 1.000): even the lower limit reaches 0.95.",
+    ),
+    # 1 - 1.96 / 2 / T: .95 at 19.6.
+    "19 of this suite": Case(
+        {"r": ["PP"] * 19}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+        "inconclusive", "It cannot pass with fewer than 20 tasks, and there are 19.",
+        "At least 20 tasks.",
+    ),
+    "20 of this suite": Case(
+        {"r": ["PP"] * 20}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+        "pass", "pass@1 is 1.000 (0.951 to 1.000): even the lower limit reaches 0.95.",
+    ),
+    "too few attempts for this suite": Case(
+        {"r": ["PPP"] * 20}, {"metric": "pass_at_k", "k": 2, "min": 0.95, "scope": "suite"},
+        "inconclusive",
+        "pass@2 is 1.000, but an interval for these tasks takes 4 attempts of each.",
+        "At least 4 counted attempts of every task.",
+    ),
+    "an excluded attempt tips a pass": Case(
+        {"r": ["PP"] * 58 + ["PPX"]}, {"metric": "pass_hat_k", "k": 2, "min": 0.95},
+        "inconclusive", "which would pass, but not if the 1 excluded attempts had failed.",
+        "The excluded attempts, made again.",
+    ),
+    "a sure fail": Case(
+        {"r": ["FF"] * 20 + ["PF"] * 2}, {"metric": "pass_hat_k", "k": 1, "min": 0.24},
+        "fail", "even the upper limit is below 0.24.",
+    ),
+    # As passes they would add 20 / 3 / 22 = .30.
+    "excluded attempts tip a fail": Case(
+        {"r": ["FFX"] * 20 + ["PF"] * 2}, {"metric": "pass_hat_k", "k": 1, "min": 0.24},
+        "inconclusive", "which would fail, but not if the 20 excluded attempts had passed.",
+        "The excluded attempts, made again.",
+    ),
+    "at the threshold": Case(
+        {"r": ["P", "F"] * 50}, {"metric": "pass_hat_k", "k": 1, "min": 0.499},
+        "inconclusive", "and 0.499 lies between these limits.",
+        "Hardly anything: the estimate is too near the threshold.",
+    ),
+    "too few attempts": Case(
+        {"r": ["PPPP", "PPP"]}, {"metric": "pass_hat_k", "k": 4, "min": 0.5},
+        "inconclusive", "There is no pass^4: n < 4 in 1 of 2 tasks.",
+        "At least 4 counted attempts of every task.",
+    ),
+    "no such slice": Case(
+        {"r": ["PP"] * 3},
+        {"metric": "pass_hat_k", "k": 1, "min": 0.5, "each": "domain", "slice_value": "sea"},
+        "inconclusive", "The run has no task in domain sea.",
+        "A run that has such tasks, or another slice in the gate.",
+    ),
+    # z sqrt(1 / 2) / T = 1.386 / T: .03 at 46.2.
+    "46 equal tasks": Case(
+        {"old": ["PP"] * 46, "new": ["PP"] * 46}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
+        "inconclusive", "It cannot pass with fewer than 47 tasks, and there are 46.",
+        "At least 47 tasks.",
+    ),
+    "47 equal tasks": Case(
+        {"old": ["PP"] * 47, "new": ["PP"] * 47}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
+        "pass", "a difference of 0.000 (-0.029 to 0.029), at worst not below -0.03.",
+    ),
+    "a fall": Case(
+        {"old": ["PPPP"] * 30, "new": ["PFFF"] * 30}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.1},
+        "fail", "at best below -0.1.",
+    ),
+    "other tasks": Case(
+        {"old": ["PP"] * 30, "new": ["PP"] * 26}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.5},
+        "inconclusive",
+        "Only 26 of 30 tasks of the baseline are in both runs, fewer than 90 %.",
+        "A run over the tasks of the baseline.",
+    ),
+    "no baseline": Case(
+        {"r": ["PP"] * 30}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.5}, "inconclusive",
+        "There is no baseline: no earlier run of the agent on this suite, and no declared pair.",
+        "Another run of the agent, or a baseline that the gate names.",
+    ),
+    # .95^59 = .0485, .95^58 = .0510.
+    "a task of 58 attempts": Case(
+        {"r": ["P" * 58]}, {"metric": "pass_hat_k", "k": 1, "min": 0.95, "each": "task"},
+        "inconclusive",
+        "0 of 1 tasks are sure to reach 0.95, 0 are sure not to; worst is t000 (58 of 58 passed).",
+        "At least 59 attempts of each task.",
+    ),
+    "a task of 59 attempts": Case(
+        {"r": ["P" * 59]}, {"metric": "pass_hat_k", "k": 1, "min": 0.95, "each": "task"},
+        "pass",
+        "1 of 1 tasks are sure to reach 0.95, 0 are sure not to; worst is t000 (59 of 59 passed).",
+    ),
+    # 0.3 * 10 is not 3 in every order of rounding.
+    "a share at its limit": Case(
+        {"r": ["PPPPPPPXXX"]}, {"metric": "excluded_attempts", "max": 0.3}, "pass",
+        "3 of 10 attempts are excluded, and 3 may be.",
+    ),
+    "a share above its limit": Case(
+        {"r": ["PPPPPPPXXX"]}, {"metric": "excluded_attempts", "max": 0.29}, "fail",
+        "3 of 10 attempts are excluded, and 2 may be.",
+    ),
+    "missing is not known": Case(
+        {"r": ["PP"]}, {"metric": "missing_attempts", "max": 0.1}, "inconclusive",
+        "The log does not say how many attempts were to be made.",
+        "A log that says how many attempts were to be made.",
+    ),
+    # Fisher's exact test of 4 of 4 against 0 of 4: p = 2 / C(8, 4) = .029.
+    "a task got worse": Case(
+        {"old": ["PPPP"], "new": ["FFFF"]}, {"metric": "regressed_tasks", "max": 0}, "fail",
+        "1 of 1 tasks fell beyond chance, the surest of them t000.",
+    ),
+    # With 2 attempts p is 1 / 3 at the least.
+    "none could be seen": Case(
+        {"old": ["PP"], "new": ["FF"]}, {"metric": "regressed_tasks", "max": 0}, "inconclusive",
+        "0 of 1 tasks fell beyond chance. With as few attempts, none could be seen to.",
+        "More attempts of each task: see least_p in passk_task_comparisons.",
+    ),
+    "no order to speak of": Case(
+        {"r": ["PPPP"] * 3}, {"diagnostics": ["drift"]}, "inconclusive",
+        "Nothing is known of drift.", "More in the log: see advice in passk_diagnostics.",
+    ),
+    "no run": Case(
+        {"r": ["PP"]}, {"metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "other"},
+        "inconclusive", "No run is judged: the log has none named other of the suite no run.",
+        "Such a run, or other names in the gate.",
+    ),
+}  # fmt: skip
+
+N: Final = 30
+GRADED: Final = ["P" * c + "F" * (N - c) for c in range(N + 1)]
+MORE_GATES: Final = [
+    {"name": "needed", "suite": "at the threshold", "metric": "pass_hat_k", "k": 1, "min": 0.45},
+    {"name": "graded", "suite": "graded", "metric": "pass_hat_k", "k": 1, "min": 0.9, "each": "task"},
+    {"name": "moved", "suite": "moved", "metric": "pass_hat_k", "k": 2, "min": 0.5},
+    {"name": "latest", "suite": "order", "metric": "pass_hat_k", "k": 1, "min": 0.5},
+    {"name": "all", "suite": "order", "metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "all"},
+    {"name": "one", "suite": "order", "metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "y"},
+    {"name": "own", "suite": "order", "metric": "pass_hat_k", "k": 1, "max_drop": 0.9, "run": "x"},
+    {
+        "name": "rival", "suite": "order", "metric": "pass_hat_k", "k": 1, "max_drop": 0.9,
+        "run": "x", "baseline": "z",
+    },
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cases(make_project: Callable[[], Project]) -> Project:
+    project = make_project()
+    log: Rows = []
+    for suite, case in CASES.items():
+        for day, (run, tasks) in enumerate(case.log.items(), 1):
+            log += run_of(run, tasks, suite, started_at=_day(day))
+    log += run_of("r", GRADED, "graded")
+    log += run_of("r", ["PPFX", "PPPP", "PFFF"], "moved")
+    for run, agent, day in (("x", "a", 3), ("y", "a", 1), ("z", "b", 2)):
+        log += run_of(run, ["PP"] * 3, "order", agent=agent, started_at=_day(day))
+    project.land(log)
+    gates = [{"name": suite, "suite": suite, **case.rule} for suite, case in CASES.items()]
+    build(project, [*gates, *MORE_GATES], passk_slices=["domain"])
+    return project
+
+
+def gate(project: Project, name: str) -> Rows:
+    return [row for row in rows(project) if row["gate"] == name]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_worked_by_hand(cases: Project, name: str) -> None:
+    case = CASES[name]
+    # The newest run alone is judged.
+    (row,) = gate(cases, name)
+    assert row["result"] == case.result, row["reason"]
+    assert row["reason"].endswith(case.reason), row["reason"]
+    assert row["to_settle"] == case.to_settle
+    assert row["severity"] == {"fail": "error", "inconclusive": "warn"}.get(case.result)
+    if len(case.log) == 2:
+        assert (row["run_id"], row["baseline_run_id"]) == ("new", "old")
+
+
+def test_what_the_excluded_attempts_could_change(cases: Project) -> None:
+    """PPFX at k = 2: C(2,2)/C(3,2) = 1/3; had it failed 1/6, had it passed 3/6."""
+    ((excluded, loss, gain),) = cases.query(
+        f"select excluded, loss, gain from {cases.relation('int_passk__gate_bounds')} "
+        "where suite = 'moved'"
+    )
+    assert excluded == 1
+    assert math.isclose(loss, 1 / 3 - 1 / 6, rel_tol=1e-12)
+    assert math.isclose(gain, 1 / 2 - 1 / 3, rel_tol=1e-12)
+
+
+def test_more_tasks_that_would_settle_it(cases: Project) -> None:
+    """Half of 100 tasks pass: the lower limit of .40 or so must come up to .45."""
+    (row,) = gate(cases, "needed")
+    assert row["estimate"] == 0.5
+    needed = 100 * ((0.5 - row["estimate_lower"]) / 0.05) ** 2
+    assert 300 < needed < 400
+    assert row["to_settle"] == (
+        f"About {10 * math.ceil(needed / 10)} tasks like these, if the estimate stays."
+    )
+
+
+def test_each_task_is_judged_by_exact_tails(cases: Project) -> None:
+    """Against sums of rationals: at pass^1 >= 9/10, tasks of every c of n = 30."""
+    (row,) = gate(cases, "graded")
+    p = Fraction(9, 10)
+
+    def tail(counts: Iterable[int]) -> Fraction:
+        return sum((comb(N, j) * p**j * (1 - p) ** (N - j) for j in counts), Fraction(0))
+
+    error = Fraction(5, 100)
+    met = sum(tail(range(c, N + 1)) <= error for c in range(N + 1))
+    missed = sum(tail(range(c + 1)) * (N + 1) <= error for c in range(N + 1))
+    assert 0 < met < 3
+    assert 15 < missed < 30
+    assert row["result"] == "fail"
+    assert row["reason"] == (
+        f"{met} of 31 tasks are sure to reach 0.9, {missed} are sure not to; "
+        "worst is t000 (0 of 30 passed)."
+    )
+    assert row["estimate"] == pytest.approx(met / 31, rel=1e-12)
+
+
+def test_the_latest_run_of_each_agent_is_judged(cases: Project) -> None:
+    assert [row["run_id"] for row in gate(cases, "latest")] == ["x", "z"]
+    assert [row["run_id"] for row in gate(cases, "all")] == ["x", "y", "z"]
+    assert [row["run_id"] for row in gate(cases, "one")] == ["y"]
+
+
+def test_a_baseline_that_only_a_gate_names_is_for_that_gate(cases: Project) -> None:
+    assert [row["baseline_run_id"] for row in gate(cases, "own")] == ["y"]
+    assert [row["baseline_run_id"] for row in gate(cases, "rival")] == ["z"]
+    sources = cases.query(
+        "select distinct baseline_run_id, candidate_run_id, pair_source from passk_comparisons "
+        "where suite = 'order' order by 1"
+    )
+    assert sources == [("y", "x", "previous"), ("z", "x", "gate")]
+
+
+# ---------------------------------------------------------------------------------------------
+# what a build stops on
+
+
+def test_each_gate_has_its_severity(cases: Project) -> None:
+    gates = [
+        {
+            "name": f"{key} {severity}", "suite": "at the threshold", "metric": "pass_hat_k",
+            "k": 1, "min": least, key: severity,
+        }
+        for key, least in (("severity", 0.9), ("inconclusive", 0.5))
+        for severity in ("error", "warn", "ignore")
+    ]  # fmt: skip
+    found = build(cases, gates, passk_slices=["domain"])
+    assert {row["gate"]: (row["result"], row["severity"], row["is_advisory"]) for row in found} == {
+        "severity error": ("fail", "error", False),
+        "severity warn": ("fail", "warn", True),
+        "severity ignore": ("fail", "ignore", True),
+        "inconclusive error": ("inconclusive", "error", False),
+        "inconclusive warn": ("inconclusive", "warn", False),
+        "inconclusive ignore": ("inconclusive", "ignore", False),
+    }
+    variables = {**VARS, "passk_slices": ["domain"], "passk_gates": gates}
+    errors, warnings = "passk_gates_hold", "passk_gates_warn"
+    with pytest.raises(Exception, match=f"{errors}: Got 2 results"):
+        cases.run(variables, command="test", select=[errors])
+    done = cases.run(variables, command="test", select=[warnings])
+    (warned,) = (result for result in done if result.node.resource_type == "test")
+    assert (str(warned.status), warned.failures) == ("warn", 2)
+
+
+def test_without_gates_the_table_is_empty(cases: Project) -> None:
+    assert build(cases, [], passk_slices=["domain"]) == []
+    variables = {**VARS, "passk_slices": ["domain"], "passk_gates": []}
+    cases.run(variables, command="test", select=["passk_gates"])
