@@ -120,51 +120,47 @@ def _thresholds(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
             slice_value=rule.slice_value or _UNKNOWN,
         )
         return
-    suite = rule.scope == "suite"
-    of_least = least_tasks_of_suite if suite else lambda t, c: least_tasks(t, confidence=c)
     for value in wanted:
-        row = rows[value]
-        tasks = int(row["eligible_tasks"])
-        estimate = row[rule.metric]
-        ends = [
-            row[f"{rule.metric}{'_suite' if suite else ''}_{end}"] for end in ("lower", "upper")
-        ]
-        where_: dict[str, Any] = {
-            "slice_name": rule.slice_name, "slice_value": value, "tasks": tasks,
-            "estimate": estimate, "lower": ends[0], "upper": ends[1],
-        }  # fmt: skip
-        name = symbol(rule.metric, rule.k)
-        if estimate is None:
-            yield Finding(
-                "inconclusive",
-                f"There is no {name}: {row['null_reason']}.",
-                f"At least {rule.k} counted attempts of every task.",
-                **where_,
-            )
-            continue
-        if None in ends:
-            why, settle = (
-                "of too few tasks for an interval",
-                f"At least {of_least(rule.threshold, log.confidence)} tasks.",
-            )
-            if suite:
-                # What varies within a task is seen by twice as many attempts.
-                why = f"but an interval for these tasks takes {2 * rule.k} attempts of each"
-                settle = f"At least {2 * rule.k} counted attempts of every task."
-            yield Finding(
-                "inconclusive", f"{name} is {_decimals(estimate)}, {why}.", settle, **where_
-            )
-            continue
-        moves = log.moves(run.run_id, run.suite, rule.metric, rule.k, rule.slice_name, value)
-        seen = _Measured(estimate, *ends, rule.threshold, moves.loss / tasks, moves.gain / tasks)
-        least = of_least(rule.threshold, log.confidence)
-        yield Finding(
-            seen.result,
-            f"{name} is {_decimals(estimate)} {seen.interval}"
-            + _why_threshold(seen, rule.threshold, moves.excluded, tasks, least),
-            seen.to_settle(tasks, least, suite=suite),
-            **where_,
+        yield _threshold(rule, run, log, rows[value], value)
+
+
+def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: str) -> Finding:
+    suite = rule.scope == "suite"
+    infix = "_suite" if suite else ""
+    lower, upper = (row[f"{rule.metric}{infix}_{end}"] for end in ("lower", "upper"))
+    tasks, estimate = int(row["eligible_tasks"]), row[rule.metric]
+    known: dict[str, Any] = {
+        "slice_name": rule.slice_name, "slice_value": value, "tasks": tasks,
+        "estimate": estimate, "lower": lower, "upper": upper,
+    }  # fmt: skip
+    name = symbol(rule.metric, rule.k)
+    if estimate is None:
+        return Finding(
+            "inconclusive",
+            f"There is no {name}: {row['null_reason']}.",
+            f"At least {rule.k} counted attempts of every task.",
+            **known,
         )
+    if suite:
+        least = least_tasks_of_suite(rule.threshold, log.confidence)
+    else:
+        least = least_tasks(rule.threshold, confidence=log.confidence)
+    if lower is None or upper is None:
+        why, settle = "of too few tasks for an interval", f"At least {least} tasks."
+        if suite:
+            # What varies within a task is seen by twice as many attempts.
+            why = f"but an interval for these tasks takes {2 * rule.k} attempts of each"
+            settle = f"At least {2 * rule.k} counted attempts of every task."
+        return Finding("inconclusive", f"{name} is {_decimals(estimate)}, {why}.", settle, **known)
+    moves = log.moves(run.run_id, run.suite, rule.metric, rule.k, rule.slice_name, value)
+    seen = _Measured(estimate, lower, upper, rule.threshold, moves.loss / tasks, moves.gain / tasks)
+    return Finding(
+        seen.result,
+        f"{name} is {_decimals(estimate)} {seen.interval}"
+        + _why_threshold(seen, rule.threshold, moves.excluded, tasks, least),
+        seen.to_settle(tasks, least, suite=suite),
+        **known,
+    )
 
 
 def _why_threshold(seen: _Measured, threshold: float, excluded: int, tasks: int, least: int) -> str:
