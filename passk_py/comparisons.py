@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from functools import lru_cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import polars as pl
 
+from passk_py.distributions import normal_quantile, student_quantile, two_sided_p
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
+from passk_py.estimators.arguments import checked_confidence, checked_ks
 from passk_py.frames import DEFAULT_KS, task_counts
 
 if TYPE_CHECKING:
@@ -152,44 +153,6 @@ def _least_p(baseline_n: int, candidate_n: int) -> float:
 
 
 # ---------------------------------------------------------------------------------------------
-# distributions
-
-
-def _student_share(t: float, degrees: int) -> float:
-    """Give the chance that Student's t is between -t and t: the finite sums of its angle."""
-    angle = math.atan2(t, math.sqrt(degrees))
-    square = math.cos(angle) ** 2
-    term = total = 1.0 if degrees % 2 == 0 else math.cos(angle)
-    for i in range(2 + degrees % 2, degrees, 2):
-        term *= square * (i - 1) / i
-        total += term
-    if degrees % 2 == 0:
-        return math.sin(angle) * total
-    rest = math.sin(angle) * total if degrees > 1 else 0.0
-    return 2 / math.pi * (angle + rest)
-
-
-@lru_cache(maxsize=256)
-def _student_quantile(degrees: int, confidence: float) -> float:
-    """Give the t that the distribution is within with this chance, by bisection."""
-    low, high = 0.0, 1.0
-    while _student_share(high, degrees) < confidence:
-        high *= 2
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return middle
-        if _student_share(middle, degrees) < confidence:
-            low = middle
-        else:
-            high = middle
-
-
-def _normal_quantile(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-# ---------------------------------------------------------------------------------------------
 # the pairs
 
 
@@ -295,14 +258,14 @@ def _figures(sums: _Sums, confidence: float) -> dict[str, Any]:
     tasks = sums.eligible
     difference = sums.difference / tasks
     z = sums.difference / math.sqrt(sums.variance) if sums.variance > 0 else None
-    reach = _normal_quantile(confidence) * math.sqrt(sums.variance + 0.5) / tasks
+    reach = normal_quantile(confidence) * math.sqrt(sums.variance + 0.5) / tasks
     suite_lower, suite_upper = _limits(difference, reach)
     figures: dict[str, Any] = {
         "baseline": sums.baseline / tasks,
         "candidate": sums.candidate / tasks,
         "difference": difference,
         "z": z,
-        "p": None if z is None else math.erfc(abs(z) / math.sqrt(2)),
+        "p": None if z is None else two_sided_p(z),
         "difference_suite_lower": suite_lower,
         "difference_suite_upper": suite_upper,
     }
@@ -310,7 +273,7 @@ def _figures(sums: _Sums, confidence: float) -> dict[str, Any]:
         # Two more tasks, one that gets better in every try and one that gets worse.
         middle = sums.difference / (tasks + 2)
         spread = (sums.squares + 2 - (tasks + 2) * middle**2) / (tasks + 1)
-        wide = _student_quantile(tasks + 1, confidence) * math.sqrt(spread / (tasks + 2))
+        wide = student_quantile(tasks + 1, confidence) * math.sqrt(spread / (tasks + 2))
         lower, upper = _limits(middle, wide)
         figures |= {"difference_lower": lower, "difference_upper": upper}
     return figures
@@ -350,7 +313,7 @@ def _judged(row: dict[str, Any], sums: _Sums, confidence: float) -> dict[str, An
         }
     least, z = row["minimum_change"], row["z"]
     lower, upper = row["difference_suite_lower"], row["difference_suite_upper"]
-    if z is not None and abs(z) >= _normal_quantile(confidence):
+    if z is not None and abs(z) >= normal_quantile(confidence):
         verdict = "regression" if difference < 0 else "improvement"
         if abs(difference) < least:
             verdict = "below_threshold"
@@ -397,23 +360,6 @@ def _meaning(
         rose = f"rose by {_decimals(rates)}" if rates > _SAME else "did not change"
         said += f" pass@1 hides it: it {rose}."
     return said
-
-
-def _checked(function: str, ks: Iterable[int], confidence: float, change: float) -> list[int]:
-    chosen = [] if isinstance(ks, str) else list(ks)
-    if not chosen or not all(
-        isinstance(k, int) and not isinstance(k, bool) and k >= 1 for k in chosen
-    ):
-        raise ArgumentError(
-            f"{function}: ks must be whole numbers from 1, at least one of them; got {ks!r}"
-        )
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"{function}: confidence must be between 0 and 1; got {confidence!r}")
-    if not 0 <= change < 1:
-        raise ArgumentError(
-            f"{function}: minimum_change must be from 0 to less than 1; got {change!r}"
-        )
-    return sorted(set(chosen))
 
 
 def compare(
@@ -480,7 +426,12 @@ def compare(
     >>> row["verdict"], round(row["difference"], 3), round(row["z"], 3)
     ('regression', -0.5, -4.83)
     """
-    chosen = _checked("compare", ks, confidence, minimum_change)
+    chosen = checked_ks("compare", ks)
+    level = checked_confidence("compare", confidence)
+    if not 0 <= minimum_change < 1:
+        raise ArgumentError(
+            f"compare: minimum_change must be from 0 to less than 1; got {minimum_change!r}"
+        )
     if on_short not in ("null_suite", "eligible_only"):
         raise ArgumentError(
             f"compare: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
@@ -507,8 +458,8 @@ def compare(
                     "null_reason": _no_figures(pair.common.height, sums.eligible, k, whole=whole),
                 }
                 if row["null_reason"] is None:
-                    row |= _figures(sums, confidence)
-                rows.append(row | _judged(row, sums, confidence))
+                    row |= _figures(sums, level)
+                rows.append(row | _judged(row, sums, level))
     return pl.DataFrame({name: [row.get(name) for row in rows] for name in _TYPES}, schema=_TYPES)
 
 
@@ -573,8 +524,7 @@ def compare_tasks(
     >>> compare_tasks(log, "old", "new").select("direction", "moved", pl.col("p").round(4)).row(0)
     ('fell', True, 0.007)
     """
-    _checked("compare_tasks", [1], confidence, 0.0)
-    error = round(1 - confidence, 10)
+    error = round(1 - checked_confidence("compare_tasks", confidence), 10)
     tables = []
     for pair in _pairs("compare_tasks", attempts, baseline, candidate, suite, threshold):
         states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]

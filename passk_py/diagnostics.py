@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from passk_py.diagnostic_words import WORDS
+from passk_py.distributions import chi_square_tail, two_sided_p
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
-from passk_py.frames import _read
+from passk_py.estimators.arguments import checked_confidence
+from passk_py.frames import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -188,11 +190,10 @@ def diagnose(
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"diagnose: confidence must be between 0 and 1; got {confidence!r}")
+    level = checked_confidence("diagnose", confidence)
     rows: list[dict[str, Any]] = []
     for (run_id, suite), (tasks, loaded_at) in sorted(_runs(attempts, threshold).items()):
-        run = _Run(tasks, k, round(1 - confidence, 6))
+        run = _Run(tasks, k, round(1 - level, 6))
         for diagnostic, words in WORDS.items():
             said: _Result = _DIAGNOSTICS[diagnostic](run)
             meaning, advice = {
@@ -225,7 +226,7 @@ def _runs(
 ) -> dict[tuple[str, str], tuple[list[_Task], datetime | None]]:
     """Give the tasks of each run, their counted attempts in order."""
     frame = attempts.collect() if isinstance(attempts, pl.LazyFrame) else attempts
-    log = _read(frame, threshold).collect()
+    log = read_log(frame, threshold).collect()
     extra = {}
     for name, kind in _EXTRA.items():
         if name not in frame.columns:
@@ -281,17 +282,6 @@ def _runs(
 
 def _pass_hat(n: int, c: int, k: int) -> float:
     return math.comb(c, k) / math.comb(n, k)
-
-
-def _two_sided(z: float | None) -> float | None:
-    return None if z is None else math.erfc(abs(z) / math.sqrt(2))
-
-
-def _chi_square_tail(x: float, degrees: int) -> float:
-    """Wilson and Hilferty: the cube root of x / degrees is nearly normal."""
-    spread = 2 / (9 * degrees)
-    z = ((x / degrees) ** (1 / 3) - 1 + spread) / math.sqrt(spread)
-    return math.erfc(z / math.sqrt(2)) / 2
 
 
 @lru_cache(maxsize=4096)
@@ -370,7 +360,8 @@ class _Run:
         self, statistic: float | None, found: _Sum, finding: Callable[[float], str]
     ) -> _Result:
         """Give the result of a test whose z is that of a sum over tasks."""
-        z, p = found.z, _two_sided(found.z)
+        z = found.z
+        p = None if z is None else two_sided_p(z)
         enough = found.tasks >= _LEAST and z is not None
         return _Result(
             statistic,
@@ -448,7 +439,7 @@ def _shared_run_effect(run: _Run) -> _Result:
             * (n * sum(count**2 for count in by_number.values()) - passes**2)
             / (n * passes - sum(task.c**2 for task in tasks))
         )
-        p, phi = _chi_square_tail(q, n - 1), q / (n - 1)
+        p, phi = chi_square_tail(q, n - 1), q / (n - 1)
     verdict = run.verdict(p, len(tasks))
     if len(tasks) >= _LEAST and q is not None and phi is not None:
         finding = (

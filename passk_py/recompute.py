@@ -15,7 +15,7 @@ import polars as pl
 from passk_py import estimators as est
 from passk_py import frames
 from passk_py.parity import TOLERANCE
-from passk_py.suite_limits import SUITE_ENDS
+from passk_py.uncertainty import SUITE_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
