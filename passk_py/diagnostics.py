@@ -28,7 +28,7 @@ from passk_py.estimators.arguments import checked_confidence
 from passk_py.frames import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
 __all__ = ["diagnose"]
@@ -69,6 +69,8 @@ class _Task:
     name: str
     numbers: tuple[int, ...]
     passed: tuple[bool, ...]
+    read: bool
+    """Whether seeds, outputs and times are known."""
     seeds: tuple[int | None, ...]
     outputs: tuple[str | None, ...]
     times: tuple[datetime | None, ...]
@@ -133,6 +135,7 @@ def diagnose(
     attempts: pl.DataFrame | pl.LazyFrame,
     *,
     k: int = 4,
+    ordered: bool = True,
     confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
@@ -145,6 +148,8 @@ def diagnose(
         are used where they are there.
     k
         How many times in a row the agent must succeed once deployed.
+    ordered
+        Whether to ask what depends on the order of the attempts. If not, it is ``not_applicable``.
     confidence
         A test warns where p is below 1 less this.
     threshold
@@ -192,10 +197,12 @@ def diagnose(
         raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
     level = checked_confidence("diagnose", confidence)
     rows: list[dict[str, Any]] = []
-    for (run_id, suite), (tasks, loaded_at) in sorted(_runs(attempts, threshold).items()):
+    for run_id, suite, tasks, loaded_at in _runs(attempts, threshold):
         run = _Run(tasks, k, round(1 - level, 6))
         for diagnostic, words in WORDS.items():
-            said: _Result = _DIAGNOSTICS[diagnostic](run)
+            said = _NO_ORDER
+            if ordered or diagnostic not in _BY_ORDER:
+                said = _DIAGNOSTICS[diagnostic](run)
             meaning, advice = {
                 "warning": (words.effect, words.advice),
                 "ok": (words.fine, None),
@@ -223,11 +230,11 @@ def diagnose(
 
 def _runs(
     attempts: pl.DataFrame | pl.LazyFrame, threshold: float
-) -> dict[tuple[str, str], tuple[list[_Task], datetime | None]]:
-    """Give the tasks of each run, their counted attempts in order."""
+) -> Iterator[tuple[str, str, list[_Task], Any]]:
+    """Give run after run its tasks, their counted attempts in order, and its latest loaded_at."""
     frame = attempts.collect() if isinstance(attempts, pl.LazyFrame) else attempts
     log = read_log(frame, threshold).collect()
-    extra = {}
+    extra: dict[str, pl.Expr] = {}
     for name, kind in _EXTRA.items():
         if name not in frame.columns:
             extra[name] = pl.lit(None, kind).alias(name)
@@ -258,22 +265,36 @@ def _runs(
         )
         .filter(~pl.col("broken") & pl.all_horizontal(pl.col(name).is_not_null() for name in key))
     )
-    found: dict[tuple[str, str], tuple[list[_Task], datetime | None]] = {}
-    for row in tasks.iter_rows(named=True):
-        known, latest = found.setdefault((row["run_id"], row["suite"]), ([], None))
-        known.append(
-            _Task(
-                row["task_id"],
-                tuple(row["numbers"]),
-                tuple(row["passed"]),
-                tuple(row["seed"]),
-                tuple(row["output_hash"]),
-                tuple(row["started_at"]),
-            )
-        )
-        times = [one for one in (latest, row["latest"]) if one is not None]
-        found[row["run_id"], row["suite"]] = (known, max(times, default=None))
-    return found
+    for run in tasks.partition_by("run_id", "suite", maintain_order=True):
+        read = _read_tasks(run["task_id"].to_list(), run["passed"].list.len().to_list())
+        # Of the other tasks nothing more is made, which would be most of a large run's memory.
+        seen = {
+            task: (tuple(seeds), tuple(outputs), tuple(times))
+            for task, seeds, outputs, times in run.filter(pl.col("task_id").is_in(read))
+            .select("task_id", "seed", "output_hash", "started_at")
+            .iter_rows()
+        }
+        made = [
+            _Task(task, tuple(numbers), tuple(passed), task in seen, *seen.get(task, ((), (), ())))
+            for task, numbers, passed in run.select("task_id", "numbers", "passed").iter_rows()
+        ]
+        yield run["run_id"][0], run["suite"][0], made, run["latest"].max()
+
+
+def _read_tasks(tasks: list[str], attempts: list[int]) -> list[str]:
+    """Choose the tasks that are looked at: those whose digests come first."""
+    if sum(attempts) <= _MOST_READ:
+        return tasks
+    ranked = sorted(
+        zip(tasks, attempts, strict=True),
+        key=lambda task: (hashlib.md5(task[0].encode()).hexdigest(), task[0]),  # noqa: S324
+    )
+    so_far = accumulate(n for _, n in ranked)
+    return [
+        task
+        for place, ((task, _), total) in enumerate(zip(ranked, so_far, strict=True))
+        if total <= _MOST_READ or place < _LEAST_READ
+    ]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -333,16 +354,7 @@ class _Run:
         self.alpha = alpha
         self.informative = [task for task in tasks if task.informative]
         self.eligible = [task for task in tasks if task.n >= k]
-        by_digest = sorted(
-            tasks,
-            key=lambda task: (hashlib.md5(task.name.encode()).hexdigest(), task.name),  # noqa: S324
-        )
-        so_far = accumulate(task.n for task in by_digest)
-        self.read = [
-            task
-            for place, (task, attempts) in enumerate(zip(by_digest, so_far, strict=True))
-            if attempts <= _MOST_READ or place < _LEAST_READ
-        ]
+        self.read = [task for task in tasks if task.read]
 
     @property
     def some_read(self) -> str:
@@ -752,3 +764,23 @@ _DIAGNOSTICS: Final[dict[str, Callable[[_Run], _Result]]] = {
     "dominant_tasks": _dominant_tasks,
     "jensen_bounds": _jensen_bounds,
 }
+
+_BY_ORDER: Final = frozenset(
+    (
+        "serial_dependence",
+        "drift",
+        "shared_run_effect",
+        "retry_until_pass",
+        "window_gap",
+        "first_k_gap",
+    )
+)
+"""What is asked of the order of the attempts."""
+
+_NO_ORDER: Final = _Result(
+    None,
+    None,
+    0,
+    "not_applicable",
+    "The order of the attempts was not computed: the var passk_ordered_metrics is false.",
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from typing import TYPE_CHECKING, Final
 
@@ -93,6 +94,10 @@ def _say_next(session: Session, database: Path, answer: Answer) -> None:
     best = answer.verdicts[suite.name][0].unattended.runs
     run = (best or suite.runs)[0].run_id
     steps = [
+        ("what changed", command_line("compare", *two, database=database)) for two in _pair(answer)
+    ]
+    steps += [
+        ("can the log be trusted", command_line("diagnose", run, database=database)),
         ("task by task", command_line("show", "passk_tasks", "--run", run, database=database)),
         ("every k and estimator", command_line("show", "passk_suite_metrics", database=database)),
         ("SQL against polars", command_line("validate", database=database)),
@@ -102,3 +107,18 @@ def _say_next(session: Session, database: Path, answer: Answer) -> None:
         rejected = command_line("show", "passk_rejected_attempts", database=database)
         steps.insert(0, (f"{answer.rejected:,} rejected rows", rejected))
     say_next(session, *steps)
+
+
+def _pair(answer: Answer) -> list[tuple[str, str]]:
+    """Give two runs that are worth a look, if there are two: what hides a regression first."""
+    suite = answer.suites[0]
+    hidden = [
+        (one.before, one.after)
+        for verdict in answer.verdicts[suite.name]
+        for one in verdict.regressions
+    ]
+    of_one_agent = [
+        two for two in itertools.pairwise(suite.runs) if two[0].agent == two[1].agent is not None
+    ]
+    pairs = [*hidden, *of_one_agent, *itertools.pairwise(suite.groups[0])]
+    return [(before.run_id, after.run_id) for before, after in pairs[:1]]

@@ -223,14 +223,14 @@ def test_fishers_p_is_that_over_all_outcomes(project: Project) -> None:
         }
         p = Fraction(sum(w for w in ways.values() if w <= ways[y]), comb(a + b, b))
         ps[a, x, b, y] = p
-        assert found[a, x, b, y]["p"] == pytest.approx(float(p), rel=1e-12)
+        assert found[a, x, b, y]["p"] == pytest.approx(float(p), rel=1e-12, abs=0)
     for (a, _, b, _), row in found.items():
         least = min(p for (n, _, m, _), p in ps.items() if (n, m) == (a, b))
-        assert row["least_p"] == pytest.approx(float(least), rel=1e-12)
+        assert row["least_p"] == pytest.approx(float(least), rel=1e-12, abs=0)
         # Benjamini and Hochberg: the least q at which the task would be among those that are found.
         own = ps[a, row["baseline_c"], b, row["candidate_c"]]
         q = min(p * len(ps) / sum(o <= p for o in ps.values()) for p in ps.values() if p >= own)
-        assert row["p_adjusted"] == pytest.approx(float(min(q, 1)), rel=1e-12)
+        assert row["p_adjusted"] == pytest.approx(float(min(q, 1)), rel=1e-12, abs=0)
         assert row["moved"] == (q <= 0.05)
 
 
