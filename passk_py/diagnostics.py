@@ -69,6 +69,7 @@ class _Task:
     name: str
     numbers: tuple[int, ...]
     passed: tuple[bool, ...]
+    c: int
     read: bool
     """Whether seeds, outputs and times are known."""
     seeds: tuple[int | None, ...]
@@ -78,10 +79,6 @@ class _Task:
     @property
     def n(self) -> int:
         return len(self.passed)
-
-    @property
-    def c(self) -> int:
-        return sum(self.passed)
 
     @property
     def informative(self) -> bool:
@@ -275,7 +272,14 @@ def _runs(
             .iter_rows()
         }
         made = [
-            _Task(task, tuple(numbers), tuple(passed), task in seen, *seen.get(task, ((), (), ())))
+            _Task(
+                task,
+                tuple(numbers),
+                tuple(passed),
+                sum(passed),
+                task in seen,
+                *seen.get(task, ((), (), ())),
+            )
             for task, numbers, passed in run.select("task_id", "numbers", "passed").iter_rows()
         ]
         yield run["run_id"][0], run["suite"][0], made, run["latest"].max()

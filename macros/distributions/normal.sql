@@ -4,8 +4,9 @@
 {%- endmacro %}
 
 {#- Hart's rational approximation, which West 2005 takes up to 5 sqrt(2), and a continued fraction beyond. The approximation is
-    made for absolute accuracy: from 4 on it loses digits of the tail, 3e-9 of it at 7, so that the fraction begins at 4.1, and
-    has as many terms as it needs there. The other side is the difference of the tail from 1. -#}
+    made for absolute accuracy: from 4 on it loses digits of the tail, 3e-9 of it at 7, so that the fraction begins at 4.1. Its
+    rest after 12 terms is near the root t of t = x + 12.75 / t; cut off there it would be right to 1e-9 only. The other side
+    is the difference of the tail from 1. -#}
 {% macro default__normal_tail(z) -%}
 {%- set z_ = passk._as_double(z) -%}
 {%- set x = 'abs(' ~ z_ ~ ')' -%}
@@ -23,8 +24,8 @@
   {%- do numbers.append(sum_.sql) -%}
 {%- endfor -%}
 {%- set bell = 'exp(0 - ' ~ x ~ ' * ' ~ x ~ ' / 2)' -%}
-{%- set fraction = namespace(sql=x) -%}
-{%- for i in range(20, 0, -1) -%}
+{%- set fraction = namespace(sql='(' ~ x ~ ' + 24 / (' ~ x ~ ' + sqrt(' ~ x ~ ' * ' ~ x ~ ' + 51)))') -%}
+{%- for i in range(11, 0, -1) -%}
   {%- set fraction.sql = '(' ~ x ~ ' + ' ~ i ~ ' / ' ~ fraction.sql ~ ')' -%}
 {%- endfor -%}
 {%- set tail -%}
