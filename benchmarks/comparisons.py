@@ -27,6 +27,8 @@ from passk_py.landing.schema import ensure_landing
 from passk_py.project import build
 
 LEVEL: Final = 1.959963984540054
+TOO_OFTEN: Final = 0.07
+"""A size above this is printed with its setting."""
 
 POPULATIONS: Final[dict[str, Callable[[random.Random], float]]] = {
     "U-shaped": lambda dice: dice.betavariate(0.5, 0.5),
@@ -157,10 +159,10 @@ def size_and_power(repetitions: int) -> None:
                     seed = f"{change} {tasks} {population} {n}"
                     counts += attempts(seed, repetitions, tasks, n, population, change)
             rows = compared(counts, KS)
+            settings = [(population, n, k) for population in POPULATIONS for n, k in DESIGNS]
             found = [
                 row_of(rows, f"{change} {tasks} {population} {n}", "pass_hat_k", k)
-                for population in POPULATIONS
-                for n, k in DESIGNS
+                for population, n, k in settings
             ]
             parts = []
             for name in ("z_two_sided", "t_two_sided", "regression", "holds_no_change"):
@@ -168,6 +170,14 @@ def size_and_power(repetitions: int) -> None:
                 end = min(values) if name == "holds_no_change" else max(values)
                 parts.append(f"{name} {sum(values) / len(values):.3f} ({end:.3f})")
             print(f"{change}, {tasks} tasks: {', '.join(parts)}", flush=True)
+            for (population, n, k), one in zip(settings, found, strict=True):
+                if change == "none" and one["z_two_sided"] > TOO_OFTEN:
+                    print(
+                        f"  {population}, n = {n}, k = {k}: z {one['z_two_sided']:.3f}, "
+                        f"regression or improvement {one['regression'] + one['improvement']:.3f}, "
+                        f"insufficient {one['insufficient']:.3f}",
+                        flush=True,
+                    )
 
 
 def main() -> None:

@@ -11,19 +11,30 @@ from __future__ import annotations
 import math
 from collections import Counter
 from functools import lru_cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import polars as pl
 
+from passk_py.distributions import normal_quantile, student_quantile, two_sided_p
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
+from passk_py.estimators.arguments import checked_confidence, checked_ks
 from passk_py.frames import DEFAULT_KS, task_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["compare", "compare_tasks"]
+__all__ = [
+    "COMPARISON_COLUMNS",
+    "Pair",
+    "compare",
+    "compare_tasks",
+    "comparison_rows",
+    "has_moved",
+    "judged",
+    "pair_of",
+    "task_comparisons",
+]
 
 _METRICS: Final = ("pass_at_k", "pass_hat_k")
 _LEAST_TASKS: Final = 6
@@ -35,7 +46,7 @@ _SLACK: Final = 10**7
 _SAME: Final = 1e-12
 """Sums of the same rates in another order differ by less."""
 
-_TYPES: Final[dict[str, type[pl.DataType]]] = {
+COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     "suite": pl.String,
     "baseline_run_id": pl.String,
     "candidate_run_id": pl.String,
@@ -71,6 +82,7 @@ _TYPES: Final[dict[str, type[pl.DataType]]] = {
     "null_reason": pl.String,
     "meaning": pl.String,
 }
+"""What :func:`compare` gives."""
 
 
 class _Counts(NamedTuple):
@@ -110,7 +122,7 @@ def _estimate(metric: str, n: int, c: int, k: int) -> float:
     return (ways - math.comb(n - c, k)) / ways
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _ways(baseline_n: int, candidate_n: int, passes: int) -> tuple[tuple[int, int], ...]:
     """Give how many passes the candidate can be dealt, and in how many ways."""
     failures = baseline_n + candidate_n - passes
@@ -152,58 +164,69 @@ def _least_p(baseline_n: int, candidate_n: int) -> float:
 
 
 # ---------------------------------------------------------------------------------------------
-# distributions
-
-
-def _student_share(t: float, degrees: int) -> float:
-    """Give the chance that Student's t is between -t and t: the finite sums of its angle."""
-    angle = math.atan2(t, math.sqrt(degrees))
-    square = math.cos(angle) ** 2
-    term = total = 1.0 if degrees % 2 == 0 else math.cos(angle)
-    for i in range(2 + degrees % 2, degrees, 2):
-        term *= square * (i - 1) / i
-        total += term
-    if degrees % 2 == 0:
-        return math.sin(angle) * total
-    rest = math.sin(angle) * total if degrees > 1 else 0.0
-    return 2 / math.pi * (angle + rest)
-
-
-@lru_cache(maxsize=256)
-def _student_quantile(degrees: int, confidence: float) -> float:
-    """Give the t that the distribution is within with this chance, by bisection."""
-    low, high = 0.0, 1.0
-    while _student_share(high, degrees) < confidence:
-        high *= 2
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return middle
-        if _student_share(middle, degrees) < confidence:
-            low = middle
-        else:
-            high = middle
-
-
-def _normal_quantile(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-# ---------------------------------------------------------------------------------------------
 # the pairs
 
 
-class _Pair(NamedTuple):
-    """The tasks of two runs of a suite."""
+class Pair(NamedTuple):
+    """The tasks of two runs of a suite.
+
+    Parameters
+    ----------
+    suite, baseline_run_id, candidate_run_id
+        Which pair it is.
+    common
+        The tasks of both: ``task_id``, and n and c of each side.
+    baseline_only, candidate_only
+        How many tasks only one of them has.
+    """
 
     suite: str
+    baseline_run_id: str
+    candidate_run_id: str
     common: pl.DataFrame
     baseline_only: int
     candidate_only: int
 
+    @property
+    def missing(self) -> str | None:
+        """Which run has no task, in words; None if both have some."""
+        has_baseline = self.common.height + self.baseline_only > 0
+        has_candidate = self.common.height + self.candidate_only > 0
+        if has_baseline and has_candidate:
+            return None
+        which = "the candidate" if has_baseline else "the baseline"
+        return which if has_baseline or has_candidate else "either run"
+
     def histogram(self) -> Counter[_Counts]:
+        """Count the tasks of both runs that have the same counts."""
         columns = ("baseline_n", "baseline_c", "candidate_n", "candidate_c")
         return Counter(_Counts(*row) for row in self.common.select(columns).iter_rows())
+
+
+def pair_of(suite: str, baseline: str, candidate: str, counts: pl.DataFrame) -> Pair:
+    """Put two runs of a suite side by side.
+
+    Parameters
+    ----------
+    suite, baseline, candidate
+        Which pair.
+    counts
+        Tasks with ``run_id``, ``suite``, ``task_id``, ``n`` and ``c``, maybe of other runs too.
+
+    Returns
+    -------
+    Pair
+        The pair. A run of which there is no task leaves its side empty.
+    """
+    sides = [
+        counts.filter(pl.col("suite") == suite, pl.col("run_id") == run).select(
+            "task_id", pl.col("n").alias(f"{side}_n"), pl.col("c").alias(f"{side}_c")
+        )
+        for side, run in (("baseline", baseline), ("candidate", candidate))
+    ]
+    common = sides[0].join(sides[1], on="task_id").sort("task_id")
+    only = [side.height - common.height for side in sides]
+    return Pair(suite, baseline, candidate, common, only[0], only[1])
 
 
 def _pairs(
@@ -213,19 +236,17 @@ def _pairs(
     candidate: str,
     suite: str | None,
     threshold: float,
-) -> list[_Pair]:
+) -> list[Pair]:
     if baseline == candidate:
         raise ArgumentError(f"{function}: the baseline and the candidate are both {baseline!r}")
-    counts = task_counts(attempts.lazy(), threshold=threshold).collect()
-    runs = {
-        run: counts.filter(pl.col("run_id") == run, pl.col("n").is_not_null())
-        for run in (baseline, candidate)
-    }
-    suites = [set(of_run["suite"]) for of_run in runs.values()]
+    every = task_counts(attempts.lazy(), threshold=threshold).collect()
+    counts = every.filter(pl.col("n").is_not_null())
+    runs = (baseline, candidate)
+    suites = [set(counts.filter(pl.col("run_id") == run)["suite"]) for run in runs]
     for run, of_run in zip(runs, suites, strict=True):
         if not of_run or (suite is not None and suite not in of_run):
             where = "" if suite is None else f" in the suite {suite!r}"
-            known = counts["run_id"].unique().sort().to_list()
+            known = every["run_id"].unique().sort().to_list()
             raise PasskError(
                 f"{function}: there is no attempt of the run {run!r}{where}",
                 hint=f"The runs are {', '.join(known)}.",
@@ -236,18 +257,7 @@ def _pairs(
             f"{function}: {baseline!r} and {candidate!r} have no suite in common",
             hint="Two runs are compared on the tasks that both have.",
         )
-    found = []
-    for name in sorted(chosen):
-        sides = [
-            table.filter(pl.col("suite") == name).select(
-                "task_id", pl.col("n").alias(f"{side}_n"), pl.col("c").alias(f"{side}_c")
-            )
-            for side, table in zip(("baseline", "candidate"), runs.values(), strict=True)
-        ]
-        common = sides[0].join(sides[1], on="task_id").sort("task_id")
-        only = [side.height - common.height for side in sides]
-        found.append(_Pair(name, common, only[0], only[1]))
-    return found
+    return [pair_of(name, baseline, candidate, counts) for name in sorted(chosen)]
 
 
 class _Sums(NamedTuple):
@@ -295,14 +305,16 @@ def _figures(sums: _Sums, confidence: float) -> dict[str, Any]:
     tasks = sums.eligible
     difference = sums.difference / tasks
     z = sums.difference / math.sqrt(sums.variance) if sums.variance > 0 else None
-    reach = _normal_quantile(confidence) * math.sqrt(sums.variance + 0.5) / tasks
+    reach = normal_quantile(confidence) * math.sqrt(sums.variance + 0.5) / tasks
     suite_lower, suite_upper = _limits(difference, reach)
     figures: dict[str, Any] = {
         "baseline": sums.baseline / tasks,
         "candidate": sums.candidate / tasks,
         "difference": difference,
+        "rate_difference": sums.rate_difference / tasks,
         "z": z,
-        "p": None if z is None else math.erfc(abs(z) / math.sqrt(2)),
+        "p": None if z is None else two_sided_p(z),
+        "standard_error": math.sqrt(sums.variance) / tasks,
         "difference_suite_lower": suite_lower,
         "difference_suite_upper": suite_upper,
     }
@@ -310,7 +322,7 @@ def _figures(sums: _Sums, confidence: float) -> dict[str, Any]:
         # Two more tasks, one that gets better in every try and one that gets worse.
         middle = sums.difference / (tasks + 2)
         spread = (sums.squares + 2 - (tasks + 2) * middle**2) / (tasks + 1)
-        wide = _student_quantile(tasks + 1, confidence) * math.sqrt(spread / (tasks + 2))
+        wide = student_quantile(tasks + 1, confidence) * math.sqrt(spread / (tasks + 2))
         lower, upper = _limits(middle, wide)
         figures |= {"difference_lower": lower, "difference_upper": upper}
     return figures
@@ -322,21 +334,34 @@ def _decimals(number: float) -> str:
     return f"{sign}{thousandths // 1000}.{thousandths % 1000:03d}"
 
 
-def _judged(row: dict[str, Any], sums: _Sums, confidence: float) -> dict[str, Any]:
-    """Give the verdict, and what follows from it."""
+def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
+    """Give the verdict on figures, and what follows from it.
+
+    Parameters
+    ----------
+    row
+        One of :func:`comparison_rows`, before or after its figures are rounded otherwise.
+    confidence
+        Level of what is beyond chance.
+
+    Returns
+    -------
+    dict
+        ``verdict``, ``hidden_regression``, ``null_reason`` and ``meaning``.
+    """
     k, common = row["k"], row["common_tasks"]
     difference: Any = row.get("difference")
     of_baseline = common + row["baseline_only_tasks"]
-    reason = row.get("null_reason")
+    reason = row["no_figures"]
     if reason is None and 10 * common < _TENTHS * of_baseline:
         reason = (
             f"only {common} of {of_baseline} tasks of the baseline are in both runs,"
             " fewer than 90 %"
         )
-    if reason is None and sums.deciding < _LEAST_TASKS:
+    if reason is None and row["deciding_tasks"] < _LEAST_TASKS:
         reason = (
-            f"only {sums.deciding} of {sums.eligible} tasks could come out differently at k = {k},"
-            f" fewer than {_LEAST_TASKS}"
+            f"only {row['deciding_tasks']} of {row['eligible_tasks']} tasks could come out"
+            f" differently at k = {k}, fewer than {_LEAST_TASKS}"
         )
     name = f"pass{'^' if row['metric'] == 'pass_hat_k' else '@'}{k}"
     hidden = None if row["metric"] == "pass_at_k" or difference is None else False
@@ -350,14 +375,14 @@ def _judged(row: dict[str, Any], sums: _Sums, confidence: float) -> dict[str, An
         }
     least, z = row["minimum_change"], row["z"]
     lower, upper = row["difference_suite_lower"], row["difference_suite_upper"]
-    if z is not None and abs(z) >= _normal_quantile(confidence):
+    if z is not None and abs(z) >= normal_quantile(confidence):
         verdict = "regression" if difference < 0 else "improvement"
         if abs(difference) < least:
             verdict = "below_threshold"
     else:
         verdict = "equivalent" if -least < lower and upper < least else "inconclusive"
     if hidden is not None:
-        hidden = verdict == "regression" and sums.rate_difference >= -_SAME * sums.eligible
+        hidden = verdict == "regression" and row["rate_difference"] >= -_SAME
     near, far = (lower, upper) if difference >= 0 else (-upper, -lower)
     moved = (
         f"{name} {'fell' if difference < 0 else 'rose'} by {_decimals(difference).lstrip('-')} "
@@ -367,15 +392,11 @@ def _judged(row: dict[str, Any], sums: _Sums, confidence: float) -> dict[str, An
         "verdict": verdict,
         "hidden_regression": hidden,
         "null_reason": None,
-        "meaning": _meaning(
-            verdict, row, moved, name, sums.rate_difference / sums.eligible, hidden
-        ),
+        "meaning": _meaning(verdict, row, moved, name, hidden),
     }
 
 
-def _meaning(
-    verdict: str, row: dict[str, Any], moved: str, name: str, rates: float, hidden: bool | None
-) -> str:
+def _meaning(verdict: str, row: dict[str, Any], moved: str, name: str, hidden: bool | None) -> str:
     k, least = row["k"], _decimals(row["minimum_change"])
     if verdict == "below_threshold":
         return f"{moved}, less than the {least} that matter."
@@ -394,26 +415,10 @@ def _meaning(
         what = f"tasks succeed {often}"
     said = f"{moved}: {'fewer' if verdict == 'regression' else 'more'} {what}."
     if hidden:
+        rates = row["rate_difference"]
         rose = f"rose by {_decimals(rates)}" if rates > _SAME else "did not change"
         said += f" pass@1 hides it: it {rose}."
     return said
-
-
-def _checked(function: str, ks: Iterable[int], confidence: float, change: float) -> list[int]:
-    chosen = [] if isinstance(ks, str) else list(ks)
-    if not chosen or not all(
-        isinstance(k, int) and not isinstance(k, bool) and k >= 1 for k in chosen
-    ):
-        raise ArgumentError(
-            f"{function}: ks must be whole numbers from 1, at least one of them; got {ks!r}"
-        )
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"{function}: confidence must be between 0 and 1; got {confidence!r}")
-    if not 0 <= change < 1:
-        raise ArgumentError(
-            f"{function}: minimum_change must be from 0 to less than 1; got {change!r}"
-        )
-    return sorted(set(chosen))
 
 
 def compare(
@@ -480,39 +485,96 @@ def compare(
     >>> row["verdict"], round(row["difference"], 3), round(row["z"], 3)
     ('regression', -0.5, -4.83)
     """
-    chosen = _checked("compare", ks, confidence, minimum_change)
+    chosen = checked_ks("compare", ks)
+    level = checked_confidence("compare", confidence)
+    if not 0 <= minimum_change < 1:
+        raise ArgumentError(
+            f"compare: minimum_change must be from 0 to less than 1; got {minimum_change!r}"
+        )
     if on_short not in ("null_suite", "eligible_only"):
         raise ArgumentError(
             f"compare: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
         )
-    whole = on_short == "null_suite"
+    pairs = _pairs("compare", attempts, baseline, candidate, suite, threshold)
+    rows = [
+        row
+        for pair in pairs
+        for row in comparison_rows(
+            pair,
+            chosen,
+            confidence=level,
+            minimum_change=minimum_change,
+            whole_suite=on_short == "null_suite",
+        )
+    ]
+    return pl.DataFrame(
+        {name: [row.get(name) for row in rows] for name in COMPARISON_COLUMNS},
+        schema=COMPARISON_COLUMNS,
+    )
+
+
+def comparison_rows(
+    pair: Pair,
+    ks: Sequence[int],
+    *,
+    confidence: float,
+    minimum_change: float,
+    whole_suite: bool,
+) -> list[dict[str, Any]]:
+    """Compare a pair.
+
+    Parameters
+    ----------
+    pair
+        The tasks of two runs.
+    ks
+        The grid of k.
+    confidence
+        Level of the intervals, and of what is beyond chance.
+    minimum_change
+        The least difference that matters.
+    whole_suite
+        Whether a task with n < k in either run leaves no figures, rather than being left out.
+
+    Returns
+    -------
+    list of dict
+        A row for each metric and k, with the columns of :func:`compare`, and what it hides:
+        ``no_figures`` (why there are none), ``deciding_tasks`` (that could come out differently),
+        ``rate_difference`` (of the mean pass rates) and ``standard_error`` (of the difference, if
+        the two runs were the same).
+    """
+    histogram = pair.histogram()
+    common = pair.common.height
     rows = []
-    for pair in _pairs("compare", attempts, baseline, candidate, suite, threshold):
-        histogram = pair.histogram()
-        for metric in _METRICS:
-            for k in chosen:
-                sums = _sums(histogram, metric, k)
-                row: dict[str, Any] = {
-                    "suite": pair.suite,
-                    "baseline_run_id": baseline,
-                    "candidate_run_id": candidate,
-                    "metric": metric,
-                    "k": k,
-                    "common_tasks": pair.common.height,
-                    "baseline_only_tasks": pair.baseline_only,
-                    "candidate_only_tasks": pair.candidate_only,
-                    "eligible_tasks": sums.eligible,
-                    "informative_tasks": sums.informative,
-                    "minimum_change": minimum_change,
-                    "null_reason": _no_figures(pair.common.height, sums.eligible, k, whole=whole),
-                }
-                if row["null_reason"] is None:
-                    row |= _figures(sums, confidence)
-                rows.append(row | _judged(row, sums, confidence))
-    return pl.DataFrame({name: [row.get(name) for row in rows] for name in _TYPES}, schema=_TYPES)
+    for metric in _METRICS:
+        for k in ks:
+            sums = _sums(histogram, metric, k)
+            row: dict[str, Any] = {
+                "suite": pair.suite,
+                "baseline_run_id": pair.baseline_run_id,
+                "candidate_run_id": pair.candidate_run_id,
+                "metric": metric,
+                "k": k,
+                "common_tasks": common,
+                "baseline_only_tasks": pair.baseline_only,
+                "candidate_only_tasks": pair.candidate_only,
+                "eligible_tasks": sums.eligible,
+                "informative_tasks": sums.informative,
+                "deciding_tasks": sums.deciding,
+                "minimum_change": minimum_change,
+                "no_figures": _no_figures(pair, sums.eligible, k, whole=whole_suite),
+            }
+            if row["no_figures"] is None:
+                row |= _figures(sums, confidence)
+            rows.append(row | judged(row, confidence))
+    return rows
 
 
-def _no_figures(common: int, eligible: int, k: int, *, whole: bool) -> str | None:
+def _no_figures(pair: Pair, eligible: int, k: int, *, whole: bool) -> str | None:
+    common = pair.common.height
+    if pair.missing is not None:
+        return f"the suite has no attempt of {pair.missing}"
     if common == 0:
         return "no task is in both runs"
     if whole and eligible < common:
@@ -573,69 +635,90 @@ def compare_tasks(
     >>> compare_tasks(log, "old", "new").select("direction", "moved", pl.col("p").round(4)).row(0)
     ('fell', True, 0.007)
     """
-    _checked("compare_tasks", [1], confidence, 0.0)
-    error = round(1 - confidence, 10)
-    tables = []
-    for pair in _pairs("compare_tasks", attempts, baseline, candidate, suite, threshold):
-        states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]
-        tested = pl.DataFrame(
-            [(*one, _fisher(one), _least_p(one.baseline_n, one.candidate_n)) for one in states],
-            schema={
-                **dict.fromkeys(_Counts._fields, pl.Int64),
-                "p": pl.Float64,
-                "least_p": pl.Float64,
-            },
-            orient="row",
-        )
-        rates = [pl.col(f"{side}_c") / pl.col(f"{side}_n") for side in ("baseline", "candidate")]
-        balance = pl.col("candidate_c") * pl.col("baseline_n") - pl.col("baseline_c") * pl.col(
-            "candidate_n"
-        )
-        p = pl.col("p")
-        tables.append(
-            pair.common.join(tested, on=_Counts._fields, how="left", maintain_order="left")
-            .with_columns(
-                suite=pl.lit(pair.suite),
-                baseline_run_id=pl.lit(baseline),
-                candidate_run_id=pl.lit(candidate),
-                # 0 / 0 is NaN here, and null in SQL.
-                baseline_pass_rate=rates[0].fill_nan(None),
-                candidate_pass_rate=rates[1].fill_nan(None),
-                direction=pl.when(p.is_null())
-                .then(None)
-                .otherwise(balance.sign().replace_strict([-1, 0, 1], ["fell", "same", "rose"])),
-                null_reason=pl.when(p.is_not_null())
-                .then(None)
-                .when((pl.col("baseline_n") == 0) & (pl.col("candidate_n") == 0))
-                .then(pl.lit("no counted attempt in either run"))
-                .when(pl.col("baseline_n") == 0)
-                .then(pl.lit("no counted attempt in the baseline"))
-                .otherwise(pl.lit("no counted attempt in the candidate")),
-                scaled=p * p.count() / p.rank("max"),
-            )
-            .with_columns(
-                difference=pl.col("candidate_pass_rate") - pl.col("baseline_pass_rate"),
-                p_adjusted=pl.col("scaled")
-                .sort_by("p", descending=True, nulls_last=True)
-                .cum_min()
-                .gather(p.rank("ordinal", descending=True).cast(pl.Int64) - 1)
-                .clip(upper_bound=1.0),
-            )
-            .with_columns(moved=(pl.col("p_adjusted") <= error).fill_null(value=False))
-        )
-    return pl.concat(tables).select(
-        "suite",
-        "baseline_run_id",
-        "candidate_run_id",
-        "task_id",
-        *_Counts._fields,
-        "baseline_pass_rate",
-        "candidate_pass_rate",
-        "difference",
-        "p",
-        "p_adjusted",
-        "least_p",
-        "moved",
-        "direction",
-        "null_reason",
+    level = checked_confidence("compare_tasks", confidence)
+    pairs = _pairs("compare_tasks", attempts, baseline, candidate, suite, threshold)
+    return pl.concat([task_comparisons(pair, confidence=level) for pair in pairs])
+
+
+def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
+    """Compare the tasks of a pair, each for itself.
+
+    Parameters
+    ----------
+    pair
+        The tasks of two runs.
+    confidence
+        A task moved if its adjusted p is at most 1 less this.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per task, with the columns of :func:`compare_tasks`.
+    """
+    states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]
+    tested = pl.DataFrame(
+        [(*one, _fisher(one), _least_p(one.baseline_n, one.candidate_n)) for one in states],
+        schema={
+            **dict.fromkeys(_Counts._fields, pl.Int64),
+            "p": pl.Float64,
+            "least_p": pl.Float64,
+        },
+        orient="row",
     )
+    rates = [pl.col(f"{side}_c") / pl.col(f"{side}_n") for side in ("baseline", "candidate")]
+    balance = pl.col("candidate_c") * pl.col("baseline_n") - pl.col("baseline_c") * pl.col(
+        "candidate_n"
+    )
+    p = pl.col("p")
+    return (
+        pair.common.join(tested, on=_Counts._fields, how="left", maintain_order="left")
+        .with_columns(
+            suite=pl.lit(pair.suite),
+            baseline_run_id=pl.lit(pair.baseline_run_id),
+            candidate_run_id=pl.lit(pair.candidate_run_id),
+            # 0 / 0 is NaN here, and null in SQL.
+            baseline_pass_rate=rates[0].fill_nan(None),
+            candidate_pass_rate=rates[1].fill_nan(None),
+            direction=pl.when(p.is_null())
+            .then(None)
+            .otherwise(balance.sign().replace_strict([-1, 0, 1], ["fell", "same", "rose"])),
+            null_reason=pl.when(p.is_not_null())
+            .then(None)
+            .when((pl.col("baseline_n") == 0) & (pl.col("candidate_n") == 0))
+            .then(pl.lit("no counted attempt in either run"))
+            .when(pl.col("baseline_n") == 0)
+            .then(pl.lit("no counted attempt in the baseline"))
+            .otherwise(pl.lit("no counted attempt in the candidate")),
+            scaled=p * p.count() / p.rank("max"),
+        )
+        .with_columns(
+            difference=pl.col("candidate_pass_rate") - pl.col("baseline_pass_rate"),
+            p_adjusted=pl.col("scaled")
+            .sort_by("p", descending=True, nulls_last=True)
+            .cum_min()
+            .gather(p.rank("ordinal", descending=True).cast(pl.Int64) - 1)
+            .clip(upper_bound=1.0),
+        )
+        .with_columns(moved=has_moved("p_adjusted", confidence))
+        .select(
+            "suite",
+            "baseline_run_id",
+            "candidate_run_id",
+            "task_id",
+            *_Counts._fields,
+            "baseline_pass_rate",
+            "candidate_pass_rate",
+            "difference",
+            "p",
+            "p_adjusted",
+            "least_p",
+            "moved",
+            "direction",
+            "null_reason",
+        )
+    )
+
+
+def has_moved(p_adjusted: str, confidence: float) -> pl.Expr:
+    """Say whether a task moved, by the name of the column of its adjusted p."""
+    return (pl.col(p_adjusted) <= round(1 - confidence, 10)).fill_null(value=False)

@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from passk_py.diagnostic_words import WORDS
+from passk_py.distributions import chi_square_tail, two_sided_p
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
-from passk_py.frames import _read
+from passk_py.estimators.arguments import checked_confidence
+from passk_py.frames import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
 __all__ = ["diagnose"]
@@ -67,6 +69,9 @@ class _Task:
     name: str
     numbers: tuple[int, ...]
     passed: tuple[bool, ...]
+    c: int
+    read: bool
+    """Whether seeds, outputs and times are known."""
     seeds: tuple[int | None, ...]
     outputs: tuple[str | None, ...]
     times: tuple[datetime | None, ...]
@@ -74,10 +79,6 @@ class _Task:
     @property
     def n(self) -> int:
         return len(self.passed)
-
-    @property
-    def c(self) -> int:
-        return sum(self.passed)
 
     @property
     def informative(self) -> bool:
@@ -131,6 +132,7 @@ def diagnose(
     attempts: pl.DataFrame | pl.LazyFrame,
     *,
     k: int = 4,
+    ordered: bool = True,
     confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
@@ -143,6 +145,8 @@ def diagnose(
         are used where they are there.
     k
         How many times in a row the agent must succeed once deployed.
+    ordered
+        Whether to ask what depends on the order of the attempts. If not, it is ``not_applicable``.
     confidence
         A test warns where p is below 1 less this.
     threshold
@@ -188,13 +192,14 @@ def diagnose(
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"diagnose: confidence must be between 0 and 1; got {confidence!r}")
+    level = checked_confidence("diagnose", confidence)
     rows: list[dict[str, Any]] = []
-    for (run_id, suite), (tasks, loaded_at) in sorted(_runs(attempts, threshold).items()):
-        run = _Run(tasks, k, round(1 - confidence, 6))
+    for run_id, suite, tasks, loaded_at in _runs(attempts, threshold):
+        run = _Run(tasks, k, round(1 - level, 6))
         for diagnostic, words in WORDS.items():
-            said: _Result = _DIAGNOSTICS[diagnostic](run)
+            said = _NO_ORDER
+            if ordered or diagnostic not in _BY_ORDER:
+                said = _DIAGNOSTICS[diagnostic](run)
             meaning, advice = {
                 "warning": (words.effect, words.advice),
                 "ok": (words.fine, None),
@@ -222,11 +227,11 @@ def diagnose(
 
 def _runs(
     attempts: pl.DataFrame | pl.LazyFrame, threshold: float
-) -> dict[tuple[str, str], tuple[list[_Task], datetime | None]]:
-    """Give the tasks of each run, their counted attempts in order."""
+) -> Iterator[tuple[str, str, list[_Task], Any]]:
+    """Give run after run its tasks, their counted attempts in order, and its latest loaded_at."""
     frame = attempts.collect() if isinstance(attempts, pl.LazyFrame) else attempts
-    log = _read(frame, threshold).collect()
-    extra = {}
+    log = read_log(frame, threshold).collect()
+    extra: dict[str, pl.Expr] = {}
     for name, kind in _EXTRA.items():
         if name not in frame.columns:
             extra[name] = pl.lit(None, kind).alias(name)
@@ -257,22 +262,43 @@ def _runs(
         )
         .filter(~pl.col("broken") & pl.all_horizontal(pl.col(name).is_not_null() for name in key))
     )
-    found: dict[tuple[str, str], tuple[list[_Task], datetime | None]] = {}
-    for row in tasks.iter_rows(named=True):
-        known, latest = found.setdefault((row["run_id"], row["suite"]), ([], None))
-        known.append(
+    for run in tasks.partition_by("run_id", "suite", maintain_order=True):
+        read = _read_tasks(run["task_id"].to_list(), run["passed"].list.len().to_list())
+        # Of the other tasks nothing more is made, which would be most of a large run's memory.
+        seen = {
+            task: (tuple(seeds), tuple(outputs), tuple(times))
+            for task, seeds, outputs, times in run.filter(pl.col("task_id").is_in(read))
+            .select("task_id", "seed", "output_hash", "started_at")
+            .iter_rows()
+        }
+        made = [
             _Task(
-                row["task_id"],
-                tuple(row["numbers"]),
-                tuple(row["passed"]),
-                tuple(row["seed"]),
-                tuple(row["output_hash"]),
-                tuple(row["started_at"]),
+                task,
+                tuple(numbers),
+                tuple(passed),
+                sum(passed),
+                task in seen,
+                *seen.get(task, ((), (), ())),
             )
-        )
-        times = [one for one in (latest, row["latest"]) if one is not None]
-        found[row["run_id"], row["suite"]] = (known, max(times, default=None))
-    return found
+            for task, numbers, passed in run.select("task_id", "numbers", "passed").iter_rows()
+        ]
+        yield run["run_id"][0], run["suite"][0], made, run["latest"].max()
+
+
+def _read_tasks(tasks: list[str], attempts: list[int]) -> list[str]:
+    """Choose the tasks that are looked at: those whose digests come first."""
+    if sum(attempts) <= _MOST_READ:
+        return tasks
+    ranked = sorted(
+        zip(tasks, attempts, strict=True),
+        key=lambda task: (hashlib.md5(task[0].encode()).hexdigest(), task[0]),  # noqa: S324
+    )
+    so_far = accumulate(n for _, n in ranked)
+    return [
+        task
+        for place, ((task, _), total) in enumerate(zip(ranked, so_far, strict=True))
+        if total <= _MOST_READ or place < _LEAST_READ
+    ]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -281,17 +307,6 @@ def _runs(
 
 def _pass_hat(n: int, c: int, k: int) -> float:
     return math.comb(c, k) / math.comb(n, k)
-
-
-def _two_sided(z: float | None) -> float | None:
-    return None if z is None else math.erfc(abs(z) / math.sqrt(2))
-
-
-def _chi_square_tail(x: float, degrees: int) -> float:
-    """Wilson and Hilferty: the cube root of x / degrees is nearly normal."""
-    spread = 2 / (9 * degrees)
-    z = ((x / degrees) ** (1 / 3) - 1 + spread) / math.sqrt(spread)
-    return math.erfc(z / math.sqrt(2)) / 2
 
 
 @lru_cache(maxsize=4096)
@@ -343,16 +358,7 @@ class _Run:
         self.alpha = alpha
         self.informative = [task for task in tasks if task.informative]
         self.eligible = [task for task in tasks if task.n >= k]
-        by_digest = sorted(
-            tasks,
-            key=lambda task: (hashlib.md5(task.name.encode()).hexdigest(), task.name),  # noqa: S324
-        )
-        so_far = accumulate(task.n for task in by_digest)
-        self.read = [
-            task
-            for place, (task, attempts) in enumerate(zip(by_digest, so_far, strict=True))
-            if attempts <= _MOST_READ or place < _LEAST_READ
-        ]
+        self.read = [task for task in tasks if task.read]
 
     @property
     def some_read(self) -> str:
@@ -370,7 +376,8 @@ class _Run:
         self, statistic: float | None, found: _Sum, finding: Callable[[float], str]
     ) -> _Result:
         """Give the result of a test whose z is that of a sum over tasks."""
-        z, p = found.z, _two_sided(found.z)
+        z = found.z
+        p = None if z is None else two_sided_p(z)
         enough = found.tasks >= _LEAST and z is not None
         return _Result(
             statistic,
@@ -448,7 +455,7 @@ def _shared_run_effect(run: _Run) -> _Result:
             * (n * sum(count**2 for count in by_number.values()) - passes**2)
             / (n * passes - sum(task.c**2 for task in tasks))
         )
-        p, phi = _chi_square_tail(q, n - 1), q / (n - 1)
+        p, phi = chi_square_tail(q, n - 1), q / (n - 1)
     verdict = run.verdict(p, len(tasks))
     if len(tasks) >= _LEAST and q is not None and phi is not None:
         finding = (
@@ -761,3 +768,23 @@ _DIAGNOSTICS: Final[dict[str, Callable[[_Run], _Result]]] = {
     "dominant_tasks": _dominant_tasks,
     "jensen_bounds": _jensen_bounds,
 }
+
+_BY_ORDER: Final = frozenset(
+    (
+        "serial_dependence",
+        "drift",
+        "shared_run_effect",
+        "retry_until_pass",
+        "window_gap",
+        "first_k_gap",
+    )
+)
+"""What is asked of the order of the attempts."""
+
+_NO_ORDER: Final = _Result(
+    None,
+    None,
+    0,
+    "not_applicable",
+    "The order of the attempts was not computed: the var passk_ordered_metrics is false.",
+)

@@ -1,4 +1,4 @@
-"""Quantiles that intervals are made of: normal, Student's t and Beta.
+"""Distributions: quantiles that intervals are made of, and tails that are the p of tests.
 
 Few are asked for, one for each distinct state of a table, so they are computed to the last digits
 rather than fast, and by other means than in SQL, which integrates: two ways to the same number.
@@ -11,29 +11,11 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
-from passk_py.errors import PasskError
-
-__all__ = ["beta_quantile", "checked_confidence", "normal_quantile", "student_quantile"]
+__all__ = ["beta_quantile", "chi_square_tail", "normal_quantile", "student_quantile", "two_sided_p"]
 
 _TINY: Final = 1e-300
 _TERMS: Final = 5_000
 _STEPS: Final = 200
-
-
-def checked_confidence(function: str, confidence: float) -> float:
-    """Give a level of confidence, or refuse it.
-
-    Raises
-    ------
-    PasskError
-        If it is not between 0 and 1.
-    """
-    if isinstance(confidence, bool) or not 0.0 < confidence < 1.0:
-        raise PasskError(
-            f"{function}: confidence must be a number between 0 and 1; got {confidence!r}",
-            hint="For an interval of 95 %, give 0.95.",
-        )
-    return float(confidence)
 
 
 def normal_quantile(confidence: float) -> float:
@@ -55,6 +37,58 @@ def normal_quantile(confidence: float) -> float:
     1.95996398454
     """
     return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def two_sided_p(z: float) -> float:
+    """Compute the chance that a standard normal variable is as far from 0, to either side.
+
+    Parameters
+    ----------
+    z
+        How many standard deviations away it is.
+
+    Returns
+    -------
+    float
+        The chance.
+
+    Examples
+    --------
+    >>> two_sided_p(0.0), round(two_sided_p(-1.959963984540054), 12)
+    (1.0, 0.05)
+    """
+    return math.erfc(abs(z) / math.sqrt(2))
+
+
+def chi_square_tail(x: float, degrees: int) -> float:
+    """Compute the chance of a chi-square variable as large, or larger, by an approximation.
+
+    Parameters
+    ----------
+    x
+        From 0.
+    degrees
+        Degrees of freedom, from 1.
+
+    Returns
+    -------
+    float
+        The chance.
+
+    Notes
+    -----
+    The cube root of x / degrees is nearly normal, with the mean 1 - 2 / (9 degrees) and the
+    variance 2 / (9 degrees) (Wilson and Hilferty 1931). The SQL macro of the same name says how
+    far off it is.
+
+    Examples
+    --------
+    >>> round(chi_square_tail(18.307, 10), 3)
+    0.05
+    """
+    spread = 2 / (9 * degrees)
+    z = ((x / degrees) ** (1 / 3) - 1 + spread) / math.sqrt(spread)
+    return math.erfc(z / math.sqrt(2)) / 2
 
 
 @lru_cache(maxsize=65536)

@@ -27,10 +27,18 @@ import polars as pl
 
 from passk_py import estimators as est
 from passk_py.contract import KEY, OUTCOMES
-from passk_py.distributions import checked_confidence
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
-from passk_py.suite_limits import SUITE_ENDS, curve_shape, with_suite_limits
+from passk_py.estimators.arguments import checked_confidence, checked_ks
+from passk_py.uncertainty import (
+    SUITE_ENDS,
+    TASK_UNCERTAINTY,
+    covariance,
+    curve_shape,
+    scatter,
+    task_uncertainty,
+    with_suite_limits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +47,7 @@ __all__ = [
     "DEFAULT_KS",
     "UNTAGGED",
     "k_sweep",
+    "read_log",
     "suite_metrics",
     "task_counts",
     "task_metrics",
@@ -55,12 +64,6 @@ UNTAGGED: Final = "(untagged)"
 
 _TASK: Final = KEY[:3]
 _STATE_METRICS: Final = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
-_LIMITS: Final = ("pass_at_k_lower", "pass_at_k_upper", "pass_hat_k_lower", "pass_hat_k_upper")
-_UNCERTAINTY: Final = (
-    *_LIMITS,
-    *("within_pass_at_k", "pass_at_k_bayes", "spread_pass_at_k_bayes"),
-    *("within_pass_hat_k", "pass_hat_k_bayes", "spread_pass_hat_k_bayes"),
-)
 _WINDOW_COUNTS: Final = ("windows", "pass_windows", "fail_windows")
 _SUITE_MEANS: Final = (
     *_STATE_METRICS,
@@ -83,16 +86,6 @@ def _like(frame: FrameT, result: pl.LazyFrame) -> FrameT:
     if isinstance(frame, pl.DataFrame):
         return result.collect(engine="streaming")
     return result
-
-
-def _checked_ks(function: str, ks: Iterable[int]) -> list[int]:
-    values = [] if isinstance(ks, str) else list(ks)
-    whole = all(isinstance(k, int) and not isinstance(k, bool) and k >= 1 for k in values)
-    if not values or not whole:
-        raise ArgumentError(
-            f"{function}: ks must be whole numbers from 1, at least one of them; got {ks!r}"
-        )
-    return sorted(set(values))
 
 
 def _outcome(frame: pl.DataFrame | pl.LazyFrame) -> pl.Expr:
@@ -174,10 +167,31 @@ def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
     return value.fill_null(UNTAGGED)
 
 
-def _read(
+def read_log(
     frame: pl.DataFrame | pl.LazyFrame, threshold: float, slice_name: str | None = None
 ) -> pl.LazyFrame:
-    """Reduce a log to its key, the verdict and the value of one slice."""
+    """Reduce a log to its key, the verdict and the value of one slice.
+
+    Parameters
+    ----------
+    frame
+        A log of attempts, eager or lazy.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+    slice_name
+        A column, or a tag; by default no column ``slice_value`` is made.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Row for row: ``run_id``, ``suite``, ``task_id``, ``attempt``, and ``passed``, null where the
+        attempt is excluded.
+
+    Raises
+    ------
+    PasskError
+        If a column is missing or of the wrong type, or an outcome is unknown.
+    """
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
         raise PasskError(
             f"the attempts must be a polars frame, not {type(frame).__name__}",
@@ -323,33 +337,11 @@ def _states(
             est.pass_hat_k("n", "c", "k"),
             est.pass_at_k_plugin("n", "c", "k"),
             est.pass_hat_k_plugin("n", "c", "k"),
-            **({} if confidence is None else _uncertainty(confidence)),
+            **({} if confidence is None else task_uncertainty(confidence)),
         )
         .group_by("n", "c", maintain_order=True)
         .agg(pl.all())
     )
-
-
-def _uncertainty(confidence: float) -> dict[str, pl.Expr]:
-    """Give how sure the estimates of a task are: limits, variance, and a posterior.
-
-    An estimate's square less the estimate of twice as many draws is the unbiased estimate of its
-    variance. Under a uniform prior the posterior mean of p^k is pass^k of c + k passes among
-    n + 1 + k attempts, and that of (1 - p)^k the same with the failures.
-    """
-    n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
-    found: dict[str, pl.Expr] = {}
-    for metric, lucky in (("pass_at_k", n - c), ("pass_hat_k", c)):
-        estimate = est.pass_hat_k(n, lucky, k)
-        mean, square = (est.pass_hat_k(n + 1 + draws, lucky + draws, draws) for draws in (k, 2 * k))
-        found |= {
-            f"{metric}_lower": getattr(est, f"{metric}_lower")(n, c, k, confidence=confidence),
-            f"{metric}_upper": getattr(est, f"{metric}_upper")(n, c, k, confidence=confidence),
-            f"within_{metric}": (estimate**2 - est.pass_hat_k(n, lucky, 2 * k)).clip(0.0),
-            f"{metric}_bayes": 1 - mean if metric == "pass_at_k" else mean,
-            f"spread_{metric}_bayes": (square - mean**2).clip(0.0),
-        }
-    return found
 
 
 def _task_metrics(
@@ -388,7 +380,7 @@ def _task_metrics(
             nulls_equal=True,
             maintain_order="left",
         )
-        .explode("k", *_STATE_METRICS, *_UNCERTAINTY, *_WINDOW_COUNTS, empty_as_null=False)
+        .explode("k", *_STATE_METRICS, *TASK_UNCERTAINTY, *_WINDOW_COUNTS, empty_as_null=False)
     )
     by_order = {
         "pass_at_k_window": est.pass_at_k_from_windows("fail_windows", "windows"),
@@ -440,7 +432,7 @@ def task_counts(attempts: FrameT, *, threshold: float = 1.0) -> FrameT:
     >>> task_counts(log).select("n", "c", "excluded", "first_pass_rank").row(0)
     (2, 1, 1, 2)
     """
-    table = _ordered_tasks(_read(attempts, threshold), _TASK, ())
+    table = _ordered_tasks(read_log(attempts, threshold), _TASK, ())
     columns = ("attempts", "n", "c", "excluded", "first_pass_rank", "first_fail_rank")
     return _like(attempts, table.select(*_TASK, *columns))
 
@@ -484,7 +476,7 @@ def task_metrics(
     Raises
     ------
     ArgumentError
-        If ks holds anything but whole numbers from 1.
+        If ks holds anything but whole numbers from 1, or confidence is not between 0 and 1.
     PasskError
         If a column is missing or of the wrong type, or an outcome is unknown.
 
@@ -498,34 +490,13 @@ def task_metrics(
     >>> task_metrics(log, ks=(1, 3, 4)).select(columns).rows()[1:]
     [(3, 1.0, 0.0, 0.0, None), (4, None, None, None, 'n = 3 < k = 4')]
     """
-    chosen = _checked_ks("task_metrics", ks)
+    chosen = checked_ks("task_metrics", ks)
     level = checked_confidence("task_metrics", confidence)
-    log = _read(attempts, threshold)
+    log = read_log(attempts, threshold)
     table = _task_metrics(log, _TASK, chosen, ordered=ordered, confidence=level)
     shown: tuple[str, ...] = (*_with_limits(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
     columns = ("k", "n", "c", "excluded", *shown, "windows", *_SUITE_MEANS[4:])
     return _like(attempts, table.select(*_TASK, *columns, "null_reason"))
-
-
-def _covariance(x: pl.Expr, y: pl.Expr) -> pl.Expr:
-    """Give the sample covariance of two columns that are null in the same rows."""
-    pairs = x.count()
-    about = ((x - x.mean()) * (y - y.mean())).sum() / (pairs - 1)
-    return pl.when(pairs > 1).then(about)
-
-
-def _scatter(eligible: pl.Expr) -> dict[str, pl.Expr]:
-    """Give what the limits of a suite's means need of its eligible tasks."""
-    found: dict[str, pl.Expr] = {}
-    for metric in ("pass_at_k", "pass_hat_k"):
-        within = pl.col(f"within_{metric}").filter(eligible)
-        found |= {
-            f"var_{metric}": pl.col(metric).filter(eligible).var(),
-            f"within_{metric}": pl.when(within.null_count() == 0).then(within.sum()),
-            f"{metric}_bayes": pl.col(f"{metric}_bayes").filter(eligible).mean(),
-            f"spread_{metric}_bayes": pl.col(f"spread_{metric}_bayes").filter(eligible).sum(),
-        }
-    return found
 
 
 def _with_limits(metrics: Iterable[str]) -> list[str]:
@@ -563,8 +534,8 @@ def _suite(
             pass_1=rate.mean(),
             var_pass_1=rate.var(),
             informative_tasks=(eligible & (c > 0) & (c < n)).sum().cast(pl.Int64),
-            covariance=_covariance(rate, pl.when(eligible).then(pl.col("pass_hat_k"))),
-            **_scatter(eligible),
+            covariance=covariance(rate, pl.when(eligible).then(pl.col("pass_hat_k"))),
+            **scatter(eligible),
             **{name: pl.when(eligible).then(pl.col(name)).mean() for name in _SUITE_MEANS},
         )
     )
@@ -685,7 +656,7 @@ def suite_metrics(
     Raises
     ------
     ArgumentError
-        If ks, on_short or slices can't be right.
+        If ks, on_short, slices or confidence can't be right.
     PasskError
         If a column is missing or of the wrong type, or an outcome is unknown.
 
@@ -703,7 +674,7 @@ def suite_metrics(
     >>> suite_metrics(log, ks=(1, 2)).select("k", "pass_at_k", "pass_hat_k").rows()
     [(1, 0.75, 0.75), (2, 1.0, 0.5)]
     """
-    chosen = _checked_ks("suite_metrics", ks)
+    chosen = checked_ks("suite_metrics", ks)
     if on_short not in ("null_suite", "eligible_only"):
         raise ArgumentError(
             f"suite_metrics: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
@@ -717,7 +688,7 @@ def suite_metrics(
         )
     parts = [
         _suite(
-            _read(attempts, threshold, name),
+            read_log(attempts, threshold, name),
             name,
             chosen,
             whole_suite=on_short == "null_suite",
@@ -772,7 +743,7 @@ def tasks(
     ('consistent', 2)
     """
     words = est.task_class("n", "c", consistent_rate=consistent_rate, incapable_rate=incapable_rate)
-    table = _ordered_tasks(_read(attempts, threshold), _TASK, ()).select(
+    table = _ordered_tasks(read_log(attempts, threshold), _TASK, ()).select(
         *_TASK,
         "attempts",
         "n",
@@ -818,7 +789,7 @@ def k_sweep(frame: FrameT, ks: Iterable[int], *, n: str = "n", c: str = "c") -> 
     >>> k_sweep(pl.DataFrame({"n": [2], "c": [1]}), (1, 2, 3)).rows()
     [(2, 1, 1, 0.5, 0.5), (2, 1, 2, 1.0, 0.0), (2, 1, 3, None, None)]
     """
-    chosen = _checked_ks("k_sweep", ks)
+    chosen = checked_ks("k_sweep", ks)
     names = frame.lazy().collect_schema().names()
     new = ["k", "pass_at_k", "pass_hat_k"]
     missing = [name for name in (n, c) if name not in names]

@@ -1,8 +1,11 @@
 """The public tables, computed from attempts in polars with the column names of SQL.
 
-What is written for people (``warnings``) is left out, and of ``null_reason`` only whether there is
-one is worth comparing. ``loaded_at`` is left out because it counts refused copies too, which are
-no attempts: a batch of nothing else makes a table younger than its attempts.
+What is written for people (``warnings``) is left out, or compared by its words, and of the
+``null_reason`` of metrics only whether there is one is worth comparing. ``loaded_at`` is left out
+because it counts refused copies too, which are no attempts: a batch of nothing else makes a table
+younger than its attempts.
+
+Two runs are compared in :mod:`passk_py.recompute_pairs`.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import polars as pl
 
 from passk_py import estimators as est
 from passk_py import frames
+from passk_py.diagnostics import diagnose
 from passk_py.parity import TOLERANCE
-from passk_py.suite_limits import SUITE_ENDS
+from passk_py.uncertainty import SUITE_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,12 +27,15 @@ if TYPE_CHECKING:
     from passk_py.settings import Settings
 
 __all__ = [
+    "APPROXIMATED_P",
     "IDENTITY",
     "RUN",
     "TASK",
     "Recomputed",
     "described",
+    "diagnostics",
     "identities",
+    "run_times",
     "runs",
     "shares",
     "suite_metrics",
@@ -48,6 +55,20 @@ _PER_TERM: Final = 2.0**-53 / TOLERANCE
 
 _QUANTILE: Final = pl.lit(1000.0)
 """What quantiles are off by, in units of what is tolerated: they are found in two ways."""
+
+APPROXIMATED_P: Final = 1000 * pl.col("p") + 1e-280
+"""What p is off by, in units of what is tolerated: the tail of SQL is an approximation, the error
+of a deviate counts as often as it is large, and beyond 37 deviations SQL says 0."""
+
+_SHARES: Final = (
+    "duplicate_seeds",
+    "duplicate_outputs",
+    "noisy_grader",
+    "temperature_zero",
+    "retry_until_pass",
+    "dominant_tasks",
+)
+"""Diagnostics whose statistic is a share."""
 
 _SUMS: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
 
@@ -70,6 +91,9 @@ class Recomputed:
         size of the column itself.
     presence
         Columns that must be null in the same rows.
+    words
+        Columns of sentences, equal but for the decimals of their numbers: those are rounded from
+        numbers that may differ in their last digit.
     """
 
     frame: pl.DataFrame
@@ -77,6 +101,12 @@ class Recomputed:
     exact: tuple[str, ...]
     near: Mapping[str, pl.Expr | None]
     presence: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """What is compared, without the key."""
+        return [*self.exact, *self.near, *self.presence, *self.words]
 
 
 def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
@@ -285,6 +315,72 @@ def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
             "duration_s": _size_of_total(pl.col("duration_s"), pl.col("attempts")),
             "cost_usd": _size_of_total(pl.col("cost_usd"), pl.col("attempts")),
         },
+    )
+
+
+def diagnostics(log: pl.LazyFrame, settings: Settings) -> Recomputed:
+    """Compute ``passk_diagnostics``, but for ``loaded_at``.
+
+    Parameters
+    ----------
+    log
+        Attempts, with ``seed``, ``output_hash`` and ``started_at``.
+    settings
+        The vars of the build.
+
+    Returns
+    -------
+    Recomputed
+        The table; it has no rows where the var ``passk_diagnostics`` is false. Of ``finding`` the
+        words are compared.
+    """
+    if not settings.diagnostics:
+        log = log.filter(pl.lit(value=False))
+    frame = diagnose(
+        log,
+        k=settings.deployment_k,
+        ordered=settings.ordered,
+        confidence=settings.confidence,
+    )
+    # Shares of tasks and attempts are quotients; the others are sums over tasks that cancel.
+    share = pl.col("diagnostic").is_in(_SHARES)
+    return Recomputed(
+        frame,
+        (*RUN, "diagnostic"),
+        ("tasks", "verdict", "meaning", "advice"),
+        {"statistic": pl.when(share).then(1.0).otherwise(_QUANTILE), "p": APPROXIMATED_P},
+        words=("finding",),
+    )
+
+
+def run_times(log: pl.LazyFrame, rejected: pl.LazyFrame) -> pl.DataFrame:
+    """Tell when each run that has attempts started, and when the last of it was loaded.
+
+    Parameters
+    ----------
+    log
+        Attempts.
+    rejected
+        Refused rows, with ``reason_code`` and ``loaded_at``. Copies of attempts were loaded with
+        their run, though they are refused.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a run: ``started_at`` and ``loaded_at``.
+    """
+    copies = (
+        rejected.filter(pl.col("reason_code").is_in(["duplicate", "conflicting_duplicate"]))
+        .with_columns(pl.col("suite").fill_null("default"))
+        .group_by(RUN)
+        .agg(copied_at=pl.col("loaded_at").max())
+    )
+    return (
+        log.group_by(RUN)
+        .agg(pl.col("started_at").min(), pl.col("loaded_at").max())
+        .join(copies, on=list(RUN), how="left")
+        .select(*RUN, "started_at", loaded_at=pl.max_horizontal("loaded_at", "copied_at"))
+        .collect(engine="streaming")
     )
 
 

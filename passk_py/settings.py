@@ -57,6 +57,12 @@ class Settings:
         return None if baseline is None else str(baseline)
 
     @property
+    def gates(self) -> list[dict[str, Any]]:
+        """The rules of gates as they are written; none for those of the demo log."""
+        given = self.values["passk_gates"] or []
+        return [] if isinstance(given, str) else given
+
+    @property
     def minimum_change(self) -> float:
         """The least difference that matters."""
         return float(self.values["passk_minimum_change"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from passk_py.comparisons import Pair
     from passk_py.parity import Difference, Parity
     from passk_py.recompute import Recomputed
     from passk_py.tables import Tables
@@ -28,10 +30,22 @@ __all__ = ["ValidationReport", "validate_tables"]
 _BATCH: Final = 2_000_000
 """Attempts and rows of tables that are compared at a time, to bound what memory holds."""
 
-_COMPARED: Final = ("passk_task_metrics", "passk_tasks", "passk_suite_metrics", "passk_runs")
+_MOST_DIAGNOSED: Final = 5_000_000
+"""Attempts of a run that are diagnosed at a time: those of a run can't be taken apart."""
+_MOST_PERMUTED: Final = 2_000
+"""Attempts of a task in both runs whose permutations are counted in whole numbers."""
+
+_COMPARED: Final = (
+    "passk_task_metrics",
+    "passk_tasks",
+    "passk_suite_metrics",
+    "passk_runs",
+    "passk_diagnostics",
+)
+_PAIRED: Final = ("passk_comparisons", "passk_task_comparisons")
 _LOG: Final = (
-    "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, started_at, "
-    "duration_s, cost_usd, input_tokens, output_tokens"
+    "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
+    "started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
 )
 
 
@@ -49,6 +63,8 @@ class ValidationReport:
         What has landed or gone since the tables were built.
     settings
         The vars that were taken for those of the build.
+    left_out
+        What was too large to be recomputed, in sentences.
     """
 
     tables: tuple[Parity, ...]
@@ -56,6 +72,7 @@ class ValidationReport:
     attempts: int
     pending: Pending
     settings: Settings
+    left_out: tuple[str, ...] = ()
 
     @property
     def largest(self) -> float:
@@ -103,6 +120,10 @@ def validate_tables(
     ValidationReport
         What agrees and what does not. Counts, times, classes and names must be equal, nulls in
         the same places, numbers equal to a relative difference of 1e-12, and no row there twice.
+        More is tolerated of what SQL approximates: limits that are made of quantiles may be 1e-9
+        apart, those by Student's t of a difference 3e-9, and p of a test by 1e-9 of itself. A
+        verdict follows from SQL's figures where they are near enough, and sentences are compared
+        by their words and whole numbers, so that no rounding is an error.
 
     Raises
     ------
@@ -114,7 +135,7 @@ def validate_tables(
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="passk-validate-")))
         settings = read_settings(tables, variables)
         check = _Validation(tables, settings, folder, examples)
-        if not check.runs:
+        if not check.runs and not check.stored_pairs:
             # Tables that lost all their rows must not pass for tables that agree.
             raise PasskError(
                 f"There is nothing to validate in {tables.database}: "
@@ -128,8 +149,14 @@ def validate_tables(
             done += sum(run.attempts for run in batch)
             if progress is not None:
                 progress(done, total)
+        check.pairs()
         return ValidationReport(
-            tuple(check.found.values()), len(check.runs), total, pending_changes(tables), settings
+            tuple(check.found.values()),
+            len(check.runs),
+            total,
+            pending_changes(tables),
+            settings,
+            tuple(check.left_out),
         )
 
 
@@ -170,9 +197,14 @@ class _Validation:
         self._settings = settings
         self._folder = folder
         self._keep = keep
-        self.found = {name: Parity(name, 0, 0, 0.0, 0, []) for name in _COMPARED}
+        self.found = {name: Parity(name, 0, 0, 0.0, 0, []) for name in (*_COMPARED, *_PAIRED)}
+        self.left_out: list[str] = []
         self._ks = settings.ks
+        self._counts: dict[tuple[str, str], list[Path]] = {}
+        self._tasks: Counter[tuple[str, str]] = Counter()
+        self._known: list[pl.DataFrame] = []
         self.runs = self._all_runs()
+        self.stored_pairs = self._all_pairs()
 
     def _all_runs(self) -> list[_Run]:
         """List the runs that any of the tables knows, and how large each is."""
@@ -201,6 +233,14 @@ class _Validation:
             )
         ]
 
+    def _all_pairs(self) -> set[tuple[str, str, str]]:
+        """List the pairs of runs that any of the tables holds."""
+        sql = " union ".join(
+            f"select suite, baseline_run_id, candidate_run_id from {self._tables.require(name)}"
+            for name in _PAIRED
+        )
+        return {(suite, one, other) for suite, one, other in self._tables.rows(sql)}
+
     def batch(self, runs: Sequence[_Run]) -> None:
         """Compare some runs in all tables."""
         import polars as pl
@@ -214,7 +254,7 @@ class _Validation:
         log = pl.scan_parquet(path)
         # A refused row may not say its suite, and need not belong to a run that has attempts.
         rejected = self._frame(
-            "select run_id, suite, attempt, reason_code "
+            "select run_id, suite, attempt, reason_code, loaded_at "
             f"from {self._tables.require('passk_rejected_attempts')} "
             f"where (run_id, coalesce(suite, 'default')) in (values {values})"
         ).lazy()
@@ -227,6 +267,7 @@ class _Validation:
             self._compare("passk_task_metrics", recompute.described(metrics, who), where)
             classed = recompute.tasks(part, self._settings)
             lost.append(classed.frame.select(*classed.key, "lost_reliability"))
+            self._keep_counts(classed.frame)
             self._compare("passk_tasks", recompute.described(classed, who), where)
         self._compare("passk_tasks", recompute.shares(pl.concat(lost)), chosen, more_columns=True)
         for ks in self._ks_at_a_time(runs):
@@ -236,7 +277,128 @@ class _Validation:
         self._compare("passk_suite_metrics", self._readings(chosen), chosen, more_columns=True)
         listed = recompute.described(recompute.runs(log, rejected), who)
         self._compare("passk_runs", listed, chosen)
+        self._diagnose(log, runs)
+        self._known.append(recompute.run_times(log, rejected).join(who, on=list(recompute.RUN)))
         path.unlink()
+
+    def _diagnose(self, log: pl.LazyFrame, runs: Sequence[_Run]) -> None:
+        import polars as pl
+
+        from passk_py import recompute
+
+        small = [run for run in runs if run.attempts <= _MOST_DIAGNOSED]
+        self.left_out += [
+            f"The diagnostics of {run.run_id}, {run.suite} were not recomputed: "
+            f"it has more than {_MOST_DIAGNOSED:,} attempts."
+            for run in runs
+            if run.attempts > _MOST_DIAGNOSED
+        ]
+        if small:
+            keys = [{"run_id": run.run_id, "suite": run.suite} for run in small]
+            part = log.join(pl.LazyFrame(keys), on=list(recompute.RUN), how="semi")
+            values = ", ".join(f"({quote(run.run_id)}, {quote(run.suite)})" for run in small)
+            expected = recompute.diagnostics(part, self._settings)
+            self._compare("passk_diagnostics", expected, f"(run_id, suite) in (values {values})")
+
+    def _keep_counts(self, tasks: pl.DataFrame) -> None:
+        """Put the counts of tasks aside, run by run: any two may be a pair."""
+        columns = tasks.select("run_id", "suite", "task_id", "n", "c")
+        for part in columns.partition_by("run_id", "suite"):
+            run = (part["run_id"][0], part["suite"][0])
+            self._tasks[run] += part.height
+            places = self._counts.setdefault(run, [])
+            places.append(self._folder / f"counts-{len(self._counts)}-{len(places)}.parquet")
+            part.write_parquet(places[-1])
+
+    def pairs(self) -> None:
+        """Compare the pairs of runs, after all runs, some at a time."""
+        import polars as pl
+
+        from passk_py import recompute_pairs
+
+        known = {"run_id": pl.String(), "suite": pl.String(), "agent": pl.String()}
+        times = dict.fromkeys(("started_at", "loaded_at"), pl.Datetime("us"))
+        version = {"agent_version": pl.String()}
+        columns = known | version | times
+        who = pl.concat(
+            [pl.DataFrame(schema=columns), *(runs.select(*columns) for runs in self._known)]
+        )
+        sources = {
+            (suite, baseline, candidate): source
+            for suite, baseline, candidate, source in recompute_pairs.expected_pairs(
+                who, self._settings
+            ).iter_rows()
+        }
+        some: list[tuple[str, str, str]] = []
+        weight = 0
+        for pair in sorted(sources.keys() | self.stored_pairs):
+            suite, *two = pair
+            size = 2 * len(self._ks) + sum(self._tasks[run, suite] for run in two)
+            if some and weight + size > _BATCH:
+                self._compare_pairs(some, sources, who)
+                some, weight = [], 0
+            some.append(pair)
+            weight += size
+        if some:
+            self._compare_pairs(some, sources, who)
+
+    def _compare_pairs(
+        self,
+        pairs: Sequence[tuple[str, str, str]],
+        sources: Mapping[tuple[str, str, str], str],
+        who: pl.DataFrame,
+    ) -> None:
+        from passk_py import recompute_pairs
+
+        expected: list[tuple[Pair, str]] = []
+        compared: list[tuple[str, str, str]] = []
+        for pair in pairs:
+            found = self._pair(*pair)
+            if _most_attempts(found) > _MOST_PERMUTED:
+                self.left_out.append(
+                    f"{pair[1]} and {pair[2]} in {pair[0]} were not compared: a task has more than "
+                    f"{_MOST_PERMUTED:,} attempts in both runs."
+                )
+                continue
+            compared.append(pair)
+            if pair in sources:
+                expected.append((found, sources[pair]))
+        if not compared:
+            return
+        values = ", ".join(f"({', '.join(map(quote, pair))})" for pair in compared)
+        chosen = f"({', '.join(recompute_pairs.PAIR)}) in (values {values})"
+        runs, tasks = (self._tables.require(name) for name in _PAIRED)
+        self._require_columns(_PAIRED[0], recompute_pairs.JUDGED)
+        self._require_columns(_PAIRED[1], ["p_adjusted"])
+        stored = self._frame(f"select * from {runs} where {chosen}")
+        of_runs = recompute_pairs.compared_runs(
+            expected, who, self._settings, stored.iter_rows(named=True)
+        )
+        self._compare(_PAIRED[0], of_runs, chosen)
+        stored = self._frame(
+            f"select {', '.join(recompute_pairs.PAIR)}, task_id, p_adjusted from {tasks} "
+            f"where {chosen}"
+        )
+        of_tasks = recompute_pairs.compared_tasks(
+            [pair for pair, _ in expected], self._settings, stored
+        )
+        self._compare(_PAIRED[1], of_tasks, chosen)
+
+    def _pair(self, suite: str, baseline: str, candidate: str) -> Pair:
+        """Read the counts of two runs."""
+        import polars as pl
+
+        from passk_py.comparisons import pair_of
+
+        text, number = pl.String(), pl.Int64()
+        schema = dict.fromkeys(("run_id", "suite", "task_id"), text) | {"n": number, "c": number}
+        counts = [
+            pl.read_parquet(place)
+            for run_id in dict.fromkeys((baseline, candidate))
+            for place in self._counts.get((run_id, suite), [])
+        ]
+        counts.append(pl.DataFrame(schema=schema))
+        return pair_of(suite, baseline, candidate, pl.concat(counts))
 
     def _ks_at_a_time(self, runs: Sequence[_Run]) -> Iterator[list[int]]:
         """Split the grid where all of it would be too many rows: a suite needs all its tasks."""
@@ -295,7 +457,7 @@ class _Validation:
     ) -> None:
         from passk_py.parity import compare
 
-        columns = [*expected.key, *expected.exact, *expected.near, *expected.presence]
+        columns = [*expected.key, *expected.columns]
         self._require_columns(name, columns)
         rows = self._frame(
             f"select {', '.join(columns)} from {self._tables.require(name)} where {where}"
@@ -324,7 +486,13 @@ class _Validation:
         return fetch_frame(self._tables.connection, sql)
 
 
+def _most_attempts(pair: Pair) -> int:
+    """Give the most attempts that a task has in both runs together."""
+    return max((state.attempts for state in pair.histogram()), default=0)
+
+
 def slice_sql(name: str, expression: str | None) -> str:
+    """Write the value of a slice as SQL over ``passk_attempts``."""
     # By the engine, because an expression is SQL. What is compared are the numbers of the slices.
     value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
     return f"cast({value} as varchar)"

@@ -106,15 +106,11 @@ sizes as (
   select distinct candidate_n as n from pooled
 ),
 
-dealt as (
+points as (
   select
     sizes.n,
     numbers.number as c,
-    grid.k,
-    {{ passk._as_double('sizes.n') }} as trials,
-    {{ passk._as_double('numbers.number') }} as passes,
-    {{ passk._as_double('grid.k') }} as draws,
-    {{ passk._as_double(passk._stirling_half('numbers.number', 'grid.k')) }} as half
+    grid.k
   from sizes
   inner join numbers
     on numbers.number <= sizes.n
@@ -122,45 +118,7 @@ dealt as (
     on grid.k <= sizes.n
 ),
 
-points as (
-  select
-    *,
-    trials + half as x,
-    passes + half as a,
-    trials - draws + half as b,
-    passes - draws + half as d
-  from dealt
-),
-
-dealt_logs as (
-  select
-    *,
-    case
-      when draws <= passes and passes < trials
-        then {{ passk._log_moment('x', 'a', 'b', 'd', 'trials', 'passes', 'draws') }}
-    end as log_all
-  from points
-),
-
-dealt_shares as (
-  select
-    n,
-    c,
-    k,
-    case
-      when passes < draws then {{ passk._as_double(0) }}
-      when c = n then {{ passk._as_double(1) }}
-      when k = 1 then passes / trials
-      else {{ passk._exp('log_all') }}
-    end as share,
-    case
-      when passes < draws then {{ passk._as_double(1) }}
-      when c = n then {{ passk._as_double(0) }}
-      when k = 1 then (trials - passes) / trials
-      else {{ passk._one_minus_exp('log_all') }}
-    end as rest
-  from dealt_logs
-),
+{{ passk._point_formulas(['n', 'c', 'k']) }},
 
 variances as (
   select
@@ -178,13 +136,13 @@ variances as (
       candidate.k,
       {#- Of two shares near 1, what they lack to 1 has the digits. #}
       case
-        when candidate.share + baseline.share > 1 then baseline.rest - candidate.rest
-        else candidate.share - baseline.share
+        when candidate.pass_hat_k + baseline.pass_hat_k > 1 then baseline.lost_reliability - candidate.lost_reliability
+        else candidate.pass_hat_k - baseline.pass_hat_k
       end as difference
     from outcomes
-    inner join dealt_shares as candidate
+    inner join results as candidate
       on outcomes.candidate_n = candidate.n and outcomes.drawn = candidate.c
-    inner join dealt_shares as baseline
+    inner join results as baseline
       on
         outcomes.baseline_n = baseline.n
         and outcomes.passes - outcomes.drawn = baseline.c

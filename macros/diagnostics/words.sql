@@ -1,6 +1,6 @@
 {#- What each diagnostic means, in the order in which they are shown: `effect` on pass@k and pass^k where it warns, what is
-    `fine` where it does not, `advice`, and what the log would `need` where nothing can be said. passk_py/diagnostics.py has
-    the same words. -#}
+    `fine` where it does not, `advice`, and what the log would `need` where nothing can be said. passk_py/diagnostic_words.py
+    has the same words. -#}
 {% macro _diagnostic_words() -%}
   {{ return({
     'serial_dependence': {

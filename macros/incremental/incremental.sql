@@ -135,6 +135,19 @@ where removed_at > {{ since }}
 {%- endmacro %}
 
 
+{#- The runs that a table with rows for each of them should hold, for `_plan`: none where it is not asked for. A run without a
+    task that counts has no row. -#}
+{% macro _wanted_runs(is_wanted=true) -%}
+select
+    run_id,
+    suite,
+    loaded_at,
+    task_rows as log_rows
+  from {{ ref('int_passk__runs') }}
+  where task_rows > 0{{ ' and 1 = 0' if not is_wanted }}
+{%- endmacro %}
+
+
 {#- The rows of `wanted` that a `_plan` says are to be made. -#}
 {% macro _to_make(keys, wanted, plan) -%}
 select *
@@ -195,6 +208,28 @@ select *
     'new_states': new_states,
     'built_with': built_with
   }) }}
+{%- endmacro %}
+
+
+{#- The SQL of a table of formulas over the distinct (n, c). `formulas` are CTEs after one `states`, the last of them named by
+    `results`; `more_formulas` is what else the table is made anew for. -#}
+{% macro _state_table(formulas, results='results', more_formulas='', least_n=0) -%}
+{%- set plan = passk._state_plan(formulas ~ more_formulas, least_n) -%}
+{%- if plan.is_done -%}
+{{ passk._nothing_new() }}
+{%- else -%}
+with states as (
+  {{ plan.new_states }}
+),
+
+{{ formulas }}
+
+select
+  *,
+  {{ passk._quoted(plan.built_with) }} as built_with
+from {{ results }}
+{{ passk._more_rows() if plan.is_increment }}
+{%- endif -%}
 {%- endmacro %}
 
 

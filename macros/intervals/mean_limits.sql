@@ -7,12 +7,7 @@
 {%- endmacro %}
 
 {% macro default__mean_lower(mean, variance, tasks, confidence) -%}
-{%- set reach = passk._padded_error(mean, variance, tasks)
-  ~ ' * ' ~ passk._in_brackets(passk.student_quantile('(' ~ tasks ~ ') + 1', confidence)) -%}
-case
-  when {{ passk._has_mean_limits(mean, variance, tasks) }}
-    then {{ passk._within_0_and_1(passk._padded_mean(mean, tasks) ~ ' - ' ~ reach) }}
-end
+{{ passk._mean_limit('-', mean, variance, tasks, confidence) }}
 {%- endmacro %}
 
 
@@ -22,11 +17,16 @@ end
 {%- endmacro %}
 
 {% macro default__mean_upper(mean, variance, tasks, confidence) -%}
-{%- set reach = passk._padded_error(mean, variance, tasks)
-  ~ ' * ' ~ passk._in_brackets(passk.student_quantile('(' ~ tasks ~ ') + 1', confidence)) -%}
+{{ passk._mean_limit('+', mean, variance, tasks, confidence) }}
+{%- endmacro %}
+
+
+{% macro _mean_limit(sign, mean, variance, tasks, confidence) -%}
+{%- set quantile_ = passk._in_brackets(passk.student_quantile('(' ~ tasks ~ ') + 1', confidence)) -%}
+{%- set reach = passk._padded_error(mean, variance, tasks) ~ ' * ' ~ quantile_ -%}
 case
   when {{ passk._has_mean_limits(mean, variance, tasks) }}
-    then {{ passk._within_0_and_1(passk._padded_mean(mean, tasks) ~ ' + ' ~ reach) }}
+    then {{ passk._clipped(passk._padded_mean(mean, tasks) ~ ' ' ~ sign ~ ' ' ~ reach, 0, 1) }}
 end
 {%- endmacro %}
 
@@ -65,10 +65,4 @@ sqrt((
 
 {% macro _in_brackets(sql) -%}
 ({{ sql }})
-{%- endmacro %}
-
-
-{#- Null where the value is: greatest and least pass over nulls in some engines. -#}
-{% macro _within_0_and_1(value) -%}
-case when {{ value }} < 0 then 0e0 when {{ value }} > 1 then 1e0 else {{ value }} end
 {%- endmacro %}

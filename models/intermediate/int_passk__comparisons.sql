@@ -306,8 +306,8 @@ select
   {%- for limits, middle, width in [
     ('difference', 'centre', 'reach'), ('difference_suite', 'difference', 'suite_reach')
   ] %}
-  case when {{ middle }} - {{ width }} < -1 then -1 else {{ middle }} - {{ width }} end as {{ limits }}_lower,
-  case when {{ middle }} + {{ width }} > 1 then 1 else {{ middle }} + {{ width }} end as {{ limits }}_upper,
+  {{ passk._clipped(middle ~ ' - ' ~ width, -1, 1) }} as {{ limits }}_lower,
+  {{ passk._clipped(middle ~ ' + ' ~ width, -1, 1) }} as {{ limits }}_upper,
   {%- endfor %}
   null_reason,
   loaded_at,

@@ -16,15 +16,7 @@
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 
-{%- set wanted %}
-  select
-    run_id,
-    suite,
-    loaded_at,
-    task_rows as log_rows
-  from {{ ref('int_passk__runs') }}
-  where task_rows > 0 and {{ '1 = 1' if passk._setting('passk_diagnostics') else '1 = 0' }}
-{%- endset %}
+{%- set wanted = passk._wanted_runs(passk._setting('passk_diagnostics')) %}
 {%- set known = 'select run_id, suite, loaded_at, log_rows from ' ~ this %}
 {%- set plan = passk._plan(keys, wanted, known) %}
 

@@ -1,20 +1,8 @@
 {{ config(materialized='passk_incremental', full_refresh=false) }}
 
-{%- set formulas = passk._state_uncertainty_formulas(passk._setting('passk_ks')) %}
-{%- set plan = passk._state_plan(formulas ~ passk._state_limits_formulas(), least_n=1) %}
-
-{%- if plan.is_done %}
-{{ passk._nothing_new() }}
-{%- else %}
-with states as (
-  {{ plan.new_states }}
-),
-
-{{ formulas }}
-
-select
-  *,
-  {{ passk._quoted(plan.built_with) }} as built_with
-from results_by_state
-{{ passk._more_rows() if plan.is_increment }}
-{%- endif %}
+{{ passk._state_table(
+  passk._state_uncertainty_formulas(passk._setting('passk_ks')),
+  results='results_by_state',
+  more_formulas=passk._state_limits_formulas(),
+  least_n=1
+) }}

@@ -12,16 +12,7 @@
 ] %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 
-{#- A run without a task that counts has no row here. #}
-{%- set wanted %}
-  select
-    run_id,
-    suite,
-    loaded_at,
-    task_rows as log_rows
-  from {{ ref('int_passk__runs') }}
-  where task_rows > 0
-{%- endset %}
+{%- set wanted = passk._wanted_runs() %}
 {%- set known = 'select distinct run_id, suite, loaded_at, log_rows from ' ~ this ~ " where slice_name = 'all'" %}
 {%- set plan = passk._plan(['run_id', 'suite'], wanted, known) %}
 

@@ -251,10 +251,10 @@ diagnostics as (
     run_id,
     suite,
     'retry_until_pass' as diagnostic,
-    cast(ended_by_pass as {{ double }}) / nullif(ragged_tasks, 0) as statistic,
+    case when is_ordered then cast(ended_by_pass as {{ double }}) / nullif(ragged_tasks, 0) end as statistic,
     cast(null as {{ double }}) as deviate,
     0 as sides,
-    ragged_tasks as informing_tasks,
+    case when is_ordered then ragged_tasks else 0 end as informing_tasks,
     case
       when not is_ordered or counted_tasks = 0 then 'not_applicable'
       when ragged_tasks = 0 then 'ok'

@@ -64,13 +64,13 @@ limited as (
   select
     *,
     {%- for metric in metrics %}
-    {{ passk._within_0_and_1('padded_' ~ metric ~ ' - padded_quantile * error_' ~ metric) }} as {{ metric }}_lower,
-    {{ passk._within_0_and_1('padded_' ~ metric ~ ' + padded_quantile * error_' ~ metric) }} as {{ metric }}_upper,
+    {{ passk._clipped('padded_' ~ metric ~ ' - padded_quantile * error_' ~ metric, 0, 1) }} as {{ metric }}_lower,
+    {{ passk._clipped('padded_' ~ metric ~ ' + padded_quantile * error_' ~ metric, 0, 1) }} as {{ metric }}_upper,
     {%- for scope in ['suite', 'bayes'] %}
     {%- set estimate = metric if scope == 'suite' else metric ~ '_bayes' %}
     {%- set reach = z ~ ' * error_' ~ metric ~ '_' ~ scope %}
-    {{ passk._within_0_and_1(estimate ~ ' - ' ~ reach) }} as {{ metric }}_{{ scope }}_lower,
-    {{ passk._within_0_and_1(estimate ~ ' + ' ~ reach) }} as {{ metric }}_{{ scope }}_upper,
+    {{ passk._clipped(estimate ~ ' - ' ~ reach, 0, 1) }} as {{ metric }}_{{ scope }}_lower,
+    {{ passk._clipped(estimate ~ ' + ' ~ reach, 0, 1) }} as {{ metric }}_{{ scope }}_upper,
     {%- endfor %}
     within_{{ metric }} / tasks / nullif(var_{{ metric }}, 0) as {{ metric }}_within_share,
     {%- endfor %}

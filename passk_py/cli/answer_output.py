@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from typing import TYPE_CHECKING, Final
 
@@ -96,9 +97,13 @@ def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bo
     run = (best or suite.runs)[0].run_id
     gates = [("do the rules hold", command_line("gate", database=database))] if has_gates else []
     steps = [
+        ("what changed", command_line("compare", *two, database=database)) for two in _pair(answer)
+    ]
+    steps += [
+        *gates,
+        ("can the log be trusted", command_line("diagnose", run, database=database)),
         ("task by task", command_line("show", "passk_tasks", "--run", run, database=database)),
         ("every k and estimator", command_line("show", "passk_suite_metrics", database=database)),
-        *gates,
         ("SQL against polars", command_line("validate", database=database)),
         ("tables as files", command_line("export", "--all", "-o", "tables", database=database)),
     ]
@@ -106,3 +111,18 @@ def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bo
         rejected = command_line("show", "passk_rejected_attempts", database=database)
         steps.insert(0, (f"{answer.rejected:,} rejected rows", rejected))
     say_next(session, *steps)
+
+
+def _pair(answer: Answer) -> list[tuple[str, str]]:
+    """Give two runs that are worth a look, if there are two: what hides a regression first."""
+    suite = answer.suites[0]
+    hidden = [
+        (one.before, one.after)
+        for verdict in answer.verdicts[suite.name]
+        for one in verdict.regressions
+    ]
+    of_one_agent = [
+        two for two in itertools.pairwise(suite.runs) if two[0].agent == two[1].agent is not None
+    ]
+    pairs = [*hidden, *of_one_agent, *itertools.pairwise(suite.groups[0])]
+    return [(before.run_id, after.run_id) for before, after in pairs[:1]]

@@ -11,6 +11,7 @@ from passk_py.answer.words import DASH, no_such, percent, plain, plural, shorten
 from passk_py.cli.next_steps import command_line
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.table_output import new_table
 from passk_py.errors import PasskError
 from passk_py.sql_text import quote
 
@@ -237,10 +238,7 @@ def _headlines(rows: list[Row], k: int) -> list[str]:
 
 
 def _grid(rows: list[Row]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table = new_table()
     for name in ("", "baseline", "candidate", "difference", "interval", "p"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
@@ -280,11 +278,8 @@ def _say_tasks(session: Session, tasks: list[Row]) -> None:
                 f" attempts, p can be {least:.2g} at the least."
             )
         return
-    from rich import box
-    from rich.table import Table
-
     session.say(f"{len(moved):,} of {plural(tested, 'task')} moved, adjusted for their number:")
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table = new_table()
     table.add_column("task", no_wrap=True)
     for name in ("baseline", "candidate", "p adjusted"):
         table.add_column(name, justify="right", no_wrap=True)

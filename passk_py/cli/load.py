@@ -12,6 +12,7 @@ import click
 from passk_py.answer.words import plain, plural, shortened
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.table_output import new_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,13 +198,11 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
 
 
 def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadReport) -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     console = session.console()
     names = max(_LEAST_NAME, console.width - _OTHER_COLUMNS)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table = new_table()
     for name in ("file", "format", "status"):
         table.add_column(name, no_wrap=True)
     for name in ("read", "landed", "rejected"):

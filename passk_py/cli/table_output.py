@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from passk_py.public_tables import Filters, PublicTable
     from passk_py.tables import Tables
 
-__all__ = ["Selection", "print_csv", "print_json", "print_table"]
+__all__ = ["Selection", "new_table", "print_csv", "print_json", "print_table"]
 
 _CHUNK: Final = 5_000
 _LEAST: Final = 8
@@ -76,6 +76,14 @@ class Selection:
         result = self.tables.connection.execute(sql)
         while chunk := result.fetchmany(_CHUNK):
             yield from chunk
+
+
+def new_table() -> Table:
+    """Give an empty table as all commands lay them out."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
 
 
 def print_table(session: Session, selection: Selection) -> None:
@@ -151,14 +159,12 @@ class _Layout:
 
     def table(self, places: Sequence[int], console: Console) -> Table:
         """Lay the columns out, texts cut in their middle where the room ends."""
-        from rich import box
-        from rich.table import Table
         from rich.text import Text
 
         texts = [place for place in places if self._cut(place)]
         fixed = sum(self._widths[place] + _GAP for place in places if place not in texts)
         given = self._shares(texts, console.width + _GAP - fixed)
-        laid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+        laid = new_table()
         for place in places:
             number = self._types[place] in ("BIGINT", "DOUBLE")
             laid.add_column(

@@ -36,9 +36,10 @@ _EXAMPLES = 20
 def command(session: Session, *, database: Path, variables: str | None) -> int:
     """Recompute every public number from passk_attempts in polars, and compare it with SQL.
 
-    Counts, times, names and classes must be equal, nulls in the same places, no row be there
-    twice, and numbers equal to a relative difference of 1e-12. --vars is needed only for a database
-    that does not say with which vars it was built.
+    Counts, times, names, classes and verdicts must be equal, nulls in the same places, no row be
+    there twice, and numbers equal to a relative difference of 1e-12; limits and p, which SQL
+    approximates, to 1e-9. Which pairs of runs there must be is found from the vars. --vars is
+    needed only for a database that does not say with which vars it was built.
     """
     from passk_py.settings import parse_variables
     from passk_py.validate import validate_tables
@@ -66,7 +67,7 @@ def _say(session: Session, report: ValidationReport, database: Path) -> None:
     for table in report.tables:
         verdict = f"{table.different:,} differ" if table.different else "agree"
         session.say(
-            f"{table.table:<20}  {table.rows:>12,} rows  {table.values:>14,} values  "
+            f"{table.table:<22}  {table.rows:>12,} rows  {table.values:>14,} values  "
             f"largest relative difference {table.largest:.1e}  {verdict}"
         )
     if report.different:
@@ -81,6 +82,8 @@ def _say(session: Session, report: ValidationReport, database: Path) -> None:
             f"SQL and polars agree on {plural(report.runs, 'run')} of "
             f"{plural(report.attempts, 'attempt')}."
         )
+    for sentence in report.left_out:
+        session.note(plain(sentence))
     if report.pending:
         from passk_py.cli.next_steps import command_line
 
@@ -117,6 +120,7 @@ def _as_dict(report: ValidationReport) -> dict[str, Any]:
         "attempts": report.attempts,
         "landed_since_build": report.pending.attempts,
         "vars_recorded": report.settings.recorded,
+        "left_out": list(report.left_out),
         "tables": [
             {
                 "table": table.table,

@@ -12,6 +12,7 @@ import polars as pl
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import NoReturn
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "as_number",
     "as_operand",
     "as_outcomes",
+    "checked_confidence",
+    "checked_ks",
     "null_unless",
     "one_k",
     "refuse",
@@ -95,6 +98,27 @@ def refuse(function: str, argument: str, value: object, allowed: str) -> NoRetur
         f"{function}: {argument} must be {allowed}; got {value!r}",
         hint="Give a column name or an expression where the value differs from row to row.",
     )
+
+
+def checked_ks(function: str, ks: Iterable[int]) -> list[int]:
+    """Give a grid of k in order, each once, or refuse it."""
+    values = [] if isinstance(ks, str) else list(ks)
+    whole = all(isinstance(k, int) and not isinstance(k, bool) and k >= 1 for k in values)
+    if not values or not whole:
+        raise ArgumentError(
+            f"{function}: ks must be whole numbers from 1, at least one of them; got {ks!r}"
+        )
+    return sorted(set(values))
+
+
+def checked_confidence(function: str, confidence: float) -> float:
+    """Give a level of confidence, or refuse it."""
+    if isinstance(confidence, bool) or not 0.0 < confidence < 1.0:
+        raise ArgumentError(
+            f"{function}: confidence must be between 0 and 1; got {confidence!r}",
+            hint="For an interval of 95 %, give 0.95.",
+        )
+    return float(confidence)
 
 
 def as_number(function: str, argument: str, value: object, rule: Rule) -> float:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from passk_py.distributions import beta_quantile, checked_confidence, student_quantile
+from passk_py.distributions import beta_quantile, student_quantile
 from passk_py.estimators.arguments import (
     COUNT,
     F64,
     POSITIVE,
     RATE,
     as_operand,
+    checked_confidence,
     null_unless,
     task_operands,
 )
@@ -56,9 +57,7 @@ def pass_at_k_lower(n: IntoExpr, c: IntoExpr, k: IntoExpr, *, confidence: float 
     Raises
     ------
     ArgumentError
-        If n, c or k is a number that can't be right.
-    PasskError
-        If the level can't be right.
+        If n, c or k is a number that can't be right, or the level is not between 0 and 1.
 
     Notes
     -----
@@ -161,9 +160,8 @@ def mean_lower(
     Raises
     ------
     ArgumentError
-        If mean, variance or tasks is a number that can't be right.
-    PasskError
-        If the level can't be right.
+        If mean, variance or tasks is a number that can't be right, or the level is not between 0
+        and 1.
 
     Notes
     -----

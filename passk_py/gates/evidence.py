@@ -12,8 +12,7 @@ import polars as pl
 from passk_py import estimators as est
 from passk_py.comparisons import compare, compare_tasks
 from passk_py.diagnostics import diagnose
-from passk_py.frames import _read as read_log
-from passk_py.frames import suite_metrics, task_counts
+from passk_py.frames import read_log, suite_metrics, task_counts
 from passk_py.gates.rules import SHARES
 
 if TYPE_CHECKING:

@@ -44,6 +44,22 @@ def test_demo_says_which_agent_for_what(demo: Demo) -> None:
     assert regression["pass_hat_k"][0] > regression["pass_hat_k"][1]
 
 
+def test_demo_says_what_to_look_at_next(passk: Passk, demo: Demo) -> None:
+    out = passk("show", "--database", demo.database).out
+    commands = [line.split() for line in out.splitlines() if line.startswith("    passk ")]
+    assert [words[1] for words in commands] == [
+        "compare",
+        "diagnose",
+        "show",
+        "show",
+        "validate",
+        "export",
+    ]
+    for words in commands[:3]:
+        assert passk(*words[1:]).code == 0
+    assert commands[0][2:4] == ["scout-2026-02", "scout-2026-03"]
+
+
 def test_demo_writes_only_beside_its_database(demo: Demo) -> None:
     assert sorted(path.name for path in demo.folder.iterdir()) == [
         ".passk",

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import random
+from typing import TYPE_CHECKING, Any
 
 import duckdb
+import polars as pl
 import pytest
 
+from passk_py.comparisons import pair_of
+from passk_py.frames import task_counts
+from passk_py.parity import compare
+from passk_py.project import default_variables
+from passk_py.recompute import Recomputed
+from passk_py.recompute_pairs import compared_runs
+from passk_py.settings import Settings
 from passk_py.tables import read_table
 from passk_py.validate import validate_tables
 
@@ -16,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Demo, Said
+
+    from passk_py.comparisons import Pair
 
     Passk = Callable[..., Said]
 
@@ -31,7 +42,11 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
         "passk_tasks": 4 * 48,
         "passk_suite_metrics": 4 * 12,
         "passk_runs": 4,
+        "passk_diagnostics": 4 * 13,
+        "passk_comparisons": 2 * 12,
+        "passk_task_comparisons": 48,
     }
+    assert report.left_out == ()
 
 
 VARS = [
@@ -109,6 +124,51 @@ WRONG = {
             **WHO,
         },
     ),
+    "passk_diagnostics": (
+        "run_id = 'new' and diagnostic = 'retry_until_pass'",
+        {
+            "statistic": "0.5",
+            "p": "0.01",
+            "tasks": "tasks + 1",
+            "verdict": "'warning'",
+            "finding": "replace(finding, '1 tasks', '7 tasks')",
+            "meaning": "null",
+            "advice": "advice || '.'",
+        },
+    ),
+    "passk_comparisons": (
+        "metric = 'pass_hat_k' and k = 1",
+        {
+            "pair_source": "'declared'",
+            "baseline_agent": "'nobody'",
+            "candidate_agent_version": "null",
+            "common_tasks": "common_tasks + 1",
+            "informative_tasks": "0",
+            "baseline": "baseline * (1 + 1e-11)",
+            "difference": "difference + 1e-11",
+            "z": "-z",
+            "p": "p * (1 + 1e-8)",
+            "difference_lower": "difference_lower - 1e-8",
+            "difference_suite_upper": "difference_suite_upper + 1e-11",
+            "verdict": "'regression'",
+            "hidden_regression": "true",
+            "null_reason": "null",
+            "meaning": "'pass^1 fell.'",
+        },
+    ),
+    "passk_task_comparisons": (
+        "task_id = 'steady'",
+        {
+            "baseline_c": "baseline_c - 1",
+            "candidate_pass_rate": "candidate_pass_rate + 1e-11",
+            "p": "p * (1 + 1e-8)",
+            "p_adjusted": "null",
+            "least_p": "2 * least_p",
+            "moved": "true",
+            "direction": "'rose'",
+            "null_reason": "'because'",
+        },
+    ),
 }
 
 
@@ -145,7 +205,9 @@ def test_difference_is_exact_to_the_value(passk: Passk, change: Callable[..., No
     ]
 
 
-@pytest.mark.parametrize("table", ["passk_task_metrics", "passk_tasks", "passk_suite_metrics"])
+@pytest.mark.parametrize(
+    "table", ["passk_task_metrics", "passk_tasks", "passk_suite_metrics", "passk_diagnostics"]
+)
 def test_missing_and_surplus_rows_are_named(
     table: str, passk: Passk, change: Callable[..., None]
 ) -> None:
@@ -164,6 +226,25 @@ def test_missing_and_surplus_rows_are_named(
 
 
 @pytest.mark.parametrize(
+    ("table", "rows"), [("passk_comparisons", 24), ("passk_task_comparisons", 3)]
+)
+def test_missing_and_surplus_pairs_are_named(
+    table: str, rows: int, passk: Passk, change: Callable[..., None]
+) -> None:
+    ghost = (
+        f"insert into {table} by name select * replace ('ghost' as baseline_run_id) from {table}"
+    )
+    change(*as_table(table, ghost, f"delete from {table} where baseline_run_id = 'old'"))
+    said = passk("validate")
+    assert said.code == 1
+    for run, side in (("ghost", "SQL"), ("old", "polars")):
+        row = f"  {table} [suite=letters, baseline_run_id={run}, candidate_run_id=new, "
+        assert row in said.out
+        assert f"]: only {side} has this row" in said.out
+    assert said.out.splitlines()[-1] == f"SQL and polars differ in {2 * rows} values."
+
+
+@pytest.mark.parametrize(
     ("table", "rows", "key"),
     [
         ("passk_task_metrics", 72, "run_id=new, suite=letters, task_id=never, k=1"),
@@ -174,6 +255,17 @@ def test_missing_and_surplus_rows_are_named(
             "run_id=new, suite=letters, slice_name=all, slice_value=all, k=1",
         ),
         ("passk_runs", 2, "run_id=new, suite=letters"),
+        ("passk_diagnostics", 26, "run_id=new, suite=letters, diagnostic=batch_effect"),
+        (
+            "passk_comparisons",
+            24,
+            "suite=letters, baseline_run_id=old, candidate_run_id=new, metric=pass_at_k, k=1",
+        ),
+        (
+            "passk_task_comparisons",
+            3,
+            "suite=letters, baseline_run_id=old, candidate_run_id=new, task_id=never",
+        ),
     ],
 )
 def test_copies_are_named(
@@ -267,6 +359,166 @@ def test_who_made_the_attempts(passk: Passk, models_only: tuple[str, str], tmp_p
     assert {run for table, run in named if table == "passk_tasks"} == {"torn", "gone"}
 
 
+def trial(chance: random.Random, run: str, suite: str, agent: str, **more: object) -> list[object]:
+    """Give a run with seeds, outputs and two sessions, ragged, with an excluded attempt or two."""
+    rows: list[object] = []
+    for task in range(14):
+        rate = chance.choice([0, 0.3, 0.6, 0.9, 1])
+        for attempt in range(1, chance.choice([4, 6, 6, 6]) + 1):
+            outcome = "passed" if chance.random() < rate else "failed"
+            rows.append(
+                {
+                    "run_id": run,
+                    "suite": suite,
+                    "task_id": f"task-{task}.5",
+                    "attempt": attempt,
+                    "outcome": outcome if chance.random() < 0.95 else "excluded",
+                    "agent": agent,
+                    "agent_version": run,
+                    "seed": chance.choice([1, 2, 3, attempt * 10]),
+                    "output_hash": f"h{chance.randint(1, 4)}",
+                    "started_at": f"2026-01-0{1 + (attempt > 3)}T0{attempt}:00:{10 + task}Z",
+                    **more,
+                }
+            )
+    return rows
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of two agents over two suites, most of which have an order only by when they came."""
+    chance = random.Random(11)
+    folder = tmp_path_factory.mktemp("trials")
+    undated = {"started_at": None}
+    first = [
+        *trial(chance, "a1", "s", "ann"),
+        *trial(chance, "b2", "s", "bob", **undated),
+        *trial(chance, "only", "t", "ann"),
+    ]
+    second = [
+        *trial(chance, "a0", "s", "ann", started_at="2025-12-01T00:00:00Z"),
+        *trial(chance, "b1", "s", "bob"),
+        *trial(chance, "b2", "t", "bob"),
+        *trial(chance, "a1", "t", "ann"),
+        *trial(chance, "void", "s", "bob", outcome="excluded"),
+    ]
+    # Copies of b2 come last of all: refused, but they tell when the last of b2 was loaded.
+    late = [row for row in first if isinstance(row, dict) and row["run_id"] == "b2"][:3]
+    for name, rows in (("first", first), ("second", second), ("late", late)):
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+PAIRS = [
+    "{passk_ks: [1, 2, 4], passk_deployment_k: 2, passk_on_short: eligible_only}",
+    "{passk_ks: [1, 4], passk_baseline: a1, passk_minimum_change: 0.05, passk_confidence: 0.8}",
+    (
+        "{passk_ks: [1, 2, 4], passk_baseline: nobody, passk_ordered_metrics: false, passk_pairs: ["
+        "{baseline: a1, candidate: b2}, {baseline: b2, candidate: nobody}, "
+        "{baseline: a0, candidate: only}, {baseline: x, candidate: y}, "
+        "{baseline: a1, candidate: a0, suite: t}, {baseline: nobody, candidate: b1}]}"
+    ),
+    "{passk_ks: [2, 3], passk_deployment_k: 3, passk_diagnostics: false, passk_pairs: "
+    "[{baseline: a0, candidate: a1, suite: s}]}",
+]
+
+
+@pytest.mark.parametrize("variables", PAIRS)
+def test_pairs_and_diagnostics_agree_under_other_vars(
+    variables: str, passk: Passk, models_only: tuple[str, str], trials: Path
+) -> None:
+    for name in ("first", "second", "late"):
+        assert passk("load", trials / f"{name}.jsonl").code == 0
+    said = passk("build", *models_only, "--vars", variables)
+    assert said.code == 0, said.err
+    said = passk("validate")
+    assert said.code == 0, said.out
+    diagnostics = read_table("passk_diagnostics")
+    assert diagnostics.height == (0 if "diagnostics: false" in variables else 13 * 8)
+    pairs = read_table("passk_comparisons").select("baseline_run_id", "candidate_run_id", "suite")
+    found = {(one, other, suite) for one, other, suite in pairs.rows()}
+    expected = {
+        # b1 and b2 go by when they came, and b2 came last: its copies did.
+        PAIRS[0]: {
+            ("a0", "a1", "s"),
+            ("b1", "void", "s"),
+            ("void", "b2", "s"),
+            ("a1", "only", "t"),
+        },
+        PAIRS[1]: {
+            *(("a1", run, "s") for run in ("a0", "b1", "b2", "void")),
+            *(("a1", run, "t") for run in ("b2", "only")),
+        },
+        PAIRS[2]: {
+            *(("nobody", run, "s") for run in ("a0", "a1", "b1", "b2", "void")),
+            *(("nobody", run, "t") for run in ("b2", "a1", "only")),
+            *(("a1", "b2", suite) for suite in "st"),
+            *(("b2", "nobody", suite) for suite in "st"),
+            *(("a0", "only", suite) for suite in "st"),
+            ("x", "y", "(unknown)"),
+            ("a1", "a0", "t"),
+        },
+        PAIRS[3]: {("a0", "a1", "s")},
+    }
+    assert found == expected[variables]
+
+
+def test_rounding_tips_no_verdict(letters: Path) -> None:
+    settings = Settings({**default_variables(), "passk_ks": [1]}, recorded=True)
+    counts = task_counts(read_table("passk_attempts", database=letters))
+    # Six copies of each task: enough for a verdict.
+    many = pl.concat([counts.with_columns(pl.col("task_id") + str(copy)) for copy in range(6)])
+    pair = pair_of("letters", "old", "new", many)
+    (mine,) = compare_counts(pair, settings, [])
+    assert mine["verdict"] == "improvement"
+    least = Settings({**settings.values, "passk_minimum_change": mine["difference"]}, recorded=True)
+    for off, verdict in ((0, "improvement"), (-1e-13, "below_threshold"), (-0.1, "improvement")):
+        # What is far off is an error of its own, and not one of the verdict too.
+        (row,) = compare_counts(pair, least, [{**mine, "difference": mine["difference"] + off}])
+        assert (row["verdict"], row["difference"]) == (verdict, mine["difference"])
+
+
+def compare_counts(
+    pair: Pair, settings: Settings, stored: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    who = pl.DataFrame(
+        schema=dict.fromkeys(("run_id", "suite", "agent", "agent_version"), pl.String)
+    )
+    found = compared_runs([(pair, "declared")], who, settings, stored)
+    return [row for row in found.frame.to_dicts() if row["metric"] == "pass_at_k"]
+
+
+def test_sentences_are_compared_by_their_words() -> None:
+    def said(*sentences: str) -> pl.DataFrame:
+        return pl.DataFrame({"row": range(len(sentences)), "said": sentences})
+
+    sql = said("rose by 0.013 in 3 of 4", "rose by 0.013", "rose by 1", "fell by -0.5", "x")
+    polars = said("rose by 0.012 in 3 of 4", "fell by 0.013", "rose by 2", "fell by 0.5", "x")
+    expected = Recomputed(polars, ("row",), (), {}, words=("said",))
+    found = compare("table", sql, expected, keep=9)
+    assert [example.key["row"] for example in found.examples] == [1, 2]
+    assert (found.different, found.values) == (2, 5)
+
+
+def test_what_is_too_large_is_left_out_and_said(
+    passk: Passk, change: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for table in ("passk_comparisons", "passk_diagnostics"):
+        change(*as_table(table, f"delete from {table}"))
+    assert passk("validate").code == 1
+    monkeypatch.setattr("passk_py.validate._MOST_PERMUTED", 7)
+    monkeypatch.setattr("passk_py.validate._MOST_DIAGNOSED", 11)
+    said = passk("validate")
+    assert said.code == 0, said.out
+    assert said.err.splitlines() == [
+        "The diagnostics of new, letters were not recomputed: it has more than 11 attempts.",
+        "The diagnostics of old, letters were not recomputed: it has more than 11 attempts.",
+        "old and new in letters were not compared: a task has more than 7 attempts in both runs.",
+    ]
+    assert passk("validate", "--json").json["left_out"] == said.err.splitlines()
+
+
 def test_nothing_to_validate(passk: Passk, change: Callable[..., None]) -> None:
     attempts = as_table("passk_attempts", "delete from passk_attempts")
     change(*attempts)
@@ -327,5 +579,5 @@ def test_batches_do_not_matter(batch: int, demo: Demo, monkeypatch: pytest.Monke
     seen: list[tuple[int, int]] = []
     report = validate_tables(demo.database, progress=lambda *step: seen.append(step))
     assert report.different == 0
-    assert sum(table.rows for table in report.tables) == 4 * (48 * 12 + 48 + 12 + 1)
+    assert sum(table.rows for table in report.tables) == 4 * (48 * 12 + 48 + 12 + 1 + 13) + 24 + 48
     assert seen[-1] == (3248, 3248)

@@ -1,4 +1,4 @@
-"""How sure a suite's means are, from what is known of its tasks."""
+"""How sure the numbers of tasks and of suites are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from passk_py.distributions import normal_quantile, student_quantile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["SUITE_ENDS", "curve_shape", "with_suite_limits"]
+__all__ = [
+    "SUITE_ENDS",
+    "TASK_UNCERTAINTY",
+    "covariance",
+    "curve_shape",
+    "scatter",
+    "task_uncertainty",
+    "with_suite_limits",
+]
 
 SUITE_ENDS: Final = (
     "_lower",
@@ -26,10 +34,60 @@ SUITE_ENDS: Final = (
 )
 """The ends of the columns that say how sure pass_at_k and pass_hat_k of a suite are."""
 
+TASK_UNCERTAINTY: Final = (
+    *("pass_at_k_lower", "pass_at_k_upper", "pass_hat_k_lower", "pass_hat_k_upper"),
+    *("within_pass_at_k", "pass_at_k_bayes", "spread_pass_at_k_bayes"),
+    *("within_pass_hat_k", "pass_hat_k_bayes", "spread_pass_hat_k_bayes"),
+)
+"""The columns that :func:`task_uncertainty` makes."""
+
 _LEAST_INFORMATIVE: Final = 10
 """With fewer tasks that are neither perfect nor hopeless, intervals of delta_k are too narrow."""
 
 _STEEP, _FLAT = 0.25, 0.6
+
+
+def task_uncertainty(confidence: float) -> dict[str, pl.Expr]:
+    """Give how sure the estimates of a task are: limits, variance, and a posterior.
+
+    An estimate's square less the estimate of twice as many draws is the unbiased estimate of its
+    variance. Under a uniform prior the posterior mean of p^k is pass^k of c + k passes among
+    n + 1 + k attempts, and that of (1 - p)^k the same with the failures.
+    """
+    n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
+    found: dict[str, pl.Expr] = {}
+    for metric, lucky in (("pass_at_k", n - c), ("pass_hat_k", c)):
+        estimate = est.pass_hat_k(n, lucky, k)
+        mean, square = (est.pass_hat_k(n + 1 + draws, lucky + draws, draws) for draws in (k, 2 * k))
+        found |= {
+            f"{metric}_lower": getattr(est, f"{metric}_lower")(n, c, k, confidence=confidence),
+            f"{metric}_upper": getattr(est, f"{metric}_upper")(n, c, k, confidence=confidence),
+            f"within_{metric}": (estimate**2 - est.pass_hat_k(n, lucky, 2 * k)).clip(0.0),
+            f"{metric}_bayes": 1 - mean if metric == "pass_at_k" else mean,
+            f"spread_{metric}_bayes": (square - mean**2).clip(0.0),
+        }
+    return found
+
+
+def covariance(x: pl.Expr, y: pl.Expr) -> pl.Expr:
+    """Give the sample covariance of two columns that are null in the same rows."""
+    pairs = x.count()
+    about = ((x - x.mean()) * (y - y.mean())).sum() / (pairs - 1)
+    return pl.when(pairs > 1).then(about)
+
+
+def scatter(eligible: pl.Expr) -> dict[str, pl.Expr]:
+    """Give what the limits of a suite's means need of its eligible tasks."""
+    found: dict[str, pl.Expr] = {}
+    for metric in ("pass_at_k", "pass_hat_k"):
+        within = pl.col(f"within_{metric}").filter(eligible)
+        found |= {
+            f"var_{metric}": pl.col(metric).filter(eligible).var(),
+            f"within_{metric}": pl.when(within.null_count() == 0).then(within.sum()),
+            f"{metric}_bayes": pl.col(f"{metric}_bayes").filter(eligible).mean(),
+            f"spread_{metric}_bayes": pl.col(f"spread_{metric}_bayes").filter(eligible).sum(),
+        }
+    return found
 
 
 def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) -> pl.LazyFrame:
