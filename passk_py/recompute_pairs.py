@@ -84,8 +84,8 @@ def expected_pairs(runs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
                     found.setdefault((suite, baseline, run_id), "baseline")
     elif not settings.pairs:
         found = dict.fromkeys(_one_after_another(runs), "previous")
-    for pair in _of_gates(runs, settings):
-        found.setdefault(pair, "gate")
+    for judged_pair in _of_gates(runs, settings):
+        found.setdefault(judged_pair, "gate")
     rows = [(*pair, source) for pair, source in sorted(found.items())]
     columns = dict.fromkeys((*PAIR, "pair_source"), pl.String())
     return pl.DataFrame(rows, schema=columns, orient="row")
