@@ -8,6 +8,7 @@ executes them, 2 % excluded. Then, each in a process of its own so that peak mem
 - the bare query: attempts and passes by run, suite and task, written to a table;
 - a full build, without and with the metrics that need the order of attempts;
 - a full build without the diagnostics of the log;
+- a full build by another revision of the project, with ``--other FOLDER``, a checkout of it;
 - builds by increment after 1 % new attempts: a new run, and the late half of the attempts of 2 % of all tasks;
 - a build with nothing new, which is the fixed cost of the statements themselves.
 
@@ -182,12 +183,16 @@ def measure_build(
     return {"sql": sum(spent) + written, "wall": wall + written, "statements": len(spent)}
 
 
-def _in_own_process(step: str, database: Path, **options: object) -> dict[str, Any]:
+def _in_own_process(
+    step: str, database: Path, *, checkout: Path = ROOT, **options: object
+) -> dict[str, Any]:
     """Run one step by itself, and take its figures and peak memory."""
-    command = [sys.executable, __file__, "--step", step, "--database", str(database)]
+    script = checkout / "benchmarks" / Path(__file__).name
+    command = [sys.executable, str(script), "--step", step, "--database", str(database)]
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise SystemExit(f"step {step} failed:\n{done.stdout}\n{done.stderr}")
     figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -225,6 +230,7 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=10_000_000)
     parser.add_argument("--run-tasks", type=int, default=100_000)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--other", type=Path, help="a checkout of another revision")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--database", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -238,8 +244,8 @@ def main() -> None:
         _in_own_process("make", database, **size)
         rows: dict[str, list[dict[str, Any]]] = {}
 
-        def measure(name: str, step: str, path: Path) -> None:
-            rows.setdefault(name, []).append(_in_own_process(step, path))
+        def measure(name: str, step: str, path: Path, checkout: Path = ROOT) -> None:
+            rows.setdefault(name, []).append(_in_own_process(step, path, checkout=checkout))
 
         def copy_to(name: str, of: Path) -> Path:
             """Copy under the same name, which is part of the SQL of every view."""
@@ -250,6 +256,7 @@ def main() -> None:
         # The bare query between the others, so that a slow moment of the machine meets both.
         unordered, ordered = copy_to("unordered", database), copy_to("ordered", database)
         undiagnosed = copy_to("undiagnosed", database)
+        other = copy_to("other", database) if arguments.other else None
         for repetition in range(arguments.repeat + 1):
             first = "" if repetition else ", first build of the database"
             measure("bare group by", "bare", database)
@@ -257,6 +264,8 @@ def main() -> None:
             measure("bare group by", "bare", database)
             measure(f"full, without diagnostics{first}", "full-undiagnosed", undiagnosed)
             measure(f"full{first}", "full", ordered)
+            if other is not None:
+                measure(f"full, by the other revision{first}", "full", other, arguments.other)
         for _ in range(arguments.repeat):
             copy = copy_to("copy", ordered)
             measure("nothing new", "increment", copy)
