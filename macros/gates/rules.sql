@@ -121,11 +121,11 @@
       'gate', 'kind', 'metric', 'scope', 'slice_name', 'slice_value', 'run', 'suite', 'agent', 'baseline', 'severity',
       'inconclusive_severity', 'rule'
     ] %}
-    {{ passk._quoted(rule[name]) if rule[name] is not none else 'cast(null as ' ~ text ~ ')' }} as {{ name }},
+    cast({{ passk._quoted(rule[name]) if rule[name] is not none else 'null' }} as {{ text }}) as {{ name }},
     {%- endfor %}
     cast({{ rule.k if rule.k is not none else 'null' }} as {{ dbt.type_bigint() }}) as k,
     cast({{ rule.threshold if rule.threshold is not none else 'null' }} as {{ passk.type_double() }}) as threshold,
-    {{ passk._quoted(rule.threshold | string) }} as threshold_text,
+    cast({{ passk._quoted(rule.threshold | string) }} as {{ text }}) as threshold_text,
     {%- set least = passk._least_tasks_of(rule) %}
     cast({{ least if least is not none else 'null' }} as {{ dbt.type_bigint() }}) as least_tasks
 {%- endmacro %}

@@ -53,10 +53,9 @@ histogram as (
     count(*) as tasks
   from judged
   inner join {{ ref('int_passk__task_counts') }} as counts
-    on
-      judged.run_id = counts.run_id
-      and judged.suite = counts.suite
-      and judged.slice_name = counts.slice_name
+    on judged.run_id = counts.run_id
+    and judged.suite = counts.suite
+    and judged.slice_name = counts.slice_name
   where counts.excluded > 0 and counts.n >= judged.k
   group by
     counts.run_id,
@@ -117,7 +116,7 @@ valued as (
     case
       when metric = 'pass_hat_k' then {{ passk.pass_hat_k('variant_n', 'variant_c', 'k') }}
       else {{ passk.pass_at_k('variant_n', 'variant_c', 'k') }}
-    end as value
+    end as estimate
   from variants
 ),
 
@@ -128,23 +127,30 @@ moves as (
     n,
     c,
     excluded,
-    max(case when variant = 'counted' then value end) - max(case when variant = 'failed' then value end) as loss,
-    max(case when variant = 'passed' then value end) - max(case when variant = 'counted' then value end) as gain
+    max(case when variant = 'counted' then estimate end) - max(case when variant = 'failed' then estimate end) as loss,
+    max(case when variant = 'passed' then estimate end) - max(case when variant = 'counted' then estimate end) as gain
   from valued
   group by metric, k, n, c, excluded
-)
+),
 
-select
-  {% for key in keys %}histogram.{{ key }}, {% endfor %}
-  cast(sum(histogram.tasks * histogram.excluded) as {{ bigint }}) as excluded,
-  sum(histogram.tasks * moves.loss) as loss,
-  sum(histogram.tasks * moves.gain) as gain
-from histogram
-inner join moves
-  on
-    histogram.metric = moves.metric
+weighed as (
+  select
+    histogram.*,
+    moves.loss,
+    moves.gain
+  from histogram
+  inner join moves
+    on histogram.metric = moves.metric
     and histogram.k = moves.k
     and histogram.n = moves.n
     and histogram.c = moves.c
     and histogram.excluded = moves.excluded
-group by {% for key in keys %}histogram.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+)
+
+select
+  {{ keys | join(',\n  ') }},
+  cast(sum(tasks * excluded) as {{ bigint }}) as excluded,
+  sum(tasks * loss) as loss,
+  sum(tasks * gain) as gain
+from weighed
+group by {{ keys | join(', ') }}

@@ -44,7 +44,6 @@ select
   runs.loaded_at
 from gates
 left join runs
-  on
-    (gates.suite is null or gates.suite = runs.suite)
-    and (gates.agent is null or gates.agent = runs.agent)
-    and (gates.run = 'all' or (gates.run = 'latest' and runs.is_latest) or gates.run = runs.run_id)
+  on (gates.suite is null or gates.suite = runs.suite)
+  and (gates.agent is null or gates.agent = runs.agent)
+  and (gates.run = 'all' or (gates.run = 'latest' and runs.is_latest) or gates.run = runs.run_id)

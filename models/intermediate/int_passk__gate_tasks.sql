@@ -1,7 +1,7 @@
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {#- A chance that is the allowed one may come out above it by rounding. #}
-{%- set error = passk._as_double((1 - passk._setting('passk_confidence')) | round(10)) ~ ' * (1 + 1e-9)' %}
+{%- set error = passk._gate_error() ~ ' * (1 + 1e-9)' %}
 
 with gates as (
   select
@@ -52,7 +52,7 @@ judged as (
     tasks.task_id,
     tasks.n,
     tasks.c,
-    {#- Tasks without a counted attempt come last. #}
+    {#- Those without a counted attempt come last. #}
     coalesce(cast(tasks.c as {{ double }}) / nullif(tasks.n, 0), 2) as pass_rate,
     coalesce(tails.at_least, 1) as at_least,
     coalesce(tails.at_most, 1) as at_most,
@@ -69,7 +69,7 @@ sorted as (
     *,
     at_least <= {{ error }} as is_met,
     at_most * tested_tasks <= {{ error }} as is_missed,
-    row_number() over (partition by gate, run_id, suite order by pass_rate, n desc, task_id) as place
+    row_number() over (partition by gate, run_id, suite order by pass_rate asc, n desc, task_id asc) as place
   from judged
 )
 

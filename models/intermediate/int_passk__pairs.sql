@@ -5,8 +5,12 @@
 
 with runs as (
   select *
+  {%- if pairs or baseline is not none %}
   from {{ ref('int_passk__runs') }}
   where task_rows > 0
+  {%- else %}
+  from {{ ref('int_passk__run_order') }}
+  {%- endif %}
 )
 
 {%- if pairs %},
@@ -83,7 +87,7 @@ in_order as (
     suite,
     run_id as candidate_run_id,
     previous_run_id as baseline_run_id
-  from {{ ref('int_passk__run_order') }}
+  from runs
   where previous_run_id is not null
 )
 

@@ -1,0 +1,57 @@
+{#- Whether a share of the attempts is small enough: counted, not estimated. CTEs up to `judged_coverage`. -#}
+{% macro _judged_coverage(carried) -%}
+{%- set text = dbt.type_string() %}
+{%- set double = passk.type_double() %}
+{%- set bigint = dbt.type_bigint() %}
+shares as (
+  select
+    gates.*,
+    runs.tasks,
+    case gates.metric
+      {%- for metric, share in passk._gate_shares().items() %}
+      when '{{ metric }}' then runs.{{ share.count }}
+      {%- endfor %}
+    end as part,
+    case gates.metric
+      {%- for metric, share in passk._gate_shares().items() %}
+      when '{{ metric }}' then {{ share.whole }}
+      {%- endfor %}
+    end as whole,
+    case gates.metric
+      {%- for metric, share in passk._gate_shares().items() %}
+      when '{{ metric }}' then '{{ share.said }}'
+      {%- endfor %}
+    end as said
+  from gates
+  inner join {{ ref('passk_runs') }} as runs
+    on gates.run_id = runs.run_id and gates.suite = runs.suite
+  where gates.kind = 'coverage' and gates.has_run
+),
+
+judged_coverage as (
+  select
+    {{ carried | join(',\n    ') }},
+    cast(null as {{ text }}) as baseline_run_id,
+    'all' as slice_name,
+    'all' as slice_value,
+    tasks,
+    cast(part as {{ double }}) / whole as estimate,
+    cast(null as {{ double }}) as estimate_lower,
+    cast(null as {{ double }}) as estimate_upper,
+    case
+      when whole is null then 'inconclusive'
+      {#- Not part / whole: a share at its limit must not fall over it by rounding. #}
+      when part <= threshold * whole * (1 + 1e-12) then 'pass'
+      else 'fail'
+    end as result,
+    case
+      when whole is null then 'The log does not say how many attempts were to be made.'
+      else {{ passk._whole('part') }} || ' of ' || {{ passk._whole('whole') }} || ' ' || said || ', and '
+        || {{ passk._whole('cast(floor(threshold * whole * (1 + 1e-12)) as ' ~ bigint ~ ')') }} || ' may be.'
+    end as reason,
+    case
+      when whole is null then 'A log that says how many attempts were to be made.'
+    end as to_settle
+  from shares
+)
+{%- endmacro %}

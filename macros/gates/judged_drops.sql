@@ -1,0 +1,116 @@
+{#- Whether a metric is not too far below a baseline's, with the limits that passk_comparisons has. CTEs up to `judged_drops`. -#}
+{% macro _judged_drops(carried) -%}
+{%- set metric_name = passk._metric_name() %}
+{%- set interval = passk._gate_interval() %}
+comparisons as (
+  select * from {{ ref('passk_comparisons') }}
+),
+
+drops as (
+  select
+    gates.*,
+    comparisons.baseline_run_id,
+    comparisons.eligible_tasks as tasks,
+    comparisons.common_tasks,
+    comparisons.common_tasks + comparisons.baseline_only_tasks as baseline_tasks,
+    comparisons.null_reason,
+    comparisons.baseline as baseline_estimate,
+    comparisons.candidate as candidate_estimate,
+    comparisons.difference as estimate,
+    {%- for end in ['lower', 'upper'] %}
+    case
+      when gates.scope = 'suite' then comparisons.difference_suite_{{ end }}
+      else comparisons.difference_{{ end }}
+    end as estimate_{{ end }},
+    {%- endfor %}
+    coalesce(candidate_bounds.excluded, 0) + coalesce(baseline_bounds.excluded, 0) as excluded,
+    (coalesce(candidate_bounds.loss, 0) + coalesce(baseline_bounds.gain, 0)) / nullif(comparisons.eligible_tasks, 0) as loss,
+    (coalesce(candidate_bounds.gain, 0) + coalesce(baseline_bounds.loss, 0)) / nullif(comparisons.eligible_tasks, 0) as gain
+  from gates
+  left join comparisons
+    on gates.run_id = comparisons.candidate_run_id
+    and gates.suite = comparisons.suite
+    and gates.metric = comparisons.metric
+    and gates.k = comparisons.k
+    and {{ passk._is_pair_of_gate('comparisons') }}
+  {%- for side, run in [('candidate', 'candidate_run_id'), ('baseline', 'baseline_run_id')] %}
+  left join bounds as {{ side }}_bounds
+    on comparisons.{{ run }} = {{ side }}_bounds.run_id
+    and comparisons.suite = {{ side }}_bounds.suite
+    and {{ side }}_bounds.slice_name = 'all'
+    and comparisons.metric = {{ side }}_bounds.metric
+    and comparisons.k = {{ side }}_bounds.k
+  {%- endfor %}
+  where gates.kind = 'drop' and gates.has_run
+),
+
+told_drops as (
+  select
+    *,
+    case
+      when common_tasks * 10 < baseline_tasks * 9 then 'inconclusive'
+      when estimate_lower - loss >= -threshold then 'pass'
+      when estimate_upper + gain < -threshold then 'fail'
+      else 'inconclusive'
+    end as result,
+    {{ metric_name }} as metric_name,
+    case when estimate < -threshold then estimate_upper else estimate_lower end - estimate as reach,
+    -threshold - estimate as distance
+  from drops
+),
+
+judged_drops as (
+  select
+    {{ carried | join(',\n    ') }},
+    coalesce(baseline_run_id, baseline) as baseline_run_id,
+    'all' as slice_name,
+    'all' as slice_value,
+    tasks,
+    estimate,
+    estimate_lower,
+    estimate_upper,
+    result,
+    case
+      when baseline_run_id is null and baseline = run_id then 'The run is the baseline.'
+      when baseline_run_id is null then 'There is no baseline: no earlier run of the agent on this suite, and no declared pair.'
+      when estimate is null then 'There is no difference of ' || metric_name || ': ' || null_reason || '.'
+      when common_tasks * 10 < baseline_tasks * 9
+        then 'Only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('baseline_tasks') }}
+          || ' tasks of the baseline are in both runs, fewer than 90 %.'
+      when estimate_lower is null then 'Too few tasks are in both runs for an interval.'
+      else metric_name || ' is ' || {{ passk._decimals('candidate_estimate') }} || ', in the baseline '
+        || {{ passk._decimals('baseline_estimate') }} || ': a difference of ' || {{ passk._decimals('estimate') }}
+        || {{ interval }}
+        || case
+          when result = 'pass' then ', at worst not below -' || threshold_text || '.'
+          when result = 'fail' then ', at best below -' || threshold_text || '.'
+          when estimate_lower >= -threshold
+            then ', which would pass, but not if the ' || {{ passk._whole('excluded') }}
+              || ' excluded attempts of both runs had counted against it.'
+          when estimate_upper < -threshold
+            then ', which would fail, but not if the ' || {{ passk._whole('excluded') }}
+              || ' excluded attempts of both runs had counted for it.'
+          else ', and -' || threshold_text || ' lies between these limits.'
+            || case
+              when tasks < least_tasks
+                then ' It cannot pass with fewer than ' || {{ passk._whole('least_tasks') }} || ' tasks, and there '
+                  || case when tasks = 1 then 'is 1' else 'are ' || {{ passk._whole('tasks') }} end || '.'
+              else ''
+            end
+        end
+    end as reason,
+    case
+      when result <> 'inconclusive' then null
+      when baseline_run_id is null then 'Another run of the agent, or a baseline that the gate names.'
+      when estimate is null then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in both runs.'
+      when common_tasks * 10 < baseline_tasks * 9 then 'A run over the tasks of the baseline.'
+      when estimate_lower is null
+        then coalesce('At least ' || {{ passk._whole('least_tasks') }} || ' tasks.', 'A run over more tasks.')
+      when estimate_lower >= -threshold or estimate_upper < -threshold then 'The excluded attempts, made again.'
+      when tasks < least_tasks and estimate >= -threshold
+        then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
+      {{ passk._more_to_measure('tasks', "scope = 'suite'") }}
+    end as to_settle
+  from told_drops
+)
+{%- endmacro %}

@@ -1,0 +1,118 @@
+{#- Whether a suite's metric reaches its threshold, with the limits that passk_suite_metrics has. CTEs up to `judged_thresholds`. -#}
+{% macro _judged_thresholds(carried) -%}
+{%- set text = dbt.type_string() %}
+{%- set metric_name = passk._metric_name() %}
+{%- set interval = passk._gate_interval() %}
+metrics as (
+  select * from {{ ref('passk_suite_metrics') }}
+),
+
+thresholds as (
+  select
+    gates.*,
+    metrics.slice_value as found_slice_value,
+    metrics.eligible_tasks as tasks,
+    metrics.null_reason,
+    {%- for name, end in [('estimate', ''), ('estimate_lower', 'lower'), ('estimate_upper', 'upper')] %}
+    case
+      {%- if end %}
+      when gates.metric = 'pass_hat_k' and gates.scope = 'suite' then metrics.pass_hat_k_suite_{{ end }}
+      when gates.metric = 'pass_hat_k' then metrics.pass_hat_k_{{ end }}
+      when gates.scope = 'suite' then metrics.pass_at_k_suite_{{ end }}
+      else metrics.pass_at_k_{{ end }}
+      {%- else %}
+      when gates.metric = 'pass_hat_k' then metrics.pass_hat_k
+      else metrics.pass_at_k
+      {%- endif %}
+    end as {{ name }},
+    {%- endfor %}
+    coalesce(bounds.excluded, 0) as excluded,
+    {#- Were the excluded attempts counted, the limits would move about as the estimate does. #}
+    coalesce(bounds.loss, 0) / nullif(metrics.eligible_tasks, 0) as loss,
+    coalesce(bounds.gain, 0) / nullif(metrics.eligible_tasks, 0) as gain
+  from gates
+  left join metrics
+    on gates.run_id = metrics.run_id
+    and gates.suite = metrics.suite
+    and gates.slice_name = metrics.slice_name
+    and (gates.slice_value is null or gates.slice_value = metrics.slice_value)
+    and gates.k = metrics.k
+  left join bounds
+    on metrics.run_id = bounds.run_id
+    and metrics.suite = bounds.suite
+    and metrics.slice_name = bounds.slice_name
+    and metrics.slice_value = bounds.slice_value
+    and metrics.k = bounds.k
+    and gates.metric = bounds.metric
+  where gates.kind = 'threshold' and gates.has_run
+),
+
+told_thresholds as (
+  select
+    *,
+    case
+      when estimate_lower - loss >= threshold then 'pass'
+      when estimate_upper + gain < threshold then 'fail'
+      else 'inconclusive'
+    end as result,
+    {{ metric_name }} as metric_name,
+    case when estimate < threshold then estimate_upper else estimate_lower end - estimate as reach,
+    threshold - estimate as distance
+  from thresholds
+),
+
+judged_thresholds as (
+  select
+    {{ carried | join(',\n    ') }},
+    cast(null as {{ text }}) as baseline_run_id,
+    slice_name,
+    coalesce(found_slice_value, slice_value, '(unknown)') as slice_value,
+    tasks,
+    estimate,
+    estimate_lower,
+    estimate_upper,
+    result,
+    case
+      when tasks is null then 'The run has no task in ' || slice_name || coalesce(' ' || slice_value, '') || '.'
+      when estimate is null then 'There is no ' || metric_name || ': ' || null_reason || '.'
+      when estimate_lower is null
+        then metric_name || ' is ' || {{ passk._decimals('estimate') }}
+          || case
+            when scope = 'suite'
+              then ', but an interval for these tasks takes ' || {{ passk._whole('2 * k') }} || ' attempts of each.'
+            else ', of too few tasks for an interval.'
+          end
+      else metric_name || ' is ' || {{ passk._decimals('estimate') }} || {{ interval }}
+        || case
+          when result = 'pass' then ': even the lower limit reaches ' || threshold_text || '.'
+          when result = 'fail' then ': even the upper limit is below ' || threshold_text || '.'
+          when estimate_lower >= threshold
+            then ', which would pass, but not if the ' || {{ passk._whole('excluded') }}
+              || ' excluded attempts had failed.'
+          when estimate_upper < threshold
+            then ', which would fail, but not if the ' || {{ passk._whole('excluded') }}
+              || ' excluded attempts had passed.'
+          else ', and ' || threshold_text || ' lies between these limits.'
+            || case
+              when tasks < least_tasks
+                then ' It cannot pass with fewer than ' || {{ passk._whole('least_tasks') }} || ' tasks, and there '
+                  || case when tasks = 1 then 'is 1' else 'are ' || {{ passk._whole('tasks') }} end || '.'
+              else ''
+            end
+        end
+    end as reason,
+    case
+      when result <> 'inconclusive' then null
+      when tasks is null then 'A run that has such tasks, or another slice in the gate.'
+      when estimate is null then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task.'
+      when estimate_lower is null and scope = 'suite'
+        then 'At least ' || {{ passk._whole('2 * k') }} || ' counted attempts of every task.'
+      when estimate_lower is null then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
+      when estimate_lower >= threshold or estimate_upper < threshold then 'The excluded attempts, made again.'
+      when tasks < least_tasks and estimate >= threshold
+        then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
+      {{ passk._more_to_measure('tasks', "scope = 'suite'") }}
+    end as to_settle
+  from told_thresholds
+)
+{%- endmacro %}
