@@ -35,13 +35,13 @@ select
   gates.baseline,
   gates.severity,
   gates.inconclusive_severity,
+  runs.agent_version,
+  runs.model,
+  runs.loaded_at,
   runs.run_id is not null as has_run,
   coalesce(runs.run_id, case when gates.run not in ('latest', 'all') then gates.run end, '(unknown)') as run_id,
   coalesce(runs.suite, gates.suite, '(unknown)') as suite,
-  coalesce(runs.agent, gates.agent) as agent,
-  runs.agent_version,
-  runs.model,
-  runs.loaded_at
+  coalesce(runs.agent, gates.agent) as agent
 from gates
 left join runs
   on (gates.suite is null or gates.suite = runs.suite)

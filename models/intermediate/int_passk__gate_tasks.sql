@@ -62,8 +62,8 @@ judged as (
     on tasks.n = tails.n and tasks.c = tails.c and tasks.p = tails.p
 ),
 
-{# That all tasks are sure to meet the rule needs each to be (an intersection-union test); that one is sure not to, among many,
-   needs the chance to be divided by how many there are (Bonferroni). #}
+{# That all tasks are sure to meet the rule needs each to be (an intersection-union test). That one is sure not to, among
+   many, needs the chance to be multiplied by how many there are (Bonferroni). #}
 sorted as (
   select
     *,

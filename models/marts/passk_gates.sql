@@ -115,10 +115,10 @@ select
   result,
   reason,
   to_settle,
-  case all_judged.result
-    when 'fail' then all_judged.severity
+  case result
+    when 'fail' then severity
     when 'inconclusive' then inconclusive_severity
   end as severity,
-  all_judged.severity <> 'error' as is_advisory,
+  severity <> 'error' as is_advisory,
   loaded_at
 from all_judged
