@@ -27,9 +27,15 @@ if TYPE_CHECKING:
     from passk_py.comparisons import Pair
     from passk_py.settings import Settings
 
-__all__ = ["JUDGED", "PAIR", "compared_runs", "compared_tasks", "expected_pairs"]
+__all__ = ["JUDGED", "PAIR", "RUN_COLUMNS", "compared_runs", "compared_tasks", "expected_pairs"]
 
 PAIR: Final = ("suite", "baseline_run_id", "candidate_run_id")
+RUN_COLUMNS: Final = {
+    **dict.fromkeys(("run_id", "suite", "agent", "agent_version"), pl.String()),
+    **dict.fromkeys(("started_at", "loaded_at"), pl.Datetime("us")),
+}
+"""What is known of runs that are compared, beside their tasks."""
+
 _NO_COUNTS: Final = pl.DataFrame(
     schema={
         **dict.fromkeys(("run_id", "suite", "task_id"), pl.String),
@@ -54,7 +60,7 @@ def expected_pairs(runs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     Parameters
     ----------
     runs
-        Runs that have attempts: ``run_id``, ``suite``, ``agent``, ``started_at`` and ``loaded_at``.
+        Runs that have attempts, with :data:`RUN_COLUMNS`.
     settings
         The vars of the build.
 
@@ -211,6 +217,7 @@ def compared_runs(
         {
             "baseline": None,
             "candidate": None,
+            # Differences of means, and limits of them: what is lost when they cancel is no error.
             "difference": size,
             "z": size / pl.col("standard_error"),
             "p": APPROXIMATED_P,

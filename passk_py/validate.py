@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections import Counter
 from contextlib import ExitStack
@@ -201,6 +202,7 @@ class _Validation:
         self.left_out: list[str] = []
         self._ks = settings.ks
         self._counts: dict[tuple[str, str], list[Path]] = {}
+        self._numbers = itertools.count()
         self._tasks: Counter[tuple[str, str]] = Counter()
         self._known: list[pl.DataFrame] = []
         self.runs = self._all_runs()
@@ -248,7 +250,7 @@ class _Validation:
         from passk_py import recompute
 
         buckets = max(1, -(-sum(run.weight for run in runs) // _BATCH))
-        values = ", ".join(f"({quote(run.run_id)}, {quote(run.suite)})" for run in runs)
+        values = _values(runs)
         chosen = f"(run_id, suite) in (values {values})"
         path = self._log(chosen, buckets)
         log = pl.scan_parquet(path)
@@ -296,9 +298,9 @@ class _Validation:
         if small:
             keys = [{"run_id": run.run_id, "suite": run.suite} for run in small]
             part = log.join(pl.LazyFrame(keys), on=list(recompute.RUN), how="semi")
-            values = ", ".join(f"({quote(run.run_id)}, {quote(run.suite)})" for run in small)
             expected = recompute.diagnostics(part, self._settings)
-            self._compare("passk_diagnostics", expected, f"(run_id, suite) in (values {values})")
+            where = f"(run_id, suite) in (values {_values(small)})"
+            self._compare("passk_diagnostics", expected, where)
 
     def _keep_counts(self, tasks: pl.DataFrame) -> None:
         """Put the counts of tasks aside, run by run: any two may be a pair."""
@@ -306,9 +308,9 @@ class _Validation:
         for part in columns.partition_by("run_id", "suite"):
             run = (part["run_id"][0], part["suite"][0])
             self._tasks[run] += part.height
-            places = self._counts.setdefault(run, [])
-            places.append(self._folder / f"counts-{len(self._counts)}-{len(places)}.parquet")
-            part.write_parquet(places[-1])
+            place = self._folder / f"counts-{next(self._numbers)}.parquet"
+            part.write_parquet(place)
+            self._counts.setdefault(run, []).append(place)
 
     def pairs(self) -> None:
         """Compare the pairs of runs, after all runs, some at a time."""
@@ -316,18 +318,14 @@ class _Validation:
 
         from passk_py import recompute_pairs
 
-        known = {"run_id": pl.String(), "suite": pl.String(), "agent": pl.String()}
-        times = dict.fromkeys(("started_at", "loaded_at"), pl.Datetime("us"))
-        version = {"agent_version": pl.String()}
-        columns = known | version | times
+        columns = recompute_pairs.RUN_COLUMNS
         who = pl.concat(
             [pl.DataFrame(schema=columns), *(runs.select(*columns) for runs in self._known)]
         )
+        expected = recompute_pairs.expected_pairs(who, self._settings)
         sources = {
             (suite, baseline, candidate): source
-            for suite, baseline, candidate, source in recompute_pairs.expected_pairs(
-                who, self._settings
-            ).iter_rows()
+            for suite, baseline, candidate, source in expected.iter_rows()
         }
         some: list[tuple[str, str, str]] = []
         weight = 0
@@ -484,6 +482,10 @@ class _Validation:
         from passk_py.tables import fetch_frame
 
         return fetch_frame(self._tables.connection, sql)
+
+
+def _values(runs: Sequence[_Run]) -> str:
+    return ", ".join(f"({quote(run.run_id)}, {quote(run.suite)})" for run in runs)
 
 
 def _most_attempts(pair: Pair) -> int:

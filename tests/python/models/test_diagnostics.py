@@ -449,6 +449,14 @@ def test_without_order_only_what_needs_none_is_told(project: Project) -> None:
     assert found["drift"]["verdict"] == "not_applicable"
     assert "passk_ordered_metrics" in found["drift"]["finding"]
     assert found["dominant_tasks"]["verdict"] == "ok"
+    assert differences(project, log_of(project), ordered=False) == []
+
+
+def test_without_order_no_task_is_known_to_end_in_a_pass(project: Project) -> None:
+    project.land(rows_of("run", [[False, True], *[[False] * 4] * 11, *[[False]] * 11]))
+    project.run({"passk_ordered_metrics": False})
+    found = diagnostics(project, "run")["retry_until_pass"]
+    assert (found["verdict"], found["statistic"], found["tasks"]) == ("not_applicable", None, 0)
 
 
 def test_the_var_turns_them_off_and_on(project: Project) -> None:
