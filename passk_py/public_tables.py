@@ -104,6 +104,13 @@ PUBLIC_TABLES: Final = (
         ("baseline_run_id", "candidate_run_id"),
     ),
     PublicTable(
+        "passk_plans",
+        "run, metric, k, attempts per task",
+        ("suite", "run_id", "metric", "k", "attempts"),
+        ("run_id", "metric", "k", "attempts", "tasks_for_width", "tasks_for_difference", "basis"),
+        ("run_id", "suite", "k"),
+    ),
+    PublicTable(
         "passk_diagnostics",
         "run, diagnostic",
         ("suite", "run_id", "diagnostic"),
