@@ -10,7 +10,7 @@
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
   :func:`tasks`, :func:`suite_metrics`, and of two runs: :func:`compare`, :func:`compare_tasks`;
-  :func:`diagnose` says whether a log can be trusted.
+  :func:`diagnose` says whether a log can be trusted, :func:`plan` how much to measure next.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`.
 
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from passk_py.export import export_tables
     from passk_py.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.landing import forget, load
+    from passk_py.planning import plan, plan_guess
     from passk_py.project import build
     from passk_py.tables import read_table
     from passk_py.validate import validate_tables
@@ -99,6 +100,8 @@ __all__ = [
     "pass_hat_k_pooled",
     "pass_hat_k_upper",
     "pass_hat_k_window",
+    "plan",
+    "plan_guess",
     "read_table",
     "suite_metrics",
     "suite_reading",
@@ -119,6 +122,8 @@ _ELSEWHERE: Final = {
     "forget": "landing",
     "k_sweep": "frames",
     "load": "landing",
+    "plan": "planning",
+    "plan_guess": "planning",
     "read_table": "tables",
     "suite_metrics": "frames",
     "task_counts": "frames",
