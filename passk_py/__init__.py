@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from passk_py.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.landing import forget, load
     from passk_py.planning import plan, plan_guess
+    from passk_py.private_suites import contamination
     from passk_py.project import build
     from passk_py.tables import read_table
     from passk_py.validate import validate_tables
@@ -70,6 +71,7 @@ __all__ = [
     "build",
     "compare",
     "compare_tasks",
+    "contamination",
     "delta_k",
     "delta_k_max",
     "delta_k_unbiased",
@@ -117,6 +119,7 @@ _ELSEWHERE: Final = {
     "build": "project",
     "compare": "comparisons",
     "compare_tasks": "comparisons",
+    "contamination": "private_suites",
     "diagnose": "diagnostics",
     "export_tables": "export",
     "forget": "landing",

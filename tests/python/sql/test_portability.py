@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 PUBLIC_MODELS: Final = (
     "passk_attempts",
     "passk_comparisons",
+    "passk_contamination",
     "passk_diagnostics",
     "passk_missing_attempts",
+    "passk_plans",
     "passk_rejected_attempts",
     "passk_runs",
     "passk_suite_metrics",
