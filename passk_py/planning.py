@@ -271,6 +271,7 @@ def plan_guess(
                 _beta_binomial(rate, heterogeneity, 2 * n, c) for c in (*range(k), 2 * n)
             )
             row = {
+                **dict.fromkeys(list(_TYPES)[2:]),
                 "metric": metric,
                 "k": k,
                 "attempts": n,
@@ -318,6 +319,7 @@ def plan_counts(
         )
         for k, n in wish.grid():
             row: dict[str, Any] = {
+                **dict.fromkeys(list(_TYPES)[2:]),
                 "metric": metric,
                 "k": k,
                 "attempts": n,
@@ -326,7 +328,7 @@ def plan_counts(
             found: dict[str, Any] = {"null_reason": reason}
             if reason is None:
                 found = _of_pilot(of_metric, metric, k, n)
-            row |= {name: found.get(name) for name in ("basis", *_OF_PILOT, "null_reason")}
+            row |= found
             if row["null_reason"] is None:
                 seen = sum(
                     number
@@ -338,9 +340,6 @@ def plan_counts(
                 row = _planned(row, wish, max(seen / tasks, 2 * first))
             rows.append(row)
     return rows
-
-
-_OF_PILOT: Final = ("estimate", "variance_between", "variance_within", "within_share")
 
 
 def _tuple(values: Iterable[int]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@
 {%- set nothing = '1e-12' %}
 {#- The quantiles of Student's t that are in a table; from there on they change so little with the tasks that an equation
     can be solved. #}
-{%- set quantiles = passk._quantiles_of('passk_plans', none).student %}
+{%- set criticals = passk._quantiles_of('passk_plans', none).student %}
 
 with histogram as (
   select
@@ -407,11 +407,11 @@ roots as (
 points_{{ step }} as (
   select
     *,
-    case when root > {{ quantiles | length }} then floor(root) else {{ passk._as_double(quantiles | length) }} end as point
+    case when root > {{ criticals | length }} then floor(root) else {{ passk._as_double(criticals | length) }} end as point
   from {{ 'roots' if step == 1 else 'nearer_' ~ (step - 1) }}
 ),
 
-quantiles_{{ step }} as (
+critical_{{ step }} as (
   select
     *,
     {{ passk.student_quantile('point + 1') }} as critical,
@@ -438,13 +438,13 @@ nearer_{{ step }} as (
     {{ passk._plan_root(
       'critical', '(point * (mean - padded) * (mean - padded) + padded * padded + (1 - padded) * (1 - padded))'
     ) }} as root
-  from quantiles_{{ step }}
+  from critical_{{ step }}
 ),
 
 {% endfor -%}
 
 few_tasks as (
-  {%- for critical in quantiles[1:] %}
+  {%- for critical in criticals[1:] %}
   select
     {{ passk._as_double(loop.index) }} as tasks,
     {{ critical }} as critical
@@ -465,7 +465,7 @@ least_few as (
     on
       few_tasks.critical * {{ passk._padded_error('nearer_2.mean', 'nearer_2.variance', 'few_tasks.tasks') }}
       <= nearer_2.half * (1 + {{ slack }})
-  where nearer_2.root < {{ quantiles | length + 2 }}
+  where nearer_2.root < {{ criticals | length + 2 }}
   group by nearer_2.run_id, nearer_2.suite, nearer_2.metric, nearer_2.k, nearer_2.attempts
 ),
 
@@ -480,8 +480,8 @@ candidates as (
   select
     nearer_2.*,
     case
-      when floor(nearer_2.root) + offsets.offset_by > {{ quantiles | length }} then floor(nearer_2.root) + offsets.offset_by
-      else {{ passk._as_double(quantiles | length) }}
+      when floor(nearer_2.root) + offsets.offset_by > {{ criticals | length }} then floor(nearer_2.root) + offsets.offset_by
+      else {{ passk._as_double(criticals | length) }}
     end as candidate
   from nearer_2
   cross join offsets

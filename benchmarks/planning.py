@@ -1,0 +1,211 @@
+"""How near plans come, and how often the limits between two suites hold: simulations.
+
+Plans: from populations of tasks a pilot is drawn, a plan is made from it, and a run is drawn as the
+plan says. Is its interval as wide as planned? And do two runs tell the drop as often as planned?
+The numbers of tasks are beside those that the true moments of the population ask for.
+
+Suites: a public and a private suite are drawn, each from a population of its own, and the limits of
+``passk_contamination`` are held against the true difference.
+
+    python benchmarks/planning.py                 # everything, some minutes
+    python benchmarks/planning.py --only suites
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import statistics
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.comparisons import _Counts, _sums
+from passk_py.planning import Wish, _planned, _variances, _width, plan_counts
+from passk_py.private_suites import _difference, _limited
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LEVEL: Final = 1.959963984540054
+LEAST: Final = 6
+MOST_TASKS: Final = 2000
+"""Where a drop takes more tasks than this, a simulation of it would take too long."""
+
+
+@dataclass(frozen=True)
+class Population:
+    """A distribution of the chance that a task passes, with its moments."""
+
+    draw: Callable[[random.Random], float]
+    moment: Callable[[int], float]
+
+
+def beta(a: float, b: float) -> Population:
+    return Population(
+        lambda dice: dice.betavariate(a, b),
+        lambda m: math.prod((a + i) / (a + b + i) for i in range(m)),
+    )
+
+
+POPULATIONS: Final = {
+    "U-shaped": beta(0.5, 0.5),
+    "middling": beta(2, 2),
+    "hard": beta(0.3, 3),
+    "two kinds": Population(
+        lambda dice: dice.choice((0.2, 0.95)), lambda m: (0.2**m + 0.95**m) / 2
+    ),
+    "spiked": Population(
+        lambda dice: dice.choices((1.0, 0.0, dice.random()), (60, 20, 20))[0],
+        lambda m: 0.6 + 0.2 / (m + 1),
+    ),
+    "near 1": beta(19, 1),
+}
+PILOTS: Final = ((30, 8), (100, 8), (100, 4))
+DESIGNS: Final = ((1, 4), (4, 4), (4, 8), (4, 16))
+
+
+def passes(dice: random.Random, rate: float, n: int) -> int:
+    return sum(dice.random() < rate for _ in range(n))
+
+
+def run(dice: random.Random, population: Population, tasks: int, n: int) -> list[tuple[int, int]]:
+    return [(n, passes(dice, population.draw(dice), n)) for _ in range(tasks)]
+
+
+def attained_width(counts: list[tuple[int, int]], k: int) -> float:
+    scores = [math.comb(c, k) / math.comb(n, k) for n, c in counts]
+    variance = statistics.variance(scores) if len(scores) > 1 else 0.0
+    return _width(statistics.fmean(scores), variance, len(scores), 0.95)
+
+
+def tells(
+    dice: random.Random, population: Population, tasks: int, n: int, k: int, factor: float
+) -> bool:
+    """Draw a suite and two runs on it, the second with all chances times the factor."""
+    found: Counter[_Counts] = Counter()
+    for _ in range(tasks):
+        rate = population.draw(dice)
+        found[_Counts(n, passes(dice, rate, n), n, passes(dice, rate * factor, n))] += 1
+    sums = _sums(found, "pass_hat_k", k)
+    if sums.deciding < LEAST:
+        return False
+    return sums.difference / math.sqrt(sums.variance) <= -LEVEL
+
+
+def from_truth(population: Population, k: int, n: int, wish: Wish) -> dict[str, Any]:
+    """Plan with the true moments."""
+    between = population.moment(2 * k) - population.moment(k) ** 2
+    row: dict[str, Any] = {"attempts": n, "tasks": None, "tasks_for_difference": None}
+    row |= _variances("pass_hat_k", k, n, population.moment, between)
+    return _planned(row, wish, 1.0)
+
+
+def plans(repetitions: int) -> None:
+    """Print a table of plans, attained widths and attained power."""
+    print(
+        "| population | pilot | k, n | basis | tasks for width: true | planned (5 % to 95 %) | width |"
+        " tasks for a drop: true | planned (5 % to 95 %) | told |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, population in POPULATIONS.items():
+        for pilot_tasks, pilot_n in PILOTS:
+            for k, n in DESIGNS:
+                print_plan(name, population, pilot_tasks, pilot_n, k, n, repetitions)
+
+
+def print_plan(
+    name: str,
+    population: Population,
+    pilot_tasks: int,
+    pilot_n: int,
+    k: int,
+    n: int,
+    repetitions: int,
+) -> None:
+    dice = random.Random(f"{name} {pilot_tasks} {pilot_n} {k} {n}")
+    # No more than a third of the metric: a drop that is possible.
+    drop = round(min(0.05, population.moment(k) / 3), 3)
+    wish = Wish((k,), (n,), width=0.15, difference=drop)
+    truth = from_truth(population, k, n, wish)
+    factor = (1 - drop / population.moment(k)) ** (1 / k)
+    by_width, widths, by_drop, told, bases = [], [], [], [], []
+    for _ in range(repetitions):
+        pilot = Counter(run(dice, population, pilot_tasks, pilot_n))
+        (row,) = (r for r in plan_counts(pilot, wish) if r["metric"] == "pass_hat_k")
+        bases.append(row["basis"])
+        if row["tasks_for_width"] is not None:
+            by_width.append(row["tasks_for_width"])
+            widths.append(attained_width(run(dice, population, row["tasks_for_width"], n), k))
+        if row["tasks_for_difference"] is not None and truth["tasks_for_difference"] <= MOST_TASKS:
+            by_drop.append(row["tasks_for_difference"])
+            tasks = min(row["tasks_for_difference"], 3 * MOST_TASKS)
+            told.append(tells(dice, population, tasks, n, k, factor))
+    basis = "moments" if pilot_n >= 2 * k else "fit"
+    unplanned = bases.count(None)
+    basis += f" ({unplanned} of {repetitions} none)" if unplanned else ""
+    print(
+        f"| {name} | {pilot_tasks} x {pilot_n} | {k}, {n} | {basis}"
+        f" | {truth['tasks_for_width']} | {spread(by_width)} | {statistics.fmean(widths):.3f}"
+        f" | {truth['tasks_for_difference']} ({drop})"
+        + (f" | {spread(by_drop)} | {statistics.fmean(told):.2f} |" if told else " | | |"),
+        flush=True,
+    )
+
+
+def spread(values: list[int]) -> str:
+    ordered = sorted(values)
+    low, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.05, 0.95))
+    return f"{statistics.fmean(values):.0f} ({low} to {high})"
+
+
+def suites(repetitions: int) -> None:
+    """Print how often the limits hold the true difference, and how often it seems above 0."""
+    print("| tasks | settings | coverage: mean | least | above 0 where nothing is: mean | most |")
+    print("|---|---|---|---|---|---|")
+    for sizes in ((20, 20), (50, 20), (20, 50), (50, 50), (100, 100), (200, 50)):
+        held, above = [], []
+        for public, first in POPULATIONS.items():
+            for private, second in POPULATIONS.items():
+                for k, n in ((1, 4), (4, 8)):
+                    dice = random.Random(f"{sizes} {public} {private} {k} {n}")
+                    true = first.moment(k) - second.moment(k)
+                    found = []
+                    for _ in range(repetitions):
+                        limits = []
+                        for population, tasks in zip((first, second), sizes, strict=True):
+                            counts = Counter(run(dice, population, tasks, n)).items()
+                            scores = [
+                                (math.comb(c, k) / math.comb(of, k), number)
+                                for (of, c), number in counts
+                            ]
+                            limits.append(_limited(scores, 0.95))
+                        found.append(_difference(*limits))
+                    held.append(statistics.fmean(low <= true <= up for _, low, up in found))
+                    if public == private:
+                        above.append(statistics.fmean(low > 0 for _, low, _ in found))
+        print(
+            f"| {sizes[0]}, {sizes[1]} | {len(held)} | {statistics.fmean(held):.3f} | {min(held):.3f}"
+            f" | {statistics.fmean(above):.3f} | {max(above):.3f} |",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=("plans", "suites"))
+    parser.add_argument("--repetitions", type=int)
+    options = parser.parse_args()
+    start = time.perf_counter()
+    if options.only != "suites":
+        plans(options.repetitions or 200)
+    if options.only != "plans":
+        suites(options.repetitions or 500)
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
