@@ -103,62 +103,65 @@ def from_truth(population: Population, k: int, n: int, wish: Wish) -> dict[str, 
     return _planned(row, wish, 1.0)
 
 
-def plans(repetitions: int) -> None:
+def plans(repetitions: int, power: float) -> None:
     """Print a table of plans, attained widths and attained power."""
     print(
-        "| population | pilot | k, n | basis | tasks for width: true | planned (5 % to 95 %) | width |"
-        " tasks for a drop: true | planned (5 % to 95 %) | told |"
+        f"Width 0.15, power {power}; a drop of 0.05, or of a third of pass^k. Planned tasks over true"
+        " ones: mean (5 % to 95 % of the plans). k, n of "
+        + "; ".join(f"{k}, {n}" for k, n in DESIGNS)
     )
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for name, population in POPULATIONS.items():
-        for pilot_tasks, pilot_n in PILOTS:
-            for k, n in DESIGNS:
-                print_plan(name, population, pilot_tasks, pilot_n, k, n, repetitions)
+    print(
+        "| pilot, tasks x n | population | no fit | tasks for the width | width attained |"
+        " tasks for the drop | told: mean | least |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for pilot in PILOTS:
+        for name in POPULATIONS:
+            print_plans(name, pilot, repetitions, power)
 
 
-def print_plan(
-    name: str,
-    population: Population,
-    pilot_tasks: int,
-    pilot_n: int,
-    k: int,
-    n: int,
-    repetitions: int,
-) -> None:
-    dice = random.Random(f"{name} {pilot_tasks} {pilot_n} {k} {n}")
-    # No more than a third of the metric: a drop that is possible.
-    drop = round(min(0.05, population.moment(k) / 3), 3)
-    wish = Wish((k,), (n,), width=0.15, difference=drop)
-    truth = from_truth(population, k, n, wish)
-    factor = (1 - drop / population.moment(k)) ** (1 / k)
-    by_width, widths, by_drop, told, bases = [], [], [], [], []
-    for _ in range(repetitions):
-        pilot = Counter(run(dice, population, pilot_tasks, pilot_n))
-        (row,) = (r for r in plan_counts(pilot, wish) if r["metric"] == "pass_hat_k")
-        bases.append(row["basis"])
-        if row["tasks_for_width"] is not None:
-            by_width.append(row["tasks_for_width"])
-            widths.append(attained_width(run(dice, population, row["tasks_for_width"], n), k))
-        if row["tasks_for_difference"] is not None and truth["tasks_for_difference"] <= MOST_TASKS:
-            by_drop.append(row["tasks_for_difference"])
+def print_plans(name: str, pilot: tuple[int, int], repetitions: int, power: float) -> None:
+    """Print the row of a pilot and a population."""
+    population = POPULATIONS[name]
+    by_width: list[float] = []
+    by_drop: list[float] = []
+    widths: list[float] = []
+    shares: list[float] = []
+    unplanned = 0
+    for k, n in DESIGNS:
+        dice = random.Random(f"{name} {pilot} {k} {n}")
+        # No more than a third of the metric: a drop that is possible.
+        drop = round(min(0.05, population.moment(k) / 3), 3)
+        wish = Wish((k,), (n,), width=0.15, difference=drop, power=power)
+        truth = from_truth(population, k, n, wish)
+        factor = (1 - drop / population.moment(k)) ** (1 / k)
+        told = []
+        for _ in range(repetitions):
+            found = Counter(run(dice, population, *pilot))
+            (row,) = (r for r in plan_counts(found, wish) if r["metric"] == "pass_hat_k")
+            unplanned += row["basis"] is None
+            if row["tasks_for_width"] is not None:
+                by_width.append(row["tasks_for_width"] / truth["tasks_for_width"])
+                widths.append(attained_width(run(dice, population, row["tasks_for_width"], n), k))
+            if row["tasks_for_difference"] is None or truth["tasks_for_difference"] > MOST_TASKS:
+                continue
+            by_drop.append(row["tasks_for_difference"] / truth["tasks_for_difference"])
             tasks = min(row["tasks_for_difference"], 3 * MOST_TASKS)
             told.append(tells(dice, population, tasks, n, k, factor))
-    basis = "moments" if pilot_n >= 2 * k else "fit"
-    unplanned = bases.count(None)
-    basis += f" ({unplanned} of {repetitions} none)" if unplanned else ""
+        if told:
+            shares.append(statistics.fmean(told))
     print(
-        f"| {name} | {pilot_tasks} x {pilot_n} | {k}, {n} | {basis}"
-        f" | {truth['tasks_for_width']} | {spread(by_width)} | {statistics.fmean(widths):.3f}"
-        f" | {truth['tasks_for_difference']} ({drop})"
-        + (f" | {spread(by_drop)} | {statistics.fmean(told):.2f} |" if told else " | | |"),
+        f"| {pilot[0]} x {pilot[1]} | {name} | {unplanned / repetitions / len(DESIGNS):.0%}"
+        f" | {spread(by_width)} | {statistics.fmean(widths):.3f} | {spread(by_drop)}"
+        f" | {statistics.fmean(shares):.2f} | {min(shares):.2f} |",
         flush=True,
     )
 
 
-def spread(values: list[int]) -> str:
+def spread(values: list[float]) -> str:
     ordered = sorted(values)
     low, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.05, 0.95))
-    return f"{statistics.fmean(values):.0f} ({low} to {high})"
+    return f"{statistics.fmean(values):.2f} ({low:.2f} to {high:.2f})"
 
 
 def suites(repetitions: int) -> None:
@@ -198,10 +201,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=("plans", "suites"))
     parser.add_argument("--repetitions", type=int)
+    parser.add_argument("--power", type=float, default=0.8)
     options = parser.parse_args()
     start = time.perf_counter()
     if options.only != "suites":
-        plans(options.repetitions or 200)
+        plans(options.repetitions or 200, options.power)
     if options.only != "plans":
         suites(options.repetitions or 500)
     print(f"{time.perf_counter() - start:.0f} s")

@@ -102,21 +102,32 @@ ranked as (
   from dated
 ),
 
+errors as (
+  select
+    *,
+    {%- for measure, mean, variance in measures %}
+    {{ passk._padded_mean(mean, 'eligible_tasks') }} as padded_{{ measure }},
+    {{ passk._padded_error(mean, variance, 'eligible_tasks') }} as error_{{ measure }},
+    {%- endfor %}
+    {{ passk.student_quantile('eligible_tasks + 1') }} as critical
+  from {{ ref('int_passk__suite_metrics') }}
+  where slice_name = 'all'
+),
+
 metrics as (
   select
     run_id,
     suite,
     k,
     eligible_tasks,
-    {%- for measure, mean, variance in measures %}
+    {%- for measure, mean, _ in measures %}
     {{ mean }} as {{ measure }},
-    {{ passk.mean_lower(mean, variance, 'eligible_tasks') }} as {{ measure }}_lower,
-    {{ passk.mean_upper(mean, variance, 'eligible_tasks') }} as {{ measure }}_upper,
+    {{ passk._within_0_and_1('padded_' ~ measure ~ ' - critical * error_' ~ measure) }} as {{ measure }}_lower,
+    {{ passk._within_0_and_1('padded_' ~ measure ~ ' + critical * error_' ~ measure) }} as {{ measure }}_upper,
     {%- endfor %}
     null_reason,
     loaded_at
-  from {{ ref('int_passk__suite_metrics') }}
-  where slice_name = 'all'
+  from errors
 ),
 
 paired as (
@@ -181,9 +192,12 @@ differences as (
       {%- endfor %}
       {%- for side, _ in sides %}
       when {{ side }}_tasks < {{ least_tasks }}
-        then 'only ' || cast({{ side }}_tasks as {{ text }}) || ' tasks on the {{ side }} suite, fewer than {{ least_tasks }}'
+        then 'only ' || cast({{ side }}_tasks as {{ text }})
+          || ' tasks on the {{ side }} suite, fewer than {{ least_tasks }}'
       {%- endfor %}
-    end as null_reason
+    end as null_reason,
+    public_pass_at_1 - public_pass_hat_k as public_gap,
+    private_pass_at_1 - private_pass_hat_k as private_gap
   from paired
 ),
 
@@ -228,8 +242,8 @@ select
   private_pass_at_1,
   public_pass_hat_k,
   private_pass_hat_k,
-  public_pass_at_1 - public_pass_hat_k as public_gap,
-  private_pass_at_1 - private_pass_hat_k as private_gap,
+  public_gap,
+  private_gap,
   pass_at_1_difference,
   pass_at_1_difference_lower,
   pass_at_1_difference_upper,

@@ -56,8 +56,8 @@ states as (
     histogram.suite,
     metrics.metric,
     histogram.n,
-    case when metrics.metric = 'pass_hat_k' then histogram.c else histogram.n - histogram.c end as c,
-    histogram.tasks
+    histogram.tasks,
+    case when metrics.metric = 'pass_hat_k' then histogram.c else histogram.n - histogram.c end as c
   from histogram
   cross join metrics
   where histogram.n >= 2
@@ -67,12 +67,16 @@ ks as (
   {{ passk._ks_rows(ks) }}
 ),
 
+planned as (
+  {{ passk._ks_rows(planned) }}
+),
+
 plans as (
   select
     ks.k,
     planned.k as attempts
   from ks
-  inner join ({{ passk._ks_rows(planned) }}) as planned
+  inner join planned
     on ks.k <= planned.k
 ),
 
@@ -80,9 +84,9 @@ plans as (
     and k drawn. #}
 pooled as (
   select
-    attempts - k as baseline_n,
     k as candidate_n,
-    k as passes
+    k as passes,
+    attempts - k as baseline_n
   from plans
 ),
 
@@ -91,16 +95,15 @@ pooled as (
 weights as (
   select
     candidate_n as k,
+    chance,
     baseline_n + candidate_n as attempts,
-    2 * candidate_n - drawn as draws,
-    chance
+    2 * candidate_n - drawn as draws
   from outcomes
   where drawn > 0
 ),
 
 most_draws as (
-  select
-    2 * max(k) as most
+  select 2 * max(k) as most
   from plans
 ),
 
@@ -136,7 +139,7 @@ state_moments as (
     ) }} as moment
   from distinct_states
   inner join draws
-    on draws.draws <= distinct_states.c
+    on distinct_states.c >= draws.draws
 ),
 
 {# And its mean over the tasks, an unbiased estimate of the mean of p^m while all tasks have m attempts. #}
@@ -221,7 +224,8 @@ fitted_moments as (
     ) }} as moment
   from pilots
   cross join draws
-  where pilots.heterogeneity is not null and pilots.min_n < (select most from most_draws)
+  cross join most_draws
+  where pilots.heterogeneity is not null and pilots.min_n < most_draws.most
 ),
 
 moments as (
@@ -330,7 +334,7 @@ deciding as (
     cast(sum(states.tasks) as {{ bigint }}) as tasks
   from states
   inner join plans
-    on plans.k <= states.c and states.c < states.n and states.n <= 2 * plans.attempts
+    on states.c >= plans.k and states.n > states.c and states.n <= 2 * plans.attempts
   group by states.run_id, states.suite, states.metric, plans.k, plans.attempts
 ),
 
@@ -394,8 +398,7 @@ answered as (
   from varied
 ),
 
-{# As if the quantile were that of the normal distribution; then with the quantile, and the rest of the error, at that
-    number of tasks. Each step leaves less than a tenth of how far it is off. #}
+{# As if the quantile were that of the normal distribution: from 30 tasks on that is off by less than five of them. #}
 roots as (
   select
     *,
@@ -403,23 +406,23 @@ roots as (
   from answered
 ),
 
-{% for step in [1, 2] -%}
-points_{{ step }} as (
+first_guesses as (
   select
     *,
-    case when root > {{ criticals | length }} then floor(root) else {{ passk._as_double(criticals | length) }} end as point
-  from {{ 'roots' if step == 1 else 'nearer_' ~ (step - 1) }}
+    case when root > {{ criticals | length }} then floor(root) else {{ passk._as_double(criticals | length) }} end as tried
+  from roots
 ),
 
-critical_{{ step }} as (
+with_critical as (
   select
     *,
-    {{ passk.student_quantile('point + 1') }} as critical,
-    {{ passk._padded_mean('mean', 'point') }} as padded
-  from points_{{ step }}
+    {{ passk.student_quantile('tried + 1') }} as critical,
+    {{ passk._padded_mean('mean', 'tried') }} as padded
+  from first_guesses
 ),
 
-nearer_{{ step }} as (
+{# Then with the quantile, and the rest of the error, at that number of tasks: off by less than one. #}
+nearer as (
   select
     run_id,
     suite,
@@ -436,12 +439,10 @@ nearer_{{ step }} as (
     no_variance_reason,
     half,
     {{ passk._plan_root(
-      'critical', '(point * (mean - padded) * (mean - padded) + padded * padded + (1 - padded) * (1 - padded))'
+      'critical', '(tried * (mean - padded) * (mean - padded) + padded * padded + (1 - padded) * (1 - padded))'
     ) }} as root
-  from critical_{{ step }}
+  from with_critical
 ),
-
-{% endfor -%}
 
 few_tasks as (
   {%- for critical in criticals[1:] %}
@@ -452,21 +453,32 @@ few_tasks as (
   {%- endfor %}
 ),
 
+few_reaches as (
+  select
+    nearer.run_id,
+    nearer.suite,
+    nearer.metric,
+    nearer.k,
+    nearer.attempts,
+    nearer.half,
+    few_tasks.tasks,
+    few_tasks.critical * {{ passk._padded_error('nearer.mean', 'nearer.variance', 'few_tasks.tasks') }} as reach
+  from nearer
+  cross join few_tasks
+  where nearer.root < {{ criticals | length + 2 }}
+),
+
 least_few as (
   select
-    nearer_2.run_id,
-    nearer_2.suite,
-    nearer_2.metric,
-    nearer_2.k,
-    nearer_2.attempts,
-    min(few_tasks.tasks) as tasks
-  from nearer_2
-  inner join few_tasks
-    on
-      few_tasks.critical * {{ passk._padded_error('nearer_2.mean', 'nearer_2.variance', 'few_tasks.tasks') }}
-      <= nearer_2.half * (1 + {{ slack }})
-  where nearer_2.root < {{ criticals | length + 2 }}
-  group by nearer_2.run_id, nearer_2.suite, nearer_2.metric, nearer_2.k, nearer_2.attempts
+    run_id,
+    suite,
+    metric,
+    k,
+    attempts,
+    min(tasks) as tasks
+  from few_reaches
+  where reach <= half * (1 + {{ slack }})
+  group by run_id, suite, metric, k, attempts
 ),
 
 offsets as (
@@ -478,12 +490,12 @@ offsets as (
 
 candidates as (
   select
-    nearer_2.*,
+    nearer.*,
     case
-      when floor(nearer_2.root) + offsets.offset_by > {{ criticals | length }} then floor(nearer_2.root) + offsets.offset_by
+      when floor(nearer.root) + offsets.offset_by > {{ criticals | length }} then floor(nearer.root) + offsets.offset_by
       else {{ passk._as_double(criticals | length) }}
     end as candidate
-  from nearer_2
+  from nearer
   cross join offsets
 ),
 
@@ -502,30 +514,30 @@ least_many as (
 
 sized as (
   select
-    nearer_2.*,
+    nearer.*,
     cast(coalesce(least_few.tasks, least_many.tasks) as {{ bigint }}) as tasks_for_width,
     cast(ceil(
       (1 - {{ slack }}) * case
         when
-          {{ reach }} * {{ reach }} * 2 * nearer_2.within_variance / ({{ difference }} * {{ difference }})
-          > {{ power.deciding }} / nearer_2.deciding_share
-          then {{ reach }} * {{ reach }} * 2 * nearer_2.within_variance / ({{ difference }} * {{ difference }})
-        else {{ power.deciding }} / nearer_2.deciding_share
+          {{ reach }} * {{ reach }} * 2 * nearer.within_variance / ({{ difference }} * {{ difference }})
+          > {{ power.deciding }} / nearer.deciding_share
+          then {{ reach }} * {{ reach }} * 2 * nearer.within_variance / ({{ difference }} * {{ difference }})
+        else {{ power.deciding }} / nearer.deciding_share
       end
     ) as {{ bigint }}) as tasks_for_difference
-  from nearer_2
+  from nearer
   left join least_few
-    on nearer_2.run_id = least_few.run_id
-    and nearer_2.suite = least_few.suite
-    and nearer_2.metric = least_few.metric
-    and nearer_2.k = least_few.k
-    and nearer_2.attempts = least_few.attempts
+    on nearer.run_id = least_few.run_id
+    and nearer.suite = least_few.suite
+    and nearer.metric = least_few.metric
+    and nearer.k = least_few.k
+    and nearer.attempts = least_few.attempts
   left join least_many
-    on nearer_2.run_id = least_many.run_id
-    and nearer_2.suite = least_many.suite
-    and nearer_2.metric = least_many.metric
-    and nearer_2.k = least_many.k
-    and nearer_2.attempts = least_many.attempts
+    on nearer.run_id = least_many.run_id
+    and nearer.suite = least_many.suite
+    and nearer.metric = least_many.metric
+    and nearer.k = least_many.k
+    and nearer.attempts = least_many.attempts
 )
 
 select

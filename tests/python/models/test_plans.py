@@ -127,8 +127,8 @@ def test_sql_and_polars_agree(
     assert len(reasons) > 4
     # Few tasks and many, so that both ways to the least number of them are gone.
     sizes = [row["tasks_for_width"] for row in wanted if row["tasks_for_width"]]
-    assert min(sizes) < 60
-    assert max(sizes) > (30 if on_short == "null_suite" else 2000)
+    assert (min(sizes) < 29) == (options.get("width") == 0.5)
+    assert (max(sizes) > 2000) == (options.get("width") == 0.03)
 
 
 def test_who_ran_is_said_and_slices_are_not_planned(project: Project) -> None:
