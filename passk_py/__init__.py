@@ -23,6 +23,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from passk_py.bootstrap import bootstrap_limits
     from passk_py.comparisons import compare, compare_tasks
     from passk_py.diagnostics import diagnose
     from passk_py.errors import PasskError
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "PasskError",
+    "bootstrap_limits",
     "build",
     "compare",
     "compare_tasks",
@@ -116,6 +118,7 @@ __all__ = [
 
 _ELSEWHERE: Final = {
     "PasskError": "errors",
+    "bootstrap_limits": "bootstrap",
     "build": "project",
     "compare": "comparisons",
     "compare_tasks": "comparisons",

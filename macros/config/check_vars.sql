@@ -115,6 +115,15 @@
     {%- do mistakes.append(passk._var_mistake('passk_confidence', confidence, '0.8, 0.9, 0.95 or 0.99')) -%}
   {%- endif -%}
 
+  {%- set resamples = var('passk_bootstrap', 0) -%}
+  {%- if resamples is boolean or resamples is not integer or (resamples != 0 and resamples < 100) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_bootstrap', resamples, '0 or an integer from 100')) -%}
+  {%- endif -%}
+  {%- set seed = var('passk_bootstrap_seed', 0) -%}
+  {%- if seed is boolean or seed is not integer -%}
+    {%- do mistakes.append(passk._var_mistake('passk_bootstrap_seed', seed, 'an integer')) -%}
+  {%- endif -%}
+
   {#- Which runs are compared. -#}
   {%- set pairs = var('passk_pairs', []) -%}
   {%- if not passk._is_list(pairs) -%}

@@ -224,6 +224,40 @@ judged as (
       else 'no_difference_seen'
     end as verdict
   from differences
+),
+
+said as (
+  select
+    *,
+    case
+      when verdict = 'insufficient' then 'Nothing can be said: ' || null_reason || '.'
+      when verdict = 'higher_on_public' and k = 1
+        then 'On the public suite pass@1 is ' || pass_at_1_words
+          || '. Its tasks may be known, or easier: evidence, not proof.'
+      when verdict = 'higher_on_public' and pass_at_1_difference_lower > 0 and pass_hat_k_difference_lower > 0
+        then 'On the public suite pass@1 is ' || pass_at_1_words || ' and ' || metric_name || ' ' || pass_hat_k_words
+          || '. Its tasks may be known, or easier: evidence, not proof.'
+      when verdict = 'higher_on_public' and pass_at_1_difference_lower > 0
+        then 'On the public suite pass@1 is ' || pass_at_1_words || ', and ' || metric_name
+          || ' is not seen to be. Easier tasks would lift both: a sharper sign that some are known, but no proof.'
+      when verdict = 'higher_on_public'
+        then 'On the public suite ' || metric_name || ' is ' || pass_hat_k_words
+          || ', and pass@1 is not seen to be. The agent repeats itself there as if the tasks were known: a sharper sign,'
+          || ' but no proof.'
+      when verdict = 'lower_on_public'
+        then 'On the public suite '
+          || case
+            when pass_at_1_difference_upper < 0 then 'pass@1 is ' || pass_at_1_words
+            else metric_name || ' is ' || pass_hat_k_words
+          end
+          || ': no sign that its tasks are known, unless those of the private suite are easier.'
+      when k = 1
+        then 'On the public suite pass@1 is ' || pass_at_1_words
+          || ', which chance alone can explain. What is within these limits may still be there.'
+      else 'On the public suite pass@1 is ' || pass_at_1_words || ' and ' || metric_name || ' ' || pass_hat_k_words
+        || ', which chance alone can explain. What is within these limits may still be there.'
+    end as meaning
+  from judged
 )
 
 select
@@ -252,33 +286,6 @@ select
   pass_hat_k_difference_upper,
   verdict,
   null_reason,
-  case
-    when verdict = 'insufficient' then 'Nothing can be said: ' || null_reason || '.'
-    when verdict = 'higher_on_public' and k = 1
-      then 'On the public suite pass@1 is ' || pass_at_1_words
-        || '. Its tasks may be known, or easier: evidence, not proof.'
-    when verdict = 'higher_on_public' and pass_at_1_difference_lower > 0 and pass_hat_k_difference_lower > 0
-      then 'On the public suite pass@1 is ' || pass_at_1_words || ' and ' || metric_name || ' ' || pass_hat_k_words
-        || '. Its tasks may be known, or easier: evidence, not proof.'
-    when verdict = 'higher_on_public' and pass_at_1_difference_lower > 0
-      then 'On the public suite pass@1 is ' || pass_at_1_words || ', and ' || metric_name
-        || ' is not seen to be. Easier tasks would lift both: a sharper sign that some are known, but no proof.'
-    when verdict = 'higher_on_public'
-      then 'On the public suite ' || metric_name || ' is ' || pass_hat_k_words
-        || ', and pass@1 is not seen to be. The agent repeats itself there as if the tasks were known: a sharper sign,'
-        || ' but no proof.'
-    when verdict = 'lower_on_public'
-      then 'On the public suite '
-        || case
-          when pass_at_1_difference_upper < 0 then 'pass@1 is ' || pass_at_1_words
-          else metric_name || ' is ' || pass_hat_k_words
-        end
-        || ': no sign that its tasks are known, unless those of the private suite are easier.'
-    when k = 1
-      then 'On the public suite pass@1 is ' || pass_at_1_words
-        || ', which chance alone can explain. What is within these limits may still be there.'
-    else 'On the public suite pass@1 is ' || pass_at_1_words || ' and ' || metric_name || ' ' || pass_hat_k_words
-      || ', which chance alone can explain. What is within these limits may still be there.'
-  end as meaning,
+  meaning,
   loaded_at
-from judged
+from said

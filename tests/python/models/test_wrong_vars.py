@@ -186,6 +186,20 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     ),
     *(
         (
+            {"passk_bootstrap": wrong},
+            [f"passk_bootstrap is {shown}, but must be 0 or an integer from 100."],
+        )
+        for wrong, shown in ((99, "99"), (-1, "-1"), (True, "true"), ("x", '"x"'), (None, "null"))
+    ),
+    *(
+        (
+            {"passk_bootstrap_seed": wrong},
+            [f"passk_bootstrap_seed is {shown}, but must be an integer."],
+        )
+        for wrong, shown in ((0.5, "0.5"), ("x", '"x"'))
+    ),
+    *(
+        (
             {"passk_plan_attempts": planned},
             [f"passk_plan_attempts is {shown}, but must be a list of integers from 1 to 1000."],
         )
