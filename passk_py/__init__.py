@@ -10,7 +10,8 @@
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
   :func:`tasks`, :func:`suite_metrics`, and of two runs: :func:`compare`, :func:`compare_tasks`;
-  :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold.
+  :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
+  :func:`plan` how much to measure next.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`.
 
@@ -23,6 +24,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from passk_py.bootstrap import bootstrap_limits
     from passk_py.comparisons import compare, compare_tasks
     from passk_py.diagnostics import diagnose
     from passk_py.errors import PasskError
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
     from passk_py.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.gates import judge_gates, least_attempts, least_tasks
     from passk_py.landing import forget, load
+    from passk_py.planning import plan, plan_guess
+    from passk_py.private_suites import contamination
     from passk_py.project import build
     from passk_py.tables import read_table
     from passk_py.validate import validate_tables
@@ -67,9 +71,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "PasskError",
+    "bootstrap_limits",
     "build",
     "compare",
     "compare_tasks",
+    "contamination",
     "delta_k",
     "delta_k_max",
     "delta_k_unbiased",
@@ -103,6 +109,8 @@ __all__ = [
     "pass_hat_k_pooled",
     "pass_hat_k_upper",
     "pass_hat_k_window",
+    "plan",
+    "plan_guess",
     "read_table",
     "suite_metrics",
     "suite_reading",
@@ -115,9 +123,11 @@ __all__ = [
 
 _ELSEWHERE: Final = {
     "PasskError": "errors",
+    "bootstrap_limits": "bootstrap",
     "build": "project",
     "compare": "comparisons",
     "compare_tasks": "comparisons",
+    "contamination": "private_suites",
     "diagnose": "diagnostics",
     "export_tables": "export",
     "forget": "landing",
@@ -126,6 +136,8 @@ _ELSEWHERE: Final = {
     "least_attempts": "gates",
     "least_tasks": "gates",
     "load": "landing",
+    "plan": "planning",
+    "plan_guess": "planning",
     "read_table": "tables",
     "suite_metrics": "frames",
     "task_counts": "frames",

@@ -173,9 +173,7 @@ def _check_filters(tables: Tables, filters: Filters, chosen: Sequence[PublicTabl
         _KNOWN_BY, (filters.runs, filters.suites, filters.ks), strict=True
     ):
         having = [table.name for table in chosen if column in table.filters]
-        columns = {
-            table.name: table.run_columns if column == "run_id" else (column,) for table in chosen
-        }
+        columns = {table.name: table.columns_of(column) for table in chosen}
         known: dict[str | int, None] = {}
         for name in dict.fromkeys((*places, *having)):
             place = tables.find(name)

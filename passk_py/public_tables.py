@@ -32,6 +32,8 @@ class PublicTable:
         Which of ``run_id``, ``suite`` and ``k`` it can be filtered by.
     run_columns
         The columns that name a run; a row with the run in any of them is one of the run.
+    suite_columns
+        The columns that name a suite, in the same way.
     """
 
     name: str
@@ -40,6 +42,12 @@ class PublicTable:
     headline: tuple[str, ...]
     filters: tuple[str, ...] = ("run_id", "suite")
     run_columns: tuple[str, ...] = ("run_id",)
+    suite_columns: tuple[str, ...] = ("suite",)
+
+    def columns_of(self, name: str) -> tuple[str, ...]:
+        """Give the columns that hold a ``run_id``, a ``suite`` or a ``k``."""
+        places = {"run_id": self.run_columns, "suite": self.suite_columns}
+        return places.get(name, (name,))
 
 
 PUBLIC_TABLES: Final = (
@@ -102,6 +110,22 @@ PUBLIC_TABLES: Final = (
         ("task_id", "baseline_c", "baseline_n", "candidate_c", "candidate_n", "p", "moved"),
         ("run_id", "suite"),
         ("baseline_run_id", "candidate_run_id"),
+    ),
+    PublicTable(
+        "passk_plans",
+        "run, metric, k, attempts per task",
+        ("suite", "run_id", "metric", "k", "attempts"),
+        ("run_id", "metric", "k", "attempts", "tasks_for_width", "tasks_for_difference", "basis"),
+        ("run_id", "suite", "k"),
+    ),
+    PublicTable(
+        "passk_contamination",
+        "pair of suites, run on the public one, k",
+        ("public_suite", "private_suite", "public_run_id", "k"),
+        ("public_run_id", "k", "public_pass_hat_k", "private_pass_hat_k", "verdict", "meaning"),
+        ("run_id", "suite", "k"),
+        ("public_run_id", "private_run_id"),
+        ("public_suite", "private_suite"),
     ),
     PublicTable(
         "passk_diagnostics",
@@ -185,9 +209,8 @@ class Filters:
             ("suite", [quote(suite) for suite in self.suites]),
             ("k", [str(k) for k in self.ks]),
         )
-        places = {"run_id": table.run_columns}
         parts = [
-            _any_of(places.get(column, (column,)), values)
+            _any_of(table.columns_of(column), values)
             for column, values in wanted
             if values and column in table.filters
         ]

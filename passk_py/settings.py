@@ -68,6 +68,31 @@ class Settings:
         return float(self.values["passk_minimum_change"])
 
     @property
+    def plan_attempts(self) -> list[int]:
+        """The attempts per task that are planned for."""
+        return [int(attempts) for attempts in self.values["passk_plan_attempts"]]
+
+    @property
+    def plan_width(self) -> float:
+        """The width that an interval should have."""
+        return float(self.values["passk_plan_width"])
+
+    @property
+    def plan_difference(self) -> float:
+        """The drop that should be told from chance."""
+        return float(self.values["passk_plan_difference"])
+
+    @property
+    def plan_power(self) -> float:
+        """How often it should be told."""
+        return float(self.values["passk_plan_power"])
+
+    @property
+    def private_suites(self) -> list[dict[str, str]]:
+        """The pairs of a ``public`` suite and the ``private`` one that tests the same skill."""
+        return [dict(pair) for pair in self.values["passk_private_suites"] or []]
+
+    @property
     def deployment_k(self) -> int:
         """How many times in a row the agent must succeed once deployed."""
         return int(self.values["passk_deployment_k"])

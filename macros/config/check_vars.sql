@@ -115,6 +115,15 @@
     {%- do mistakes.append(passk._var_mistake('passk_confidence', confidence, '0.8, 0.9, 0.95 or 0.99')) -%}
   {%- endif -%}
 
+  {%- set resamples = var('passk_bootstrap', 0) -%}
+  {%- if resamples is boolean or resamples is not integer or (resamples != 0 and resamples < 100) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_bootstrap', resamples, '0 or an integer from 100')) -%}
+  {%- endif -%}
+  {%- set seed = var('passk_bootstrap_seed', 0) -%}
+  {%- if seed is boolean or seed is not integer -%}
+    {%- do mistakes.append(passk._var_mistake('passk_bootstrap_seed', seed, 'an integer')) -%}
+  {%- endif -%}
+
   {#- Which runs are compared. -#}
   {%- set pairs = var('passk_pairs', []) -%}
   {%- if not passk._is_list(pairs) -%}
@@ -147,6 +156,49 @@
   {%- set change = var('passk_minimum_change', 0.0) -%}
   {%- if change is boolean or change is not number or change < 0 or change >= 1 -%}
     {%- do mistakes.append(passk._var_mistake('passk_minimum_change', change, 'a number from 0 to less than 1')) -%}
+  {%- endif -%}
+
+  {#- How much the next run should measure. -#}
+  {%- set planned = var('passk_plan_attempts', [1]) -%}
+  {%- if not passk._is_list(planned) or planned | length == 0 -%}
+    {%- do mistakes.append(passk._var_mistake('passk_plan_attempts', planned, 'a list of integers from 1 to 1000')) -%}
+  {%- else -%}
+    {%- for attempts in planned if attempts is boolean or attempts is not integer or attempts < 1 or attempts > 1000 -%}
+      {%- do mistakes.append(
+        'passk_plan_attempts holds ' ~ (attempts | tojson) ~ ', but must hold integers from 1 to 1000 only.'
+      ) -%}
+    {%- else -%}
+      {%- if (planned | unique | list | length) < (planned | length) -%}
+        {%- do mistakes.append('passk_plan_attempts is ' ~ (planned | tojson) ~ ', but must hold each number once.') -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- for name in ['passk_plan_width', 'passk_plan_difference'] -%}
+    {%- set value = var(name, 0.1) -%}
+    {%- if value is boolean or value is not number or value < 0.001 or value >= 1 -%}
+      {%- do mistakes.append(passk._var_mistake(name, value, 'a number from 0.001 to less than 1')) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- set power = var('passk_plan_power', 0.8) -%}
+  {%- if power is boolean or power not in [0.8, 0.9, 0.95, 0.99] -%}
+    {%- do mistakes.append(passk._var_mistake('passk_plan_power', power, '0.8, 0.9, 0.95 or 0.99')) -%}
+  {%- endif -%}
+
+  {#- Has a public suite leaked into a model? -#}
+  {%- set suites = var('passk_private_suites', []) -%}
+  {%- if not passk._is_list(suites) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_private_suites', suites, 'a list of {public: suite, private: suite}')) -%}
+  {%- else -%}
+    {%- for pair in suites -%}
+      {%- if pair is not mapping or pair | length != 2 or pair.public is not string or pair.private is not string
+        or not pair.public or not pair.private -%}
+        {%- do mistakes.append(
+          'passk_private_suites holds ' ~ (pair | tojson) ~ ', but must hold {public: suite, private: suite}, both texts.'
+        ) -%}
+      {%- elif pair.public == pair.private -%}
+        {%- do mistakes.append('passk_private_suites compares ' ~ (pair.public | tojson) ~ ' with itself.') -%}
+      {%- endif -%}
+    {%- endfor -%}
   {%- endif -%}
 
   {#- How they are read. -#}

@@ -12,6 +12,11 @@
       'passk_pairs': [],
       'passk_minimum_change': 0.0,
       'passk_gates': [],
+      'passk_plan_attempts': [1],
+      'passk_plan_width': 0.1,
+      'passk_plan_difference': 0.05,
+      'passk_plan_power': 0.8,
+      'passk_private_suites': [],
       'passk_deployment_k': 1,
       'passk_ordered_metrics': true,
       'passk_diagnostics': true,
@@ -32,7 +37,9 @@
     'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
     'passk_landing_schema', 'passk_incremental_by_loaded_at', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks',
     'passk_on_short', 'passk_slices', 'passk_ordered_metrics', 'passk_diagnostics', 'passk_confidence', 'passk_pairs',
-    'passk_baseline', 'passk_minimum_change', 'passk_gates', 'passk_deployment_k', 'passk_capable_threshold',
+    'passk_bootstrap', 'passk_bootstrap_seed', 'passk_baseline', 'passk_minimum_change', 'passk_gates',
+    'passk_plan_attempts', 'passk_plan_width', 'passk_plan_difference', 'passk_plan_power', 'passk_private_suites',
+    'passk_deployment_k', 'passk_capable_threshold',
     'passk_consistent_threshold', 'passk_consistent_rate', 'passk_incapable_rate', 'passk_create_sql_functions'
   ]) }}
 {%- endmacro %}

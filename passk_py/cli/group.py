@@ -24,6 +24,7 @@ COMMANDS: Final = (
     "build",
     "show",
     "compare",
+    "plan",
     "diagnose",
     "gate",
     "validate",

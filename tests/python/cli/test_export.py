@@ -83,6 +83,8 @@ def test_filters_apply_to_the_tables_that_have_the_column(passk: Passk, letters:
         "passk_suite_metrics": 2,
         "passk_comparisons": 4,
         "passk_task_comparisons": 3,
+        "passk_plans": 20,
+        "passk_contamination": 0,
         "passk_diagnostics": 13,
         "passk_gates": 0,
     }

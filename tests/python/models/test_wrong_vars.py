@@ -184,6 +184,86 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         )
         for change, shown in ((-0.1, "-0.1"), (1, "1"), (True, "true"), ("0.03", '"0.03"'))
     ),
+    *(
+        (
+            {"passk_bootstrap": wrong},
+            [f"passk_bootstrap is {shown}, but must be 0 or an integer from 100."],
+        )
+        for wrong, shown in ((99, "99"), (-1, "-1"), (True, "true"), ("x", '"x"'), (None, "null"))
+    ),
+    *(
+        (
+            {"passk_bootstrap_seed": wrong},
+            [f"passk_bootstrap_seed is {shown}, but must be an integer."],
+        )
+        for wrong, shown in ((0.5, "0.5"), ("x", '"x"'))
+    ),
+    *(
+        (
+            {"passk_plan_attempts": planned},
+            [f"passk_plan_attempts is {shown}, but must be a list of integers from 1 to 1000."],
+        )
+        for planned, shown in ((8, "8"), ([], "[]"), ("8", '"8"'), (None, "null"))
+    ),
+    (
+        {"passk_plan_attempts": [0, 4, 1.5, True, "2", 1001]},
+        [
+            f"passk_plan_attempts holds {shown}, but must hold integers from 1 to 1000 only."
+            for shown in ("0", "1.5", "true", '"2"', "1001")
+        ],
+    ),
+    (
+        {"passk_plan_attempts": [4, 8, 4]},
+        ["passk_plan_attempts is [4, 8, 4], but must hold each number once."],
+    ),
+    *(
+        ({name: wrong}, [f"{name} is {shown}, but must be a number from 0.001 to less than 1."])
+        for name in ("passk_plan_width", "passk_plan_difference")
+        for wrong, shown in ((0, "0"), (1, "1"), (5, "5"), (True, "true"), ("0.1", '"0.1"'))
+    ),
+    *(
+        ({"passk_plan_power": wrong}, [f"passk_plan_power is {shown}, but must be {LEVELS}"])
+        for wrong, shown in ((0.85, "0.85"), (1, "1"), (80, "80"), ("0.8", '"0.8"'))
+    ),
+    *(
+        (
+            {"passk_private_suites": wrong},
+            [
+                f"passk_private_suites is {shown}, but must be a list of {{public: suite,"
+                " private: suite}."
+            ],
+        )
+        for wrong, shown in (
+            ("open", '"open"'),
+            ({"public": "a", "private": "b"}, '{"private": "b", "public": "a"}'),
+        )
+    ),
+    (
+        {
+            "passk_private_suites": [
+                "open",
+                {"public": "a"},
+                {"public": "a", "private": 7},
+                {"public": "", "private": "b"},
+                {"public": "a", "private": "b", "k": 4},
+            ]
+        },
+        [
+            f"passk_private_suites holds {shown}, but must hold {{public: suite, private: suite}},"
+            " both texts."
+            for shown in (
+                '"open"',
+                '{"public": "a"}',
+                '{"private": 7, "public": "a"}',
+                '{"private": "b", "public": ""}',
+                '{"k": 4, "private": "b", "public": "a"}',
+            )
+        ],
+    ),
+    (
+        {"passk_private_suites": [{"public": "a", "private": "a"}]},
+        ['passk_private_suites compares "a" with itself.'],
+    ),
     (
         {"passk_deployment_k": 7},
         [f"passk_deployment_k is 7, but must be one of passk_ks, which is {DEFAULT_KS}."],

@@ -1,0 +1,48 @@
+"""The percentile bootstrap over tasks, made where the var passk_bootstrap asks for it."""
+# ruff: noqa: INP001, ANN001, ANN201, I001 - dbt calls it by its place and gives what it likes
+
+
+def model(dbt, session):
+    """Draw suites from the histogram of n and c of every run and slice."""
+    import tempfile
+    from collections import Counter, defaultdict
+    from pathlib import Path
+
+    import polars as pl
+    from passk_py.bootstrap import LIMIT_TYPES, limits_of_states
+
+    counted = (
+        dbt.ref("int_passk__task_counts")
+        .filter("attempts > 0")
+        .aggregate("run_id, suite, slice_name, slice_value, n, c, count(*) as tasks")
+        .fetchall()
+    )
+    states = defaultdict(Counter)
+    for *place, n, c, tasks in counted:
+        states[tuple(place)][n, c] = tasks
+    names = ("run_id", "suite", "slice_name", "slice_value")
+    rows = [
+        {**dict(zip(names, place, strict=True)), **row}
+        for place in sorted(states)
+        for row in limits_of_states(
+            states[place],
+            dbt.config.get("ks"),
+            resamples=dbt.config.get("resamples"),
+            seed=dbt.config.get("seed"),
+            place=place,
+            confidence=dbt.config.get("confidence"),
+            eligible_only=dbt.config.get("on_short") == "eligible_only",
+        )
+    ]
+    frame = pl.DataFrame(
+        rows, schema={**dict.fromkeys(names, pl.String), **LIMIT_TYPES}, orient="row"
+    )
+    # By way of Parquet, because every direct way needs pyarrow.
+    with tempfile.TemporaryDirectory(prefix="passk-") as folder:
+        path = Path(folder) / "rows.parquet"
+        frame.write_parquet(path)
+        session.execute(
+            "create or replace temp table passk_bootstrap_rows as"
+            f" select * from read_parquet('{path}')"
+        )
+    return session.table("passk_bootstrap_rows")

@@ -1,0 +1,336 @@
+"""``passk plan``: how many tasks and attempts the next run needs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from passk_py.answer.words import DASH, limit, no_such, percent, plain, plural, symbol
+from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.session import Session, pass_session
+from passk_py.errors import PasskError
+from passk_py.sql_text import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from passk_py.planning import Wish
+
+__all__ = ["command"]
+
+_WIDEST: Final = 100
+_MARK: Final = "*"
+_GUESSED_K: Final = 4
+
+Row = dict[str, Any]
+_Found = tuple[str | None, Counter[tuple[int, int]], list[Row]]
+"""A suite, how many of its tasks have n attempts and c passes, and its plans."""
+_SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+@click.command(
+    "plan",
+    short_help="How many tasks and attempts the next run needs.",
+    epilog=examples(
+        "passk plan nightly-2026-11-20",
+        "passk plan nightly-2026-11-20 --k 8 --width .06 --attempts 8 --attempts 16",
+        "passk plan --pass-rate .6 --heterogeneity .4 --k 4",
+    )
+    + "\n\nExit codes: 0 planned, 2 there is nothing to plan from.",
+)
+@click.argument("run", required=False)
+@database_option
+@click.option("--suite", help="Only this suite. By default all that the run has.")
+@click.option(
+    "--metric",
+    type=click.Choice(["pass_hat_k", "pass_at_k"]),
+    default="pass_hat_k",
+    show_default=True,
+    help="What is to be measured.",
+)
+@click.option(
+    "--k",
+    type=click.IntRange(1),
+    help=f"Its k. [default: the var passk_deployment_k; {_GUESSED_K} for a guess]",
+)
+@click.option("--width", type=_SHARE, help="Width of the interval. [default: passk_plan_width]")
+@click.option(
+    "--difference",
+    type=_SHARE,
+    help="A drop between two runs to be told from chance. [default: passk_plan_difference]",
+)
+@click.option(
+    "--power",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    help="How often it is to be told. [default: passk_plan_power]",
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    multiple=True,
+    help="So many attempts per task; may be given again. [default: passk_plan_attempts]",
+)
+@click.option("--pass-rate", type=_SHARE, help="Without a run: a guess of the mean pass rate.")
+@click.option(
+    "--heterogeneity",
+    type=click.FloatRange(0, 1),
+    help="And of how much tasks differ: 0 not at all, 1 each passes always or never.",
+)
+@common_options
+@pass_session
+def command(
+    session: Session,
+    *,
+    run: str | None,
+    database: Path,
+    suite: str | None,
+    metric: str,
+    k: int | None,
+    width: float | None,
+    difference: float | None,
+    power: float | None,
+    attempts: tuple[int, ...],
+    pass_rate: float | None,
+    heterogeneity: float | None,
+) -> int:
+    """Say how many tasks, with how many attempts each, the next run needs.
+
+    For an interval that is narrow enough, and for telling a drop from chance. From RUN, which was
+    measured, or from a guess: --pass-rate and --heterogeneity.
+    """
+    given = {"width": width, "difference": difference, "power": power}
+    asked = {name: value for name, value in given.items() if value is not None}
+    guess = _guess(run, suite, pass_rate, heterogeneity)
+    found: list[_Found]
+    if run is None:
+        wish, rows = _guessed(*guess, k or _GUESSED_K, attempts, asked)
+        found = [(None, Counter(), rows)]
+    else:
+        wish, found = _of_run(database, run, suite, k, attempts, asked)
+    found = [
+        (name, states, [row for row in rows if row["metric"] == metric])
+        for name, states, rows in found
+    ]
+    session.result(
+        {
+            **({} if run is None else {"database": str(database)}),
+            "run_id": run,
+            **{
+                name: getattr(wish, name) for name in ("width", "difference", "power", "confidence")
+            },
+            "plans": [{"suite": name, **row} for name, _, rows in found for row in rows],
+        }
+    )
+    for place, (name, states, rows) in enumerate(found):
+        if place:
+            session.say()
+        _say(session, _title(run, name, states, rows[0]), states, rows, wish)
+    return 0
+
+
+# ---------------------------------------------------------------------------------------------
+# finding the numbers
+
+
+def _guess(
+    run: str | None, suite: str | None, pass_rate: float | None, heterogeneity: float | None
+) -> tuple[float, float]:
+    """Give the guess, where there is no run; refuse what is neither, or both."""
+    if run is not None:
+        if pass_rate is not None or heterogeneity is not None:
+            raise click.UsageError("A guess and a run that was measured: give one of them.")
+        return 0.0, 0.0
+    if pass_rate is None or heterogeneity is None:
+        raise click.UsageError(
+            "Name a run that was measured, or guess with --pass-rate and --heterogeneity."
+        )
+    if suite is not None:
+        raise click.UsageError("--suite needs the name of a run.")
+    return pass_rate, heterogeneity
+
+
+def _enough(attempts: Sequence[int], planned: Sequence[int], k: int) -> tuple[int, ...]:
+    """Give the attempts per task to plan for: as asked, or those of the vars that are enough."""
+    if not attempts:
+        return tuple(n for n in planned if n >= k) or (k, 2 * k, 4 * k)
+    if max(attempts) < k:
+        raise PasskError(
+            f"k = {k} needs at least {k} attempts of each task.",
+            hint=f"Give --attempts {k}, or more.",
+        )
+    return tuple(attempts)
+
+
+def _guessed(
+    pass_rate: float, heterogeneity: float, k: int, attempts: Sequence[int], asked: Row
+) -> tuple[Wish, list[Row]]:
+    from passk_py.planning import DEFAULT_ATTEMPTS, Wish, plan_guess
+
+    chosen = _enough(attempts, DEFAULT_ATTEMPTS, k)
+    table = plan_guess(pass_rate, heterogeneity, ks=[k], attempts_per_task=chosen, **asked)
+    return Wish((k,), chosen, **asked), table.to_dicts()
+
+
+def _of_run(
+    database: Path,
+    run: str,
+    suite: str | None,
+    k: int | None,
+    attempts: Sequence[int],
+    asked: Row,
+) -> tuple[Wish, list[_Found]]:
+    """Plan from the counts of the run's tasks, which the tables hold."""
+    from passk_py.planning import Wish, plan_counts
+    from passk_py.settings import read_settings
+    from passk_py.tables import open_tables
+
+    with open_tables(database) as tables:
+        settings = read_settings(tables)
+        known = tables.rows(
+            f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"
+        )
+        counted = tables.rows(
+            f"select suite, n, c, count(*) from {tables.require('passk_tasks')} "
+            f"where run_id = {quote(run)} and n is not null group by suite, n, c order by suite"
+        )
+    runs = list(dict.fromkeys(row[0] for row in known))
+    if run not in runs:
+        raise PasskError(
+            no_such("run", [run], runs), hint="`passk show passk_runs` shows all of them."
+        )
+    suites = [of for one, of in known if one == run]
+    if suite is not None and suite not in suites:
+        raise PasskError(no_such("suite", [suite], suites))
+    k = k or settings.deployment_k
+    chosen = _enough(attempts, settings.plan_attempts, k)
+    defaults = {
+        "width": settings.plan_width,
+        "difference": settings.plan_difference,
+        "power": settings.plan_power,
+        "confidence": settings.confidence,
+    }
+    wish = Wish((k,), chosen, **(defaults | asked))
+    by_suite: dict[str, Counter[tuple[int, int]]] = {}
+    for name, n, c, tasks in counted:
+        if suite in (None, name):
+            by_suite.setdefault(name, Counter())[n, c] = tasks
+    return wish, [
+        (name, states, plan_counts(states, wish, eligible_only=settings.eligible_only))
+        for name, states in by_suite.items()
+    ]
+
+
+# ---------------------------------------------------------------------------------------------
+# saying them
+
+
+def _title(run: str | None, suite: str | None, states: Counter[tuple[int, int]], row: Row) -> str:
+    name = symbol(row["metric"], row["k"])
+    if run is None or suite is None:
+        return f"a guess · {name} of {percent(row['estimate'])}"
+    sizes = sorted({n for n, _ in states})
+    each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    seen = "" if row["estimate"] is None else f" of {percent(row['estimate'])}"
+    tasks = plural(states.total(), "task")
+    return f"{plain(run)} · {plain(suite)} · {name}{seen} · {tasks}, {each} attempts each"
+
+
+def _say(
+    session: Session, title: str, states: Counter[tuple[int, int]], rows: list[Row], wish: Wish
+) -> None:
+    session.say(title)
+    session.say()
+    width = min(session.console().width, _WIDEST)
+    answered = [row for row in rows if row["basis"] is not None]
+    if not answered:
+        _wrapped(session, f"Nothing can be planned from it: {rows[0]['null_reason']}.", width)
+        return
+    session.show(_grid(answered, wish), session.console())
+    session.say(f"{_MARK} the fewest attempts in all.")
+    session.say()
+    for sentence in _sentences(states, rows, answered, wish):
+        _wrapped(session, sentence, width)
+
+
+def _grid(rows: list[Row], wish: Wish) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    wide = f"{limit(wish.width)} points wide"
+    drop = f"drop of {limit(wish.difference)} points"
+    for name in ("attempts\nper task", f"{wide}:\ntasks", "\nattempts", f"{drop}:\ntasks"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("\nattempts in each run", justify="right", no_wrap=True)
+    cheapest = {
+        name: min((row[name] for row in rows if row[name] is not None), default=None)
+        for name in ("attempts_for_width", "attempts_for_difference")
+    }
+    for row in rows:
+        cells = [f"{row['attempts']:,}"]
+        for aim in ("width", "difference"):
+            tasks, total = row[f"tasks_for_{aim}"], row[f"attempts_for_{aim}"]
+            mark = _MARK if total is not None and total == cheapest[f"attempts_for_{aim}"] else " "
+            cells += [DASH, DASH] if tasks is None else [f"{tasks:,}", f"{total:,}{mark}"]
+        table.add_row(*cells)
+    return table
+
+
+def _sentences(
+    states: Counter[tuple[int, int]], rows: list[Row], answered: list[Row], wish: Wish
+) -> list[str]:
+    """Say what helps more, what the two aims mean, and how sure the numbers are."""
+    said = []
+    # At as many attempts as were made, or would be made at the least.
+    made = min((n for n, _ in states), default=0)
+    row = min(answered, key=lambda one: abs(one["attempts"] - made))
+    share = row["within_share"]
+    if share is not None:
+        more = "more attempts help more than more tasks" if share > 0.5 else "only more tasks help"
+        if 0.2 < share <= 0.5:
+            more = "more tasks help more than more attempts"
+        said.append(
+            f"With {plural(row['attempts'], 'attempt')} per task, {percent(share)} % of the"
+            " variance is chance within tasks, the rest how tasks differ: for the interval,"
+            f" {more}."
+        )
+    if row["expected_width"] is not None:
+        told = ""
+        if row["detectable_difference"] is not None:
+            drop = limit(round(row["detectable_difference"], 3))
+            told = f", and two such runs tell a drop of {drop} points"
+        wide = limit(round(row["expected_width"], 3))
+        said.append(
+            f"The {plural(row['tasks'], 'task')} of the run, with as many attempts, give an"
+            f" interval {wide} points wide{told}."
+        )
+    unknown = [one for one in rows if one["null_reason"] is not None]
+    if unknown:
+        said.append(f"No figure for a drop: {unknown[0]['null_reason']}.")
+    said.append(
+        f"The interval is that for tasks like these, at {limit(wish.confidence)} %. The drop is of"
+        f" two runs on the same tasks, told in {limit(wish.power)} % of all repetitions; it says"
+        " nothing of unseen tasks, which may change differently."
+    )
+    tasks = plural(row["tasks"] or 0, "task")
+    sure = {
+        "moments": f"measured on {tasks}, which are a sample too.",
+        "beta_binomial": (
+            "little. The run has fewer than 2k attempts of some task, so a beta distribution was"
+            " fitted to it."
+        ),
+        "guess": "as sure as the guess. Measure some tasks, and plan from them.",
+    }
+    said.append(f"How sure: {sure[row['basis']]}")
+    return said
+
+
+def _wrapped(session: Session, text: str, width: int) -> None:
+    for line in textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False):
+        session.say(line)

@@ -1,0 +1,389 @@
+"""A public suite beside a private one of the same skill: a sign of leaked tasks.
+
+The definitions and the defaults are those of the SQL table ``passk_contamination``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import polars as pl
+
+from passk_py.distributions import checked_confidence, student_quantile
+from passk_py.estimators import ArgumentError
+from passk_py.frames import DEFAULT_KS, task_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["contamination"]
+
+_LEAST_TASKS: Final = 10
+"""With fewer tasks on a side there is no verdict."""
+_IDENTITY: Final = ("agent", "agent_version", "model")
+
+_TYPES: Final[dict[str, type[pl.DataType]]] = {
+    **dict.fromkeys(
+        (
+            "public_suite",
+            "private_suite",
+            "public_run_id",
+            "private_run_id",
+            "private_source",
+            *_IDENTITY,
+        ),
+        pl.String,
+    ),
+    **dict.fromkeys(("k", "public_tasks", "private_tasks"), pl.Int64),
+    **dict.fromkeys(
+        (
+            "public_pass_at_1",
+            "private_pass_at_1",
+            "public_pass_hat_k",
+            "private_pass_hat_k",
+            "public_gap",
+            "private_gap",
+            *(
+                f"{measure}_difference{end}"
+                for measure in ("pass_at_1", "pass_hat_k")
+                for end in ("", "_lower", "_upper")
+            ),
+        ),
+        pl.Float64,
+    ),
+    **dict.fromkeys(("verdict", "null_reason", "meaning"), pl.String),
+}
+
+
+class _Run(NamedTuple):
+    """What is known of a run on a suite."""
+
+    run_id: str
+    states: Counter[tuple[int, int]]
+    identity: tuple[str | None, ...]
+    started_at: Any
+    loaded_at: Any
+
+
+class _Limited(NamedTuple):
+    """A mean over tasks with its limits."""
+
+    mean: float
+    lower: float
+    upper: float
+
+
+class _Score(NamedTuple):
+    """pass@1 and pass^k of a run on a suite, or why there are none."""
+
+    tasks: int
+    at_1: _Limited | None = None
+    hat_k: _Limited | None = None
+    reason: str | None = None
+
+
+def contamination(
+    attempts: pl.DataFrame | pl.LazyFrame,
+    suites: Iterable[Mapping[str, str]],
+    *,
+    ks: Iterable[int] = DEFAULT_KS,
+    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    confidence: float = 0.95,
+    threshold: float = 1.0,
+) -> pl.DataFrame:
+    r"""Compare each run on a public suite with one of the same agent on a private suite.
+
+    Parameters
+    ----------
+    attempts
+        A log of attempts, eager or lazy; see :mod:`passk_py.frames`. Whose run it is, is read from
+        ``agent``, ``agent_version`` and ``model``; which is the latest, from ``started_at`` where
+        all have it, else from ``loaded_at``.
+    suites
+        Pairs of a ``public`` suite and the ``private`` one that tests the same skill.
+    ks
+        The k of pass^k, whole numbers from 1.
+    on_short
+        What a task with n < k does, as in :func:`~passk_py.frames.suite_metrics`.
+    confidence
+        Level of the intervals, between 0 and 1.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per pair of suites, run on the public one, and k, with the columns of the table
+        ``passk_contamination``: pass@1, pass^k and their gap on both suites, the differences with
+        limits, ``verdict`` (``higher_on_public``, ``lower_on_public``, ``no_difference_seen`` or
+        ``insufficient``), ``null_reason`` and ``meaning``.
+
+    Raises
+    ------
+    ArgumentError
+        If an option can't be right.
+
+    Notes
+    -----
+    The suites have different tasks, so the means are independent, and their limits l and u, those
+    of :func:`~passk_py.estimators.mean_lower`, combine (Newcombe 1998; Zou and Donner 2008):
+
+    .. math:: L = m_1 - m_2 - \sqrt{(m_1 - l_1)^2 + (u_2 - m_2)^2}
+
+    A public suite may just be easier: what is seen is evidence, and no proof.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "run_id": "r", "suite": suite, "task_id": str(task), "attempt": n,
+    ...             "passed": task < easy,
+    ...         }
+    ...         for suite, easy in (("open", 36), ("held-out", 20))
+    ...         for task in range(40)
+    ...         for n in (1, 2)
+    ...     ]
+    ... )
+    >>> found = contamination(log, [{"public": "open", "private": "held-out"}], ks=[2])
+    >>> found.select("verdict", pl.col("pass_hat_k_difference_lower").round(3)).rows()
+    [('higher_on_public', 0.201)]
+    """
+    pairs, chosen = _checked(suites, ks, on_short)
+    checked_confidence("contamination", confidence)
+    by_suite = _runs(attempts.lazy(), threshold)
+    rows = []
+    for public_suite, private_suite in pairs:
+        for run in by_suite.get(public_suite, []):
+            other, source = _counterpart(run, by_suite.get(private_suite, []))
+            start = {
+                "public_suite": public_suite,
+                "private_suite": private_suite,
+                "public_run_id": run.run_id,
+                "private_run_id": other and other.run_id,
+                "private_source": source,
+                **dict(zip(_IDENTITY, run.identity, strict=True)),
+            }
+            eligible_only = on_short == "eligible_only"
+            for k in chosen:
+                seen = _score(run.states, k, confidence, eligible_only=eligible_only)
+                held = (
+                    None
+                    if other is None
+                    else _score(other.states, k, confidence, eligible_only=eligible_only)
+                )
+                named = any(name is not None for name in run.identity)
+                rows.append({**start, "k": k, **_compared(seen, held, k, named=named)})
+    return pl.DataFrame(rows, schema=_TYPES, orient="row")
+
+
+def _checked(
+    suites: Iterable[Mapping[str, str]], ks: Iterable[int], on_short: str
+) -> tuple[list[tuple[str, str]], list[int]]:
+    pairs = []
+    for pair in suites:
+        known = not isinstance(pair, str) and set(pair) == {"public", "private"}
+        if not known or pair["public"] == pair["private"]:
+            raise ArgumentError(
+                "contamination: suites must be mappings of 'public' and 'private' to two suites;"
+                f" got {pair!r}"
+            )
+        pairs.append((pair["public"], pair["private"]))
+    chosen = [] if isinstance(ks, str) else list(ks)
+    if not chosen or not all(type(k) is int and k >= 1 for k in chosen):
+        raise ArgumentError(
+            f"contamination: ks must be whole numbers from 1, at least one of them; got {ks!r}"
+        )
+    if on_short not in ("null_suite", "eligible_only"):
+        raise ArgumentError(
+            f"contamination: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
+        )
+    return list(dict.fromkeys(pairs)), list(dict.fromkeys(chosen))
+
+
+# ---------------------------------------------------------------------------------------------
+# finding the runs
+
+
+def _runs(log: pl.LazyFrame, threshold: float) -> dict[str, list[_Run]]:
+    """Give the runs of each suite, by run_id."""
+    columns = log.collect_schema().names()
+    counts = task_counts(log, threshold=threshold).collect().filter(pl.col("n").is_not_null())
+    suite = pl.col("suite").fill_null("default") if "suite" in columns else pl.lit("default")
+    known = {
+        name: pl.col(name) if name in columns else pl.lit(None)
+        for name in (*_IDENTITY, "started_at", "loaded_at")
+    }
+    marked = log.select("run_id", suite.alias("suite"), "attempt", **known)
+    # The first attempts tell whose run it is, where there are any.
+    first = (pl.col("attempt") == 1) | ~(pl.col("attempt") == 1).any()
+    about = {
+        (row["run_id"], row["suite"]): row
+        for row in marked.group_by("run_id", "suite")
+        .agg(
+            *(pl.col(name).filter(first).min() for name in _IDENTITY),
+            pl.col("started_at").min(),
+            pl.col("loaded_at").max(),
+        )
+        .collect()
+        .to_dicts()
+    }
+    found: dict[str, list[_Run]] = {}
+    for (run, of), tasks in sorted(counts.partition_by(["run_id", "suite"], as_dict=True).items()):
+        row = about[run, of]
+        states = Counter(tasks.select("n", "c").iter_rows())
+        identity = tuple(row[name] for name in _IDENTITY)
+        found.setdefault(of, []).append(
+            _Run(run, states, identity, row["started_at"], row["loaded_at"])
+        )
+    return found
+
+
+def _counterpart(run: _Run, others: list[_Run]) -> tuple[_Run | None, str | None]:
+    """Find the run on the private suite: the same, or the latest of the same agent."""
+    for other in others:
+        if other.run_id == run.run_id:
+            return other, "same_run"
+    if not any(name is not None for name in run.identity):
+        return None, None
+    same = [other for other in others if other.identity == run.identity]
+    if not same:
+        return None, None
+    dated = all(other.started_at is not None for other in same)
+
+    def when(other: _Run) -> tuple[bool, Any, str]:
+        time = other.started_at if dated else other.loaded_at
+        return time is not None, time, other.run_id
+
+    return max(same, key=when), "same_agent"
+
+
+# ---------------------------------------------------------------------------------------------
+# the numbers
+
+
+def _score(
+    states: Counter[tuple[int, int]], k: int, confidence: float, *, eligible_only: bool
+) -> _Score:
+    eligible = Counter({state: tasks for state, tasks in states.items() if state[0] >= k})
+    tasks, total = eligible.total(), states.total()
+    if eligible_only and not tasks:
+        return _Score(tasks, reason=f"n < {k} in every task")
+    if not eligible_only and tasks < total:
+        return _Score(tasks, reason=f"n < {k} in {total - tasks} of {total} tasks")
+    return _Score(
+        tasks,
+        _limited([(c / n, number) for (n, c), number in eligible.items()], confidence),
+        _limited(
+            [(math.comb(c, k) / math.comb(n, k), number) for (n, c), number in eligible.items()],
+            confidence,
+        ),
+    )
+
+
+def _limited(scores: list[tuple[float, int]], confidence: float) -> _Limited:
+    """Give the mean with the limits of Student's t over the scores and two more, 0 and 1."""
+    tasks = sum(number for _, number in scores)
+    mean = math.fsum(score * number for score, number in scores) / tasks
+    padded = (tasks * mean + 1) / (tasks + 2)
+    squares = math.fsum(number * (score - padded) ** 2 for score, number in scores)
+    squares += padded**2 + (1 - padded) ** 2
+    reach = student_quantile(tasks + 1, confidence) * math.sqrt(
+        squares / ((tasks + 1) * (tasks + 2))
+    )
+    return _Limited(mean, max(padded - reach, 0.0), min(padded + reach, 1.0))
+
+
+def _difference(first: _Limited, second: _Limited) -> tuple[float, float, float]:
+    difference = first.mean - second.mean
+    down = math.hypot(first.mean - first.lower, second.upper - second.mean)
+    up = math.hypot(first.upper - first.mean, second.mean - second.lower)
+    return difference, difference - down, difference + up
+
+
+def _compared(seen: _Score, held: _Score | None, k: int, *, named: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"public_tasks": seen.tasks, "private_tasks": held and held.tasks}
+    for side, score in (("public", seen), ("private", held)):
+        if score is not None and score.at_1 is not None and score.hat_k is not None:
+            row |= {
+                f"{side}_pass_at_1": score.at_1.mean,
+                f"{side}_pass_hat_k": score.hat_k.mean,
+                f"{side}_gap": score.at_1.mean - score.hat_k.mean,
+            }
+    figures = []
+    if held is not None and not seen.reason and not held.reason:
+        for name, measure in (("pass_at_1", "at_1"), ("pass_hat_k", "hat_k")):
+            found = _difference(getattr(seen, measure), getattr(held, measure))
+            figures.append(found)
+            ends = ("", "_lower", "_upper")
+            row |= {f"{name}_difference{end}": one for end, one in zip(ends, found, strict=True)}
+    reason = _reason(seen, held, named=named)
+    if reason is not None:
+        verdict, meaning = "insufficient", f"Nothing can be said: {reason}."
+    else:
+        verdict, meaning = _judged(figures[0], figures[1], k)
+    return row | {"verdict": verdict, "null_reason": reason, "meaning": meaning}
+
+
+def _reason(seen: _Score, held: _Score | None, *, named: bool) -> str | None:
+    if held is None:
+        if not named:
+            return "the log does not say which agent made the run"
+        return "no run of the agent on the private suite"
+    for side, score in (("public", seen), ("private", held)):
+        if score.reason is not None:
+            return f"{score.reason} of the {side} suite"
+    for side, score in (("public", seen), ("private", held)):
+        if score.tasks < _LEAST_TASKS:
+            return f"only {score.tasks} tasks on the {side} suite, fewer than {_LEAST_TASKS}"
+    return None
+
+
+def _decimals(number: float) -> str:
+    thousandths = math.floor(abs(number) * 1000 + 0.5)
+    sign = "-" if number < 0 < thousandths else ""
+    return f"{sign}{thousandths // 1000}.{thousandths % 1000:03d}"
+
+
+def _in_words(figures: tuple[float, float, float]) -> str:
+    difference, lower, upper = figures
+    near, far = (-upper, -lower) if difference < 0 else (lower, upper)
+    return (
+        f"{'lower' if difference < 0 else 'higher'} by {_decimals(abs(difference))}"
+        f" ({_decimals(near)} to {_decimals(far)})"
+    )
+
+
+def _judged(
+    at_1: tuple[float, float, float], hat_k: tuple[float, float, float], k: int
+) -> tuple[str, str]:
+    """Give the verdict and the sentence."""
+    one, every = f"pass@1 is {_in_words(at_1)}", f"pass^{k}"
+    both = one if k == 1 else f"{one} and {every} {_in_words(hat_k)}"
+    if at_1[1] > 0 or hat_k[1] > 0:
+        if k == 1 or (at_1[1] > 0 and hat_k[1] > 0):
+            said = f"{both}. Its tasks may be known, or easier: evidence, not proof."
+        elif at_1[1] > 0:
+            said = (
+                f"{one}, and {every} is not seen to be. Easier tasks would lift both: a sharper"
+                " sign that some are known, but no proof."
+            )
+        else:
+            said = (
+                f"{every} is {_in_words(hat_k)}, and pass@1 is not seen to be. The agent repeats"
+                " itself there as if the tasks were known: a sharper sign, but no proof."
+            )
+        return "higher_on_public", f"On the public suite {said}"
+    if at_1[2] < 0 or hat_k[2] < 0:
+        lower = one if at_1[2] < 0 else f"{every} is {_in_words(hat_k)}"
+        return "lower_on_public", (
+            f"On the public suite {lower}: no sign that its tasks are known, unless those of the"
+            " private suite are easier."
+        )
+    return "no_difference_seen", (
+        f"On the public suite {both}, which chance alone can explain. What is within these limits"
+        " may still be there."
+    )
