@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import polars as pl
 
-from passk_py.distributions import checked_confidence, student_quantile
-from passk_py.estimators import ArgumentError
+from passk_py.distributions import student_quantile
+from passk_py.estimators.arguments import ArgumentError, checked_confidence
 from passk_py.frames import DEFAULT_KS, task_counts
 
 if TYPE_CHECKING:

@@ -122,8 +122,8 @@ metrics as (
     eligible_tasks,
     {%- for measure, mean, _ in measures %}
     {{ mean }} as {{ measure }},
-    {{ passk._within_0_and_1('padded_' ~ measure ~ ' - critical * error_' ~ measure) }} as {{ measure }}_lower,
-    {{ passk._within_0_and_1('padded_' ~ measure ~ ' + critical * error_' ~ measure) }} as {{ measure }}_upper,
+    {{ passk._clipped('padded_' ~ measure ~ ' - critical * error_' ~ measure, 0, 1) }} as {{ measure }}_lower,
+    {{ passk._clipped('padded_' ~ measure ~ ' + critical * error_' ~ measure, 0, 1) }} as {{ measure }}_upper,
     {%- endfor %}
     null_reason,
     loaded_at
