@@ -18,19 +18,27 @@ case when metric = 'pass_hat_k' then 'pass^' else 'pass@' end || {{ passk._whole
 {%- endmacro %}
 
 
+{#- The least difference that a rule about a drop lets pass. -#}
+{% macro _drop_bar() -%}
+case when threshold = 0 then '0' else '-' || threshold_text end
+{%- endmacro %}
+
+
 {#- The last branches of a case: how much more must be measured until the limit between `estimate` and the threshold has come
-    past it, were the estimate to stay: the distance of a limit falls with the root of what is measured. From columns `reach`
-    (limit less estimate) and `distance` (threshold less estimate). -#}
-{% macro _more_to_measure(tasks, is_suite) -%}
-{%- set times -%}
-(reach * reach / (distance * distance))
-{%- endset -%}
-{%- set needed -%}
-case when {{ tasks }} * {{ times }} > 100 then 10 * ceil({{ tasks }} * {{ times }} / 10) else ceil({{ tasks }} * {{ times }}) end
-{%- endset -%}
+    past it, were the estimate to stay. From columns `scope`, `tasks`, `reach` (limit less estimate) and `distance` (threshold
+    less estimate).
+
+    Tasks take away all of the reach, with their root. Attempts take away what varies within tasks, but not the `floor` that
+    stands for what no variance shows: the reach is z sqrt(variance + floor) / tasks. -#}
+{% macro _more_to_measure(floor) -%}
+{%- set z = passk.normal_quantile() -%}
+{%- set variance = '(reach * tasks / ' ~ z ~ ') * (reach * tasks / ' ~ z ~ ') - ' ~ passk._as_double(floor) -%}
+{%- set allowed = variance | replace('reach', 'distance') -%}
+{%- set tasks = 'tasks * reach * reach / (distance * distance)' -%}
 when abs(distance) * 10 <= abs(reach) then 'Hardly anything: the estimate is too near the threshold.'
-      when {{ is_suite }}
-        then 'About ' || {{ passk._rounded(times, 1) }} || ' times as many attempts of each task, if the estimate stays.'
-      else 'About ' || {{ passk._whole('cast(' ~ needed ~ ' as ' ~ dbt.type_bigint() ~ ')') }}
-        || ' tasks like these, if the estimate stays.'
+      when scope = 'suite' and {{ allowed }} > 0
+        then 'About ' || {{ passk._rounded('(' ~ variance ~ ') / (' ~ allowed ~ ')', 1) }}
+          || ' times as many attempts of each task, if the estimate stays.'
+      else 'About ' || {{ passk._whole('cast(case when ' ~ tasks ~ ' > 100 then 10 * ceil(' ~ tasks ~ ' / 10) else ceil('
+        ~ tasks ~ ') end as ' ~ dbt.type_bigint() ~ ')') }} || ' tasks like these, if the estimate stays.'
 {%- endmacro %}

@@ -35,22 +35,22 @@ judged_coverage as (
     'all' as slice_name,
     'all' as slice_value,
     tasks,
-    cast(part as {{ double }}) / whole as estimate,
+    cast(part as {{ double }}) / nullif(whole, 0) as estimate,
     cast(null as {{ double }}) as estimate_lower,
     cast(null as {{ double }}) as estimate_upper,
     case
-      when whole is null then 'inconclusive'
+      when coalesce(whole, 0) = 0 then 'inconclusive'
       {#- Not part / whole: a share at its limit must not fall over it by rounding. #}
       when part <= threshold * whole * (1 + 1e-12) then 'pass'
       else 'fail'
     end as result,
     case
-      when whole is null then 'The log does not say how many attempts were to be made.'
+      when coalesce(whole, 0) = 0 then 'The log does not say how many attempts were to be made.'
       else {{ passk._whole('part') }} || ' of ' || {{ passk._whole('whole') }} || ' ' || said || ', and '
         || {{ passk._whole('cast(floor(threshold * whole * (1 + 1e-12)) as ' ~ bigint ~ ')') }} || ' may be.'
     end as reason,
     case
-      when whole is null then 'A log that says how many attempts were to be made.'
+      when coalesce(whole, 0) = 0 then 'A log that says how many attempts were to be made.'
     end as to_settle
   from shares
 )

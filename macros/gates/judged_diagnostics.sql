@@ -7,7 +7,7 @@
 wanted_diagnostics as (
   {%- for rule in gates if rule.kind == 'diagnostics' %}
   {%- set outer = loop %}
-  {%- for name in rule.diagnostics %}
+  {%- for name in rule.diagnostics | unique %}
   select
     {{ passk._quoted(rule.gate) }} as gate,
     '{{ name }}' as diagnostic

@@ -11,7 +11,6 @@ drops as (
     gates.*,
     comparisons.baseline_run_id,
     comparisons.eligible_tasks as tasks,
-    comparisons.common_tasks,
     comparisons.common_tasks + comparisons.baseline_only_tasks as baseline_tasks,
     comparisons.null_reason,
     comparisons.baseline as baseline_estimate,
@@ -24,8 +23,10 @@ drops as (
     end as estimate_{{ end }},
     {%- endfor %}
     coalesce(candidate_bounds.excluded, 0) + coalesce(baseline_bounds.excluded, 0) as excluded,
-    (coalesce(candidate_bounds.loss, 0) + coalesce(baseline_bounds.gain, 0)) / nullif(comparisons.eligible_tasks, 0) as loss,
-    (coalesce(candidate_bounds.gain, 0) + coalesce(baseline_bounds.loss, 0)) / nullif(comparisons.eligible_tasks, 0) as gain
+    (coalesce(baseline_bounds.change_if_passed, 0) - coalesce(candidate_bounds.change_if_failed, 0))
+    / nullif(comparisons.eligible_tasks, 0) as loss,
+    (coalesce(candidate_bounds.change_if_passed, 0) - coalesce(baseline_bounds.change_if_failed, 0))
+    / nullif(comparisons.eligible_tasks, 0) as gain
   from gates
   left join comparisons
     on gates.run_id = comparisons.candidate_run_id
@@ -33,9 +34,10 @@ drops as (
     and gates.metric = comparisons.metric
     and gates.k = comparisons.k
     and {{ passk._is_pair_of_gate('comparisons') }}
-  {%- for side, run in [('candidate', 'candidate_run_id'), ('baseline', 'baseline_run_id')] %}
+  {%- for side, other in [('candidate', 'baseline'), ('baseline', 'candidate')] %}
   left join bounds as {{ side }}_bounds
-    on comparisons.{{ run }} = {{ side }}_bounds.run_id
+    on comparisons.{{ side }}_run_id = {{ side }}_bounds.run_id
+    and comparisons.{{ other }}_run_id = {{ side }}_bounds.other_run_id
     and comparisons.suite = {{ side }}_bounds.suite
     and {{ side }}_bounds.slice_name = 'all'
     and comparisons.metric = {{ side }}_bounds.metric
@@ -48,7 +50,7 @@ told_drops as (
   select
     *,
     case
-      when common_tasks * 10 < baseline_tasks * 9 then 'inconclusive'
+      when tasks * 10 < baseline_tasks * 9 then 'inconclusive'
       when estimate_lower - loss >= -threshold then 'pass'
       when estimate_upper + gain < -threshold then 'fail'
       else 'inconclusive'
@@ -74,23 +76,23 @@ judged_drops as (
       when baseline_run_id is null and baseline = run_id then 'The run is the baseline.'
       when baseline_run_id is null then 'There is no baseline: no earlier run of the agent on this suite, and no declared pair.'
       when estimate is null then 'There is no difference of ' || metric_name || ': ' || null_reason || '.'
-      when common_tasks * 10 < baseline_tasks * 9
-        then 'Only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('baseline_tasks') }}
-          || ' tasks of the baseline are in both runs, fewer than 90 %.'
+      when tasks * 10 < baseline_tasks * 9
+        then 'Only ' || {{ passk._whole('tasks') }} || ' of ' || {{ passk._whole('baseline_tasks') }}
+          || ' tasks of the baseline are compared, fewer than 90 %.'
       when estimate_lower is null then 'Too few tasks are in both runs for an interval.'
       else metric_name || ' is ' || {{ passk._decimals('candidate_estimate') }} || ', in the baseline '
         || {{ passk._decimals('baseline_estimate') }} || ': a difference of ' || {{ passk._decimals('estimate') }}
         || {{ interval }}
         || case
-          when result = 'pass' then ', at worst not below -' || threshold_text || '.'
-          when result = 'fail' then ', at best below -' || threshold_text || '.'
+          when result = 'pass' then ', at worst not below ' || {{ passk._drop_bar() }} || '.'
+          when result = 'fail' then ', at best below ' || {{ passk._drop_bar() }} || '.'
           when estimate_lower >= -threshold
             then ', which would pass, but not if the ' || {{ passk._whole('excluded') }}
               || ' excluded attempts of both runs had counted against it.'
           when estimate_upper < -threshold
             then ', which would fail, but not if the ' || {{ passk._whole('excluded') }}
               || ' excluded attempts of both runs had counted for it.'
-          else ', and -' || threshold_text || ' lies between these limits.'
+          else ', and ' || {{ passk._drop_bar() }} || ' lies between these limits.'
             || case
               when tasks < least_tasks
                 then ' It cannot pass with fewer than ' || {{ passk._whole('least_tasks') }} || ' tasks, and there '
@@ -102,14 +104,15 @@ judged_drops as (
     case
       when result <> 'inconclusive' then null
       when baseline_run_id is null then 'Another run of the agent, or a baseline that the gate names.'
+      when null_reason = 'the suite has no attempt of the baseline' then 'A run of it on this suite, or another baseline.'
       when estimate is null then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in both runs.'
-      when common_tasks * 10 < baseline_tasks * 9 then 'A run over the tasks of the baseline.'
+      when tasks * 10 < baseline_tasks * 9 then 'A run over the tasks of the baseline.'
       when estimate_lower is null
         then coalesce('At least ' || {{ passk._whole('least_tasks') }} || ' tasks.', 'A run over more tasks.')
       when estimate_lower >= -threshold or estimate_upper < -threshold then 'The excluded attempts, made again.'
       when tasks < least_tasks and estimate >= -threshold
         then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
-      {{ passk._more_to_measure('tasks', "scope = 'suite'") }}
+      {{ passk._more_to_measure(0.5) }}
     end as to_settle
   from told_drops
 )

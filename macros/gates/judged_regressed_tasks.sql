@@ -10,8 +10,7 @@ moves as (
     candidate_run_id,
     cast(count(p) as {{ bigint }}) as tasks,
     cast(sum(case when moved and direction = 'fell' then 1 else 0 end) as {{ bigint }}) as fell_tasks,
-    min(case when moved and direction = 'fell' then p end) as surest_p,
-    min(least_p) as least_p
+    min(case when moved and direction = 'fell' then p end) as surest_p
   from {{ ref('passk_task_comparisons') }}
   group by suite, baseline_run_id, candidate_run_id
 ),
@@ -32,39 +31,81 @@ surest as (
   group by moved_tasks.suite, moved_tasks.baseline_run_id, moved_tasks.candidate_run_id
 ),
 
-pairs as (
-  select * from {{ ref('int_passk__pairs') }}
+compared as (
+  select distinct
+    suite,
+    baseline_run_id,
+    candidate_run_id,
+    pair_source,
+    common_tasks + baseline_only_tasks as baseline_tasks,
+    case when null_reason = 'the suite has no attempt of the baseline' then true else false end as lacks_baseline
+  from {{ ref('passk_comparisons') }}
+),
+
+asked_moves as (
+  select
+    gates.*,
+    compared.baseline_run_id,
+    compared.baseline_tasks,
+    compared.lacks_baseline
+  from gates
+  left join compared
+    on gates.run_id = compared.candidate_run_id
+    and gates.suite = compared.suite
+    and {{ passk._is_pair_of_gate('compared') }}
+  where gates.kind = 'regressed_tasks' and gates.has_run
+),
+
+{# Of which tasks a fall could be seen, if one more than the rule allows had fallen: the bar of Benjamini and Hochberg. #}
+visible as (
+  select
+    asked_moves.gate,
+    asked_moves.suite,
+    asked_moves.baseline_run_id,
+    asked_moves.run_id,
+    sum(
+      case when task_moves.least_p * moves.tasks <= {{ error }} * (asked_moves.threshold + 1) * (1 + 1e-9) then 1 else 0 end
+    ) as visible_tasks
+  from asked_moves
+  inner join moves
+    on asked_moves.suite = moves.suite
+    and asked_moves.baseline_run_id = moves.baseline_run_id
+    and asked_moves.run_id = moves.candidate_run_id
+  inner join {{ ref('passk_task_comparisons') }} as task_moves
+    on moves.suite = task_moves.suite
+    and moves.baseline_run_id = task_moves.baseline_run_id
+    and moves.candidate_run_id = task_moves.candidate_run_id
+  where task_moves.p is not null
+  group by asked_moves.gate, asked_moves.suite, asked_moves.baseline_run_id, asked_moves.run_id
 ),
 
 told_moves as (
   select
-    gates.*,
-    pairs.baseline_run_id,
+    asked_moves.*,
     moves.tasks,
     moves.fell_tasks,
-    moves.least_p,
     surest.task_id as surest_task_id,
     case
       when coalesce(moves.tasks, 0) = 0 then 'inconclusive'
-      when moves.fell_tasks > gates.threshold then 'fail'
-      {#- With Benjamini and Hochberg's correction one task is found alone only if its p is so small. #}
-      when moves.least_p * moves.tasks > {{ error }} and moves.least_p > {{ error }} then 'inconclusive'
-      else 'pass'
+      when moves.fell_tasks > asked_moves.threshold then 'fail'
+      when moves.tasks * 10 < asked_moves.baseline_tasks * 9 then 'inconclusive'
+      when visible.visible_tasks > asked_moves.threshold then 'pass'
+      else 'inconclusive'
     end as result
-  from gates
-  left join pairs
-    on gates.run_id = pairs.candidate_run_id
-    and gates.suite = pairs.suite
-    and {{ passk._is_pair_of_gate('pairs') }}
+  from asked_moves
   left join moves
-    on pairs.suite = moves.suite
-    and pairs.baseline_run_id = moves.baseline_run_id
-    and pairs.candidate_run_id = moves.candidate_run_id
+    on asked_moves.suite = moves.suite
+    and asked_moves.baseline_run_id = moves.baseline_run_id
+    and asked_moves.run_id = moves.candidate_run_id
   left join surest
-    on pairs.suite = surest.suite
-    and pairs.baseline_run_id = surest.baseline_run_id
-    and pairs.candidate_run_id = surest.candidate_run_id
-  where gates.kind = 'regressed_tasks' and gates.has_run
+    on asked_moves.suite = surest.suite
+    and asked_moves.baseline_run_id = surest.baseline_run_id
+    and asked_moves.run_id = surest.candidate_run_id
+  left join visible
+    on asked_moves.gate = visible.gate
+    and asked_moves.suite = visible.suite
+    and asked_moves.baseline_run_id = visible.baseline_run_id
+    and asked_moves.run_id = visible.run_id
 ),
 
 judged_moves as (
@@ -81,18 +122,22 @@ judged_moves as (
     case
       when baseline_run_id is null and baseline = run_id then 'The run is the baseline.'
       when baseline_run_id is null then 'There is no baseline: no earlier run of the agent on this suite, and no declared pair.'
+      when lacks_baseline then 'The suite has no attempt of the baseline.'
       when coalesce(tasks, 0) = 0 then 'No task has counted attempts in both runs.'
       else {{ passk._whole('fell_tasks') }} || ' of ' || {{ passk._whole('tasks') }} || ' tasks fell beyond chance'
         || case when fell_tasks > 0 then ', the surest of them ' || surest_task_id else '' end || '.'
         || case
-          when result = 'inconclusive' then ' With as few attempts, none could be seen to.'
-          else ''
+          when result <> 'inconclusive' then ''
+          when tasks * 10 < baseline_tasks * 9
+            then ' They are fewer than 90 % of the ' || {{ passk._whole('baseline_tasks') }} || ' of the baseline.'
+          else ' With as few attempts of so many tasks, more could not be seen to.'
         end
     end as reason,
     case
       when result <> 'inconclusive' then null
       when baseline_run_id is null then 'Another run of the agent, or a baseline that the gate names.'
-      when coalesce(tasks, 0) = 0 then 'A run over the tasks of the baseline.'
+      when lacks_baseline then 'A run of it on this suite, or another baseline.'
+      when coalesce(tasks, 0) = 0 or tasks * 10 < baseline_tasks * 9 then 'A run over the tasks of the baseline.'
       else 'More attempts of each task: see least_p in passk_task_comparisons.'
     end as to_settle
   from told_moves

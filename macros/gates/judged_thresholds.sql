@@ -27,9 +27,9 @@ thresholds as (
     end as {{ name }},
     {%- endfor %}
     coalesce(bounds.excluded, 0) as excluded,
-    {#- Were the excluded attempts counted, the limits would move about as the estimate does. #}
-    coalesce(bounds.loss, 0) / nullif(metrics.eligible_tasks, 0) as loss,
-    coalesce(bounds.gain, 0) / nullif(metrics.eligible_tasks, 0) as gain
+    coalesce(bounds.change_if_failed, 0) as change_if_failed,
+    coalesce(bounds.change_if_passed, 0) as change_if_passed,
+    coalesce(bounds.short_tasks, 0) as short_tasks
   from gates
   left join metrics
     on gates.run_id = metrics.run_id
@@ -44,7 +44,17 @@ thresholds as (
     and metrics.slice_value = bounds.slice_value
     and metrics.k = bounds.k
     and gates.metric = bounds.metric
+    and bounds.other_run_id = ''
   where gates.kind = 'threshold' and gates.has_run
+),
+
+{# Were the excluded attempts counted, the limits would move about as the estimate does. #}
+moved_thresholds as (
+  select
+    *,
+    estimate - (estimate * tasks + change_if_failed) / nullif(tasks + short_tasks, 0) as loss,
+    (estimate * tasks + change_if_passed) / nullif(tasks + short_tasks, 0) - estimate as gain
+  from thresholds
 ),
 
 told_thresholds as (
@@ -58,7 +68,7 @@ told_thresholds as (
     {{ metric_name }} as metric_name,
     case when estimate < threshold then estimate_upper else estimate_lower end - estimate as reach,
     threshold - estimate as distance
-  from thresholds
+  from moved_thresholds
 ),
 
 judged_thresholds as (
@@ -111,7 +121,7 @@ judged_thresholds as (
       when estimate_lower >= threshold or estimate_upper < threshold then 'The excluded attempts, made again.'
       when tasks < least_tasks and estimate >= threshold
         then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
-      {{ passk._more_to_measure('tasks', "scope = 'suite'") }}
+      {{ passk._more_to_measure(0.25) }}
     end as to_settle
   from told_thresholds
 )

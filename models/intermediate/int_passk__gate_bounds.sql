@@ -1,5 +1,5 @@
 {%- set bigint = dbt.type_bigint() %}
-{%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value', 'metric', 'k'] %}
+{%- set keys = ['run_id', 'other_run_id', 'suite', 'slice_name', 'slice_value', 'metric', 'k'] %}
 
 with gates as (
   select *
@@ -7,42 +7,62 @@ with gates as (
   where has_run
 ),
 
-{# The runs whose excluded attempts could tip a gate: those that it judges, and their baselines. #}
+{# The runs whose excluded attempts could tip a gate: those that it judges, and both of a pair. #}
+pairs as (
+  select distinct
+    pairs.suite,
+    pairs.baseline_run_id,
+    pairs.candidate_run_id,
+    gates.metric,
+    gates.k
+  from gates
+  inner join {{ ref('int_passk__pairs') }} as pairs
+    on gates.run_id = pairs.candidate_run_id
+    and gates.suite = pairs.suite
+    and {{ passk._is_pair_of_gate('pairs') }}
+  where gates.kind = 'drop'
+),
+
 judged as (
-  select
+  select distinct
     run_id,
+    '' as other_run_id,
     suite,
     slice_name,
     metric,
     k
   from gates
   where kind = 'threshold'
-  union
+  union all
   select
-    run_id,
+    candidate_run_id as run_id,
+    baseline_run_id as other_run_id,
     suite,
     'all' as slice_name,
     metric,
     k
-  from gates
-  where kind = 'drop'
-  union
+  from pairs
+  union all
   select
-    pairs.baseline_run_id as run_id,
-    gates.suite,
+    baseline_run_id as run_id,
+    candidate_run_id as other_run_id,
+    suite,
     'all' as slice_name,
-    gates.metric,
-    gates.k
-  from gates
-  inner join {{ ref('int_passk__pairs') }} as pairs
-    on gates.run_id = pairs.candidate_run_id and gates.suite = pairs.suite
-  where gates.kind = 'drop' and {{ passk._is_pair_of_gate('pairs') }}
+    metric,
+    k
+  from pairs
 ),
 
+counts as (
+  select * from {{ ref('int_passk__task_counts') }}
+),
+
+{# Of a pair, the tasks that are compared. #}
 histogram as (
   select
-    counts.run_id,
-    counts.suite,
+    judged.run_id,
+    judged.other_run_id,
+    judged.suite,
     counts.slice_name,
     counts.slice_value,
     judged.metric,
@@ -52,14 +72,23 @@ histogram as (
     counts.excluded,
     count(*) as tasks
   from judged
-  inner join {{ ref('int_passk__task_counts') }} as counts
+  inner join counts
     on judged.run_id = counts.run_id
     and judged.suite = counts.suite
     and judged.slice_name = counts.slice_name
-  where counts.excluded > 0 and counts.n >= judged.k
+  left join counts as others
+    on judged.other_run_id = others.run_id
+    and judged.suite = others.suite
+    and judged.slice_name = others.slice_name
+    and counts.task_id = others.task_id
+  where
+    counts.excluded > 0
+    and counts.n + counts.excluded >= judged.k
+    and (judged.other_run_id = '' or (counts.n >= judged.k and others.n >= judged.k))
   group by
-    counts.run_id,
-    counts.suite,
+    judged.run_id,
+    judged.other_run_id,
+    judged.suite,
     counts.slice_name,
     counts.slice_value,
     judged.metric,
@@ -120,6 +149,7 @@ valued as (
   from variants
 ),
 
+{# A task with n < k is no task of the metric, and would be one if its excluded attempts had counted. #}
 moves as (
   select
     metric,
@@ -127,8 +157,9 @@ moves as (
     n,
     c,
     excluded,
-    max(case when variant = 'counted' then estimate end) - max(case when variant = 'failed' then estimate end) as loss,
-    max(case when variant = 'passed' then estimate end) - max(case when variant = 'counted' then estimate end) as gain
+    max(case when variant = 'counted' then estimate end) as counted,
+    max(case when variant = 'failed' then estimate end) as failed,
+    max(case when variant = 'passed' then estimate end) as passed
   from valued
   group by metric, k, n, c, excluded
 ),
@@ -136,8 +167,9 @@ moves as (
 weighed as (
   select
     histogram.*,
-    moves.loss,
-    moves.gain
+    moves.counted,
+    moves.failed,
+    moves.passed
   from histogram
   inner join moves
     on histogram.metric = moves.metric
@@ -150,7 +182,8 @@ weighed as (
 select
   {{ keys | join(',\n  ') }},
   cast(sum(tasks * excluded) as {{ bigint }}) as excluded,
-  sum(tasks * loss) as loss,
-  sum(tasks * gain) as gain
+  cast(sum(case when n < k then tasks else 0 end) as {{ bigint }}) as short_tasks,
+  sum(tasks * (failed - coalesce(counted, 0))) as change_if_failed,
+  sum(tasks * (passed - coalesce(counted, 0))) as change_if_passed
 from weighed
 group by {{ keys | join(', ') }}

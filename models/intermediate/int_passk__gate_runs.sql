@@ -16,8 +16,65 @@ with gates as (
   {%- endif %}
 ),
 
-runs as (
+ordered as (
   select * from {{ ref('int_passk__run_order') }}
+),
+
+unusable as (
+  select * from {{ ref('int_passk__unusable_runs') }}
+),
+
+{# A run that came later and has nothing to judge must not let an older one pass in its place. Of one without an agent it is
+   not known whose it is. #}
+usable_runs as (
+  select
+    ordered.suite,
+    ordered.run_id,
+    ordered.agent,
+    ordered.agent_version,
+    ordered.model,
+    ordered.loaded_at,
+    ordered.is_latest
+    and not exists (
+      select 1
+      from unusable
+      where
+        unusable.suite = ordered.suite
+        and unusable.loaded_at > ordered.loaded_at
+        and coalesce(unusable.agent = ordered.agent, unusable.agent is null and ordered.agent is null)
+    ) as is_latest
+  from ordered
+),
+
+unusable_runs as (
+  select
+    unusable.suite,
+    unusable.run_id,
+    unusable.agent,
+    unusable.agent_version,
+    unusable.model,
+    unusable.loaded_at,
+    not exists (
+      select 1
+      from ordered
+      where
+        ordered.suite = unusable.suite
+        and ordered.loaded_at > unusable.loaded_at
+        and (unusable.agent is null or unusable.agent = ordered.agent)
+    ) as is_latest
+  from unusable
+),
+
+runs as (
+  select
+    *,
+    true as has_run
+  from usable_runs
+  union all
+  select
+    *,
+    false as has_run
+  from unusable_runs
 )
 
 select
@@ -38,12 +95,13 @@ select
   runs.agent_version,
   runs.model,
   runs.loaded_at,
-  runs.run_id is not null as has_run,
+  coalesce(runs.has_run, false) as has_run,
+  runs.run_id is not null and not runs.has_run as is_unusable,
   coalesce(runs.run_id, case when gates.run not in ('latest', 'all') then gates.run end, '(unknown)') as run_id,
   coalesce(runs.suite, gates.suite, '(unknown)') as suite,
   coalesce(runs.agent, gates.agent) as agent
 from gates
 left join runs
   on (gates.suite is null or gates.suite = runs.suite)
-  and (gates.agent is null or gates.agent = runs.agent)
+  and (gates.agent is null or gates.agent = runs.agent or (runs.agent is null and not runs.has_run))
   and (gates.run = 'all' or (gates.run = 'latest' and runs.is_latest) or gates.run = runs.run_id)

@@ -25,7 +25,10 @@ tasks as (
     gates.p,
     counts.task_id,
     counts.n,
-    counts.c
+    counts.c,
+    {#- What speaks against an excluded attempt counts as a failure, what speaks for it as a pass. #}
+    counts.n + counts.excluded as all_n,
+    counts.c + counts.excluded as most_c
   from gates
   inner join {{ ref('int_passk__task_counts') }} as counts
     on gates.run_id = counts.run_id and gates.suite = counts.suite
@@ -34,9 +37,15 @@ tasks as (
 
 {# Each computed once, whatever the number of tasks. #}
 trials as (
-  select distinct
-    n,
+  select
+    all_n as n,
     c,
+    p
+  from tasks
+  union
+  select
+    all_n as n,
+    most_c as c,
     p
   from tasks
 ),
@@ -54,12 +63,14 @@ judged as (
     tasks.c,
     {#- Those without a counted attempt come last. #}
     coalesce(cast(tasks.c as {{ double }}) / nullif(tasks.n, 0), 2) as pass_rate,
-    coalesce(tails.at_least, 1) as at_least,
-    coalesce(tails.at_most, 1) as at_most,
+    coalesce(if_failed.at_least, 1) as at_least,
+    coalesce(if_passed.at_most, 1) as at_most,
     count(*) over (partition by tasks.gate, tasks.run_id, tasks.suite) as tested_tasks
   from tasks
-  left join tails
-    on tasks.n = tails.n and tasks.c = tails.c and tasks.p = tails.p
+  left join tails as if_failed
+    on tasks.all_n = if_failed.n and tasks.c = if_failed.c and tasks.p = if_failed.p
+  left join tails as if_passed
+    on tasks.all_n = if_passed.n and tasks.most_c = if_passed.c and tasks.p = if_passed.p
 ),
 
 {# That all tasks are sure to meet the rule needs each to be (an intersection-union test). That one is sure not to, among

@@ -33,12 +33,18 @@ unmatched as (
     cast(null as {{ double }}) as estimate_lower,
     cast(null as {{ double }}) as estimate_upper,
     'inconclusive' as result,
-    'No run is judged: the log has none'
-    || case when run_id <> '(unknown)' then ' named ' || run_id else '' end
-    || case when suite <> '(unknown)' then ' of the suite ' || suite else '' end
-    || case when agent is not null then ' by ' || agent else '' end
-    || '.' as reason,
-    'Such a run, or other names in the gate.' as to_settle
+    case
+      when is_unusable then 'No attempt of ' || run_id || ' can be used: all were rejected.'
+      else 'No run is judged: the log has none'
+        || case when run_id <> '(unknown)' then ' named ' || run_id else '' end
+        || case when suite <> '(unknown)' then ' of the suite ' || suite else '' end
+        || case when agent is not null then ' by ' || agent else '' end
+        || '.'
+    end as reason,
+    case
+      when is_unusable then 'The reasons in passk_rejected_attempts, mended.'
+      else 'Such a run, or other names in the gate.'
+    end as to_settle
   from gates
   where not has_run
 )
@@ -119,6 +125,6 @@ select
     when 'fail' then severity
     when 'inconclusive' then inconclusive_severity
   end as severity,
-  severity <> 'error' as is_advisory,
+  severity <> 'error' and (result <> 'inconclusive' or inconclusive_severity <> 'error') as is_advisory,
   loaded_at
 from all_judged

@@ -253,6 +253,8 @@ def _computed(tables: Tables, settings: Settings, rules: Sequence[Rule]) -> list
         f"from {attempts}",
     )
     runs = fetch_frame(tables.connection, f"select * from {tables.require('passk_runs')}")
+    lost = tables.find("int_passk__unusable_runs")
+    unusable = fetch_frame(tables.connection, f"select * from {lost}") if lost else None
     pairs = tables.rows(
         "select distinct baseline_run_id, candidate_run_id, suite "
         f"from {tables.require('passk_comparisons')} where pair_source <> 'gate'"
@@ -261,6 +263,7 @@ def _computed(tables: Tables, settings: Settings, rules: Sequence[Rule]) -> list
         frame,
         rules,
         runs=runs,
+        unusable=unusable,
         pairs=[(baseline, candidate, suite) for baseline, candidate, suite in pairs],
         k=settings.deployment_k,
         confidence=settings.confidence,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
 from passk_py import estimators as est
 from passk_py.comparisons import compare, compare_tasks
 from passk_py.diagnostics import diagnose
+from passk_py.distributions import normal_quantile
 from passk_py.frames import read_log, suite_metrics, task_counts
 from passk_py.gates.rules import SHARES
 
@@ -54,11 +55,13 @@ class Run:
 
 
 class Moves(NamedTuple):
-    """By how much a metric would move, had the excluded attempts counted."""
+    """How a sum of a metric over tasks would change, had the excluded attempts counted."""
 
     excluded: int
-    loss: float
-    gain: float
+    short: int
+    """Tasks with n < k that would come in."""
+    if_failed: float
+    if_passed: float
 
 
 class TaskTails(NamedTuple):
@@ -71,12 +74,27 @@ class TaskTails(NamedTuple):
     at_most: float
 
 
-def _tails(n: int, c: int, p: float) -> tuple[float, float]:
-    """Give the chances of at least and of at most c passes among n attempts, each with chance p."""
-    chances = [
-        math.comb(n, passes) * p**passes * (1 - p) ** (n - passes) for passes in range(n + 1)
-    ]
-    return math.fsum(chances[c:]), math.fsum(chances[: c + 1])
+def _is_after(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Say whether one was loaded after the other; not if either time is unknown."""
+    later, earlier = one.get("loaded_at"), other.get("loaded_at")
+    return later is not None and earlier is not None and later > earlier
+
+
+_MOST_SUMMED: Final = 99_999
+"""The most attempts of a task whose tails are summed, as in SQL."""
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _tail(n: int, counts: range, p: float) -> float:
+    """Give the chance that as many of n attempts pass as one of the counts, each with chance p."""
+    if n > _MOST_SUMMED:
+        return 1.0
+    return math.fsum(
+        math.exp(_log_choose(n, c) + c * math.log(p) + (n - c) * math.log1p(-p)) for c in counts
+    )
 
 
 @dataclass
@@ -89,6 +107,8 @@ class Evidence:
         The log.
     told
         Rows of ``passk_runs``; None to make do with what the attempts say.
+    unusable
+        Runs of which every row was rejected: ``run_id``, ``suite``, ``agent``, ``loaded_at``.
     pairs
         (baseline, candidate, suite) that are compared, suite None for all; None for each run
         with the one before it.
@@ -98,6 +118,7 @@ class Evidence:
 
     attempts: pl.DataFrame
     told: pl.DataFrame | None
+    unusable: pl.DataFrame | None
     pairs: Sequence[tuple[str, str, str | None]] | None
     confidence: float
     on_short: Literal["null_suite", "eligible_only"]
@@ -130,8 +151,38 @@ class Evidence:
             for place, row in enumerate(group):
                 before = group[place - 1]["run_id"] if place else None
                 last = place == len(group) - 1
-                found.append(Run(row["run_id"], suite, row, before, last))
+                # One that came later and has nothing to judge must not let an older one pass.
+                is_latest = last and not any(
+                    lost["suite"] == suite
+                    and lost["agent"] == row.get("agent")
+                    and _is_after(lost, row)
+                    for lost in self._lost
+                )
+                found.append(Run(row["run_id"], suite, row, before, is_latest))
         return sorted(found, key=lambda run: (run.suite, run.run_id))
+
+    @cached_property
+    def _lost(self) -> list[dict[str, Any]]:
+        return [] if self.unusable is None else self.unusable.to_dicts()
+
+    @cached_property
+    def unusable_runs(self) -> list[Run]:
+        """Runs that have nothing to judge; of one without an agent it is not known whose it is."""
+        return [
+            Run(
+                lost["run_id"],
+                lost["suite"],
+                lost,
+                None,
+                not any(
+                    run.suite == lost["suite"]
+                    and lost["agent"] in (None, run.agent)
+                    and _is_after(run.told, lost)
+                    for run in self.runs
+                ),
+            )
+            for lost in self._lost
+        ]
 
     def _said_by_attempts(self, counted: pl.DataFrame) -> pl.DataFrame:
         log = self.attempts
@@ -154,12 +205,25 @@ class Evidence:
         """Tasks with their n, c and excluded."""
         return task_counts(self.attempts, threshold=self.threshold)
 
+    @cached_property
+    def _parts(self) -> dict[tuple[Any, ...], pl.DataFrame]:
+        """The attempts run by run."""
+        suite = pl.col("suite").fill_null("default") if "suite" in self.attempts.columns else None
+        log = self.attempts.with_columns(suite=pl.lit("default") if suite is None else suite)
+        return log.partition_by("run_id", "suite", as_dict=True)
+
     def _of(self, run_id: str, suite: str) -> pl.DataFrame:
         """Give the attempts of one run."""
-        mine = pl.col("run_id") == run_id
-        if "suite" in self.attempts.columns:
-            mine &= pl.col("suite").fill_null("default") == suite
-        return self.attempts.filter(mine)
+        return self._parts.get((run_id, suite), self.attempts.clear())
+
+    def _of_two(self, run: Run, baseline: str) -> pl.DataFrame:
+        """Give the attempts of a pair."""
+        return pl.concat([self._of(run.run_id, run.suite), self._of(baseline, run.suite)])
+
+    @property
+    def z(self) -> float:
+        """How many standard deviations an interval reaches."""
+        return normal_quantile(self.confidence)
 
     def metrics(self, run: Run, k: int, slice_name: str) -> dict[str, dict[str, Any]]:
         """Give the rows of ``passk_suite_metrics`` of a run at one k, by value of the slice."""
@@ -179,31 +243,57 @@ class Evidence:
         found: dict[str, dict[str, Any]] = self._cache[key]
         return found
 
+    def _excluding(self, run_id: str, suite: str, slice_name: str) -> pl.DataFrame:
+        """Count the attempts of the tasks that have excluded ones, by value of a slice."""
+        key = ("excluding", run_id, suite, slice_name)
+        if key not in self._cache:
+            name = None if slice_name == "all" else slice_name
+            log = read_log(self._of(run_id, suite), self.threshold, name)
+            if name is None:
+                log = log.with_columns(slice_value=pl.lit("all"))
+            passed = pl.col("passed")
+            self._cache[key] = (
+                log.group_by("slice_value", "task_id")
+                .agg(
+                    n=passed.count().cast(pl.Int64),
+                    c=passed.sum().cast(pl.Int64),
+                    x=passed.null_count().cast(pl.Int64),
+                )
+                .filter(pl.col("x") > 0)
+                .collect()
+            )
+        found: pl.DataFrame = self._cache[key]
+        return found
+
     def moves(
-        self, run_id: str, suite: str, metric: str, k: int, slice_name: str, slice_value: str
+        self,
+        run_id: str,
+        suite: str,
+        metric: str,
+        k: int,
+        slice_name: str,
+        slice_value: str,
+        *,
+        other: str | None = None,
     ) -> Moves:
-        """Sum what the excluded attempts of a run could change, over its tasks with n >= k."""
-        log = read_log(
-            self._of(run_id, suite), self.threshold, None if slice_name == "all" else slice_name
+        """Sum what the excluded attempts of a run could change, of a pair on what is compared."""
+        states = self._excluding(run_id, suite, slice_name).filter(
+            pl.col("slice_value") == slice_value, pl.col("n") + pl.col("x") >= k
         )
-        if slice_name != "all":
-            log = log.filter(pl.col("slice_value") == slice_value)
-        passed = pl.col("passed")
-        states = (
-            log.group_by("task_id")
-            .agg(n=passed.count(), c=passed.sum(), x=passed.null_count())
-            .filter(pl.col("x") > 0, pl.col("n") >= k)
-            .select(pl.all().cast(pl.Int64, strict=False))
-            .collect()
-        )
+        if other is not None:
+            there = self.counts.filter(
+                pl.col("run_id") == other, pl.col("suite") == suite, pl.col("n") >= k
+            )
+            states = states.filter(pl.col("n") >= k).join(there, on="task_id", how="semi")
         estimate = est.pass_hat_k if metric == "pass_hat_k" else est.pass_at_k
-        more = states.with_columns(m=pl.col("n") + pl.col("x"), d=pl.col("c") + pl.col("x"))
-        sums = more.select(
+        counted = estimate("n", "c", k).fill_null(0.0)
+        sums = states.with_columns(m=pl.col("n") + pl.col("x"), d=pl.col("c") + pl.col("x")).select(
             pl.col("x").sum(),
-            loss=(estimate("n", "c", k) - estimate("m", "c", k)).sum(),
-            gain=(estimate("m", "d", k) - estimate("n", "c", k)).sum(),
-        ).row(0)
-        return Moves(*sums)
+            short=(pl.col("n") < k).sum(),
+            if_failed=(estimate("m", "c", k) - counted).sum(),
+            if_passed=(estimate("m", "d", k) - counted).sum(),
+        )
+        return Moves(*sums.row(0))
 
     def baselines(self, run: Run, named: str | None) -> list[str]:
         """Name the runs that a run is compared with."""
@@ -219,14 +309,18 @@ class Evidence:
 
     def has(self, run_id: str, suite: str) -> bool:
         """Say whether there is such a run."""
-        return any((run.run_id, run.suite) == (run_id, suite) for run in self.runs)
+        return (run_id, suite) in self._known
+
+    @cached_property
+    def _known(self) -> set[tuple[str, str]]:
+        return {(run.run_id, run.suite) for run in self.runs}
 
     def comparison(self, run: Run, baseline: str, metric: str, k: int) -> dict[str, Any]:
         """Give the row of ``passk_comparisons`` of a pair."""
         if not self.has(baseline, run.suite):
             return {"null_reason": "the suite has no attempt of the baseline", "common_tasks": 0}
         table = compare(
-            self.attempts,
+            self._of_two(run, baseline),
             baseline,
             run.run_id,
             ks=[k],
@@ -242,7 +336,7 @@ class Evidence:
         if not self.has(baseline, run.suite):
             return None
         return compare_tasks(
-            self.attempts,
+            self._of_two(run, baseline),
             baseline,
             run.run_id,
             suite=run.suite,
@@ -251,11 +345,17 @@ class Evidence:
         )
 
     def tails(self, run: Run, p: float) -> list[TaskTails]:
-        """Say of each task how sure it is to pass an attempt with chance p, and how sure not to."""
+        """Say of each task how sure it is to pass an attempt with chance p, and how sure not to.
+
+        What speaks against an excluded attempt counts as a failure, what speaks for it as a pass.
+        """
         mine = (pl.col("run_id") == run.run_id) & (pl.col("suite") == run.suite)
-        rows = self.counts.filter(mine).select("task_id", "n", "c").rows()
-        known = {state: _tails(*state, p) for state in {(n, c) for _, n, c in rows}}
-        return [TaskTails(task, n, c, *known[n, c]) for task, n, c in rows]
+        rows = self.counts.filter(mine).select("task_id", "n", "c", "excluded").rows()
+        known = {
+            (n, c, x): (_tail(n + x, range(c, n + x + 1), p), _tail(n + x, range(c + x + 1), p))
+            for n, c, x in {(n, c, x) for _, n, c, x in rows}
+        }
+        return [TaskTails(task, n, c, *known[n, c, x]) for task, n, c, x in rows]
 
     def share(self, run: Run, metric: str) -> tuple[int | None, int | None]:
         """Give the part and the whole of a share of a run's attempts; None if it is not known."""

@@ -28,6 +28,10 @@ _NO_BASELINE: Final = (
     "There is no baseline: no earlier run of the agent on this suite, and no declared pair."
 )
 _NAME_ONE: Final = "Another run of the agent, or a baseline that the gate names."
+_ANOTHER: Final = "A run of it on this suite, or another baseline."
+_LACKS: Final = "the suite has no attempt of the baseline"
+_FLOOR, _FLOOR_OF_DROP = 0.25, 0.5
+"""What stands in an interval for these tasks for what no variance shows."""
 _AGAIN: Final = "The excluded attempts, made again."
 
 
@@ -60,17 +64,20 @@ def _too_few(tasks: int, least: int | None) -> str:
     return f" It cannot pass with fewer than {least} tasks, and there {there}."
 
 
-def _more(tasks: int, estimate: float, limit: float, threshold: float, *, suite: bool) -> str:
-    """Say how much more must be measured, were the estimate to stay."""
-    reach, distance = limit - estimate, threshold - estimate
+def _more(tasks: int, reach: float, distance: float, z: float, floor: float | None) -> str:
+    """Say how much more must be measured, were the estimate to stay.
+
+    Tasks take away all of the reach, with their root. Attempts take away what varies within tasks,
+    but not the floor that stands for what no variance shows: z sqrt(variance + floor) / tasks.
+    """
     if abs(distance) * 10 <= abs(reach):
         return "Hardly anything: the estimate is too near the threshold."
-    times = reach**2 / distance**2
-    if suite:
-        return (
-            f"About {round(times, 1)} times as many attempts of each task, if the estimate stays."
-        )
-    needed = tasks * times
+    if floor is not None:
+        variance, allowed = ((one * tasks / z) ** 2 - floor for one in (reach, distance))
+        if allowed > 0:
+            times = round(variance / allowed, 1)
+            return f"About {times} times as many attempts of each task, if the estimate stays."
+    needed = tasks * reach * reach / (distance * distance)
     rounded = 10 * math.ceil(needed / 10) if needed > 100 else math.ceil(needed)
     return f"About {rounded} tasks like these, if the estimate stays."
 
@@ -96,7 +103,7 @@ class _Measured:
     def interval(self) -> str:
         return f"({_decimals(self.lower)} to {_decimals(self.upper)})"
 
-    def to_settle(self, tasks: int, least: int | None, *, suite: bool) -> str | None:
+    def to_settle(self, tasks: int, least: int | None, z: float, floor: float | None) -> str | None:
         if self.result != "inconclusive":
             return None
         if self.lower >= self.bar or self.upper < self.bar:
@@ -104,7 +111,7 @@ class _Measured:
         if least is not None and tasks < least and self.estimate >= self.bar:
             return f"At least {least} tasks."
         limit = self.upper if self.estimate < self.bar else self.lower
-        return _more(tasks, self.estimate, limit, self.bar, suite=suite)
+        return _more(tasks, limit - self.estimate, self.bar - self.estimate, z, floor)
 
 
 def _thresholds(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -153,12 +160,17 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
             settle = f"At least {2 * rule.k} counted attempts of every task."
         return Finding("inconclusive", f"{name} is {_decimals(estimate)}, {why}.", settle, **known)
     moves = log.moves(run.run_id, run.suite, rule.metric, rule.k, rule.slice_name, value)
-    seen = _Measured(estimate, lower, upper, rule.threshold, moves.loss / tasks, moves.gain / tasks)
+    # Were the excluded attempts counted, the limits would move about as the estimate does.
+    failed, passed = (
+        (estimate * tasks + change) / (tasks + moves.short)
+        for change in (moves.if_failed, moves.if_passed)
+    )
+    seen = _Measured(estimate, lower, upper, rule.threshold, estimate - failed, passed - estimate)
     return Finding(
         seen.result,
         f"{name} is {_decimals(estimate)} {seen.interval}"
         + _why_threshold(seen, rule.threshold, moves.excluded, tasks, least),
-        seen.to_settle(tasks, least, suite=suite),
+        seen.to_settle(tasks, least, log.z, _FLOOR if suite else None),
         **known,
     )
 
@@ -197,8 +209,7 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold:
     estimate = row.get("difference")
     ends = [row.get(f"difference{infix}_{end}") for end in ("lower", "upper")]
     tasks = int(row.get("eligible_tasks") or 0)
-    common = int(row["common_tasks"])
-    of_baseline = common + int(row.get("baseline_only_tasks") or 0)
+    of_baseline = int(row["common_tasks"]) + int(row.get("baseline_only_tasks") or 0)
     known: dict[str, Any] = {
         "baseline": baseline, "tasks": tasks, "estimate": estimate,
         "lower": ends[0], "upper": ends[1],
@@ -208,14 +219,15 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold:
         return Finding(
             "inconclusive",
             f"There is no difference of {name}: {row['null_reason']}.",
-            f"At least {k} counted attempts of every task in both runs.",
+            _ANOTHER
+            if row["null_reason"] == _LACKS
+            else f"At least {k} counted attempts of every task in both runs.",
             **known,
         )
-    if common * 10 < of_baseline * 9:
+    if tasks * 10 < of_baseline * 9:
         return Finding(
             "inconclusive",
-            f"Only {common} of {of_baseline} tasks of the baseline are in both runs, "
-            "fewer than 90 %.",
+            f"Only {tasks} of {of_baseline} tasks of the baseline are compared, fewer than 90 %.",
             "A run over the tasks of the baseline.",
             **known,
         )
@@ -230,17 +242,19 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold:
             **known,
         )  # fmt: skip
     own, other = (
-        log.moves(of, run.suite, rule.metric, k, "all", "all") for of in (run.run_id, baseline)
+        log.moves(of, run.suite, rule.metric, k, "all", "all", other=than)
+        for of, than in ((run.run_id, baseline), (baseline, run.run_id))
     )
+    bar = "0" if threshold == 0 else f"-{threshold}"
     seen = _Measured(
         estimate, lower, upper, -threshold,
-        (own.loss + other.gain) / tasks, (own.gain + other.loss) / tasks,
+        (other.if_passed - own.if_failed) / tasks, (own.if_passed - other.if_failed) / tasks,
     )  # fmt: skip
     excluded = own.excluded + other.excluded
     if seen.result == "pass":
-        why = f", at worst not below -{threshold}."
+        why = f", at worst not below {bar}."
     elif seen.result == "fail":
-        why = f", at best below -{threshold}."
+        why = f", at best below {bar}."
     elif lower >= -threshold:
         why = (
             f", which would pass, but not if the {excluded} excluded attempts of both runs had "
@@ -253,12 +267,12 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold:
         )
     else:
         few = _too_few(tasks, least)
-        why = f", and -{threshold} lies between these limits.{few}"
+        why = f", and {bar} lies between these limits.{few}"
     return Finding(
         seen.result,
         f"{name} is {_decimals(row['candidate'])}, in the baseline {_decimals(row['baseline'])}: "
         f"a difference of {_decimals(estimate)} {seen.interval}{why}",
-        seen.to_settle(tasks, least, suite=suite),
+        seen.to_settle(tasks, least, log.z, _FLOOR_OF_DROP if suite else None),
         **known,
     )
 
@@ -331,31 +345,34 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     if not tested:
         return Finding(
             "inconclusive",
-            "No task has counted attempts in both runs.",
-            "A run over the tasks of the baseline.",
+            "The suite has no attempt of the baseline." if table is None
+            else "No task has counted attempts in both runs.",
+            _ANOTHER if table is None else "A run over the tasks of the baseline.",
             baseline,
             tasks=None if table is None or not table.height else 0,
-        )
+        )  # fmt: skip
+    pair = log.comparison(run, baseline, "pass_hat_k", 1)
+    of_baseline = pair["common_tasks"] + pair["baseline_only_tasks"]
     fell = [row for row in tested if row["moved"] and row["direction"] == "fell"]
-    least = min(row["least_p"] for row in tested)
+    # Of which tasks a fall could be seen, if one more than the rule allows had fallen.
+    bar = log.error * (rule.threshold + 1) * (1 + 1e-9)
+    visible = sum(row["least_p"] * len(tested) <= bar for row in tested)
+    settle = None
+    surest = min(fell, key=lambda row: (row["p"], row["task_id"])) if fell else None
+    reason = f"{len(fell)} of {len(tested)} tasks fell beyond chance"
+    reason += f", the surest of them {surest['task_id']}." if surest else "."
     if len(fell) > rule.threshold:
         result = "fail"
-    elif least * len(tested) > log.error and least > log.error:
-        result = "inconclusive"
-    else:
+    elif len(tested) * 10 < of_baseline * 9:
+        result, settle = "inconclusive", "A run over the tasks of the baseline."
+        reason += f" They are fewer than 90 % of the {of_baseline} of the baseline."
+    elif visible > rule.threshold:
         result = "pass"
-    surest = min(fell, key=lambda row: (row["p"], row["task_id"])) if fell else None
-    return Finding(
-        result,
-        f"{len(fell)} of {len(tested)} tasks fell beyond chance"
-        + (f", the surest of them {surest['task_id']}." if surest else ".")
-        + (" With as few attempts, none could be seen to." if result == "inconclusive" else ""),
-        "More attempts of each task: see least_p in passk_task_comparisons."
-        if result == "inconclusive" else None,
-        baseline,
-        tasks=len(tested),
-        estimate=float(len(fell)),
-    )  # fmt: skip
+    else:
+        result = "inconclusive"
+        settle = "More attempts of each task: see least_p in passk_task_comparisons."
+        reason += " With as few attempts of so many tasks, more could not be seen to."
+    return Finding(result, reason, settle, baseline, tasks=len(tested), estimate=float(len(fell)))
 
 
 def _diagnostics(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -421,8 +438,27 @@ def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
         and rule.agent in (None, run.agent)
         and (rule.run in ("all", run.run_id) or (rule.run == "latest" and run.is_latest))
     ]
-    if not chosen:
+    lost = [
+        run
+        for run in log.unusable_runs
+        if rule.suite in (None, run.suite)
+        and (run.agent is None or rule.agent in (None, run.agent))
+        and (rule.run in ("all", run.run_id) or (rule.run == "latest" and run.is_latest))
+    ]
+    if not chosen and not lost:
         yield None, _unmatched(rule)
+    for run in lost:
+        yield (
+            run,
+            Finding(
+                "inconclusive",
+                f"No attempt of {run.run_id} can be used: all were rejected.",
+                "The reasons in passk_rejected_attempts, mended.",
+                rule.baseline,
+                rule.slice_name,
+                rule.slice_value or _UNKNOWN,
+            ),
+        )
     for run in chosen:
         for finding in _JUDGES[rule.kind](rule, run, log):
             yield run, finding

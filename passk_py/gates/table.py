@@ -48,6 +48,7 @@ def judge_gates(
     rules: Iterable[Mapping[str, Any] | Rule],
     *,
     runs: pl.DataFrame | None = None,
+    unusable: pl.DataFrame | None = None,
     pairs: Sequence[tuple[str, str, str | None]] | None = None,
     k: int = 4,
     confidence: float = 0.95,
@@ -65,6 +66,9 @@ def judge_gates(
     runs
         Rows of ``passk_runs``, which know of rejected and missing attempts. Without them a run is
         of the agent that its attempts name, and coverage is that of the log.
+    unusable
+        Runs of which every row was rejected, by ``run_id``, ``suite``, ``agent`` and ``loaded_at``:
+        a gate on the latest run must not pass on an older one.
     pairs
         (baseline, candidate, suite) for the rules that name no baseline, with None for any suite.
         By default each run with the one before it of its suite and agent.
@@ -111,7 +115,14 @@ def judge_gates(
     read = [rule for rule in given if isinstance(rule, Rule)]
     written = [rule for rule in given if not isinstance(rule, Rule)]
     log = Evidence(
-        attempts.lazy().collect(), runs, pairs, confidence, on_short, threshold, deployment_k=k
+        attempts.lazy().collect(),
+        runs,
+        unusable,
+        pairs,
+        confidence,
+        on_short,
+        threshold,
+        deployment_k=k,
     )
     rows = []
     for rule in [*read, *rules_of(written, deployment_k=k)]:
@@ -126,7 +137,7 @@ def judge_gates(
                     "baseline_run_id": found.baseline,
                     "slice_name": found.slice_name,
                     "slice_value": found.slice_value,
-                    "agent": run.agent if run else rule.agent,
+                    "agent": (run.agent if run else None) or rule.agent,
                     "rule": rule.text,
                     "metric": rule.metric,
                     "k": rule.k or None,
@@ -140,7 +151,8 @@ def judge_gates(
                     "reason": found.reason,
                     "to_settle": found.to_settle,
                     "severity": severity.get(found.result),
-                    "is_advisory": rule.severity != "error",
+                    "is_advisory": rule.severity != "error"
+                    and (found.result != "inconclusive" or rule.inconclusive_severity != "error"),
                 }
             )
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")

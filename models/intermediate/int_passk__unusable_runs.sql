@@ -1,0 +1,36 @@
+with runs as (
+  select * from {{ ref('int_passk__runs') }}
+),
+
+{# Of a run that has only rejected rows nothing is known but its name. #}
+rejected as (
+  select
+    run_id,
+    coalesce(suite, 'default') as suite,
+    max(loaded_at) as loaded_at
+  from {{ ref('passk_rejected_attempts') }}
+  where run_id is not null
+  group by run_id, coalesce(suite, 'default')
+)
+
+select
+  run_id,
+  suite,
+  agent,
+  agent_version,
+  model,
+  loaded_at
+from runs
+where task_rows = 0
+union all
+select
+  rejected.run_id,
+  rejected.suite,
+  cast(null as {{ dbt.type_string() }}) as agent,
+  cast(null as {{ dbt.type_string() }}) as agent_version,
+  cast(null as {{ dbt.type_string() }}) as model,
+  rejected.loaded_at
+from rejected
+left join runs
+  on rejected.run_id = runs.run_id and rejected.suite = runs.suite
+where runs.run_id is null
