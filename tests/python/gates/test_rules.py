@@ -72,7 +72,7 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     ),
     # What YAML takes for something else, what no dict can be asked for, and what HTML would escape.
     (
-        {**RATE, "min": 0.5, "run": date(2026, 3, 1), "agent": datetime(2026, 3, 1, 12)},  # noqa: DTZ001
+        {**RATE, "min": 0.5, "run": date(2026, 3, 1), "agent": datetime(2026, 3, 1, 12)},
         ["run is 2026-03-01, but must be a text; write it in quotes.",
          "agent is 2026-03-01 12:00:00, but must be a text; write it in quotes."],
     ),
