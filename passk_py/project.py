@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
     "BuildReport",
@@ -198,7 +199,7 @@ def build(
         *("--target-path", str(folder / "target")),
         *("--log-path", str(folder / "logs")),
         *("--log-level", "none", "--log-level-file", "debug"),
-        *("--vars", json.dumps(given)),
+        *("--vars", _as_yaml(given)),
         *("--quiet", "--no-print", "--no-use-colors"),
         *("--no-version-check", "--no-write-json", "--no-send-anonymous-usage-stats"),
     ]
@@ -212,6 +213,52 @@ def build(
         arguments += ["--select", *select]
     with _environment(PASSK_DATABASE=str(path)):
         return _run(arguments, progress, where=str(database), log=folder / "logs" / "dbt.log")
+
+
+def _as_yaml(variables: Mapping[str, Any]) -> str:
+    """Write vars so that dbt reads them as they are.
+
+    JSON would not do: dbt reads YAML 1.1, in which 1e-05 is a text, and JSON has no dates, which
+    dbt's own check of the vars should name.
+
+    Examples
+    --------
+    >>> _as_yaml({"passk_minimum_change": 0.00001, "passk_baseline": "1e-5"})
+    '{passk_minimum_change: 1.0e-05, passk_baseline: 1e-5}'
+    """
+    import yaml
+
+    values = {name: _plain(name, value) for name, value in variables.items()}
+    return str(
+        yaml.safe_dump(
+            values,
+            default_flow_style=True,
+            sort_keys=False,
+            allow_unicode=True,
+            width=float("inf"),
+        )
+    ).strip()
+
+
+def _plain(name: str, value: object) -> object:
+    """Take values for what they are to YAML, such as an enumeration's members for texts."""
+    if value is None or isinstance(value, bool | date):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {_plain(name, key): _plain(name, one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(name, one) for one in value]
+    raise PasskError(
+        f"{name} holds {value!r}, which is of the type {type(value).__name__}.",
+        hint="Vars hold texts, numbers, true, false, null, lists and mappings; write what it "
+        "stands for as a text, in quotes.",
+    )
 
 
 def _try_open(database: str | Path) -> None:

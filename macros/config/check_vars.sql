@@ -42,7 +42,7 @@
     {%- for name, expression in columns.items() -%}
       {%- if name not in passk._contract_names() + ['passed'] -%}
         {%- do mistakes.append(
-          'passk_attempts_columns maps ' ~ (name | tojson) ~ ', but the contract has no such column. It has '
+          'passk_attempts_columns maps ' ~ passk._shown(name) ~ ', but the contract has no such column. It has '
           ~ ((passk._contract_names() + ['passed']) | join(', ')) ~ '.'
         ) -%}
       {%- elif expression is not string or not expression -%}
@@ -77,13 +77,13 @@
   {%- else -%}
     {%- for k in ks -%}
       {%- if k is boolean or k is not integer or k < 1 -%}
-        {%- do mistakes.append('passk_ks holds ' ~ (k | tojson) ~ ', but must hold integers of at least 1 only.') -%}
+        {%- do mistakes.append('passk_ks holds ' ~ passk._shown(k) ~ ', but must hold integers of at least 1 only.') -%}
       {%- else -%}
         {%- do good_ks.append(k) -%}
       {%- endif -%}
     {%- endfor -%}
     {%- if (good_ks | unique | list | length) < (good_ks | length) -%}
-      {%- do mistakes.append('passk_ks is ' ~ (ks | tojson) ~ ', but must hold each k once.') -%}
+      {%- do mistakes.append('passk_ks is ' ~ passk._shown(ks) ~ ', but must hold each k once.') -%}
     {%- endif -%}
   {%- endif -%}
   {%- set on_short = var('passk_on_short', 'null_suite') -%}
@@ -101,11 +101,11 @@
       {%- elif slice is mapping and slice.name is string and slice.expression is string -%}
         {%- do names.append(slice.name) -%}
       {%- else -%}
-        {%- do mistakes.append('passk_slices holds ' ~ (slice | tojson) ~ ', but must hold tags or {name: ..., expression: ...}.') -%}
+        {%- do mistakes.append('passk_slices holds ' ~ passk._shown(slice) ~ ', but must hold tags or {name: ..., expression: ...}.') -%}
       {%- endif -%}
     {%- endfor -%}
     {%- if 'all' in names or (names | unique | list | length) < (names | length) -%}
-      {%- do mistakes.append("passk_slices names " ~ (names | tojson) ~ ", but names must differ, and 'all' is the whole suite.") -%}
+      {%- do mistakes.append("passk_slices names " ~ passk._shown(names) ~ ", but names must differ, and 'all' is the whole suite.") -%}
     {%- endif -%}
   {%- endif -%}
 
@@ -141,11 +141,11 @@
       {%- endif -%}
       {%- if not good.is or 'baseline' not in pair or 'candidate' not in pair -%}
         {%- do mistakes.append(
-          'passk_pairs holds ' ~ (pair | tojson)
+          'passk_pairs holds ' ~ passk._shown(pair)
           ~ ', but must hold {baseline: run_id, candidate: run_id} or {baseline: run_id, candidate: run_id, suite: suite}, all texts.'
         ) -%}
       {%- elif pair.baseline == pair.candidate -%}
-        {%- do mistakes.append('passk_pairs compares ' ~ (pair.baseline | tojson) ~ ' with itself.') -%}
+        {%- do mistakes.append('passk_pairs compares ' ~ passk._shown(pair.baseline) ~ ' with itself.') -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endif -%}
@@ -165,11 +165,11 @@
   {%- else -%}
     {%- for attempts in planned if attempts is boolean or attempts is not integer or attempts < 1 or attempts > 1000 -%}
       {%- do mistakes.append(
-        'passk_plan_attempts holds ' ~ (attempts | tojson) ~ ', but must hold integers from 1 to 1000 only.'
+        'passk_plan_attempts holds ' ~ passk._shown(attempts) ~ ', but must hold integers from 1 to 1000 only.'
       ) -%}
     {%- else -%}
       {%- if (planned | unique | list | length) < (planned | length) -%}
-        {%- do mistakes.append('passk_plan_attempts is ' ~ (planned | tojson) ~ ', but must hold each number once.') -%}
+        {%- do mistakes.append('passk_plan_attempts is ' ~ passk._shown(planned) ~ ', but must hold each number once.') -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endif -%}
@@ -193,10 +193,10 @@
       {%- if pair is not mapping or pair | length != 2 or pair.public is not string or pair.private is not string
         or not pair.public or not pair.private -%}
         {%- do mistakes.append(
-          'passk_private_suites holds ' ~ (pair | tojson) ~ ', but must hold {public: suite, private: suite}, both texts.'
+          'passk_private_suites holds ' ~ passk._shown(pair) ~ ', but must hold {public: suite, private: suite}, both texts.'
         ) -%}
       {%- elif pair.public == pair.private -%}
-        {%- do mistakes.append('passk_private_suites compares ' ~ (pair.public | tojson) ~ ' with itself.') -%}
+        {%- do mistakes.append('passk_private_suites compares ' ~ passk._shown(pair.public) ~ ' with itself.') -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endif -%}
@@ -206,7 +206,7 @@
   {%- if k is boolean or k is not integer or k < 1 -%}
     {%- do mistakes.append(passk._var_mistake('passk_deployment_k', k, 'an integer of at least 1')) -%}
   {%- elif good_ks and k not in good_ks -%}
-    {%- do mistakes.append(passk._var_mistake('passk_deployment_k', k, 'one of passk_ks, which is ' ~ (ks | tojson))) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_deployment_k', k, 'one of passk_ks, which is ' ~ passk._shown(ks))) -%}
   {%- endif -%}
   {%- for name in [
     'passk_capable_threshold', 'passk_consistent_threshold', 'passk_consistent_rate', 'passk_incapable_rate'
@@ -234,7 +234,43 @@
 
 
 {% macro _var_mistake(name, value, allowed) -%}
-  {{ return(name ~ ' is ' ~ (value | tojson) ~ ', but must be ' ~ allowed ~ '.') }}
+  {%- set quotes = '; write it in quotes' if allowed in ['a text', 'a run_id'] and passk._is_date(value) else '' -%}
+  {{ return(name ~ ' is ' ~ passk._shown(value) ~ ', but must be ' ~ allowed ~ quotes ~ '.') }}
+{%- endmacro %}
+
+
+{#- A value as a message has it: as JSON, with its keys sorted and without escapes that only HTML needs; what JSON has no word
+    for, such as a date, as it is. -#}
+{% macro _shown(value) -%}
+  {%- if value is string -%}
+    {%- set shown = [] -%}
+    {%- for sign in value -%}
+      {%- do shown.append(sign if sign > '~' else tojson(sign)[1:-1]) -%}
+    {%- endfor -%}
+    {{ return('"' ~ (shown | join) ~ '"') }}
+  {%- elif value is mapping -%}
+    {%- set shown = {} -%}
+    {%- for name, one in value.items() -%}
+      {%- set text = name if name is string else passk._shown(name) -%}
+      {%- do shown.update({text: passk._shown(text) ~ ': ' ~ passk._shown(one)}) -%}
+    {%- endfor -%}
+    {%- set parts = [] -%}
+    {%- for text in shown | sort(case_sensitive=true) -%}{%- do parts.append(shown[text]) -%}{%- endfor -%}
+    {{ return('{' ~ (parts | join(', ')) ~ '}') }}
+  {%- elif passk._is_list(value) -%}
+    {%- set shown = [] -%}
+    {%- for one in value -%}{%- do shown.append(passk._shown(one)) -%}{%- endfor -%}
+    {{ return('[' ~ (shown | join(', ')) ~ ']') }}
+  {%- elif value is none or value is boolean or value is number -%}
+    {{ return(tojson(value)) }}
+  {%- endif -%}
+  {{ return(value | string) }}
+{%- endmacro %}
+
+
+{#- Whether YAML took a value for a date, as it does where one stands without quotes. -#}
+{% macro _is_date(value) -%}
+  {{ return(value is not mapping and value.isoformat is defined) }}
 {%- endmacro %}
 
 

@@ -11,16 +11,17 @@
   {%- set names = [] -%}
   {%- for gate in gates -%}
     {%- if gate is not mapping or gate.get('name') is not string or not gate.get('name') -%}
+      {%- set quotes = '; write it in quotes' if gate is mapping and passk._is_date(gate.get('name')) else '' -%}
       {%- do mistakes.append(
-        'passk_gates holds ' ~ (gate | tojson) ~ ', but must hold mappings, each with a name that is a text.'
+        'passk_gates holds ' ~ passk._shown(gate) ~ ', but must hold mappings, each with a name that is a text' ~ quotes ~ '.'
       ) -%}
     {%- else -%}
       {%- if gate.name in names -%}
-        {%- do mistakes.append('passk_gates has two gates of the name ' ~ (gate.name | tojson) ~ '.') -%}
+        {%- do mistakes.append('passk_gates has two gates of the name ' ~ passk._shown(gate.name) ~ '.') -%}
       {%- endif -%}
       {%- do names.append(gate.name) -%}
       {%- for mistake in passk._mistakes_of_gate(gate, good_ks) -%}
-        {%- do mistakes.append('passk_gates, ' ~ (gate.name | tojson) ~ ': ' ~ mistake) -%}
+        {%- do mistakes.append('passk_gates, ' ~ passk._shown(gate.name) ~ ': ' ~ mistake) -%}
       {%- endfor -%}
     {%- endif -%}
   {%- endfor -%}
@@ -66,7 +67,7 @@
   {%- if k is boolean or k is not integer or k < 1 -%}
     {%- do mistakes.append(passk._var_mistake('k', k, 'an integer of at least 1')) -%}
   {%- elif 'k' in gate and good_ks and k not in good_ks -%}
-    {%- do mistakes.append(passk._var_mistake('k', k, 'one of passk_ks, which is ' ~ (good_ks | tojson))) -%}
+    {%- do mistakes.append(passk._var_mistake('k', k, 'one of passk_ks, which is ' ~ passk._shown(good_ks))) -%}
   {%- endif -%}
 
   {%- set threshold = gate[asked[0]] -%}
@@ -85,10 +86,23 @@
     {%- set named = [threshold] if threshold is string else threshold -%}
     {%- if not passk._is_list(named) or not named -%}
       {%- do mistakes.append(passk._var_mistake('diagnostics', threshold, 'all, or a list of diagnostics')) -%}
-    {%- elif threshold != 'all' -%}
-      {%- for name in named if name not in known -%}
+    {%- elif not passk._means_all_diagnostics(threshold) -%}
+      {%- for name in named if name not in known + ['all'] -%}
         {%- do mistakes.append(passk._var_mistake('diagnostics', name, 'all, or one or more of ' ~ known | join(', '))) -%}
       {%- endfor -%}
+      {%- set distinct = [] -%}
+      {%- set twice = [] -%}
+      {%- for name in named if name is string -%}
+        {%- if name not in distinct -%}
+          {%- do distinct.append(name) -%}
+        {%- elif name not in twice -%}
+          {%- do twice.append(name) -%}
+          {%- do mistakes.append('diagnostics names ' ~ name ~ ' twice.') -%}
+        {%- endif -%}
+      {%- endfor -%}
+      {%- if 'all' in distinct and distinct | length > 1 -%}
+        {%- do mistakes.append('diagnostics names all beside others; all stands alone.') -%}
+      {%- endif -%}
     {%- endif -%}
     {%- if not var('passk_diagnostics', true) -%}
       {%- do mistakes.append('passk_diagnostics is false, so that no diagnostic is computed.') -%}
@@ -104,7 +118,7 @@
   {%- endfor -%}
   {%- if 'each' in gate and gate.each != 'task' and gate.each not in slices -%}
     {%- do mistakes.append(passk._var_mistake(
-      'each', gate.each, 'task, or one of passk_slices, which is ' ~ (slices | tojson)
+      'each', gate.each, 'task, or one of passk_slices, which is ' ~ passk._shown(slices)
     )) -%}
   {%- endif -%}
   {%- if kind == 'threshold' and 'slice_value' in gate and 'each' not in gate -%}

@@ -13,12 +13,13 @@
     {%- set scope = gate.get('scope', {'threshold': 'unseen', 'drop': 'suite'}.get(kind)) -%}
     {%- set has_k = kind in ['threshold', 'each_task', 'drop'] -%}
     {%- set by_slice = kind == 'threshold' and 'each' in gate -%}
+    {%- set threshold = gate.get({'threshold': 'min', 'each_task': 'min', 'drop': 'max_drop'}.get(kind, 'max')) -%}
     {%- set rule = {
       'gate': gate.name,
       'kind': kind,
       'metric': metric,
       'k': gate.get('k', passk._setting('passk_deployment_k')) if has_k else none,
-      'threshold': gate.get({'threshold': 'min', 'each_task': 'min', 'drop': 'max_drop'}.get(kind, 'max')),
+      'threshold': threshold | int if threshold is float and threshold.is_integer() else threshold,
       'scope': scope,
       'slice_name': none if kind != 'threshold' else (gate.each if by_slice else 'all'),
       'slice_value': none if kind != 'threshold' else (gate.get('slice_value') if by_slice else 'all'),
@@ -82,10 +83,16 @@
 {% macro _gate_diagnostics(gate) -%}
   {%- if 'diagnostics' not in gate -%}
     {{ return([]) }}
-  {%- elif gate.diagnostics == 'all' -%}
+  {%- elif passk._means_all_diagnostics(gate.diagnostics) -%}
     {{ return(passk._diagnostic_words().keys() | list) }}
   {%- endif -%}
   {{ return([gate.diagnostics] if gate.diagnostics is string else gate.diagnostics) }}
+{%- endmacro %}
+
+
+{#- Whether a rule is on all diagnostics, of which a log need not know every one. -#}
+{% macro _means_all_diagnostics(given) -%}
+  {{ return(given == 'all' or given == ['all']) }}
 {%- endmacro %}
 
 
@@ -109,7 +116,7 @@
   {%- elif rule.kind == 'regressed_tasks' -%}
     {{ return('at most ' ~ threshold ~ (' task' if rule.threshold == 1 else ' tasks') ~ ' worse than in the baseline') }}
   {%- endif -%}
-  {{ return('no warning of ' ~ ('any diagnostic' if given_diagnostics == 'all' else rule.diagnostics | join(', '))) }}
+  {{ return('no warning of ' ~ ('any diagnostic' if passk._means_all_diagnostics(given_diagnostics) else rule.diagnostics | join(', '))) }}
 {%- endmacro %}
 
 

@@ -125,7 +125,7 @@ def command(
     session.result(
         {"database": str(database), "source": source, "exit_code": _exit_code(rows), "gates": rows}
     )
-    _say(session, rows)
+    _say(session, rows, alone=one is not None)
     text = reports.markdown(rows)
     if junit is not None:
         reports.write_report(junit, reports.junit(rows))
@@ -153,11 +153,12 @@ def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
     }
     if not given:
         return None
-    if given.get("metric") == "regressed_tasks" and float(given.get("max", 0.5)).is_integer():
-        given["max"] = int(given["max"])
+    for name, value in given.items():
+        # `--max 0` is the whole number that a file of rules would have.
+        if isinstance(value, float) and value.is_integer():
+            given[name] = int(value)
     if "diagnostics" in given:
-        named = list(given["diagnostics"])
-        given["diagnostics"] = "all" if named == ["all"] else named
+        given["diagnostics"] = list(given["diagnostics"])
     return {"name": _ALONE, **given}
 
 
@@ -205,7 +206,12 @@ def _read(
     written = [] if path is None else read_rules(path)
     given: Sequence[Mapping[str, Any]] = written if one is None else [one]
     try:
-        rules = rules_of(given, deployment_k=settings.deployment_k, slices=list(settings.slices))
+        rules = rules_of(
+            given,
+            deployment_k=settings.deployment_k,
+            slices=list(settings.slices),
+            diagnostics=settings.diagnostics,
+        )
     except PasskError as error:
         if one is None:
             raise
@@ -285,7 +291,8 @@ def _slice_sql(name: str, settings: Settings) -> str:
 # saying them
 
 
-def _say(session: Session, rows: Sequence[Row]) -> None:
+def _say(session: Session, rows: Sequence[Row], *, alone: bool) -> None:
+    """Say the results; a rule that stands alone has no name that its reader knows."""
     from passk_py.gates.reports import count, settling, title
 
     width = min(session.console().width, _WIDEST)
@@ -293,7 +300,7 @@ def _say(session: Session, rows: Sequence[Row]) -> None:
     for row in rows:
         word = click.style(_WORDS[row["result"]].ljust(len(indent)), fg=_COLORS[row["result"]])
         advisory = " (advisory)" if row["is_advisory"] else ""
-        name = "" if row["gate"] == _ALONE else f"{plain(row['gate'])}{advisory} · "
+        name = "" if alone else f"{plain(row['gate'])}{advisory} · "
         session.say(f"{word}{name}{plain(title(row))}")
         settle = settling(row)
         for text in (row["rule"], row["reason"], *([settle] if settle else [])):

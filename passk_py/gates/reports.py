@@ -30,6 +30,7 @@ STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 
 _MARKS: Final = {"pass": "✅ pass", "fail": "❌ fail", "inconclusive": "❔ inconclusive"}
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 Row = dict[str, Any]
 
@@ -139,7 +140,7 @@ def _junit_kind(row: Row) -> str | None:
 
 def _cell(text: str) -> str:
     """Write a cell of a Markdown table: names come from files that others wrote."""
-    plain = text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+    plain = _CONTROL.sub(" ", text).replace("\\", "\\\\").replace("|", "\\|")
     for sign in "*_`<>[]":
         plain = plain.replace(sign, f"\\{sign}")
     return plain

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.diagnostic_words import WORDS
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 __all__ = ["DEMO", "SHARES", "Rule", "Share", "read_rules", "rules_of"]
@@ -129,6 +131,11 @@ class Rule:
     severity: str = "error"
     inconclusive_severity: str = "warn"
 
+    def __post_init__(self) -> None:
+        # "at most 0", not "at most 0.0", also where the number comes from an option.
+        if isinstance(self.threshold, float) and self.threshold.is_integer():
+            object.__setattr__(self, "threshold", int(self.threshold))
+
     @property
     def text(self) -> str:
         """The rule as a person reads it.
@@ -180,12 +187,56 @@ def _is_count(value: object, least: int) -> bool:
 
 
 def _shown(value: object) -> str:
-    """Write a value as dbt's own messages do."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """Write a value as dbt's own messages do: the twin of the macro of this name."""
+    if isinstance(value, Mapping):
+        names = {key if isinstance(key, str) else _shown(key): key for key in value}
+        parts = (f"{_shown(name)}: {_shown(value[names[name]])}" for name in sorted(names))
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_shown, value))}]"
+    if value is None or isinstance(value, str | int | float):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _quotes(value: object) -> str:
+    """Say what to do about a text that YAML takes for a date."""
+    return "; write it in quotes" if isinstance(value, date) else ""
+
+
+def _means_all(diagnostics: object) -> bool:
+    return diagnostics == "all" or (
+        isinstance(diagnostics, list | tuple) and list(diagnostics) == ["all"]
+    )
+
+
+def _diagnostics_mistakes(value: object) -> list[str]:
+    if _means_all(value):
+        return []
+    named = [value] if isinstance(value, str) else value
+    if not isinstance(named, list | tuple) or not named:
+        return [f"diagnostics is {_shown(value)}, but must be all, or a list of diagnostics."]
+    # A tuple, because what is named might be a list or a mapping, which no dict can be asked for.
+    found = [
+        f"diagnostics is {_shown(name)}, but must be all, or one or more of {', '.join(WORDS)}."
+        for name in named
+        if name not in (*WORDS, "all")
+    ]
+    texts = [name for name in named if isinstance(name, str)]
+    found += [
+        f"diagnostics names {name} twice." for name in dict.fromkeys(texts) if texts.count(name) > 1
+    ]
+    if "all" in texts and len(set(texts)) > 1:
+        found.append("diagnostics names all beside others; all stands alone.")
+    return found
 
 
 def _mistakes(
-    gate: Mapping[str, Any], slices: Sequence[str] | None, ks: Sequence[int] | None
+    gate: Mapping[str, Any],
+    slices: Sequence[str] | None,
+    ks: Sequence[int] | None,
+    *,
+    diagnostics: bool,
 ) -> list[str]:
     """Say what is wrong with a rule, in the words of the dbt project's own check."""
     asked = [name for name in _ASKED if name in gate]
@@ -225,26 +276,22 @@ def _mistakes(
     elif kind == "regressed_tasks" and not _is_count(value, 0):
         must("max", "a number of tasks, an integer of at least 0")
     elif kind == "diagnostics":
-        named = [value] if isinstance(value, str) else value
-        if not isinstance(named, list | tuple) or not named:
-            must("diagnostics", "all, or a list of diagnostics")
-        elif value != "all":
-            known = f"all, or one or more of {', '.join(WORDS)}"
-            found += [
-                f"diagnostics is {_shown(name)}, but must be {known}."
-                for name in named
-                if name not in WORDS
-            ]
+        found += _diagnostics_mistakes(value)
+        if not diagnostics:
+            found.append("passk_diagnostics is false, so that no diagnostic is computed.")
     if "scope" in gate and gate["scope"] not in _SCOPES:
         must("scope", "unseen (tasks like these) or suite (these tasks)")
     each = gate.get("each", "task")
-    if not isinstance(each, str) or (slices is not None and each not in ("task", *slices)):
-        must("each", f"task, or one of passk_slices, which is {_shown(list(slices or ()))}")
+    # "all" is the whole suite, and never the name of a slice.
+    if slices is None and (not isinstance(each, str) or each in ("", "all")):
+        must("each", "task, or one of passk_slices")
+    elif slices is not None and each not in ("task", *slices):
+        must("each", f"task, or one of passk_slices, which is {_shown(list(slices))}")
     if kind == "threshold" and "slice_value" in gate and "each" not in gate:
         found.append("slice_value stands without each, which says of which slice it is.")
     for name in _TEXTS:
         if name in gate and not (isinstance(gate[name], str) and gate[name]):
-            must(name, "a text")
+            must(name, f"a text{_quotes(gate[name])}")
     for name in ("severity", "inconclusive"):
         if name in gate and gate[name] not in _SEVERITIES:
             must(name, "error, warn or ignore")
@@ -266,9 +313,9 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
         slice_name=gate["each"] if by_slice else "all",
         slice_value=gate.get("slice_value") if by_slice else "all",
         diagnostics=tuple(
-            WORDS if named == "all" else [named] if isinstance(named, str) else named
+            WORDS if _means_all(named) else [named] if isinstance(named, str) else named
         ),
-        all_diagnostics=named == "all",
+        all_diagnostics=_means_all(named),
         run=gate.get("run", "latest"),
         suite=gate.get("suite"),
         agent=gate.get("agent"),
@@ -279,11 +326,12 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
 
 
 def rules_of(
-    gates: Iterable[Mapping[str, Any]],
+    gates: Iterable[Mapping[str, Any] | Rule],
     *,
     deployment_k: int = 4,
     slices: Sequence[str] | None = None,
     ks: Sequence[int] | None = None,
+    diagnostics: bool = True,
 ) -> list[Rule]:
     """Read rules as the var ``passk_gates`` has them.
 
@@ -291,11 +339,13 @@ def rules_of(
     ----------
     gates
         Mappings, each with a ``name`` and one of ``min``, ``max``, ``max_drop`` and
-        ``diagnostics``; docs/gates.md has all keys.
+        ``diagnostics``; docs/gates.md has all keys. A rule that is read already stays as it is.
     deployment_k
         The k of a rule that names none.
     slices, ks
         What ``each`` and ``k`` may be; None for anything.
+    diagnostics
+        Whether diagnostics are computed: the var ``passk_diagnostics``.
 
     Returns
     -------
@@ -317,14 +367,23 @@ def rules_of(
     mistakes: list[str] = []
     seen: set[str] = set()
     for gate in gates:
-        name = gate.get("name") if hasattr(gate, "get") else None
+        if isinstance(gate, Rule):
+            name: object = gate.gate
+        else:
+            name = gate.get("name") if isinstance(gate, Mapping) else None
         if not isinstance(name, str) or not name:
-            mistakes.append(f"{_shown(gate)} is no mapping with a name that is a text.")
+            mistakes.append(
+                f"The list holds {_shown(gate)}, but must hold mappings, each with a name that is "
+                f"a text{_quotes(name)}."
+            )
             continue
         if name in seen:
-            mistakes.append(f"Two gates have the name {name!r}.")
+            mistakes.append(f"The list has two gates of the name {_shown(name)}.")
         seen.add(name)
-        wrong = _mistakes(gate, slices, ks)
+        if isinstance(gate, Rule):
+            rules.append(gate)
+            continue
+        wrong = _mistakes(gate, slices, ks, diagnostics=diagnostics)
         mistakes += [f"{name}: {mistake}" for mistake in wrong]
         if not wrong:
             rules.append(_rule(gate, deployment_k))

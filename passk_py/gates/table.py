@@ -8,10 +8,12 @@ import polars as pl
 
 from passk_py.gates.evidence import Evidence
 from passk_py.gates.judging import judge
-from passk_py.gates.rules import Rule, rules_of
+from passk_py.gates.rules import rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from passk_py.gates.rules import Rule
 
 __all__ = ["COLUMNS", "judge_gates"]
 
@@ -60,9 +62,11 @@ def judge_gates(
     Parameters
     ----------
     attempts
-        A log of attempts, eager or lazy; see :mod:`passk_py.frames`.
+        A log of attempts, eager or lazy; see :mod:`passk_py.frames`. Which run is the latest, and
+        which one came before it, is told by ``started_at``; runs without times are ordered by
+        ``run_id``.
     rules
-        Rules as the var ``passk_gates`` has them, or read already.
+        Rules as the var ``passk_gates`` has them, or read already; the rows are in their order.
     runs
         Rows of ``passk_runs``, which know of rejected and missing attempts. Without them a run is
         of the agent that its attempts name, and coverage is that of the log.
@@ -92,7 +96,7 @@ def judge_gates(
     Raises
     ------
     PasskError
-        If a rule can't be right, a column is missing or of the wrong type.
+        If a rule can't be right, two have the same name, a column is missing or of the wrong type.
 
     Examples
     --------
@@ -111,9 +115,7 @@ def judge_gates(
     >>> judge_gates(log, rules).select("gate", "result", "to_settle").rows()
     [('good', 'pass', None), ('splendid', 'inconclusive', 'At least 295 tasks.')]
     """
-    given = list(rules)
-    read = [rule for rule in given if isinstance(rule, Rule)]
-    written = [rule for rule in given if not isinstance(rule, Rule)]
+    read = rules_of(rules, deployment_k=k)
     log = Evidence(
         attempts.lazy().collect(),
         runs,
@@ -125,7 +127,7 @@ def judge_gates(
         deployment_k=k,
     )
     rows = []
-    for rule in [*read, *rules_of(written, deployment_k=k)]:
+    for rule in read:
         for run, found in judge(rule, log):
             named = rule.run if rule.run not in ("latest", "all") else _UNKNOWN
             severity = {"fail": rule.severity, "inconclusive": rule.inconclusive_severity}

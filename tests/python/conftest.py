@@ -144,7 +144,7 @@ class Dbt:
 
     def target_path(self, variables: Vars, target: str = "duckdb") -> Path:
         """Give the folder of compiled SQL for these vars."""
-        text = json.dumps([target, variables], sort_keys=True)
+        text = json.dumps([target, variables], sort_keys=True, default=str)
         return self.folder / f"target_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
     def options(self, variables: Vars, target: str = "duckdb") -> list[str]:
@@ -164,7 +164,7 @@ class Dbt:
         """Parse the project with these vars, or give what was parsed before."""
         from dbt.cli.main import dbtRunner
 
-        key = (target, json.dumps(variables, sort_keys=True))
+        key = (target, json.dumps(variables, sort_keys=True, default=str))
         if key not in self.manifests:
             if len(self.manifests) >= KEPT_MANIFESTS:
                 del self.manifests[next(iter(self.manifests))]

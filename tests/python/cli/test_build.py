@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from datetime import date
+from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from passk_py.errors import PasskError
-from passk_py.project import BuildReport, NodeReport, build, project_dir, state_dir
+from passk_py.project import (
+    BuildReport,
+    NodeReport,
+    _as_yaml,
+    build,
+    project_dir,
+    state_dir,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +109,55 @@ def test_wrong_vars_are_named_all_at_once(
     assert 'passk_on_short is "x", but must be null_suite or eligible_only.' in said.err
     assert "passk_ordered_metrics is 2, but must be true or false." in said.err
     assert said.err.endswith("Correct --vars and build again.\n")
+
+
+def test_vars_reach_dbt_as_yaml_has_them(passk: Passk, letters: Path) -> None:
+    said = passk(
+        "build",
+        "--vars",
+        "{passk_gates: [{name: a, metric: pass_hat_k, k: 4, min: 1.0e-5, run: 2026-03-01},"
+        " {name: it's, metric: pass_hat_k, k: 4, min: 1e-5}]}",
+    )
+    assert (said.code, said.out) == (2, "")
+    # A number stays one, a text that looks like one stays a text, and a date is named.
+    assert said.err.splitlines()[:3] == [
+        "Error: 2 vars are wrong.",
+        '- passk_gates, "a": run is 2026-03-01, but must be a text; write it in quotes.',
+        '- passk_gates, "it\'s": min is "1e-5", but must be a number between 0 and 1; no number of '
+        "attempts shows that a chance is 1.",
+    ]
+
+
+def test_vars_come_back_from_yaml_the_same() -> None:
+    values: dict[str, Any] = {
+        "numbers": [0.00001, 1e300, -1e-7, 0.1, 0, -3, 10**20, math.inf],
+        "texts": ["1e-5", "1.0e-5", "yes", "on", "null", "~", "", "=", "12:30", "0o7", "1_000", "a: b"],
+        "lines": [" lead", "a\nb\r\t\x85\u2028", "é 😀", "{{ x }}", "# no", "word " * 100, "it's", '"'],
+        "rest": [None, True, False, {}, [], {"a": {"b": [1]}}, date(2026, 3, 1), "2026-03-01"],
+    }  # fmt: skip
+    written = _as_yaml(values)
+    assert "\n" not in written
+    assert yaml.safe_load(written) == values
+
+
+def test_vars_of_kinds_of_texts_and_numbers_are_texts_and_numbers() -> None:
+    class Short(StrEnum):
+        NULL = "null_suite"
+
+    class Ks(IntEnum):
+        FOUR = 4
+
+    class Share(float):
+        """As the floats of other libraries are."""
+
+    values = {"a": Short.NULL, "b": (Ks.FOUR, Share(0.5))}
+    assert yaml.safe_load(_as_yaml(values)) == {"a": "null_suite", "b": [4, 0.5]}
+
+
+def test_vars_that_yaml_has_no_word_for_are_refused(passk: Passk, letters: Path) -> None:
+    said = passk("build", "--vars", "{passk_gates: [{name: !!binary aGk=}]}")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Error: passk_gates holds b'hi', which is of the type bytes.\n")
 
 
 def test_unknown_target(passk: Passk, letters: Path) -> None:

@@ -84,10 +84,15 @@ def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
     ("options", "said"),
     [
         (("--min", 0.5), "metric is null, but must be one of pass_at_k, pass_hat_k."),
-        ((*RELIABLE, "--min", 3), "min is 3.0, but must be a number between 0 and 1;"),
+        ((*RELIABLE, "--min", 3), "min is 3, but must be a number between 0 and 1;"),
         (RELIABLE, "nothing is asked for; a gate has one of min, max, max_drop and diagnostics."),
         ((*RELIABLE, "--min", 0.5, "--each", "colour"), 'each is "colour", but must be task'),
         (("--rules", "gates.yml", "--k", 4), "--rules stands beside options that make a rule."),
+        (
+            ("--diagnostic", "all", "--diagnostic", "drift"),
+            "diagnostics names all beside others; all stands alone.",
+        ),
+        (("--diagnostic", "drift", "--diagnostic", "drift"), "diagnostics names drift twice."),
         (("--rules", "none.yml"), "none.yml can't be read: No such file or directory."),
     ],
 )
@@ -126,6 +131,40 @@ def test_a_file_of_rules(passk: Passk, demo: Demo, tmp_path: Path) -> None:
         "gate", "--rules", path, "--gate", "low", "--database", demo.database, "--json"
     ).json
     assert [row["gate"] for row in one["gates"]] == ["low"]
+
+
+def test_a_declared_gate_may_be_called_rule(passk: Passk, demo: Demo, tmp_path: Path) -> None:
+    path = tmp_path / "gates.yml"
+    path.write_text(
+        "- {name: rule, metric: pass_hat_k, k: 4, min: 0.9, agent: walker, severity: warn}\n",
+        encoding="utf-8",
+    )
+    said = passk("gate", "--rules", path, "--database", demo.database)
+    assert said.out.startswith("FAIL          rule (advisory) · walker-2026-03 · puzzles\n")
+
+
+def test_whole_numbers_are_written_as_such(passk: Passk, demo: Demo) -> None:
+    rule = ("--metric", "excluded_attempts", "--max", 0, "--run", "walker-2026-03")
+    said = passk("gate", *rule, "--database", demo.database)
+    assert "at most 0 of the attempts excluded\n" in said.out
+    assert "0.0" not in said.out
+
+
+def test_all_diagnostics_by_an_option(passk: Passk, demo: Demo) -> None:
+    rule = ("--diagnostic", "all", "--run", "walker-2026-03")
+    said = passk("gate", *rule, "--database", demo.database)
+    assert "no warning of any diagnostic\n" in said.out
+
+
+def test_diagnostics_that_are_not_computed_are_refused(
+    passk: Passk, letters: Path, models_only: tuple[str, str], tmp_path: Path
+) -> None:
+    assert passk("build", *models_only, "--vars", "{passk_diagnostics: false}").code == 0
+    path = tmp_path / "gates.yml"
+    path.write_text("- {name: sound, diagnostics: all}\n", encoding="utf-8")
+    said = passk("gate", "--rules", path)
+    assert said.code == 2
+    assert "sound: passk_diagnostics is false, so that no diagnostic is computed." in said.err
 
 
 def test_reports_are_written(
@@ -178,5 +217,17 @@ def test_names_that_others_wrote_break_no_report() -> None:
     }  # fmt: skip
     case = ElementTree.fromstring(reports.junit([row]))[0][0]
     assert case.get("name") == "a|b: <x>\ufffd · *s*"
-    (line,) = (line for line in reports.markdown([row]).splitlines() if line.startswith("| a"))
-    assert line.startswith("| a\\|b | \\<x\\>\x00 · \\*s\\* | r | ❌ fail | because \\[of\\](it) |")
+    text = reports.markdown([row])
+    (line,) = (line for line in text.splitlines() if line.startswith("| a"))
+    assert line.startswith("| a\\|b | \\<x\\>  · \\*s\\* | r | ❌ fail | because \\[of\\](it) |")
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\r\n", "\v", "\f", "\x1b", "\x85", "\u2028", "\x00"])
+def test_no_control_character_breaks_a_row(sign: str) -> None:
+    row = {
+        "gate": f"a{sign}b", "run_id": "r", "suite": "s", "slice_name": "all",
+        "slice_value": "all", "baseline_run_id": None, "rule": "r", "result": "pass",
+        "reason": "why", "to_settle": None, "is_advisory": False,
+    }  # fmt: skip
+    line = reports.markdown([row]).split("\n")[-2]
+    assert line == f"| a{' ' * len(sign)}b | r · s | r | ✅ pass | why |"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import polars as pl
 import pytest
 
 from passk_py.errors import PasskError
-from passk_py.gates import read_rules, rules_of
+from passk_py.gates import Rule, judge_gates, read_rules, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +22,11 @@ KS: Final = [1, 2, 4]
 BETWEEN: Final = "a number between 0 and 1; no number of attempts shows that a chance is 1"
 ONE_OF: Final = "a gate has one of min, max, max_drop and diagnostics."
 COMMON: Final = "name, run, suite, agent, severity, inconclusive"
+KNOWN: Final = (
+    "serial_dependence, drift, shared_run_effect, batch_effect, duplicate_seeds, duplicate_outputs, "
+    "noisy_grader, temperature_zero, retry_until_pass, window_gap, first_k_gap, dominant_tasks, "
+    "jensen_bounds"
+)
 
 WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     ({}, [f"nothing is asked for; {ONE_OF}"]),
@@ -63,12 +70,35 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         ['severity is "fatal", but must be error, warn or ignore.',
          'inconclusive is "fail", but must be error, warn or ignore.'],
     ),
+    # What YAML takes for something else, what no dict can be asked for, and what HTML would escape.
+    (
+        {**RATE, "min": 0.5, "run": date(2026, 3, 1), "agent": datetime(2026, 3, 1, 12)},
+        ["run is 2026-03-01, but must be a text; write it in quotes.",
+         "agent is 2026-03-01 12:00:00, but must be a text; write it in quotes."],
+    ),
+    ({**RATE, "min": date(2026, 3, 1)}, [f"min is 2026-03-01, but must be {BETWEEN}."]),
+    (
+        {**RATE, "min": 0.5, "severity": "<it's> \"é\" \\u0027 & \t😀"},
+        ['severity is "<it\'s> \\"é\\" \\\\u0027 & \\t😀", but must be error, warn or ignore.'],
+    ),
+    (
+        {**RATE, "min": 0.5, "suite": {"b": [1.5, None], "a": {"d": True, "C": "x"}}},
+        ['suite is {"a": {"C": "x", "d": true}, "b": [1.5, null]}, but must be a text.'],
+    ),
+    ({**RATE, "min": 0.5, "each": "all"}, ['each is "all", but must be task, or one of passk_slices, which is ["domain"].']),
+    ({"diagnostics": [["drift"]]}, [f'diagnostics is ["drift"], but must be all, or one or more of {KNOWN}.']),
+    ({"diagnostics": [{"drift": 1}]}, [f'diagnostics is {{"drift": 1}}, but must be all, or one or more of {KNOWN}.']),
+    (
+        {"diagnostics": ["drift", "window_gap", "drift", "window_gap", "drift"]},
+        ["diagnostics names drift twice.", "diagnostics names window_gap twice."],
+    ),
+    ({"diagnostics": ["all", "drift"]}, ["diagnostics names all beside others; all stands alone."]),
+    ({"diagnostics": ["all", "all"]}, ["diagnostics names all twice."]),
+    ({"diagnostics": None}, ["diagnostics is null, but must be all, or a list of diagnostics."]),
     ({"diagnostics": []}, ["diagnostics is [], but must be all, or a list of diagnostics."]),
     (
         {"diagnostics": ["drift", "luck"]},
-        ['diagnostics is "luck", but must be all, or one or more of serial_dependence, drift, shared_run_effect,'
-         " batch_effect, duplicate_seeds, duplicate_outputs, noisy_grader, temperature_zero, retry_until_pass,"
-         " window_gap, first_k_gap, dominant_tasks, jensen_bounds."],
+        [f'diagnostics is "luck", but must be all, or one or more of {KNOWN}.'],
     ),
 ]  # fmt: skip
 
@@ -84,7 +114,9 @@ def test_mistakes_are_named_in_python(gate: dict[str, Any], mistakes: list[str])
 def test_dbt_says_the_same_of_all_of_them_at_once(make_project: Callable[[], Project]) -> None:
     project = make_project()
     gates = [{"name": f"g{place}", **gate} for place, (gate, _) in enumerate(WRONG)]
-    gates += [{"name": "g0", **RATE, "min": 0.5}, cast("dict[str, Any]", 7), {"min": 0.5}]
+    gates += [{"name": "it's", **RATE, "min": 0.5}] * 2
+    gates += [cast("dict[str, Any]", 7), {"min": 0.5, "k": 4}]
+    gates += [{"name": date(2026, 3, 1), **RATE}]
     refused = project.refused(
         {"passk_gates": gates, "passk_ks": KS, "passk_slices": ["domain"], "passk_deployment_k": 4}
     )
@@ -93,16 +125,28 @@ def test_dbt_says_the_same_of_all_of_them_at_once(make_project: Callable[[], Pro
         for place, (_, mistakes) in enumerate(WRONG)
         for mistake in mistakes
     ]
-    expected += [
-        'passk_gates has two gates of the name "g0".',
-        "passk_gates holds 7, but must hold mappings, each with a name that is a text.",
-        'passk_gates holds {"min": 0.5}, but must hold mappings, each with a name that is a text.',
+    mappings = "but must hold mappings, each with a name that is a text"
+    of_the_list = [
+        'has two gates of the name "it\'s".',
+        f"holds 7, {mappings}.",
+        f'holds {{"k": 4, "min": 0.5}}, {mappings}.',
+        f'holds {{"k": 4, "metric": "pass_hat_k", "name": 2026-03-01}}, {mappings}; write it in quotes.',
     ]
+    expected += [f"passk_gates {mistake}" for mistake in of_the_list]
     assert (
         refused
         == "\n  - ".join([f"passk: {len(expected)} vars are wrong.", *expected])
         + "\nSee docs/vars.md for what each var takes."
     )
+    with pytest.raises(PasskError) as caught:
+        rules_of(gates, slices=["domain"], ks=KS)
+    said = [line for line in str(caught.value).splitlines() if line.startswith("  - ")]
+    of_gates = [
+        f"  - g{place}: {mistake}"
+        for place, (_, mistakes) in enumerate(WRONG)
+        for mistake in mistakes
+    ]
+    assert said == [*of_gates, *(f"  - The list {mistake}" for mistake in of_the_list)]
 
 
 def test_no_list_of_rules_is_refused(make_project: Callable[[], Project]) -> None:
@@ -114,11 +158,61 @@ def test_no_list_of_rules_is_refused(make_project: Callable[[], Project]) -> Non
     )
 
 
-def test_two_of_a_name_are_refused_in_python() -> None:
-    with pytest.raises(PasskError, match="Two gates have the name 'g'"):
-        rules_of([{"name": "g", **RATE, "min": 0.5}] * 2)
-    with pytest.raises(PasskError, match="7 is no mapping with a name that is a text"):
-        rules_of([cast("dict[str, Any]", 7)])
+def test_two_rules_of_a_name_are_refused_in_python() -> None:
+    written: dict[str, Any] = {"name": "g", **RATE, "min": 0.5}
+    (read,) = rules_of([written])
+    log = pl.DataFrame({"run_id": ["r"], "task_id": ["t"], "attempt": [1], "passed": [True]})
+    for gates in ([written, written], [read, written], [written, read], [read, read]):
+        with pytest.raises(PasskError, match='The list has two gates of the name "g"'):
+            judge_gates(log, gates)
+
+
+def test_rules_that_are_read_already_keep_their_place() -> None:
+    log = pl.DataFrame({"run_id": ["r"], "task_id": ["t"], "attempt": [1], "passed": [True]})
+    written = [{"name": name, "metric": "excluded_attempts", "max": 0} for name in "abcd"]
+    read = rules_of(written)
+    mixed: list[dict[str, Any] | Rule] = [written[0], read[1], written[2], read[3]]
+    assert judge_gates(log, mixed).get_column("gate").to_list() == list("abcd")
+
+
+def test_all_is_no_slice_where_the_slices_are_not_known_either() -> None:
+    with pytest.raises(PasskError, match='each is "all", but must be task, or one of passk_slices'):
+        rules_of([{"name": "g", **RATE, "min": 0.5, "each": "all"}])
+
+
+def test_diagnostics_that_are_not_computed_are_refused_in_python() -> None:
+    with pytest.raises(PasskError, match="g: passk_diagnostics is false, so that no diagnostic is"):
+        rules_of([{"name": "g", "diagnostics": "all"}], diagnostics=False)
+
+
+def test_a_list_of_all_alone_means_all() -> None:
+    listed, said = (
+        rules_of([{"name": "g", "diagnostics": given}])[0] for given in (["all"], "all")
+    )
+    assert listed == said
+    assert listed.all_diagnostics
+
+
+def test_rules_are_the_same_in_dbt(make_project: Callable[[], Project]) -> None:
+    gates: list[dict[str, Any]] = [
+        {"name": "listed", "diagnostics": ["all"]},
+        {"name": "none", "metric": "excluded_attempts", "max": 0.0},
+        {"name": "any", "metric": "excluded_attempts", "max": 1.0},
+        {"name": "some", "metric": "excluded_attempts", "max": 0.25},
+        {"name": "same", **RATE, "max_drop": 0.0},
+    ]
+    template = (
+        "{% for rule in passk._gates() %}[{{ rule.rule }}; {{ rule.diagnostics | length }}; "
+        "{{ rule.threshold }}]{% endfor %}"
+    )
+    rules = rules_of(gates)
+    texts = [
+        f"[{rule.text}; {len(rule.diagnostics)}; "
+        f"{None if rule.kind == 'diagnostics' else rule.threshold}]"
+        for rule in rules
+    ]
+    assert "at most 0 of the attempts excluded" in texts[1]
+    assert make_project().render(template, {"passk_gates": gates}).strip() == "".join(texts)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +228,7 @@ def test_two_of_a_name_are_refused_in_python() -> None:
         ({**RATE, "min": 0.9, "each": "task"}, "pass^4 of each task at least 0.9"),
         ({**RATE, "max_drop": 0.03}, "pass^4 at most 0.03 below the baseline, on these tasks"),
         ({"metric": "missing_attempts", "max": 0}, "at most 0 of the expected attempts missing"),
+        ({"metric": "missing_attempts", "max": 0.0}, "at most 0 of the expected attempts missing"),
         ({"metric": "regressed_tasks", "max": 1}, "at most 1 task worse than in the baseline"),
         ({"diagnostics": "all"}, "no warning of any diagnostic"),
         ({"diagnostics": ["drift", "noisy_grader"]}, "no warning of drift, noisy_grader"),

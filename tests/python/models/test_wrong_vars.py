@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -46,6 +47,13 @@ def landed(make_project: Callable[[], Project], attempts: Callable[..., list[Any
 
 
 WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
+    (
+        {"passk_baseline": date(2026, 3, 1), "passk_on_short": "it's <&>"},
+        [
+            'passk_on_short is "it\'s <&>", but must be null_suite or eligible_only.',
+            "passk_baseline is 2026-03-01, but must be a run_id; write it in quotes.",
+        ],
+    ),
     ({"passk_ks": 5}, [f"passk_ks is 5, but must be {KS}"]),
     ({"passk_ks": None}, [f"passk_ks is null, but must be {KS}"]),
     ({"passk_ks": "1, 2"}, [f'passk_ks is "1, 2", but must be {KS}']),
