@@ -99,9 +99,8 @@ def junit(rows: Sequence[Row]) -> str:
 
     Examples
     --------
-    >>> print(junit([])[-65:].strip())
+    >>> print(junit([]).splitlines()[-2].strip())
     <testsuite name="passk gates" tests="0" failures="0" errors="0" skipped="0" />
-    </testsuites>
     """
     kinds = [_junit_kind(row) for row in rows]
     counts = {name: str(kinds.count(kind)) for name, kind in _JUNIT_COUNTS.items()}
