@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         task_class,
     )
     from passk_py.export import export_tables
+    from passk_py.extrapolation import extrapolate
     from passk_py.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.gates import judge_gates, least_attempts, least_tasks
     from passk_py.landing import forget, load
@@ -81,6 +82,7 @@ __all__ = [
     "delta_k_unbiased",
     "diagnose",
     "export_tables",
+    "extrapolate",
     "forget",
     "heterogeneity",
     "judge_gates",
@@ -130,6 +132,7 @@ _ELSEWHERE: Final = {
     "contamination": "private_suites",
     "diagnose": "diagnostics",
     "export_tables": "export",
+    "extrapolate": "extrapolation",
     "forget": "landing",
     "judge_gates": "gates",
     "k_sweep": "frames",

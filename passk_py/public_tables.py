@@ -96,6 +96,13 @@ PUBLIC_TABLES: Final = (
         ("run_id", "suite", "k"),
     ),
     PublicTable(
+        "passk_extrapolations",
+        "run, k beyond what was measured",
+        ("suite", "run_id", "k"),
+        ("run_id", "k", "pass_at_k", "pass_hat_k", "pass_hat_k_at_most", "basis", "measured_k"),
+        ("run_id", "suite", "k"),
+    ),
+    PublicTable(
         "passk_comparisons",
         "pair of runs, metric, k",
         ("suite", "baseline_run_id", "candidate_run_id", "metric", "k"),

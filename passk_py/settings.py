@@ -63,6 +63,11 @@ class Settings:
         return [] if isinstance(given, str) else given
 
     @property
+    def extrapolated_ks(self) -> list[int]:
+        """The k that are extrapolated to."""
+        return [int(k) for k in self.values["passk_extrapolated_ks"] or []]
+
+    @property
     def minimum_change(self) -> float:
         """The least difference that matters."""
         return float(self.values["passk_minimum_change"])

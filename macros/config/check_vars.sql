@@ -109,6 +109,21 @@
     {%- endif -%}
   {%- endif -%}
 
+  {%- set extrapolated = var('passk_extrapolated_ks', []) -%}
+  {%- if not passk._is_list(extrapolated) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_extrapolated_ks', extrapolated, 'a list of integers from 1 to 99999')) -%}
+  {%- else -%}
+    {%- for k in extrapolated if k is boolean or k is not integer or k < 1 or k > 99999 -%}
+      {%- do mistakes.append(
+        'passk_extrapolated_ks holds ' ~ passk._shown(k) ~ ', but must hold integers from 1 to 99999 only.'
+      ) -%}
+    {%- else -%}
+      {%- if (extrapolated | unique | list | length) < (extrapolated | length) -%}
+        {%- do mistakes.append('passk_extrapolated_ks is ' ~ passk._shown(extrapolated) ~ ', but must hold each k once.') -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endif -%}
+
   {#- How sure the intervals are. -#}
   {%- set confidence = var('passk_confidence', 0.95) -%}
   {%- if confidence is boolean or confidence not in [0.8, 0.9, 0.95, 0.99] -%}

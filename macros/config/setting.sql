@@ -5,6 +5,7 @@
     {{ return({
       'passk_ks': [1],
       'passk_slices': [],
+      'passk_extrapolated_ks': [],
       'passk_attempts_columns': {},
       'passk_outcome_policy': {},
       'passk_score_threshold': 1.0,
@@ -36,7 +37,8 @@
   {{ return([
     'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
     'passk_landing_schema', 'passk_incremental_by_loaded_at', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks',
-    'passk_on_short', 'passk_slices', 'passk_ordered_metrics', 'passk_diagnostics', 'passk_confidence', 'passk_pairs',
+    'passk_on_short', 'passk_slices', 'passk_extrapolated_ks', 'passk_ordered_metrics', 'passk_diagnostics',
+    'passk_confidence', 'passk_pairs',
     'passk_bootstrap', 'passk_bootstrap_seed', 'passk_baseline', 'passk_minimum_change', 'passk_gates',
     'passk_plan_attempts', 'passk_plan_width', 'passk_plan_difference', 'passk_plan_power', 'passk_private_suites',
     'passk_deployment_k', 'passk_capable_threshold',

@@ -76,15 +76,15 @@ histogram as (
     on judged.run_id = counts.run_id
     and judged.suite = counts.suite
     and judged.slice_name = counts.slice_name
-  left join counts as others
-    on judged.other_run_id = others.run_id
-    and judged.suite = others.suite
-    and judged.slice_name = others.slice_name
-    and counts.task_id = others.task_id
+  left join counts as other_counts
+    on judged.other_run_id = other_counts.run_id
+    and judged.suite = other_counts.suite
+    and judged.slice_name = other_counts.slice_name
+    and counts.task_id = other_counts.task_id
   where
     counts.excluded > 0
     and counts.n + counts.excluded >= judged.k
-    and (judged.other_run_id = '' or (counts.n >= judged.k and others.n >= judged.k))
+    and (judged.other_run_id = '' or (counts.n >= judged.k and other_counts.n >= judged.k))
   group by
     judged.run_id,
     judged.other_run_id,

@@ -26,9 +26,9 @@ union all
 select
   rejected.run_id,
   rejected.suite,
-  cast(null as {{ dbt.type_string() }}) as agent,
-  cast(null as {{ dbt.type_string() }}) as agent_version,
-  cast(null as {{ dbt.type_string() }}) as model,
+  runs.agent,
+  runs.agent_version,
+  runs.model,
   rejected.loaded_at
 from rejected
 left join runs

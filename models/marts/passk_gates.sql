@@ -121,10 +121,10 @@ select
   result,
   reason,
   to_settle,
+  loaded_at,
   case result
     when 'fail' then severity
     when 'inconclusive' then inconclusive_severity
   end as severity,
-  severity <> 'error' and (result <> 'inconclusive' or inconclusive_severity <> 'error') as is_advisory,
-  loaded_at
+  severity <> 'error' and (result <> 'inconclusive' or inconclusive_severity <> 'error') as is_advisory
 from all_judged

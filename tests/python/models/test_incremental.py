@@ -33,6 +33,7 @@ PUBLIC_TABLES: Final = (
     "passk_comparisons",
     "passk_contamination",
     "passk_diagnostics",
+    "passk_extrapolations",
     "passk_gates",
     "passk_missing_attempts",
     "passk_plans",

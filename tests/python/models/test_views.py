@@ -24,6 +24,7 @@ VIEWS = (
     "passk_comparisons",
     "passk_contamination",
     "passk_diagnostics",
+    "passk_extrapolations",
     "passk_gates",
     "passk_missing_attempts",
     "passk_plans",

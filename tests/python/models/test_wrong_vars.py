@@ -206,6 +206,21 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         )
         for wrong, shown in ((0.5, "0.5"), ("x", '"x"'))
     ),
+    (
+        {"passk_extrapolated_ks": 8},
+        ["passk_extrapolated_ks is 8, but must be a list of integers from 1 to 99999."],
+    ),
+    (
+        {"passk_extrapolated_ks": [0, "8", 100_000]},
+        [
+            f"passk_extrapolated_ks holds {shown}, but must hold integers from 1 to 99999 only."
+            for shown in ("0", '"8"', "100000")
+        ],
+    ),
+    (
+        {"passk_extrapolated_ks": [8, 8]},
+        ["passk_extrapolated_ks is [8, 8], but must hold each k once."],
+    ),
     *(
         (
             {"passk_plan_attempts": planned},

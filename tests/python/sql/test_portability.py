@@ -25,6 +25,7 @@ PUBLIC_MODELS: Final = (
     "passk_comparisons",
     "passk_contamination",
     "passk_diagnostics",
+    "passk_extrapolations",
     "passk_gates",
     "passk_missing_attempts",
     "passk_plans",
