@@ -101,7 +101,7 @@ def test_every_task_is_drawn_as_often() -> None:
         ({"resamples": 1000.0}, "resamples must be a whole number"),
         ({"seed": "x"}, "seed must be a whole number"),
         ({"on_short": "skip"}, "on_short must be"),
-        ({"confidence": 95}, "confidence must be a number between 0 and 1"),
+        ({"confidence": 95}, "confidence must be between 0 and 1"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:

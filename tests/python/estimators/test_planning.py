@@ -229,7 +229,7 @@ def test_eligible_only_leaves_out_what_says_nothing() -> None:
         ({"width": 0}, "plan: width must be a number between 0 and 1"),
         ({"difference": 1.5}, "plan: difference must be a number between 0 and 1"),
         ({"power": 0.5}, "plan: power must be a number between 0.5 and 1"),
-        ({"confidence": 95}, "plan: confidence must be a number between 0 and 1"),
+        ({"confidence": 95}, "plan: confidence must be between 0 and 1"),
         ({"on_short": "skip"}, "plan: on_short must be 'null_suite' or 'eligible_only'"),
     ],
 )

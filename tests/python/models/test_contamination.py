@@ -209,7 +209,7 @@ def test_without_the_var_the_table_is_empty(project: Project) -> None:
         ([{"public": "a", "private": "a"}], {}, "suites must be mappings"),
         ([], {"ks": [0]}, "ks must be whole numbers from 1"),
         ([], {"on_short": "skip"}, "on_short must be 'null_suite' or 'eligible_only'"),
-        ([], {"confidence": 95}, "confidence must be a number between 0 and 1"),
+        ([], {"confidence": 95}, "confidence must be between 0 and 1"),
     ],
 )
 def test_wrong_options_are_refused(suites: Any, options: dict[str, Any], said: str) -> None:
