@@ -104,9 +104,9 @@ where removed_at > {{ since }}
 
 
 {#- What is to be done with a table that follows another step by step, given the keys that it should hold: `is_done` if
-    nothing; `changed`, the keys to make anew; else none, and all of it is to be made. `wanted` and `known` are queries of
-    the keys, loaded_at and log_rows, as the step before has them and as this table does. Attempts that come raise the time,
-    attempts that go lower the number, so nothing of the log is read. -#}
+    nothing; `changed`, the keys to make anew; else none, and all of it is to be made; `literals` of each key. `wanted` and
+    `known` are queries of the keys, loaded_at and log_rows, as the step before has them and as this table does. Attempts that
+    come raise the time, attempts that go lower the number, so nothing of the log is read. -#}
 {% macro _plan(keys, wanted, known) -%}
   {%- if passk._stays_empty(wanted) -%}
     {{ return({'is_done': true, 'changed': none}) }}
@@ -131,7 +131,11 @@ where removed_at > {{ since }}
     {%- endif %}
   {%- endset -%}
   {%- set few = passk._few_rows(keys, changed) -%}
-  {{ return({'is_done': few == [], 'changed': few | join(' union all ') if few else changed}) }}
+  {{ return({
+    'is_done': few.selects == [],
+    'changed': few.selects | join(' union all ') if few.selects else changed,
+    'literals': few.literals
+  }) }}
 {%- endmacro %}
 
 
@@ -163,8 +167,20 @@ select *
 {%- endmacro %}
 
 
-{#- A query's rows as selects of literals, so that what is named several times is computed once; none where they are many, or
-    hold what had better not be written into SQL. -#}
+{#- A condition that holds for what a `_plan` says is to be made, of a column with the values of its `keys`. Engines skip the
+    log's other runs by literals, not by a join; it is empty where there are none, and narrows only: the join stays. -#}
+{% macro _and_among(plan, column, keys=['run_id']) -%}
+{%- if plan.literals -%}
+  {%- set found = [] -%}
+  {%- for key in keys -%}
+    {%- do found.extend(plan.literals[key]) -%}
+  {%- endfor %} and {{ column }} in ({{ found | unique | join(', ') }})
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- A query's rows as `selects` of literals, so that what is named several times is computed once, and the `literals` of each
+    key; none where they are many, or hold what had better not be written into SQL. -#}
 {% macro _few_rows(keys, query) -%}
   {%- set most = 64 -%}
   {%- set columns = [] -%}
@@ -176,16 +192,23 @@ select *
     'select ' ~ columns | join(', ') ~ ' from (' ~ query ~ ') as few limit ' ~ (most + 1)
   ).rows if execute else [] -%}
   {%- set selects = [] -%}
+  {%- set literals = {} -%}
+  {%- for key in keys -%}
+    {%- do literals.update({key: []}) -%}
+  {%- endfor -%}
   {%- for row in found -%}
     {%- set values = [] -%}
     {%- for value in row if modules.re.fullmatch('x[A-Za-z0-9_.:@+=,#/-]{1,200}', value | string) -%}
-      {%- do values.append(passk._quoted(value[1:]) ~ ' as ' ~ keys[loop.index0]) -%}
+      {%- set key = keys[loop.index0] -%}
+      {%- do literals[key].append(passk._quoted(value[1:])) -%}
+      {%- do values.append(literals[key][-1] ~ ' as ' ~ key) -%}
     {%- endfor -%}
     {%- if values | length == keys | length -%}
       {%- do selects.append('select ' ~ values | join(', ')) -%}
     {%- endif -%}
   {%- endfor -%}
-  {{ return(selects if selects | length == found | length and found | length <= most else none) }}
+  {%- set are_few = selects | length == found | length and found | length <= most -%}
+  {{ return({'selects': selects, 'literals': literals} if are_few else {'selects': none, 'literals': none}) }}
 {%- endmacro %}
 
 
@@ -193,11 +216,11 @@ select *
     those to make, and whether they come to the others. A state never changes, so a full refresh has nothing to refresh;
     other formulas make all of them anew. Most increments bring no new state, and formulas cost more to plan than to
     compute. -#}
-{% macro _state_plan(formulas, least_n=0) -%}
+{% macro _state_plan(formulas, counts, least_n=0) -%}
   {%- set built_with = passk._version() ~ '/' ~ local_md5(formulas) -%}
   {%- set is_increment = passk._is_increment()
     and not passk._any_row('select 1 from ' ~ this ~ ' where built_with <> ' ~ passk._quoted(built_with)) -%}
-  {%- set counted = 'select distinct n, c from ' ~ ref('int_passk__task_counts') -%}
+  {%- set counted = 'select distinct n, c from ' ~ counts -%}
   {%- if least_n -%}
     {%- set counted = counted ~ ' where n >= ' ~ least_n -%}
   {%- endif -%}
@@ -212,9 +235,10 @@ select *
 
 
 {#- The SQL of a table of formulas over the distinct (n, c). `formulas` are CTEs after one `states`, the last of them named by
-    `results`; `more_formulas` is what else the table is made anew for. -#}
-{% macro _state_table(formulas, results='results', more_formulas='', least_n=0) -%}
-{%- set plan = passk._state_plan(formulas ~ more_formulas, least_n) -%}
+    `results`; `more_formulas` is what else the table is made anew for. The (n, c) are those of the relation `counts` with n of at
+    least `least_n`. -#}
+{% macro _state_table(formulas, counts, results='results', more_formulas='', least_n=0) -%}
+{%- set plan = passk._state_plan(formulas ~ more_formulas, counts, least_n) -%}
 {%- if plan.is_done -%}
 {{ passk._nothing_new() }}
 {%- else -%}
@@ -256,6 +280,16 @@ from {{ results }}
 {#- True if a query gives a row. What it asks is fit for skipping work only: while dbt parses, there is nothing to ask. -#}
 {% macro _any_row(query) -%}
   {{ return(execute and run_query('select 1 from (' ~ query ~ ') as found limit 1').rows | length > 0) }}
+{%- endmacro %}
+
+
+{#- Whether a plan for a relation's rows is needed. Who only compiles the project may not have it to ask, and needs all. -#}
+{% macro _may_have_rows(relation, condition='1 = 1') -%}
+  {{ return(
+    not execute
+    or load_relation(relation) is none
+    or passk._any_row('select 1 from ' ~ relation ~ ' where ' ~ condition)
+  ) }}
 {%- endmacro %}
 
 

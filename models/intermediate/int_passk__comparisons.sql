@@ -77,7 +77,10 @@ counts as (
     n,
     c
   from {{ ref('int_passk__task_counts') }}
-  where slice_name = 'all' and attempts > 0
+  where
+    slice_name = 'all'
+    and attempts > 0
+    {{- passk._and_among(plan, 'run_id', ['baseline_run_id', 'candidate_run_id']) }}
 ),
 
 {# From here on the cost is that of the distinct counts of a pair, not of its tasks. #}

@@ -22,14 +22,10 @@
 {{ passk._nothing_new() }}
 {%- else %}
 {#- Most logs have none of these, and then no attempt is read. Engines see that a column holds nothing without a scan. #}
-{#- Who only compiles the project may have no staging to ask. #}
-{%- set staged = ref('stg_passk__attempts') %}
-{%- set can_ask = execute and load_relation(staged) is not none %}
 {%- set has = {} %}
 {%- for name in ['seed', 'output_hash', 'started_at'] %}
   {%- do has.update({
-    name: passk._setting('passk_diagnostics')
-      and (not can_ask or passk._any_row('select 1 from ' ~ staged ~ ' where ' ~ name ~ ' is not null'))
+    name: passk._setting('passk_diagnostics') and passk._may_have_rows(ref('stg_passk__attempts'), name ~ ' is not null')
   }) %}
 {%- endfor %}
 {%- set parts = [] %}
@@ -61,20 +57,63 @@ run_sizes as (
   group by {{ run }}
 ),
 
-ranked_tasks as (
+digests as (
   select
     run_tasks.run_id,
     run_tasks.suite,
     run_tasks.task_id,
     run_tasks.n,
-    row_number() over (
-      partition by run_tasks.run_id, run_tasks.suite
-      order by {{ dbt.hash('run_tasks.task_id') }}, run_tasks.task_id
-    ) as place
+    {{ dbt.hash('run_tasks.task_id') }} as digest
   from run_tasks
   inner join run_sizes
     on run_tasks.run_id = run_sizes.run_id and run_tasks.suite = run_sizes.suite
   where run_sizes.attempts > {{ passk._most_read_attempts() }}
+),
+
+{# Counted by the first characters of their digests, so that only the tasks that may be read have to be sorted. #}
+slots as (
+  select
+    {{ run }},
+    substring(digest, 1, 2) as slot,
+    sum(n) as attempts,
+    count(*) as tasks
+  from digests
+  group by {{ run }}, substring(digest, 1, 2)
+),
+
+slot_sums as (
+  select
+    {{ run }},
+    slot,
+    sum(attempts) over (partition by {{ run }} order by slot rows unbounded preceding) as attempts,
+    sum(tasks) over (partition by {{ run }} order by slot rows unbounded preceding) as tasks
+  from slots
+),
+
+last_slots as (
+  select
+    {{ run }},
+    min(case
+      when attempts > {{ passk._most_read_attempts() }} and tasks >= {{ passk._least_read_tasks() }} then slot
+    end) as slot
+  from slot_sums
+  group by {{ run }}
+),
+
+ranked_tasks as (
+  select
+    digests.run_id,
+    digests.suite,
+    digests.task_id,
+    digests.n,
+    row_number() over (
+      partition by digests.run_id, digests.suite
+      order by digests.digest, digests.task_id
+    ) as place
+  from digests
+  inner join last_slots
+    on digests.run_id = last_slots.run_id and digests.suite = last_slots.suite
+  where last_slots.slot is null or substring(digests.digest, 1, 2) <= last_slots.slot
 ),
 
 placed_tasks as (
@@ -108,6 +147,7 @@ read_counts as (
   group by {{ run }}
 ),
 
+{# By one column first, which is cheap and leaves few to compare by all three. #}
 attempts as (
   select
     attempts.run_id,
@@ -122,7 +162,10 @@ attempts as (
     on attempts.run_id = read_tasks.run_id
     and attempts.suite = read_tasks.suite
     and attempts.task_id = read_tasks.task_id
-  where attempts.outcome <> 'excluded'
+  where
+    attempts.outcome <> 'excluded'
+    and attempts.task_id in (select kept.task_id from read_tasks as kept)
+    {{- passk._and_among(plan, 'attempts.run_id') }}
 ),
 
 {% endif -%}

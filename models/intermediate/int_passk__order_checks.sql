@@ -24,10 +24,7 @@
 {{ passk._nothing_new() }}
 {%- else %}
 {#- Most logs have no task without masks, and then they need no plan. #}
-{%- set has_slow = ordered and (
-  passk._existing_table() is none
-  or passk._any_row('select 1 from ' ~ ref('int_passk__unmasked_tasks') ~ ' where attempts > excluded')
-) %}
+{%- set has_slow = ordered and passk._may_have_rows(ref('int_passk__unmasked_tasks'), 'attempts > excluded') %}
 
 with runs as (
   {{ passk._to_make(keys, wanted, plan) }}
@@ -237,11 +234,20 @@ slow_attempts as (
       order by attempts.attempt
     ) as previous
   from {{ ref('int_passk__attempts') }} as attempts
+  {#- Engines know that these are few. #}
+  inner join {{ ref('int_passk__unmasked_tasks') }} as unmasked
+    on attempts.run_id = unmasked.run_id
+    and attempts.suite = unmasked.suite
+    and attempts.task_id = unmasked.task_id
+    and unmasked.slice_name = 'all'
   inner join informative
     on attempts.run_id = informative.run_id
     and attempts.suite = informative.suite
     and attempts.task_id = informative.task_id
-  where attempts.outcome <> 'excluded' and informative.pass_mask is null
+  where
+    attempts.outcome <> 'excluded'
+    and informative.pass_mask is null
+    {{- passk._and_among(plan, 'attempts.run_id') }}
 ),
 
 {# Copies that were settled leave a task that may have masks after all. #}

@@ -1,3 +1,4 @@
 {{ config(materialized='passk_incremental', full_refresh=false) }}
 
-{{ passk._state_table(passk._state_limits_formulas(), least_n=1) }}
+{#- The states that are known already, so that no task is read for them again. #}
+{{ passk._state_table(passk._state_limits_formulas(), ref('int_passk__states'), least_n=1) }}

@@ -20,8 +20,7 @@
 {{ passk._nothing_new() }}
 {%- else %}
 {#- Most logs have none, and then they need no plan. #}
-{%- set has_streaks = ordered
-  and (passk._existing_table() is none or passk._any_row('select 1 from ' ~ ref('int_passk__streaks'))) %}
+{%- set has_streaks = ordered and passk._may_have_rows(ref('int_passk__streaks')) %}
 
 with all_counts as (
   select *

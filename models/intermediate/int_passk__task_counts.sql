@@ -1,14 +1,8 @@
 {%- set keys = ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value'] %}
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 
-with scans as (
-  select * from {{ ref('int_passk__task_scans') }}
-),
-
-unmasked as (
-  select * from {{ ref('int_passk__unmasked_tasks') }}
-)
-
+{#- Nothing is named before it is used: what a `with` names and two places read is made whole, so that who asks for one run would
+    read them all. #}
 select
   {{ keys | join(', ') }},
   attempts,
@@ -26,7 +20,7 @@ select
   pass_mask,
   fail_mask,
   cast(0 as {{ dbt.type_bigint() }}) as copies
-from scans
+from {{ ref('int_passk__task_scans') }}
 where is_masked
 union all
 select
@@ -41,12 +35,12 @@ select
   cast(null as {{ passk.type_mask() }}) as pass_mask,
   cast(null as {{ passk.type_mask() }}) as fail_mask,
   copies
-from unmasked
+from {{ ref('int_passk__unmasked_tasks') }} as unmasked
 where
   {#- A build that was stopped between the two tables leaves tasks in both. #}
   not exists (
     select 1
-    from scans
+    from {{ ref('int_passk__task_scans') }} as scans
     where
       scans.run_id = unmasked.run_id
       and scans.suite = unmasked.suite

@@ -479,8 +479,14 @@ def test_another_deployment_k_makes_them_anew(project: Project) -> None:
 
 def test_a_large_run_is_read_in_part(project: Project) -> None:
     tasks = [[True, False, True, True, False] * 4] * 1100
-    project.land([{**row, "seed": 7} for row in rows_of("large", tasks)])
+    # Fifty tasks at least, however long they are; and tasks of every length.
+    long = [[True, False] * 200] * 60
+    ragged = [[True, False] * (1 + 7 * task % 31) for task in range(900)]
+    runs = {"large": tasks, "long": long, "ragged": ragged}
+    project.land([{**row, "seed": 7} for run, made in runs.items() for row in rows_of(run, made)])
     project.run()
+    assert diagnostics(project, "long")["duplicate_seeds"]["tasks"] == 50
+    assert 50 < diagnostics(project, "ragged")["duplicate_seeds"]["tasks"] < 900
     found = diagnostics(project, "large")["duplicate_seeds"]
     assert found["tasks"] == 1000
     assert found["finding"].endswith("Read of 1000 of 1100 tasks.")
