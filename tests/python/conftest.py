@@ -360,6 +360,19 @@ def pytest_configure() -> None:
     MacroFuzzEnvironment.compile = compile_once
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep on one worker what shares fixtures that cost more than the tests: a file, the CLI."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            cli = "tests/python/cli/"
+            return cli if nodeid.startswith(cli) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
+
+
 @pytest.fixture(scope="session")
 def attempts() -> Callable[..., list[dict[str, Any]]]:
     """Makes the rows of one task from letters; see task_attempts."""
