@@ -227,20 +227,23 @@ class Evidence:
 
     def metrics(self, run: Run, k: int, slice_name: str) -> dict[str, dict[str, Any]]:
         """Give the rows of ``passk_suite_metrics`` of a run at one k, by value of the slice."""
-        key = ("metrics", run.run_id, run.suite, k, slice_name)
+        key = ("metrics", k, slice_name)
         if key not in self._cache:
-            slices = () if slice_name == "all" else (slice_name,)
+            # All runs at once: one run costs as much, as long as runs are small.
             table = suite_metrics(
-                self._of(run.run_id, run.suite),
+                self.attempts,
                 ks=[k],
                 on_short=self.on_short,
                 ordered=False,
-                slices=slices,
+                slices=() if slice_name == "all" else (slice_name,),
                 confidence=self.confidence,
                 threshold=self.threshold,
             ).filter(pl.col("slice_name") == slice_name)
-            self._cache[key] = {row["slice_value"]: row for row in table.to_dicts()}
-        found: dict[str, dict[str, Any]] = self._cache[key]
+            by_run: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+            for row in table.to_dicts():
+                by_run.setdefault((row["run_id"], row["suite"]), {})[row["slice_value"]] = row
+            self._cache[key] = by_run
+        found: dict[str, dict[str, Any]] = self._cache[key].get((run.run_id, run.suite), {})
         return found
 
     def _excluding(self, run_id: str, suite: str, slice_name: str) -> pl.DataFrame:

@@ -1,9 +1,10 @@
 """What the suites that build the dbt project share: a project on a database of its own, and logs.
 
-dbt runs in this process, because a process of its own costs more than a build. Three things make
+dbt runs in this process, because a process of its own costs more than a build. Four things make
 that cheap and safe: every database is called ``passk.duckdb`` and opened from its own folder, so
 that one profile and one parsed manifest serve them all; the manifest is parsed once for each set of
-vars; and every path that dbt writes to is under pytest's temporary folder.
+vars; no text of Jinja is read twice; and every path that dbt writes to is under pytest's temporary
+folder.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ import yaml  # type: ignore[import-untyped]
 from passk_py.contract import LANDING_COLUMNS
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from dbt.contracts.graph.manifest import Manifest
+    from jinja2 import Environment
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = ROOT.parent / "shared" / "data"
@@ -168,7 +172,9 @@ class Dbt:
         if key not in self.manifests:
             if len(self.manifests) >= KEPT_MANIFESTS:
                 del self.manifests[next(iter(self.manifests))]
-            parsed = dbtRunner().invoke(["parse", *self.options(variables, target)])
+            parsed = dbtRunner().invoke(
+                ["parse", *self.options(variables, target), "--no-write-json"]
+            )
             if not parsed.success:
                 raise BuildError(str(parsed.exception))
             self.manifests[key] = parsed.result  # type: ignore[assignment]
@@ -330,6 +336,41 @@ class Project:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(self.database, folder / DATABASE)
         return Project(folder, self.dbt)
+
+
+def pytest_configure() -> None:
+    """Let dbt read each text of Jinja once, not in every parse: that is most of what a parse costs.
+
+    Only what follows from the text alone is kept: its tree, for which dbt has a switch that its own
+    tests use, and the code that it compiles to. Vars come in when that code runs, in every parse.
+    """
+    from dbt_common.clients.jinja import MacroFuzzEnvironment
+    from dbt_common.tests import enable_test_caching
+
+    enable_test_caching()
+    codes: dict[tuple[type[Environment], str], CodeType] = {}
+    compile_anew = MacroFuzzEnvironment.compile
+
+    def compile_once(environment: Environment, source: str) -> CodeType:
+        key = (type(environment), source)
+        if key not in codes:
+            codes[key] = compile_anew(environment, source)
+        return codes[key]
+
+    MacroFuzzEnvironment.compile = compile_once
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep on one worker what shares fixtures that cost more than the tests: a file, the CLI."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            cli = "tests/python/cli/"
+            return cli if nodeid.startswith(cli) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

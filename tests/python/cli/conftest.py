@@ -57,14 +57,6 @@ def call(*words: object) -> Said:
     return Said(done.exit_code, done.stdout, done.stderr)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these suites on one worker: what they build once takes longer than what they test."""
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.xdist_group("cli"))
-
-
 @pytest.fixture
 def passk() -> Callable[..., Said]:
     """Calls a command in this process."""
@@ -155,24 +147,46 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database of the log in letters, loaded and built."""
-    folder = tmp_path_factory.mktemp("built")
-    log = write_log(folder / "letters.jsonl", rows_of(LOG))
-    database = folder / "passk.duckdb"
-    assert call("load", log, "--database", database).code == 0
-    said = call("build", "--database", database)
-    assert said.code == 0, said.err
-    return database
+def build_log(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[list[tuple[str, str, str]]], Path]:
+    """Loads and builds a log in letters, for fixtures that many tests share."""
+
+    def build(log: list[tuple[str, str, str]]) -> Path:
+        folder = tmp_path_factory.mktemp("built")
+        path = write_log(folder / "letters.jsonl", rows_of(log))
+        database = folder / "passk.duckdb"
+        assert call("load", path, "--database", database).code == 0
+        said = call("build", "--database", database)
+        assert said.code == 0, said.err
+        return database
+
+    return build
 
 
 @pytest.fixture
-def letters(built: Path, tmp_path: Path) -> Path:
+def copy_built(tmp_path: Path) -> Callable[[Path], Path]:
+    """Copies a built database, as ``passk.duckdb`` in the working directory."""
+
+    def copy(built: Path) -> Path:
+        shutil.copyfile(built, tmp_path / "passk.duckdb")
+        # With what dbt has parsed, which is most of the time of a small build.
+        shutil.copytree(built.parent / ".passk", tmp_path / ".passk")
+        return tmp_path / "passk.duckdb"
+
+    return copy
+
+
+@pytest.fixture(scope="session")
+def built(build_log: Callable[..., Path]) -> Path:
+    """A database of the log in letters, loaded and built."""
+    return build_log(LOG)
+
+
+@pytest.fixture
+def letters(built: Path, copy_built: Callable[[Path], Path]) -> Path:
     """A copy of it, as ``passk.duckdb`` in the working directory."""
-    shutil.copyfile(built, tmp_path / "passk.duckdb")
-    # With what dbt has parsed, which is most of the time of a small build.
-    shutil.copytree(built.parent / ".passk", tmp_path / ".passk")
-    return tmp_path / "passk.duckdb"
+    return copy_built(built)
 
 
 @pytest.fixture

@@ -17,15 +17,18 @@ if TYPE_CHECKING:
     Passk = Callable[..., Said]
 
 
-@pytest.fixture
-def sticky(passk: Passk, make_log: Callable[..., Path]) -> Path:
+@pytest.fixture(scope="module")
+def sticky_built(build_log: Callable[..., Path]) -> Path:
     """Two runs, of which one passes and fails in streaks."""
     streaks = [("sticky", f"t{i}", "FFFFPPPP" if i % 2 else "PPPPFFFF") for i in range(20)]
     mixed = [("mixed", f"t{i}", "FPFPFFPP" if i % 2 else "PFPPFPFF") for i in range(20)]
-    log = make_log("log.jsonl", streaks + mixed)
-    assert passk("load", log, "--database", "passk.duckdb").code == 0
-    assert passk("build").code == 0
-    return log.parent / "passk.duckdb"
+    return build_log(streaks + mixed)
+
+
+@pytest.fixture
+def sticky(sticky_built: Path, copy_built: Callable[[Path], Path]) -> Path:
+    """A copy of their database, in the working directory."""
+    return copy_built(sticky_built)
 
 
 def test_warnings_come_first_with_meaning_and_advice(passk: Passk, sticky: Path) -> None:
