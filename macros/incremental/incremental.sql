@@ -168,13 +168,16 @@ select *
 
 
 {#- A condition that holds for what a `_plan` says is to be made, of a column with the values of its `keys`. Engines skip the
-    log's other runs by literals, not by a join; it is empty where there are none, and narrows only: the join stays. -#}
-{% macro _and_among(plan, column, keys=['run_id']) -%}
+    log's other runs by literals, not by a join. Where there are none it always holds: it only narrows, and the join stays. -#}
+{% macro _is_among(plan, column, keys=['run_id']) -%}
 {%- if plan.literals -%}
   {%- set found = [] -%}
   {%- for key in keys -%}
     {%- do found.extend(plan.literals[key]) -%}
-  {%- endfor %} and {{ column }} in ({{ found | unique | join(', ') }})
+  {%- endfor -%}
+  {{ column }} in ({{ found | unique | join(', ') }})
+{%- else -%}
+  1 = 1
 {%- endif -%}
 {%- endmacro %}
 

@@ -80,7 +80,7 @@ counts as (
   where
     slice_name = 'all'
     and attempts > 0
-    {{- passk._and_among(plan, 'run_id', ['baseline_run_id', 'candidate_run_id']) }}
+    and {{ passk._is_among(plan, 'run_id', ['baseline_run_id', 'candidate_run_id']) }}
 ),
 
 {# From here on the cost is that of the distinct counts of a pair, not of its tasks. #}

@@ -165,7 +165,7 @@ attempts as (
   where
     attempts.outcome <> 'excluded'
     and attempts.task_id in (select kept.task_id from read_tasks as kept)
-    {{- passk._and_among(plan, 'attempts.run_id') }}
+    and {{ passk._is_among(plan, 'attempts.run_id') }}
 ),
 
 {% endif -%}

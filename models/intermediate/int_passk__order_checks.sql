@@ -247,7 +247,7 @@ slow_attempts as (
   where
     attempts.outcome <> 'excluded'
     and informative.pass_mask is null
-    {{- passk._and_among(plan, 'attempts.run_id') }}
+    and {{ passk._is_among(plan, 'attempts.run_id') }}
 ),
 
 {# Copies that were settled leave a task that may have masks after all. #}

@@ -54,7 +54,7 @@ from_first_attempts as (
   inner join changed_runs
     on staged.run_id = changed_runs.run_id and staged.suite = changed_runs.suite
   {%- endif %}
-  where staged.reject_reason is null and staged.attempt = 1{{ passk._and_among(plan, 'staged.run_id') }}
+  where staged.reject_reason is null and staged.attempt = 1 and {{ passk._is_among(plan, 'staged.run_id') }}
   group by staged.run_id, staged.suite
 ),
 

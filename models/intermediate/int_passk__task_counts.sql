@@ -1,8 +1,7 @@
 {%- set keys = ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value'] %}
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 
-{#- Nothing is named before it is used: what a `with` names and two places read is made whole, so that who asks for one run would
-    read them all. #}
+{#- No `with`: what it names and two places read is made whole, so that who asks for one run would read them all. #}
 select
   {{ keys | join(', ') }},
   attempts,
