@@ -12,7 +12,7 @@ case when metric = 'pass_hat_k' then 'pass^' else 'pass@' end || {{ passk._whole
 {%- endmacro %}
 
 
-{#- The chance of a mistake that a gate allows. -#}
+{#- The chance of a mistake that is allowed: of a gate, and of all tasks of a pair together. -#}
 {% macro _gate_error() -%}
   {{ return(passk._as_double((1 - passk._setting('passk_confidence')) | round(10))) }}
 {%- endmacro %}
