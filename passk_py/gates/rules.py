@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["DEMO", "SHARES", "Rule", "Share", "read_rules", "rules_of"]
-
-DEMO: Final = "demo"
-"""The var `passk_gates` for the gates of the demo log."""
+__all__ = ["SHARES", "Rule", "Share", "read_rules", "rules_of"]
 
 _ASKED: Final = ("min", "max", "max_drop", "diagnostics")
 _COMMON: Final = ("name", "run", "suite", "agent", "severity", "inconclusive")
