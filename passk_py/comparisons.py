@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import polars as pl
 
+from passk_py.answer.words import decimals, symbol
 from passk_py.distributions import normal_quantile, student_quantile, two_sided_p
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
-from passk_py.estimators.arguments import checked_confidence, checked_ks
+from passk_py.estimators.arguments import checked_confidence, checked_ks, checked_on_short
 from passk_py.frames import DEFAULT_KS, task_counts
+from passk_py.states import score, short_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -108,18 +110,6 @@ class _Counts(NamedTuple):
 
 # ---------------------------------------------------------------------------------------------
 # one task
-
-
-def _all_pass(n: int, c: int, k: int) -> float:
-    return math.comb(c, k) / math.comb(n, k)
-
-
-def _estimate(metric: str, n: int, c: int, k: int) -> float:
-    """Give the unbiased estimate, rounded once."""
-    if metric == "pass_hat_k":
-        return _all_pass(n, c, k)
-    ways = math.comb(n, k)
-    return (ways - math.comb(n - c, k)) / ways
 
 
 @lru_cache(maxsize=512)
@@ -280,8 +270,8 @@ def _sums(histogram: Counter[_Counts], metric: str, k: int) -> _Sums:
     for counts, tasks in histogram.items():
         if min(counts.baseline_n, counts.candidate_n) < k:
             continue
-        before = _estimate(metric, counts.baseline_n, counts.baseline_c, k)
-        after = _estimate(metric, counts.candidate_n, counts.candidate_c, k)
+        before = score(metric, counts.baseline_n, counts.baseline_c, k)
+        after = score(metric, counts.candidate_n, counts.candidate_c, k)
         rates = counts.candidate_c / counts.candidate_n - counts.baseline_c / counts.baseline_n
         variance = 0.0
         if counts.is_informative:
@@ -328,12 +318,6 @@ def _figures(sums: _Sums, confidence: float) -> dict[str, Any]:
     return figures
 
 
-def _decimals(number: float) -> str:
-    thousandths = math.floor(abs(number) * 1000 + 0.5)
-    sign = "-" if number < 0 < thousandths else ""
-    return f"{sign}{thousandths // 1000}.{thousandths % 1000:03d}"
-
-
 def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
     """Give the verdict on figures, and what follows from it.
 
@@ -363,7 +347,7 @@ def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
             f"only {row['deciding_tasks']} of {row['eligible_tasks']} tasks could come out"
             f" differently at k = {k}, fewer than {_LEAST_TASKS}"
         )
-    name = f"pass{'^' if row['metric'] == 'pass_hat_k' else '@'}{k}"
+    name = symbol(row["metric"], k)
     hidden = None if row["metric"] == "pass_at_k" or difference is None else False
     if reason is not None:
         said = f"No verdict on {name}: {reason}."
@@ -385,8 +369,8 @@ def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
         hidden = verdict == "regression" and row["rate_difference"] >= -_SAME
     near, far = (lower, upper) if difference >= 0 else (-upper, -lower)
     moved = (
-        f"{name} {'fell' if difference < 0 else 'rose'} by {_decimals(difference).lstrip('-')} "
-        f"({_decimals(near)} to {_decimals(far)})"
+        f"{name} {'fell' if difference < 0 else 'rose'} by {decimals(difference).lstrip('-')} "
+        f"({decimals(near)} to {decimals(far)})"
     )
     return {
         "verdict": verdict,
@@ -397,7 +381,7 @@ def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
 
 
 def _meaning(verdict: str, row: dict[str, Any], moved: str, name: str, hidden: bool | None) -> str:
-    k, least = row["k"], _decimals(row["minimum_change"])
+    k, least = row["k"], decimals(row["minimum_change"])
     if verdict == "below_threshold":
         return f"{moved}, less than the {least} that matter."
     if verdict == "equivalent":
@@ -416,7 +400,7 @@ def _meaning(verdict: str, row: dict[str, Any], moved: str, name: str, hidden: b
     said = f"{moved}: {'fewer' if verdict == 'regression' else 'more'} {what}."
     if hidden:
         rates = row["rate_difference"]
-        rose = f"rose by {_decimals(rates)}" if rates > _SAME else "did not change"
+        rose = f"rose by {decimals(rates)}" if rates > _SAME else "did not change"
         said += f" pass@1 hides it: it {rose}."
     return said
 
@@ -491,10 +475,7 @@ def compare(
         raise ArgumentError(
             f"compare: minimum_change must be from 0 to less than 1; got {minimum_change!r}"
         )
-    if on_short not in ("null_suite", "eligible_only"):
-        raise ArgumentError(
-            f"compare: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
-        )
+    eligible_only = checked_on_short("compare", on_short)
     pairs = _pairs("compare", attempts, baseline, candidate, suite, threshold)
     rows = [
         row
@@ -504,7 +485,7 @@ def compare(
             chosen,
             confidence=level,
             minimum_change=minimum_change,
-            whole_suite=on_short == "null_suite",
+            eligible_only=eligible_only,
         )
     ]
     return pl.DataFrame(
@@ -519,7 +500,7 @@ def comparison_rows(
     *,
     confidence: float,
     minimum_change: float,
-    whole_suite: bool,
+    eligible_only: bool,
 ) -> list[dict[str, Any]]:
     """Compare a pair.
 
@@ -533,8 +514,8 @@ def comparison_rows(
         Level of the intervals, and of what is beyond chance.
     minimum_change
         The least difference that matters.
-    whole_suite
-        Whether a task with n < k in either run leaves no figures, rather than being left out.
+    eligible_only
+        Whether a task with n < k in either run is left out, rather than leaving no figures.
 
     Returns
     -------
@@ -563,7 +544,7 @@ def comparison_rows(
                 "informative_tasks": sums.informative,
                 "deciding_tasks": sums.deciding,
                 "minimum_change": minimum_change,
-                "no_figures": _no_figures(pair, sums.eligible, k, whole=whole_suite),
+                "no_figures": _no_figures(pair, sums.eligible, k, eligible_only=eligible_only),
             }
             if row["no_figures"] is None:
                 row |= _figures(sums, confidence)
@@ -571,15 +552,13 @@ def comparison_rows(
     return rows
 
 
-def _no_figures(pair: Pair, eligible: int, k: int, *, whole: bool) -> str | None:
+def _no_figures(pair: Pair, eligible: int, k: int, *, eligible_only: bool) -> str | None:
     common = pair.common.height
     if pair.missing is not None:
         return f"the suite has no attempt of {pair.missing}"
     if common == 0:
         return "no task is in both runs"
-    if whole and eligible < common:
-        return f"n < {k} in {common - eligible} of {common} tasks of both runs"
-    return None if eligible else f"n < {k} in every task of both runs"
+    return short_reason(k, eligible, common, eligible_only=eligible_only, of=" of both runs")
 
 
 def compare_tasks(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
+from passk_py.distributions import log_beta_moment
 from passk_py.estimators.arguments import checked_ks
 from passk_py.frames import DEFAULT_KS, suite_metrics
 
@@ -114,8 +115,8 @@ def extrapolate(
                 row["pass_at_k_at_least"] = last["pass_at_k_lower"]
                 row["pass_hat_k_at_most"] = last["pass_hat_k_upper"]
             if reason is None and rate is not None and index is not None:
-                row["pass_at_k"] = -math.expm1(_log_moment(1 - rate, index, k))
-                row["pass_hat_k"] = math.exp(_log_moment(rate, index, k))
+                row["pass_at_k"] = -math.expm1(log_beta_moment(1 - rate, index, k))
+                row["pass_hat_k"] = math.exp(log_beta_moment(rate, index, k))
             rows.append({**row, "basis": BASIS, "null_reason": reason})
     table = {name: [row.get(name) for row in rows] for name in _COLUMNS}
     return pl.DataFrame(table, schema=_COLUMNS)
@@ -134,10 +135,3 @@ def _no_number(k: int, measured: int, rate: float | None, index: float | None) -
     if index is None or index >= 1:
         return "every task passed always or never"
     return None if index > 0 else "tasks differ less than chance makes them"
-
-
-def _log_moment(rate: float, index: float, k: int) -> float:
-    """Give ln E[p^k] of a Beta distribution by its mean and intraclass correlation."""
-    return math.fsum(
-        math.log((rate * (1 - index) + i * index) / (1 - index + i * index)) for i in range(k)
-    )

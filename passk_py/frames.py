@@ -29,7 +29,7 @@ from passk_py import estimators as est
 from passk_py.contract import KEY, OUTCOMES
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
-from passk_py.estimators.arguments import checked_confidence, checked_ks
+from passk_py.estimators.arguments import checked_confidence, checked_ks, checked_on_short
 from passk_py.uncertainty import (
     SUITE_ENDS,
     TASK_UNCERTAINTY,
@@ -675,10 +675,7 @@ def suite_metrics(
     [(1, 0.75, 0.75), (2, 1.0, 0.5)]
     """
     chosen = checked_ks("suite_metrics", ks)
-    if on_short not in ("null_suite", "eligible_only"):
-        raise ArgumentError(
-            f"suite_metrics: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
-        )
+    whole_suite = not checked_on_short("suite_metrics", on_short)
     level = checked_confidence("suite_metrics", confidence)
     names: list[str] = [] if isinstance(slices, str) else list(slices)
     if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
@@ -691,7 +688,7 @@ def suite_metrics(
             read_log(attempts, threshold, name),
             name,
             chosen,
-            whole_suite=on_short == "null_suite",
+            whole_suite=whole_suite,
             ordered=ordered,
             confidence=level,
         ).with_columns(part=pl.lit(part))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.errors import PasskError
 from passk_py.freshness import Pending, pending_changes
 from passk_py.settings import Settings, read_settings
-from passk_py.sql_text import quote
+from passk_py.sql_text import quote, slice_sql
 from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
@@ -491,10 +491,3 @@ def _values(runs: Sequence[_Run]) -> str:
 def _most_attempts(pair: Pair) -> int:
     """Give the most attempts that a task has in both runs together."""
     return max((state.attempts for state in pair.histogram()), default=0)
-
-
-def slice_sql(name: str, expression: str | None) -> str:
-    """Write the value of a slice as SQL over ``passk_attempts``."""
-    # By the engine, because an expression is SQL. What is compared are the numbers of the slices.
-    value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
-    return f"cast({value} as varchar)"

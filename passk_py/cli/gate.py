@@ -239,10 +239,11 @@ def _read(
 def _computed(tables: Tables, settings: Settings, rules: Sequence[Rule]) -> list[Row]:
     """Judge rules by the attempts."""
     from passk_py.gates import judge_gates
+    from passk_py.sql_text import identifier, slice_sql
     from passk_py.tables import fetch_frame
 
     slices = "".join(
-        f", {_slice_sql(name, settings)} as {_quoted(name)}"
+        f", {slice_sql(name, settings.slices[name])} as {identifier(name)}"
         for name in dict.fromkeys(rule.slice_name for rule in rules)
         if name != "all"
     )
@@ -275,16 +276,6 @@ def _computed(tables: Tables, settings: Settings, rules: Sequence[Rule]) -> list
         confidence=settings.confidence,
         on_short="eligible_only" if settings.eligible_only else "null_suite",
     ).to_dicts()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _slice_sql(name: str, settings: Settings) -> str:
-    from passk_py.validate import slice_sql
-
-    return slice_sql(name, settings.slices[name])
 
 
 # ---------------------------------------------------------------------------------------------

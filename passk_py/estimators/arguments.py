@@ -31,6 +31,7 @@ __all__ = [
     "as_outcomes",
     "checked_confidence",
     "checked_ks",
+    "checked_on_short",
     "null_unless",
     "one_k",
     "refuse",
@@ -100,15 +101,24 @@ def refuse(function: str, argument: str, value: object, allowed: str) -> NoRetur
     )
 
 
-def checked_ks(function: str, ks: Iterable[int]) -> list[int]:
-    """Give a grid of k in order, each once, or refuse it."""
+def checked_ks(function: str, ks: Iterable[int], name: str = "ks") -> list[int]:
+    """Give a grid of k, or of attempts, in order and each once, or refuse it."""
     values = [] if isinstance(ks, str) else list(ks)
     whole = all(isinstance(k, int) and not isinstance(k, bool) and k >= 1 for k in values)
     if not values or not whole:
         raise ArgumentError(
-            f"{function}: ks must be whole numbers from 1, at least one of them; got {ks!r}"
+            f"{function}: {name} must be whole numbers from 1, at least one of them; got {ks!r}"
         )
     return sorted(set(values))
+
+
+def checked_on_short(function: str, on_short: str) -> bool:
+    """Tell whether what is too short is left out, or refuse the word."""
+    if on_short not in ("null_suite", "eligible_only"):
+        raise ArgumentError(
+            f"{function}: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
+        )
+    return on_short == "eligible_only"
 
 
 def checked_confidence(function: str, confidence: float) -> float:
