@@ -12,9 +12,9 @@ from passk_py.estimators.arguments import checked_ks
 from passk_py.frames import DEFAULT_KS, suite_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["extrapolate"]
+__all__ = ["extrapolate", "extrapolated"]
 
 BASIS: Final = "beta_binomial"
 _COLUMNS: Final[dict[str, type[pl.DataType]]] = {
@@ -99,6 +99,24 @@ def extrapolate(
         confidence=confidence,
         threshold=threshold,
     )
+    return extrapolated(measured, wanted)
+
+
+def extrapolated(measured: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
+    """Extrapolate from what was measured: the rows of :func:`extrapolate`.
+
+    Parameters
+    ----------
+    measured
+        Rows of :func:`passk_py.suite_metrics`, of whole suites.
+    ks
+        The k to extrapolate to.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows, by run, suite and k.
+    """
     rows: list[dict[str, Any]] = []
     for (run_id, suite), part in measured.group_by("run_id", "suite", maintain_order=True):
         by_k = {row["k"]: row for row in part.to_dicts()}
@@ -108,7 +126,7 @@ def extrapolate(
         last = by_k[max(answered)]
         rate = by_k.get(1, {}).get("pass_hat_k")
         index = by_k.get(2, {}).get("heterogeneity")
-        for k in wanted:
+        for k in ks:
             row = {"run_id": run_id, "suite": suite, "k": k, "measured_k": last["k"]}
             reason = _no_number(k, last["k"], rate, index)
             if k > last["k"]:

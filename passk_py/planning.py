@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from passk_py.states import States
 
-__all__ = ["DEFAULT_ATTEMPTS", "Wish", "plan", "plan_counts", "plan_guess"]
+__all__ = ["DEFAULT_ATTEMPTS", "PLAN_TYPES", "Wish", "plan", "plan_counts", "plan_guess"]
 
 DEFAULT_ATTEMPTS: Final = (1, 2, 4, 8, 16, 32)
 """The attempts per task that are planned when none are given: the var ``passk_plan_attempts``."""
@@ -44,7 +44,7 @@ _SLACK: Final = 1e-9
 _NOTHING: Final = 1e-12
 """A variance below this is what rounding leaves of none."""
 
-_TYPES: Final[dict[str, type[pl.DataType]]] = {
+PLAN_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "run_id": pl.String,
     "suite": pl.String,
     "metric": pl.String,
@@ -59,6 +59,7 @@ _TYPES: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("tasks_for_difference", "attempts_for_difference"), pl.Int64),
     "null_reason": pl.String,
 }
+"""What :func:`plan` gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,7 @@ def plan(
     for run, suite, states in states_of_runs(attempts, threshold):
         found = plan_counts(states, wish, eligible_only=eligible_only)
         rows += [{"run_id": run, "suite": suite, **row} for row in found]
-    return pl.DataFrame(rows, schema=_TYPES, orient="row")
+    return pl.DataFrame(rows, schema=PLAN_TYPES, orient="row")
 
 
 def plan_guess(
@@ -265,7 +266,7 @@ def plan_guess(
                 _beta_binomial(rate, heterogeneity, 2 * n, c) for c in (*range(k), 2 * n)
             )
             row = {
-                **dict.fromkeys(list(_TYPES)[2:]),
+                **dict.fromkeys(list(PLAN_TYPES)[2:]),
                 "metric": metric,
                 "k": k,
                 "attempts": n,
@@ -274,7 +275,7 @@ def plan_guess(
                 **_variances(metric, k, n, moment, moment(2 * k) - moment(k) ** 2),
             }
             rows.append(_planned(row, wish, deciding))
-    types = {name: kind for name, kind in _TYPES.items() if name not in ("run_id", "suite")}
+    types = {name: kind for name, kind in PLAN_TYPES.items() if name not in ("run_id", "suite")}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
@@ -311,7 +312,7 @@ def plan_counts(states: States, wish: Wish, *, eligible_only: bool = False) -> l
         )
         for k, n in wish.grid():
             row: dict[str, Any] = {
-                **dict.fromkeys(list(_TYPES)[2:]),
+                **dict.fromkeys(list(PLAN_TYPES)[2:]),
                 "metric": metric,
                 "k": k,
                 "attempts": n,

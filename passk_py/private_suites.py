@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from passk_py.states import States
 
-__all__ = ["contamination"]
+__all__ = ["SuiteRun", "compared_suites", "contamination", "judged_suites"]
 
 _LEAST_TASKS: Final = 10
 """With fewer tasks on a side there is no verdict."""
@@ -66,18 +66,29 @@ _TYPES: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
-class _Run(NamedTuple):
-    """A run on a suite: what is known of it, and its counts."""
+class SuiteRun(NamedTuple):
+    """A run on a suite.
+
+    Parameters
+    ----------
+    told
+        ``run_id``, ``suite``, ``agent``, ``agent_version``, ``model``, ``started_at`` and
+        ``loaded_at``.
+    states
+        The counts of its tasks.
+    """
 
     told: Mapping[str, Any]
     states: States
 
     @property
     def run_id(self) -> str:
+        """Its name."""
         return str(self.told["run_id"])
 
     @property
     def identity(self) -> tuple[str | None, ...]:
+        """Whose run it is."""
         return tuple(self.told[name] for name in _IDENTITY)
 
 
@@ -170,7 +181,42 @@ def contamination(
     chosen = checked_ks("contamination", ks)
     eligible_only = checked_on_short("contamination", on_short)
     checked_confidence("contamination", confidence)
-    by_suite = _runs(attempts.lazy(), threshold)
+    runs = _runs(attempts.lazy(), threshold)
+    return compared_suites(runs, pairs, chosen, confidence=confidence, eligible_only=eligible_only)
+
+
+def compared_suites(
+    runs: Iterable[SuiteRun],
+    pairs: Iterable[tuple[str, str]],
+    ks: Iterable[int],
+    *,
+    confidence: float,
+    eligible_only: bool,
+) -> pl.DataFrame:
+    """Compare suites from the counts of their runs: the rows of :func:`contamination`.
+
+    Parameters
+    ----------
+    runs
+        The runs of all suites.
+    pairs
+        A public and a private suite each.
+    ks
+        The k of pass^k.
+    confidence
+        Level of the intervals.
+    eligible_only
+        Whether tasks with n < k are left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows, by pair of suites, run and k.
+    """
+    by_suite: dict[str, list[SuiteRun]] = {}
+    for run in runs:
+        by_suite.setdefault(run.told["suite"], []).append(run)
+    chosen = list(ks)
     rows = []
     for public_suite, private_suite in pairs:
         for run in by_suite.get(public_suite, []):
@@ -212,8 +258,8 @@ def _checked(suites: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
 # finding the runs
 
 
-def _runs(log: pl.LazyFrame, threshold: float) -> dict[str, list[_Run]]:
-    """Give the runs of each suite, by run_id."""
+def _runs(log: pl.LazyFrame, threshold: float) -> list[SuiteRun]:
+    """Give the runs of a log, by run_id."""
     columns = log.collect_schema().names()
     suite = pl.col("suite").fill_null("default") if "suite" in columns else pl.lit("default")
     known = {
@@ -234,13 +280,10 @@ def _runs(log: pl.LazyFrame, threshold: float) -> dict[str, list[_Run]]:
         .collect()
         .to_dicts()
     }
-    found: dict[str, list[_Run]] = {}
-    for run, of, states in states_of_runs(log, threshold):
-        found.setdefault(of, []).append(_Run(about[run, of], states))
-    return found
+    return [SuiteRun(about[run, of], states) for run, of, states in states_of_runs(log, threshold)]
 
 
-def _counterpart(run: _Run, others: list[_Run]) -> tuple[_Run | None, str | None]:
+def _counterpart(run: SuiteRun, others: list[SuiteRun]) -> tuple[SuiteRun | None, str | None]:
     """Find the run on the private suite: the same, or the latest of the same agent."""
     for other in others:
         if other.run_id == run.run_id:
@@ -307,7 +350,7 @@ def _compared(seen: _Score, held: _Score | None, k: int, *, named: bool) -> dict
     if reason is not None:
         verdict, meaning = "insufficient", f"Nothing can be said: {reason}."
     else:
-        verdict, meaning = _judged(figures[0], figures[1], k)
+        verdict, meaning = judged_suites(figures[0], figures[1], k)
     return row | {"verdict": verdict, "null_reason": reason, "meaning": meaning}
 
 
@@ -334,10 +377,23 @@ def _in_words(figures: tuple[float, float, float]) -> str:
     )
 
 
-def _judged(
+def judged_suites(
     at_1: tuple[float, float, float], hat_k: tuple[float, float, float], k: int
 ) -> tuple[str, str]:
-    """Give the verdict and the sentence."""
+    """Give the verdict on two suites, and the sentence.
+
+    Parameters
+    ----------
+    at_1, hat_k
+        The difference of pass@1, and of pass^k, with its lower and its upper limit.
+    k
+        The k of pass^k.
+
+    Returns
+    -------
+    tuple of str
+        ``verdict`` and ``meaning``.
+    """
     one, every = f"pass@1 is {_in_words(at_1)}", f"pass^{k}"
     both = one if k == 1 else f"{one} and {every} {_in_words(hat_k)}"
     if at_1[1] > 0 or hat_k[1] > 0:

@@ -84,7 +84,7 @@ class Evidence:
     pairs
         (baseline, candidate, suite) that are compared, suite None for all; None for each run
         with the one before it.
-    confidence, on_short, threshold, deployment_k
+    confidence, on_short, threshold, deployment_k, ordered
         As in :func:`passk_py.suite_metrics`, :func:`passk_py.diagnose`.
     """
 
@@ -96,6 +96,7 @@ class Evidence:
     on_short: Literal["null_suite", "eligible_only"]
     threshold: float
     deployment_k: int
+    ordered: bool
     _cache: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     @property
@@ -336,6 +337,7 @@ class Evidence:
             table = diagnose(
                 self._of(run.run_id, run.suite),
                 k=self.deployment_k,
+                ordered=self.ordered,
                 confidence=self.confidence,
                 threshold=self.threshold,
             )

@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("cli"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def passk() -> Callable[..., Said]:
     """Calls a command in this process."""
     return call
