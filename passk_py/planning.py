@@ -20,7 +20,7 @@ from passk_py.distributions import log_beta_moment, normal_quantile
 from passk_py.estimators.arguments import (
     ArgumentError,
     checked_confidence,
-    checked_ks,
+    checked_counts,
     checked_on_short,
 )
 from passk_py.frames import DEFAULT_KS
@@ -96,7 +96,7 @@ class Wish:
 
     def __post_init__(self) -> None:
         for name in ("ks", "attempts"):
-            chosen = checked_ks("plan", getattr(self, name), name)
+            chosen = checked_counts("plan", name, getattr(self, name))
             object.__setattr__(self, name, tuple(chosen))
         for name, low in (("width", 0.0), ("difference", 0.0), ("power", 0.5)):
             value = getattr(self, name)
