@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import polars as pl
@@ -21,6 +20,7 @@ from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
 from passk_py.estimators.arguments import checked_confidence, checked_ks, checked_on_short
 from passk_py.frames import DEFAULT_KS, task_counts
+from passk_py.permutations import PairCounts, fisher, least_p, variance_of_difference
 from passk_py.states import score, short_reason
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ _LEAST_TASKS: Final = 6
 """Fewer tasks that could come out differently carry no verdict."""
 _TENTHS: Final = 9
 """How many tenths of the baseline's tasks the candidate must have."""
-_SLACK: Final = 10**7
-"""Outcomes that are more likely than what was seen by less than one part in this are as likely."""
 _SAME: Final = 1e-12
 """Sums of the same rates in another order differ by less."""
 
@@ -87,72 +85,6 @@ COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 """What :func:`compare` gives."""
 
 
-class _Counts(NamedTuple):
-    """The counts of a task in both runs."""
-
-    baseline_n: int
-    baseline_c: int
-    candidate_n: int
-    candidate_c: int
-
-    @property
-    def attempts(self) -> int:
-        return self.baseline_n + self.candidate_n
-
-    @property
-    def passes(self) -> int:
-        return self.baseline_c + self.candidate_c
-
-    @property
-    def is_informative(self) -> bool:
-        return 0 < self.passes < self.attempts
-
-
-# ---------------------------------------------------------------------------------------------
-# one task
-
-
-@lru_cache(maxsize=512)
-def _ways(baseline_n: int, candidate_n: int, passes: int) -> tuple[tuple[int, int], ...]:
-    """Give how many passes the candidate can be dealt, and in how many ways."""
-    failures = baseline_n + candidate_n - passes
-    return tuple(
-        (drawn, math.comb(passes, drawn) * math.comb(failures, candidate_n - drawn))
-        for drawn in range(max(0, passes - baseline_n), min(passes, candidate_n) + 1)
-    )
-
-
-@lru_cache(maxsize=65536)
-def _variance(baseline_n: int, candidate_n: int, passes: int, k: int) -> float:
-    """Give the variance of the difference of pass^k over all ways to deal the attempts.
-
-    The mean square of the difference, whose mean is 0, in whole numbers: each of the two estimates
-    is taken over the product of both denominators.
-    """
-    of_baseline, of_candidate = math.comb(baseline_n, k), math.comb(candidate_n, k)
-    squares = sum(
-        ways
-        * (math.comb(drawn, k) * of_baseline - math.comb(passes - drawn, k) * of_candidate) ** 2
-        for drawn, ways in _ways(baseline_n, candidate_n, passes)
-    )
-    total = math.comb(baseline_n + candidate_n, candidate_n)
-    return squares / (total * (of_baseline * of_candidate) ** 2)
-
-
-def _fisher(counts: _Counts) -> float:
-    """Give the two-sided p of Fisher's exact test."""
-    dealt = dict(_ways(counts.baseline_n, counts.candidate_n, counts.passes))
-    seen = dealt[counts.candidate_c]
-    no_more = sum(ways for ways in dealt.values() if ways * _SLACK <= seen * (_SLACK + 1))
-    return no_more / math.comb(counts.attempts, counts.candidate_n)
-
-
-def _least_p(baseline_n: int, candidate_n: int) -> float:
-    """Give the smallest p that so many attempts can give."""
-    sides = 2 if baseline_n == candidate_n else 1
-    return sides / math.comb(baseline_n + candidate_n, candidate_n)
-
-
 # ---------------------------------------------------------------------------------------------
 # the pairs
 
@@ -187,10 +119,10 @@ class Pair(NamedTuple):
         which = "the candidate" if has_baseline else "the baseline"
         return which if has_baseline or has_candidate else "either run"
 
-    def histogram(self) -> Counter[_Counts]:
+    def histogram(self) -> Counter[PairCounts]:
         """Count the tasks of both runs that have the same counts."""
         columns = ("baseline_n", "baseline_c", "candidate_n", "candidate_c")
-        return Counter(_Counts(*row) for row in self.common.select(columns).iter_rows())
+        return Counter(PairCounts(*row) for row in self.common.select(columns).iter_rows())
 
 
 def pair_of(suite: str, baseline: str, candidate: str, counts: pl.DataFrame) -> Pair:
@@ -264,7 +196,7 @@ class _Sums(NamedTuple):
     variance: float
 
 
-def _sums(histogram: Counter[_Counts], metric: str, k: int) -> _Sums:
+def _sums(histogram: Counter[PairCounts], metric: str, k: int) -> _Sums:
     eligible = informative = deciding = 0
     parts: list[tuple[float, float, float, float, float, float]] = []
     for counts, tasks in histogram.items():
@@ -276,7 +208,7 @@ def _sums(histogram: Counter[_Counts], metric: str, k: int) -> _Sums:
         variance = 0.0
         if counts.is_informative:
             drawn = counts.passes if metric == "pass_hat_k" else counts.attempts - counts.passes
-            variance = _variance(counts.baseline_n, counts.candidate_n, drawn, k)
+            variance = variance_of_difference(counts.baseline_n, counts.candidate_n, drawn, k)
             informative += tasks
         eligible += tasks
         deciding += tasks if variance > 0 else 0
@@ -636,9 +568,9 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
     """
     states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]
     tested = pl.DataFrame(
-        [(*one, _fisher(one), _least_p(one.baseline_n, one.candidate_n)) for one in states],
+        [(*one, fisher(one), least_p(one.baseline_n, one.candidate_n)) for one in states],
         schema={
-            **dict.fromkeys(_Counts._fields, pl.Int64),
+            **dict.fromkeys(PairCounts._fields, pl.Int64),
             "p": pl.Float64,
             "least_p": pl.Float64,
         },
@@ -650,7 +582,7 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
     )
     p = pl.col("p")
     return (
-        pair.common.join(tested, on=_Counts._fields, how="left", maintain_order="left")
+        pair.common.join(tested, on=PairCounts._fields, how="left", maintain_order="left")
         .with_columns(
             suite=pl.lit(pair.suite),
             baseline_run_id=pl.lit(pair.baseline_run_id),
@@ -684,7 +616,7 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
             "baseline_run_id",
             "candidate_run_id",
             "task_id",
-            *_Counts._fields,
+            *PairCounts._fields,
             "baseline_pass_rate",
             "candidate_pass_rate",
             "difference",

@@ -14,7 +14,7 @@ from typing import Final
 __all__ = [
     "beta_quantile",
     "chi_square_tail",
-    "log_beta_moment",
+    "log_moment_by_correlation",
     "normal_quantile",
     "student_quantile",
     "two_sided_p",
@@ -169,7 +169,7 @@ def beta_quantile(share: float, a: float, b: float) -> float:
     return x
 
 
-def log_beta_moment(rate: float, index: float, m: int) -> float:
+def log_moment_by_correlation(rate: float, index: float, m: int) -> float:
     r"""Compute ln E[p^m] of a Beta variable p.
 
     Parameters
@@ -195,7 +195,7 @@ def log_beta_moment(rate: float, index: float, m: int) -> float:
 
     Examples
     --------
-    >>> round(math.exp(log_beta_moment(0.5, 1 / 3, 4)), 12)
+    >>> round(math.exp(log_moment_by_correlation(0.5, 1 / 3, 4)), 12)
     0.2
     """
     rest = (

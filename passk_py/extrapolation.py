@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
-from passk_py.distributions import log_beta_moment
+from passk_py.distributions import log_moment_by_correlation
 from passk_py.estimators.arguments import checked_ks
 from passk_py.frames import DEFAULT_KS, suite_metrics
 
@@ -133,8 +133,8 @@ def extrapolated(measured: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
                 row["pass_at_k_at_least"] = last["pass_at_k_lower"]
                 row["pass_hat_k_at_most"] = last["pass_hat_k_upper"]
             if reason is None and rate is not None and index is not None:
-                row["pass_at_k"] = -math.expm1(log_beta_moment(1 - rate, index, k))
-                row["pass_hat_k"] = math.exp(log_beta_moment(rate, index, k))
+                row["pass_at_k"] = -math.expm1(log_moment_by_correlation(1 - rate, index, k))
+                row["pass_hat_k"] = math.exp(log_moment_by_correlation(rate, index, k))
             rows.append({**row, "basis": BASIS, "null_reason": reason})
     table = {name: [row.get(name) for row in rows] for name in _COLUMNS}
     return pl.DataFrame(table, schema=_COLUMNS)

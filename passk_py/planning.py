@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
-from passk_py.distributions import log_beta_moment, normal_quantile
+from passk_py.distributions import log_moment_by_correlation, normal_quantile
 from passk_py.estimators.arguments import (
     ArgumentError,
     checked_confidence,
@@ -259,7 +259,7 @@ def plan_guess(
         rate = pass_rate if metric == "pass_hat_k" else 1 - pass_rate
 
         def moment(m: int, rate: float = rate) -> float:
-            return math.exp(log_beta_moment(rate, heterogeneity, m))
+            return math.exp(log_moment_by_correlation(rate, heterogeneity, m))
 
         for k, n in wish.grid():
             deciding = 1 - sum(
@@ -380,7 +380,7 @@ def _of_pilot(states: States, metric: str, k: int, attempts: int) -> dict[str, A
     index = spread / (rate - second + spread)
 
     def fitted(m: int) -> float:
-        return math.exp(log_beta_moment(rate, index, m))
+        return math.exp(log_moment_by_correlation(rate, index, m))
 
     between = fitted(2 * k) - fitted(k) ** 2
     return {"basis": "beta_binomial", **_variances(metric, k, attempts, fitted, between)}

@@ -13,8 +13,9 @@ from passk_py import estimators as est
 from passk_py.comparisons import compare, compare_tasks
 from passk_py.diagnostics import diagnose
 from passk_py.distributions import normal_quantile
-from passk_py.frames import read_log, suite_metrics, task_counts
+from passk_py.frames import suite_metrics, task_counts
 from passk_py.gates.rules import SHARES
+from passk_py.logs import read_log
 from passk_py.run_order import Run, runs_in_order
 
 if TYPE_CHECKING:

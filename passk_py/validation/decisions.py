@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from passk_py import recompute_decisions as recompute
-from passk_py.frames import UNTAGGED, read_log
 from passk_py.gates import COLUMNS
 from passk_py.gates.of_tables import judge_tables
+from passk_py.logs import UNTAGGED, read_log
 from passk_py.private_suites import SuiteRun
 from passk_py.recompute import IDENTITY, RUN, described
 
