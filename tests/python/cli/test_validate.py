@@ -614,7 +614,8 @@ GATES = """[
   {name: unknown, metric: pass_hat_k, min: 0.5, agent: zoe},
 ]"""
 DECIDED = (
-    "passk_ks: [1, 2, 4], passk_deployment_k: 2, passk_extrapolated_ks: [16, 2, 8], "
+    "passk_ks: [1, 2, 4], passk_deployment_k: 2, passk_on_short: eligible_only, "
+    "passk_confidence: 0.9, passk_extrapolated_ks: [16, 2, 8], "
     "passk_slices: [{name: half, expression: attempt % 2}], passk_private_suites: "
     "[{public: s, private: t}, {public: t, private: s}, {public: t, private: gone}], "
     f"passk_bootstrap: 100, passk_bootstrap_seed: 5, passk_gates: {GATES}"
