@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.bootstrap import limits_of_states
-from passk_py.comparisons import _Counts, _sums
+from passk_py.comparisons import _sums
+from passk_py.permutations import PairCounts
 from passk_py.planning import Wish, _planned, _variances, _width, plan_counts
 from passk_py.private_suites import _difference, _limited
 
@@ -88,10 +89,10 @@ def tells(
     dice: random.Random, population: Population, tasks: int, n: int, k: int, factor: float
 ) -> bool:
     """Draw a suite and two runs on it, the second with all chances times the factor."""
-    found: Counter[_Counts] = Counter()
+    found: Counter[PairCounts] = Counter()
     for _ in range(tasks):
         rate = population.draw(dice)
-        found[_Counts(n, passes(dice, rate, n), n, passes(dice, rate * factor, n))] += 1
+        found[PairCounts(n, passes(dice, rate, n), n, passes(dice, rate * factor, n))] += 1
     sums = _sums(found, "pass_hat_k", k)
     if sums.deciding < LEAST:
         return False

@@ -16,11 +16,19 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
-from passk_py.estimators.arguments import ArgumentError, checked_confidence
-from passk_py.frames import DEFAULT_KS, task_counts
+from passk_py.estimators.arguments import (
+    ArgumentError,
+    checked_confidence,
+    checked_ks,
+    checked_on_short,
+)
+from passk_py.frames import DEFAULT_KS
+from passk_py.states import score, short_reason, states_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from passk_py.states import States
 
 __all__ = ["LIMIT_TYPES", "bootstrap_limits", "limits_of_states"]
 
@@ -100,36 +108,25 @@ def bootstrap_limits(
     >>> 0.38 <= found["lower"][1] <= 0.42 <= 0.58 <= found["upper"][1] <= 0.62
     True
     """
-    chosen = [] if isinstance(ks, str) else list(dict.fromkeys(ks))
-    if not chosen or not all(type(k) is int and k >= 1 for k in chosen):
-        raise ArgumentError(
-            f"bootstrap_limits: ks must be whole numbers from 1, at least one of them; got {ks!r}"
-        )
+    chosen = checked_ks("bootstrap_limits", ks)
     if type(resamples) is not int or resamples < 100:
         raise ArgumentError(
             f"bootstrap_limits: resamples must be a whole number from 100; got {resamples!r}"
         )
     if type(seed) is not int:
         raise ArgumentError(f"bootstrap_limits: seed must be a whole number; got {seed!r}")
-    if on_short not in ("null_suite", "eligible_only"):
-        raise ArgumentError(
-            f"bootstrap_limits: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
-        )
+    eligible_only = checked_on_short("bootstrap_limits", on_short)
     checked_confidence("bootstrap_limits", confidence)
-    counts = task_counts(attempts.lazy(), threshold=threshold).collect()
-    counts = counts.filter(pl.col("n").is_not_null())
     rows = []
-    for (run, suite), tasks in sorted(
-        counts.partition_by(["run_id", "suite"], as_dict=True).items()
-    ):
+    for run, suite, states in states_of_runs(attempts, threshold):
         found = limits_of_states(
-            Counter(tasks.select("n", "c").iter_rows()),
+            states,
             chosen,
             resamples=resamples,
             seed=seed,
             place=(run, suite, "all", "all"),
             confidence=confidence,
-            eligible_only=on_short == "eligible_only",
+            eligible_only=eligible_only,
         )
         rows += [{"run_id": run, "suite": suite, **row} for row in found]
     schema: dict[str, type[pl.DataType]] = {"run_id": pl.String, "suite": pl.String, **LIMIT_TYPES}
@@ -137,7 +134,7 @@ def bootstrap_limits(
 
 
 def limits_of_states(
-    states: Counter[tuple[int, int]],
+    states: States,
     ks: Sequence[int],
     *,
     resamples: int,
@@ -175,11 +172,7 @@ def limits_of_states(
         # In the order of their counts, whatever that of the log is.
         eligible = sorted((state, tasks) for state, tasks in states.items() if state[0] >= k)
         tasks = sum(number for _, number in eligible)
-        reason = None
-        if eligible_only and not tasks:
-            reason = f"n < {k} in every task"
-        elif not eligible_only and tasks < total:
-            reason = f"n < {k} in {total - tasks} of {total} tasks"
+        reason = short_reason(k, tasks, total, eligible_only=eligible_only)
         for metric in ("pass_at_k", "pass_hat_k"):
             row = {
                 **dict.fromkeys(LIMIT_TYPES),
@@ -195,17 +188,10 @@ def limits_of_states(
                 if tasks not in drawn:
                     # Fewer tasks are eligible at a larger k, so their number tells them apart.
                     drawn[tasks] = _drawn(eligible, resamples, f"{seed} {place!r}")
-                scores = [_score(metric, n, c, k) for (n, c), _ in eligible]
+                scores = [score(metric, n, c, k) for (n, c), _ in eligible]
                 row |= _limits(drawn[tasks], eligible, scores, confidence)
             rows.append(row)
     return rows
-
-
-def _score(metric: str, n: int, c: int, k: int) -> float:
-    ways = math.comb(n, k)
-    if metric == "pass_hat_k":
-        return math.comb(c, k) / ways
-    return (ways - math.comb(n - c, k)) / ways
 
 
 def _drawn(eligible: list[tuple[tuple[int, int], int]], resamples: int, seed: str) -> pl.DataFrame:

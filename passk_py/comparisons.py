@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import polars as pl
 
+from passk_py.answer.words import decimals, symbol
 from passk_py.distributions import normal_quantile, student_quantile, two_sided_p
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
-from passk_py.estimators.arguments import checked_confidence, checked_ks
+from passk_py.estimators.arguments import checked_confidence, checked_ks, checked_on_short
 from passk_py.frames import DEFAULT_KS, task_counts
+from passk_py.permutations import PairCounts, fisher, least_p, variance_of_difference
+from passk_py.states import score, short_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,8 +43,6 @@ _LEAST_TASKS: Final = 6
 """Fewer tasks that could come out differently carry no verdict."""
 _TENTHS: Final = 9
 """How many tenths of the baseline's tasks the candidate must have."""
-_SLACK: Final = 10**7
-"""Outcomes that are more likely than what was seen by less than one part in this are as likely."""
 _SAME: Final = 1e-12
 """Sums of the same rates in another order differ by less."""
 
@@ -85,84 +85,6 @@ COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 """What :func:`compare` gives."""
 
 
-class _Counts(NamedTuple):
-    """The counts of a task in both runs."""
-
-    baseline_n: int
-    baseline_c: int
-    candidate_n: int
-    candidate_c: int
-
-    @property
-    def attempts(self) -> int:
-        return self.baseline_n + self.candidate_n
-
-    @property
-    def passes(self) -> int:
-        return self.baseline_c + self.candidate_c
-
-    @property
-    def is_informative(self) -> bool:
-        return 0 < self.passes < self.attempts
-
-
-# ---------------------------------------------------------------------------------------------
-# one task
-
-
-def _all_pass(n: int, c: int, k: int) -> float:
-    return math.comb(c, k) / math.comb(n, k)
-
-
-def _estimate(metric: str, n: int, c: int, k: int) -> float:
-    """Give the unbiased estimate, rounded once."""
-    if metric == "pass_hat_k":
-        return _all_pass(n, c, k)
-    ways = math.comb(n, k)
-    return (ways - math.comb(n - c, k)) / ways
-
-
-@lru_cache(maxsize=512)
-def _ways(baseline_n: int, candidate_n: int, passes: int) -> tuple[tuple[int, int], ...]:
-    """Give how many passes the candidate can be dealt, and in how many ways."""
-    failures = baseline_n + candidate_n - passes
-    return tuple(
-        (drawn, math.comb(passes, drawn) * math.comb(failures, candidate_n - drawn))
-        for drawn in range(max(0, passes - baseline_n), min(passes, candidate_n) + 1)
-    )
-
-
-@lru_cache(maxsize=65536)
-def _variance(baseline_n: int, candidate_n: int, passes: int, k: int) -> float:
-    """Give the variance of the difference of pass^k over all ways to deal the attempts.
-
-    The mean square of the difference, whose mean is 0, in whole numbers: each of the two estimates
-    is taken over the product of both denominators.
-    """
-    of_baseline, of_candidate = math.comb(baseline_n, k), math.comb(candidate_n, k)
-    squares = sum(
-        ways
-        * (math.comb(drawn, k) * of_baseline - math.comb(passes - drawn, k) * of_candidate) ** 2
-        for drawn, ways in _ways(baseline_n, candidate_n, passes)
-    )
-    total = math.comb(baseline_n + candidate_n, candidate_n)
-    return squares / (total * (of_baseline * of_candidate) ** 2)
-
-
-def _fisher(counts: _Counts) -> float:
-    """Give the two-sided p of Fisher's exact test."""
-    dealt = dict(_ways(counts.baseline_n, counts.candidate_n, counts.passes))
-    seen = dealt[counts.candidate_c]
-    no_more = sum(ways for ways in dealt.values() if ways * _SLACK <= seen * (_SLACK + 1))
-    return no_more / math.comb(counts.attempts, counts.candidate_n)
-
-
-def _least_p(baseline_n: int, candidate_n: int) -> float:
-    """Give the smallest p that so many attempts can give."""
-    sides = 2 if baseline_n == candidate_n else 1
-    return sides / math.comb(baseline_n + candidate_n, candidate_n)
-
-
 # ---------------------------------------------------------------------------------------------
 # the pairs
 
@@ -197,10 +119,10 @@ class Pair(NamedTuple):
         which = "the candidate" if has_baseline else "the baseline"
         return which if has_baseline or has_candidate else "either run"
 
-    def histogram(self) -> Counter[_Counts]:
+    def histogram(self) -> Counter[PairCounts]:
         """Count the tasks of both runs that have the same counts."""
         columns = ("baseline_n", "baseline_c", "candidate_n", "candidate_c")
-        return Counter(_Counts(*row) for row in self.common.select(columns).iter_rows())
+        return Counter(PairCounts(*row) for row in self.common.select(columns).iter_rows())
 
 
 def pair_of(suite: str, baseline: str, candidate: str, counts: pl.DataFrame) -> Pair:
@@ -274,19 +196,19 @@ class _Sums(NamedTuple):
     variance: float
 
 
-def _sums(histogram: Counter[_Counts], metric: str, k: int) -> _Sums:
+def _sums(histogram: Counter[PairCounts], metric: str, k: int) -> _Sums:
     eligible = informative = deciding = 0
     parts: list[tuple[float, float, float, float, float, float]] = []
     for counts, tasks in histogram.items():
         if min(counts.baseline_n, counts.candidate_n) < k:
             continue
-        before = _estimate(metric, counts.baseline_n, counts.baseline_c, k)
-        after = _estimate(metric, counts.candidate_n, counts.candidate_c, k)
+        before = score(metric, counts.baseline_n, counts.baseline_c, k)
+        after = score(metric, counts.candidate_n, counts.candidate_c, k)
         rates = counts.candidate_c / counts.candidate_n - counts.baseline_c / counts.baseline_n
         variance = 0.0
         if counts.is_informative:
             drawn = counts.passes if metric == "pass_hat_k" else counts.attempts - counts.passes
-            variance = _variance(counts.baseline_n, counts.candidate_n, drawn, k)
+            variance = variance_of_difference(counts.baseline_n, counts.candidate_n, drawn, k)
             informative += tasks
         eligible += tasks
         deciding += tasks if variance > 0 else 0
@@ -328,12 +250,6 @@ def _figures(sums: _Sums, confidence: float) -> dict[str, Any]:
     return figures
 
 
-def _decimals(number: float) -> str:
-    thousandths = math.floor(abs(number) * 1000 + 0.5)
-    sign = "-" if number < 0 < thousandths else ""
-    return f"{sign}{thousandths // 1000}.{thousandths % 1000:03d}"
-
-
 def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
     """Give the verdict on figures, and what follows from it.
 
@@ -363,7 +279,7 @@ def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
             f"only {row['deciding_tasks']} of {row['eligible_tasks']} tasks could come out"
             f" differently at k = {k}, fewer than {_LEAST_TASKS}"
         )
-    name = f"pass{'^' if row['metric'] == 'pass_hat_k' else '@'}{k}"
+    name = symbol(row["metric"], k)
     hidden = None if row["metric"] == "pass_at_k" or difference is None else False
     if reason is not None:
         said = f"No verdict on {name}: {reason}."
@@ -385,8 +301,8 @@ def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
         hidden = verdict == "regression" and row["rate_difference"] >= -_SAME
     near, far = (lower, upper) if difference >= 0 else (-upper, -lower)
     moved = (
-        f"{name} {'fell' if difference < 0 else 'rose'} by {_decimals(difference).lstrip('-')} "
-        f"({_decimals(near)} to {_decimals(far)})"
+        f"{name} {'fell' if difference < 0 else 'rose'} by {decimals(difference).lstrip('-')} "
+        f"({decimals(near)} to {decimals(far)})"
     )
     return {
         "verdict": verdict,
@@ -397,7 +313,7 @@ def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
 
 
 def _meaning(verdict: str, row: dict[str, Any], moved: str, name: str, hidden: bool | None) -> str:
-    k, least = row["k"], _decimals(row["minimum_change"])
+    k, least = row["k"], decimals(row["minimum_change"])
     if verdict == "below_threshold":
         return f"{moved}, less than the {least} that matter."
     if verdict == "equivalent":
@@ -416,7 +332,7 @@ def _meaning(verdict: str, row: dict[str, Any], moved: str, name: str, hidden: b
     said = f"{moved}: {'fewer' if verdict == 'regression' else 'more'} {what}."
     if hidden:
         rates = row["rate_difference"]
-        rose = f"rose by {_decimals(rates)}" if rates > _SAME else "did not change"
+        rose = f"rose by {decimals(rates)}" if rates > _SAME else "did not change"
         said += f" pass@1 hides it: it {rose}."
     return said
 
@@ -491,10 +407,7 @@ def compare(
         raise ArgumentError(
             f"compare: minimum_change must be from 0 to less than 1; got {minimum_change!r}"
         )
-    if on_short not in ("null_suite", "eligible_only"):
-        raise ArgumentError(
-            f"compare: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
-        )
+    eligible_only = checked_on_short("compare", on_short)
     pairs = _pairs("compare", attempts, baseline, candidate, suite, threshold)
     rows = [
         row
@@ -504,7 +417,7 @@ def compare(
             chosen,
             confidence=level,
             minimum_change=minimum_change,
-            whole_suite=on_short == "null_suite",
+            eligible_only=eligible_only,
         )
     ]
     return pl.DataFrame(
@@ -519,7 +432,7 @@ def comparison_rows(
     *,
     confidence: float,
     minimum_change: float,
-    whole_suite: bool,
+    eligible_only: bool,
 ) -> list[dict[str, Any]]:
     """Compare a pair.
 
@@ -533,8 +446,8 @@ def comparison_rows(
         Level of the intervals, and of what is beyond chance.
     minimum_change
         The least difference that matters.
-    whole_suite
-        Whether a task with n < k in either run leaves no figures, rather than being left out.
+    eligible_only
+        Whether a task with n < k in either run is left out, rather than leaving no figures.
 
     Returns
     -------
@@ -563,7 +476,7 @@ def comparison_rows(
                 "informative_tasks": sums.informative,
                 "deciding_tasks": sums.deciding,
                 "minimum_change": minimum_change,
-                "no_figures": _no_figures(pair, sums.eligible, k, whole=whole_suite),
+                "no_figures": _no_figures(pair, sums.eligible, k, eligible_only=eligible_only),
             }
             if row["no_figures"] is None:
                 row |= _figures(sums, confidence)
@@ -571,15 +484,13 @@ def comparison_rows(
     return rows
 
 
-def _no_figures(pair: Pair, eligible: int, k: int, *, whole: bool) -> str | None:
+def _no_figures(pair: Pair, eligible: int, k: int, *, eligible_only: bool) -> str | None:
     common = pair.common.height
     if pair.missing is not None:
         return f"the suite has no attempt of {pair.missing}"
     if common == 0:
         return "no task is in both runs"
-    if whole and eligible < common:
-        return f"n < {k} in {common - eligible} of {common} tasks of both runs"
-    return None if eligible else f"n < {k} in every task of both runs"
+    return short_reason(k, eligible, common, eligible_only=eligible_only, of=" of both runs")
 
 
 def compare_tasks(
@@ -657,9 +568,9 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
     """
     states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]
     tested = pl.DataFrame(
-        [(*one, _fisher(one), _least_p(one.baseline_n, one.candidate_n)) for one in states],
+        [(*one, fisher(one), least_p(one.baseline_n, one.candidate_n)) for one in states],
         schema={
-            **dict.fromkeys(_Counts._fields, pl.Int64),
+            **dict.fromkeys(PairCounts._fields, pl.Int64),
             "p": pl.Float64,
             "least_p": pl.Float64,
         },
@@ -671,7 +582,7 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
     )
     p = pl.col("p")
     return (
-        pair.common.join(tested, on=_Counts._fields, how="left", maintain_order="left")
+        pair.common.join(tested, on=PairCounts._fields, how="left", maintain_order="left")
         .with_columns(
             suite=pl.lit(pair.suite),
             baseline_run_id=pl.lit(pair.baseline_run_id),
@@ -705,7 +616,7 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
             "baseline_run_id",
             "candidate_run_id",
             "task_id",
-            *_Counts._fields,
+            *PairCounts._fields,
             "baseline_pass_rate",
             "candidate_pass_rate",
             "difference",

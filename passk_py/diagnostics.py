@@ -25,7 +25,7 @@ from passk_py.distributions import chi_square_tail, two_sided_p
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
 from passk_py.estimators.arguments import checked_confidence
-from passk_py.frames import read_log
+from passk_py.logs import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

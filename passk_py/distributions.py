@@ -11,7 +11,14 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
-__all__ = ["beta_quantile", "chi_square_tail", "normal_quantile", "student_quantile", "two_sided_p"]
+__all__ = [
+    "beta_quantile",
+    "chi_square_tail",
+    "log_moment_by_correlation",
+    "normal_quantile",
+    "student_quantile",
+    "two_sided_p",
+]
 
 _TINY: Final = 1e-300
 _TERMS: Final = 5_000
@@ -160,6 +167,41 @@ def beta_quantile(share: float, a: float, b: float) -> float:
             return moved
         x = moved
     return x
+
+
+def log_moment_by_correlation(rate: float, index: float, m: int) -> float:
+    r"""Compute ln E[p^m] of a Beta variable p.
+
+    Parameters
+    ----------
+    rate
+        Its mean, above 0.
+    index
+        Its intraclass correlation 1 / (a + b + 1), from 0, where p is always the mean, to 1, where
+        it is 0 or 1.
+    m
+        Whole number from 1.
+
+    Returns
+    -------
+    float
+        The logarithm.
+
+    Notes
+    -----
+    E[p^m] is the chance that m attempts at one task pass (Skellam 1948):
+
+    .. math:: \prod_{i=0}^{m-1} \frac{rate (1 - index) + i\, index}{1 - index + i\, index}
+
+    Examples
+    --------
+    >>> round(math.exp(log_moment_by_correlation(0.5, 1 / 3, 4)), 12)
+    0.2
+    """
+    rest = (
+        math.log((rate * (1 - index) + i * index) / (1 - index + i * index)) for i in range(1, m)
+    )
+    return math.fsum((math.log(rate), *rest))
 
 
 def _incomplete_beta(x: float, a: float, b: float, log_norm: float) -> float:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from passk_py.errors import PasskError
+from passk_py.files import drafted
 from passk_py.public_tables import Filters, PublicTable, filters_of, public_table
 from passk_py.sql_text import quote
 from passk_py.tables import open_tables
@@ -108,22 +108,14 @@ def export_tables(
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     with open_tables(database) as tables:
         _check_filters(tables, filters, chosen)
-        try:
-            with _said_of_targets(output, drafts):
-                for path in paths:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    # Not made of the file's name, which may be as long as a name can be.
-                    drafts[path] = path.with_name(f".passk-{secrets.token_hex(8)}.tmp")
-                counts = [
-                    _write(tables, table, filters, kind, drafts[path])
-                    for table, path in zip(chosen, paths, strict=True)
-                ]
-                for path, draft in drafts.items():
-                    draft.replace(path)
-        finally:
-            for draft in drafts.values():
-                with suppress(OSError):
-                    draft.unlink(missing_ok=True)
+        with _said_of_targets(output, drafts), ExitStack() as stack:
+            for path in paths:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                drafts[path] = stack.enter_context(drafted(path))
+            counts = [
+                _write(tables, table, filters, kind, drafts[path])
+                for table, path in zip(chosen, paths, strict=True)
+            ]
     return [
         ExportedFile(table.name, path, rows)
         for table, path, rows in zip(chosen, paths, counts, strict=True)

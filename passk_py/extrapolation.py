@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
+from passk_py.distributions import log_moment_by_correlation
 from passk_py.estimators.arguments import checked_ks
 from passk_py.frames import DEFAULT_KS, suite_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["extrapolate"]
+__all__ = ["extrapolate", "extrapolated"]
 
 BASIS: Final = "beta_binomial"
 _COLUMNS: Final[dict[str, type[pl.DataType]]] = {
@@ -98,6 +99,24 @@ def extrapolate(
         confidence=confidence,
         threshold=threshold,
     )
+    return extrapolated(measured, wanted)
+
+
+def extrapolated(measured: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
+    """Extrapolate from what was measured: the rows of :func:`extrapolate`.
+
+    Parameters
+    ----------
+    measured
+        Rows of :func:`passk_py.suite_metrics`, of whole suites.
+    ks
+        The k to extrapolate to.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows, by run, suite and k.
+    """
     rows: list[dict[str, Any]] = []
     for (run_id, suite), part in measured.group_by("run_id", "suite", maintain_order=True):
         by_k = {row["k"]: row for row in part.to_dicts()}
@@ -107,15 +126,15 @@ def extrapolate(
         last = by_k[max(answered)]
         rate = by_k.get(1, {}).get("pass_hat_k")
         index = by_k.get(2, {}).get("heterogeneity")
-        for k in wanted:
+        for k in ks:
             row = {"run_id": run_id, "suite": suite, "k": k, "measured_k": last["k"]}
             reason = _no_number(k, last["k"], rate, index)
             if k > last["k"]:
                 row["pass_at_k_at_least"] = last["pass_at_k_lower"]
                 row["pass_hat_k_at_most"] = last["pass_hat_k_upper"]
             if reason is None and rate is not None and index is not None:
-                row["pass_at_k"] = -math.expm1(_log_moment(1 - rate, index, k))
-                row["pass_hat_k"] = math.exp(_log_moment(rate, index, k))
+                row["pass_at_k"] = -math.expm1(log_moment_by_correlation(1 - rate, index, k))
+                row["pass_hat_k"] = math.exp(log_moment_by_correlation(rate, index, k))
             rows.append({**row, "basis": BASIS, "null_reason": reason})
     table = {name: [row.get(name) for row in rows] for name in _COLUMNS}
     return pl.DataFrame(table, schema=_COLUMNS)
@@ -134,10 +153,3 @@ def _no_number(k: int, measured: int, rate: float | None, index: float | None) -
     if index is None or index >= 1:
         return "every task passed always or never"
     return None if index > 0 else "tasks differ less than chance makes them"
-
-
-def _log_moment(rate: float, index: float, k: int) -> float:
-    """Give ln E[p^k] of a Beta distribution by its mean and intraclass correlation."""
-    return math.fsum(
-        math.log((rate * (1 - index) + i * index) / (1 - index + i * index)) for i in range(k)
-    )

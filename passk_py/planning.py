@@ -16,14 +16,22 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
-from passk_py.distributions import normal_quantile, student_quantile
-from passk_py.estimators.arguments import ArgumentError, checked_confidence
-from passk_py.frames import DEFAULT_KS, task_counts
+from passk_py.distributions import log_moment_by_correlation, normal_quantile
+from passk_py.estimators.arguments import (
+    ArgumentError,
+    checked_confidence,
+    checked_counts,
+    checked_on_short,
+)
+from passk_py.frames import DEFAULT_KS
+from passk_py.states import all_pass, padded, short_reason, states_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["DEFAULT_ATTEMPTS", "Wish", "plan", "plan_counts", "plan_guess"]
+    from passk_py.states import States
+
+__all__ = ["DEFAULT_ATTEMPTS", "PLAN_TYPES", "Wish", "plan", "plan_counts", "plan_guess"]
 
 DEFAULT_ATTEMPTS: Final = (1, 2, 4, 8, 16, 32)
 """The attempts per task that are planned when none are given: the var ``passk_plan_attempts``."""
@@ -36,7 +44,7 @@ _SLACK: Final = 1e-9
 _NOTHING: Final = 1e-12
 """A variance below this is what rounding leaves of none."""
 
-_TYPES: Final[dict[str, type[pl.DataType]]] = {
+PLAN_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "run_id": pl.String,
     "suite": pl.String,
     "metric": pl.String,
@@ -51,6 +59,7 @@ _TYPES: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("tasks_for_difference", "attempts_for_difference"), pl.Int64),
     "null_reason": pl.String,
 }
+"""What :func:`plan` gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +96,8 @@ class Wish:
 
     def __post_init__(self) -> None:
         for name in ("ks", "attempts"):
-            given = getattr(self, name)
-            chosen = () if isinstance(given, str) else tuple(given)
-            if not chosen or not all(type(one) is int and one >= 1 for one in chosen):
-                raise ArgumentError(
-                    f"plan: {name} must be whole numbers from 1, at least one of them;"
-                    f" got {given!r}"
-                )
-            object.__setattr__(self, name, tuple(dict.fromkeys(chosen)))
+            chosen = checked_counts("plan", name, getattr(self, name))
+            object.__setattr__(self, name, tuple(chosen))
         for name, low in (("width", 0.0), ("difference", 0.0), ("power", 0.5)):
             value = getattr(self, name)
             if isinstance(value, bool) or not low < value < 1.0:
@@ -189,20 +192,12 @@ def plan(
     [(2, 'moments', 263, 524), (8, 'moments', 169, 131)]
     """
     wish = Wish(_tuple(ks), _tuple(attempts_per_task), width, difference, power, confidence)
-    if on_short not in ("null_suite", "eligible_only"):
-        raise ArgumentError(
-            f"plan: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
-        )
-    counts = task_counts(attempts.lazy(), threshold=threshold).collect()
-    counts = counts.filter(pl.col("n").is_not_null())
+    eligible_only = checked_on_short("plan", on_short)
     rows = []
-    for (run, suite), tasks in sorted(
-        counts.partition_by(["run_id", "suite"], as_dict=True).items()
-    ):
-        states = Counter(tasks.select("n", "c").iter_rows())
-        found = plan_counts(states, wish, eligible_only=on_short == "eligible_only")
+    for run, suite, states in states_of_runs(attempts, threshold):
+        found = plan_counts(states, wish, eligible_only=eligible_only)
         rows += [{"run_id": run, "suite": suite, **row} for row in found]
-    return pl.DataFrame(rows, schema=_TYPES, orient="row")
+    return pl.DataFrame(rows, schema=PLAN_TYPES, orient="row")
 
 
 def plan_guess(
@@ -264,14 +259,14 @@ def plan_guess(
         rate = pass_rate if metric == "pass_hat_k" else 1 - pass_rate
 
         def moment(m: int, rate: float = rate) -> float:
-            return _beta_moment(rate, heterogeneity, m)
+            return math.exp(log_moment_by_correlation(rate, heterogeneity, m))
 
         for k, n in wish.grid():
             deciding = 1 - sum(
                 _beta_binomial(rate, heterogeneity, 2 * n, c) for c in (*range(k), 2 * n)
             )
             row = {
-                **dict.fromkeys(list(_TYPES)[2:]),
+                **dict.fromkeys(list(PLAN_TYPES)[2:]),
                 "metric": metric,
                 "k": k,
                 "attempts": n,
@@ -280,13 +275,11 @@ def plan_guess(
                 **_variances(metric, k, n, moment, moment(2 * k) - moment(k) ** 2),
             }
             rows.append(_planned(row, wish, deciding))
-    types = {name: kind for name, kind in _TYPES.items() if name not in ("run_id", "suite")}
+    types = {name: kind for name, kind in PLAN_TYPES.items() if name not in ("run_id", "suite")}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def plan_counts(
-    states: Counter[tuple[int, int]], wish: Wish, *, eligible_only: bool = False
-) -> list[dict[str, Any]]:
+def plan_counts(states: States, wish: Wish, *, eligible_only: bool = False) -> list[dict[str, Any]]:
     """Plan from the counts of a run: the rows of :func:`plan` for it.
 
     Parameters
@@ -308,7 +301,7 @@ def plan_counts(
     tasks = used.total()
     reason = None
     if not eligible_only and tasks < total:
-        reason = f"n < 2 in {total - tasks} of {total} tasks"
+        reason = short_reason(2, tasks, total, eligible_only=False)
     elif tasks < 2:
         reason = "fewer than 2 tasks" + (" with n >= 2" if tasks < total else "")
     rows = []
@@ -319,7 +312,7 @@ def plan_counts(
         )
         for k, n in wish.grid():
             row: dict[str, Any] = {
-                **dict.fromkeys(list(_TYPES)[2:]),
+                **dict.fromkeys(list(PLAN_TYPES)[2:]),
                 "metric": metric,
                 "k": k,
                 "attempts": n,
@@ -351,39 +344,32 @@ def _tuple(values: Iterable[int]) -> tuple[int, ...]:
 # the variances
 
 
-@lru_cache(maxsize=65536)
-def _all_pass(n: int, c: int, k: int) -> float:
-    return math.comb(c, k) / math.comb(n, k)
-
-
-def _mean(states: Counter[tuple[int, int]], value: Callable[[int, int], float]) -> float:
+def _mean(states: States, value: Callable[[int, int], float]) -> float:
     return math.fsum(tasks * value(n, c) for (n, c), tasks in states.items()) / states.total()
 
 
-def _sample_variance(states: Counter[tuple[int, int]], value: Callable[[int, int], float]) -> float:
+def _sample_variance(states: States, value: Callable[[int, int], float]) -> float:
     mean = _mean(states, value)
     spread = _mean(states, lambda n, c: (value(n, c) - mean) ** 2)
     return spread * states.total() / (states.total() - 1)
 
 
-def _of_pilot(
-    states: Counter[tuple[int, int]], metric: str, k: int, attempts: int
-) -> dict[str, Any]:
+def _of_pilot(states: States, metric: str, k: int, attempts: int) -> dict[str, Any]:
     """Give the mean and the variances of a metric, or why they can't be known."""
     if min(n for n, _ in states) >= 2 * k:
 
         def score(n: int, c: int) -> float:
-            return _all_pass(n, c, k)
+            return all_pass(n, c, k)
 
         def moment(m: int) -> float:
-            return _mean(states, lambda n, c: _all_pass(n, c, m))
+            return _mean(states, lambda n, c: all_pass(n, c, m))
 
         # What the scores scatter, less what chance within tasks makes of it.
-        chance = _mean(states, lambda n, c: score(n, c) ** 2 - _all_pass(n, c, 2 * k))
+        chance = _mean(states, lambda n, c: score(n, c) ** 2 - all_pass(n, c, 2 * k))
         between = _sample_variance(states, score) - chance
         return {"basis": "moments", **_variances(metric, k, attempts, moment, between)}
     rate = _mean(states, lambda n, c: c / n)
-    second = _mean(states, lambda n, c: _all_pass(n, c, 2))
+    second = _mean(states, lambda n, c: all_pass(n, c, 2))
     scatter = _sample_variance(states, lambda n, c: c / n) / states.total()
     spread = second - rate**2 + scatter
     why = f"n < {2 * k} in some task, and no beta distribution fits: "
@@ -394,7 +380,7 @@ def _of_pilot(
     index = spread / (rate - second + spread)
 
     def fitted(m: int) -> float:
-        return _beta_moment(rate, index, m)
+        return math.exp(log_moment_by_correlation(rate, index, m))
 
     between = fitted(2 * k) - fitted(k) ** 2
     return {"basis": "beta_binomial", **_variances(metric, k, attempts, fitted, between)}
@@ -420,14 +406,6 @@ def _variances(
         "variance_within": within,
         "within_share": within / both if both > _NOTHING else None,
     }
-
-
-def _beta_moment(rate: float, index: float, m: int) -> float:
-    """Give E[p^m] of a beta distribution by its mean and intraclass correlation."""
-    found = rate
-    for i in range(1, m):
-        found *= (rate * (1 - index) + i * index) / (1 - index + i * index)
-    return found
 
 
 def _beta_binomial(rate: float, index: float, n: int, c: int) -> float:
@@ -478,11 +456,7 @@ def _planned(row: dict[str, Any], wish: Wish, deciding: float) -> dict[str, Any]
 
 def _width(mean: float, variance: float, tasks: int, confidence: float) -> float:
     """Give the width of the interval for tasks like these, with the two pseudo-tasks."""
-    padded = (tasks * mean + 1) / (tasks + 2)
-    squares = (tasks - 1) * variance + tasks * (mean - padded) ** 2
-    squares += padded**2 + (1 - padded) ** 2
-    error = math.sqrt(squares / ((tasks + 1) * (tasks + 2)))
-    return 2 * student_quantile(tasks + 1, confidence) * error
+    return 2 * padded(mean, (tasks - 1) * variance, tasks, confidence).reach
 
 
 def _least_tasks(mean: float, variance: float, width: float, confidence: float) -> int:

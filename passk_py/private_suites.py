@@ -11,14 +11,23 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import polars as pl
 
-from passk_py.distributions import student_quantile
-from passk_py.estimators.arguments import ArgumentError, checked_confidence
-from passk_py.frames import DEFAULT_KS, task_counts
+from passk_py.answer.words import decimals
+from passk_py.estimators.arguments import (
+    ArgumentError,
+    checked_confidence,
+    checked_ks,
+    checked_on_short,
+)
+from passk_py.frames import DEFAULT_KS
+from passk_py.run_order import in_order
+from passk_py.states import all_pass, padded, short_reason, states_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["contamination"]
+    from passk_py.states import States
+
+__all__ = ["SuiteRun", "compared_suites", "contamination", "judged_suites"]
 
 _LEAST_TASKS: Final = 10
 """With fewer tasks on a side there is no verdict."""
@@ -57,14 +66,30 @@ _TYPES: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
-class _Run(NamedTuple):
-    """What is known of a run on a suite."""
+class SuiteRun(NamedTuple):
+    """A run on a suite.
 
-    run_id: str
-    states: Counter[tuple[int, int]]
-    identity: tuple[str | None, ...]
-    started_at: Any
-    loaded_at: Any
+    Parameters
+    ----------
+    told
+        ``run_id``, ``suite``, ``agent``, ``agent_version``, ``model``, ``started_at`` and
+        ``loaded_at``.
+    states
+        The counts of its tasks.
+    """
+
+    told: Mapping[str, Any]
+    states: States
+
+    @property
+    def run_id(self) -> str:
+        """Its name."""
+        return str(self.told["run_id"])
+
+    @property
+    def identity(self) -> tuple[str | None, ...]:
+        """Whose run it is."""
+        return tuple(self.told[name] for name in _IDENTITY)
 
 
 class _Limited(NamedTuple):
@@ -152,9 +177,46 @@ def contamination(
     >>> found.select("verdict", pl.col("pass_hat_k_difference_lower").round(3)).rows()
     [('higher_on_public', 0.201)]
     """
-    pairs, chosen = _checked(suites, ks, on_short)
+    pairs = _checked(suites)
+    chosen = checked_ks("contamination", ks)
+    eligible_only = checked_on_short("contamination", on_short)
     checked_confidence("contamination", confidence)
-    by_suite = _runs(attempts.lazy(), threshold)
+    runs = _runs(attempts.lazy(), threshold)
+    return compared_suites(runs, pairs, chosen, confidence=confidence, eligible_only=eligible_only)
+
+
+def compared_suites(
+    runs: Iterable[SuiteRun],
+    pairs: Iterable[tuple[str, str]],
+    ks: Iterable[int],
+    *,
+    confidence: float,
+    eligible_only: bool,
+) -> pl.DataFrame:
+    """Compare suites from the counts of their runs: the rows of :func:`contamination`.
+
+    Parameters
+    ----------
+    runs
+        The runs of all suites.
+    pairs
+        A public and a private suite each.
+    ks
+        The k of pass^k.
+    confidence
+        Level of the intervals.
+    eligible_only
+        Whether tasks with n < k are left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows, by pair of suites, run and k.
+    """
+    by_suite: dict[str, list[SuiteRun]] = {}
+    for run in runs:
+        by_suite.setdefault(run.told["suite"], []).append(run)
+    chosen = list(ks)
     rows = []
     for public_suite, private_suite in pairs:
         for run in by_suite.get(public_suite, []):
@@ -167,7 +229,6 @@ def contamination(
                 "private_source": source,
                 **dict(zip(_IDENTITY, run.identity, strict=True)),
             }
-            eligible_only = on_short == "eligible_only"
             for k in chosen:
                 seen = _score(run.states, k, confidence, eligible_only=eligible_only)
                 held = (
@@ -180,9 +241,7 @@ def contamination(
     return pl.DataFrame(rows, schema=_TYPES, orient="row")
 
 
-def _checked(
-    suites: Iterable[Mapping[str, str]], ks: Iterable[int], on_short: str
-) -> tuple[list[tuple[str, str]], list[int]]:
+def _checked(suites: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
     pairs = []
     for pair in suites:
         known = not isinstance(pair, str) and set(pair) == {"public", "private"}
@@ -192,26 +251,16 @@ def _checked(
                 f" got {pair!r}"
             )
         pairs.append((pair["public"], pair["private"]))
-    chosen = [] if isinstance(ks, str) else list(ks)
-    if not chosen or not all(type(k) is int and k >= 1 for k in chosen):
-        raise ArgumentError(
-            f"contamination: ks must be whole numbers from 1, at least one of them; got {ks!r}"
-        )
-    if on_short not in ("null_suite", "eligible_only"):
-        raise ArgumentError(
-            f"contamination: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
-        )
-    return list(dict.fromkeys(pairs)), list(dict.fromkeys(chosen))
+    return list(dict.fromkeys(pairs))
 
 
 # ---------------------------------------------------------------------------------------------
 # finding the runs
 
 
-def _runs(log: pl.LazyFrame, threshold: float) -> dict[str, list[_Run]]:
-    """Give the runs of each suite, by run_id."""
+def _runs(log: pl.LazyFrame, threshold: float) -> list[SuiteRun]:
+    """Give the runs of a log, by run_id."""
     columns = log.collect_schema().names()
-    counts = task_counts(log, threshold=threshold).collect().filter(pl.col("n").is_not_null())
     suite = pl.col("suite").fill_null("default") if "suite" in columns else pl.lit("default")
     known = {
         name: pl.col(name) if name in columns else pl.lit(None)
@@ -231,18 +280,10 @@ def _runs(log: pl.LazyFrame, threshold: float) -> dict[str, list[_Run]]:
         .collect()
         .to_dicts()
     }
-    found: dict[str, list[_Run]] = {}
-    for (run, of), tasks in sorted(counts.partition_by(["run_id", "suite"], as_dict=True).items()):
-        row = about[run, of]
-        states = Counter(tasks.select("n", "c").iter_rows())
-        identity = tuple(row[name] for name in _IDENTITY)
-        found.setdefault(of, []).append(
-            _Run(run, states, identity, row["started_at"], row["loaded_at"])
-        )
-    return found
+    return [SuiteRun(about[run, of], states) for run, of, states in states_of_runs(log, threshold)]
 
 
-def _counterpart(run: _Run, others: list[_Run]) -> tuple[_Run | None, str | None]:
+def _counterpart(run: SuiteRun, others: list[SuiteRun]) -> tuple[SuiteRun | None, str | None]:
     """Find the run on the private suite: the same, or the latest of the same agent."""
     for other in others:
         if other.run_id == run.run_id:
@@ -252,49 +293,34 @@ def _counterpart(run: _Run, others: list[_Run]) -> tuple[_Run | None, str | None
     same = [other for other in others if other.identity == run.identity]
     if not same:
         return None, None
-    dated = all(other.started_at is not None for other in same)
-
-    def when(other: _Run) -> tuple[bool, Any, str]:
-        time = other.started_at if dated else other.loaded_at
-        return time is not None, time, other.run_id
-
-    return max(same, key=when), "same_agent"
+    latest = in_order(other.told for other in same)[-1]["run_id"]
+    return next(other for other in same if other.run_id == latest), "same_agent"
 
 
 # ---------------------------------------------------------------------------------------------
 # the numbers
 
 
-def _score(
-    states: Counter[tuple[int, int]], k: int, confidence: float, *, eligible_only: bool
-) -> _Score:
+def _score(states: States, k: int, confidence: float, *, eligible_only: bool) -> _Score:
     eligible = Counter({state: tasks for state, tasks in states.items() if state[0] >= k})
-    tasks, total = eligible.total(), states.total()
-    if eligible_only and not tasks:
-        return _Score(tasks, reason=f"n < {k} in every task")
-    if not eligible_only and tasks < total:
-        return _Score(tasks, reason=f"n < {k} in {total - tasks} of {total} tasks")
-    return _Score(
-        tasks,
-        _limited([(c / n, number) for (n, c), number in eligible.items()], confidence),
-        _limited(
-            [(math.comb(c, k) / math.comb(n, k), number) for (n, c), number in eligible.items()],
-            confidence,
-        ),
+    tasks = eligible.total()
+    reason = short_reason(k, tasks, states.total(), eligible_only=eligible_only)
+    if reason is not None:
+        return _Score(tasks, reason=reason)
+    at_1, hat_k = (
+        _limited([(all_pass(n, c, of), number) for (n, c), number in eligible.items()], confidence)
+        for of in (1, k)
     )
+    return _Score(tasks, at_1, hat_k)
 
 
 def _limited(scores: list[tuple[float, int]], confidence: float) -> _Limited:
     """Give the mean with the limits of Student's t over the scores and two more, 0 and 1."""
     tasks = sum(number for _, number in scores)
     mean = math.fsum(score * number for score, number in scores) / tasks
-    padded = (tasks * mean + 1) / (tasks + 2)
-    squares = math.fsum(number * (score - padded) ** 2 for score, number in scores)
-    squares += padded**2 + (1 - padded) ** 2
-    reach = student_quantile(tasks + 1, confidence) * math.sqrt(
-        squares / ((tasks + 1) * (tasks + 2))
-    )
-    return _Limited(mean, max(padded - reach, 0.0), min(padded + reach, 1.0))
+    squares = math.fsum(number * (score - mean) ** 2 for score, number in scores)
+    middle, reach = padded(mean, squares, tasks, confidence)
+    return _Limited(mean, max(middle - reach, 0.0), min(middle + reach, 1.0))
 
 
 def _difference(first: _Limited, second: _Limited) -> tuple[float, float, float]:
@@ -324,7 +350,7 @@ def _compared(seen: _Score, held: _Score | None, k: int, *, named: bool) -> dict
     if reason is not None:
         verdict, meaning = "insufficient", f"Nothing can be said: {reason}."
     else:
-        verdict, meaning = _judged(figures[0], figures[1], k)
+        verdict, meaning = judged_suites(figures[0], figures[1], k)
     return row | {"verdict": verdict, "null_reason": reason, "meaning": meaning}
 
 
@@ -342,25 +368,32 @@ def _reason(seen: _Score, held: _Score | None, *, named: bool) -> str | None:
     return None
 
 
-def _decimals(number: float) -> str:
-    thousandths = math.floor(abs(number) * 1000 + 0.5)
-    sign = "-" if number < 0 < thousandths else ""
-    return f"{sign}{thousandths // 1000}.{thousandths % 1000:03d}"
-
-
 def _in_words(figures: tuple[float, float, float]) -> str:
     difference, lower, upper = figures
     near, far = (-upper, -lower) if difference < 0 else (lower, upper)
     return (
-        f"{'lower' if difference < 0 else 'higher'} by {_decimals(abs(difference))}"
-        f" ({_decimals(near)} to {_decimals(far)})"
+        f"{'lower' if difference < 0 else 'higher'} by {decimals(abs(difference))}"
+        f" ({decimals(near)} to {decimals(far)})"
     )
 
 
-def _judged(
+def judged_suites(
     at_1: tuple[float, float, float], hat_k: tuple[float, float, float], k: int
 ) -> tuple[str, str]:
-    """Give the verdict and the sentence."""
+    """Give the verdict on two suites, and the sentence.
+
+    Parameters
+    ----------
+    at_1, hat_k
+        The difference of pass@1, and of pass^k, with its lower and its upper limit.
+    k
+        The k of pass^k.
+
+    Returns
+    -------
+    tuple of str
+        ``verdict`` and ``meaning``.
+    """
     one, every = f"pass@1 is {_in_words(at_1)}", f"pass^{k}"
     both = one if k == 1 else f"{one} and {every} {_in_words(hat_k)}"
     if at_1[1] > 0 or hat_k[1] > 0:

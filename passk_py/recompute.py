@@ -234,7 +234,7 @@ def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> R
     frame = frames.suite_metrics(
         log,
         ks=ks,
-        on_short="eligible_only" if settings.eligible_only else "null_suite",
+        on_short=settings.on_short,
         ordered=settings.ordered,
         slices=columns,
         confidence=settings.confidence,

@@ -19,12 +19,15 @@ from passk_py.comparisons import (
     pair_of,
     task_comparisons,
 )
+from passk_py.gates import rules_of
 from passk_py.recompute import APPROXIMATED_P, Recomputed
+from passk_py.run_order import runs_in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from passk_py.comparisons import Pair
+    from passk_py.run_order import Run
     from passk_py.settings import Settings
 
 __all__ = ["JUDGED", "PAIR", "RUN_COLUMNS", "compared_runs", "compared_tasks", "expected_pairs"]
@@ -72,6 +75,7 @@ def expected_pairs(runs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         neither, with the ``previous`` run of the suite and agent; ``gate`` where only a gate names
         the baseline.
     """
+    placed = runs_in_order(runs.to_dicts())
     suites: dict[str, set[str]] = {}
     for run_id, suite in runs.select("run_id", "suite").iter_rows():
         suites.setdefault(suite, set()).add(run_id)
@@ -89,8 +93,12 @@ def expected_pairs(runs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
                 for run_id in there - {baseline}:
                     found.setdefault((suite, baseline, run_id), "baseline")
     elif not settings.pairs:
-        found = dict.fromkeys(_one_after_another(runs), "previous")
-    for judged_pair in _of_gates(runs, settings):
+        found = {
+            (run.suite, run.previous, run.run_id): "previous"
+            for run in placed
+            if run.previous is not None
+        }
+    for judged_pair in _of_gates(placed, settings):
         found.setdefault(judged_pair, "gate")
     rows = [(*pair, source) for pair, source in sorted(found.items())]
     columns = dict.fromkeys((*PAIR, "pair_source"), pl.String())
@@ -108,40 +116,14 @@ def _suites_of(
     return [suite for suite, count in has.items() if count == most] if most else ["(unknown)"]
 
 
-def _one_after_another(runs: pl.DataFrame) -> list[tuple[str, str, str]]:
-    """Pair each run with the one before it of its suite and agent."""
-    pairs = _in_order(runs).filter(pl.col("before").is_not_null())
-    return pairs.select("suite", "before", "run_id").rows()
-
-
-def _in_order(runs: pl.DataFrame) -> pl.DataFrame:
-    """Say of each run which one came before it, and whether none came after."""
-    line = ("suite", "agent")
-    # Times of the log are an order only if every run has one.
-    dated = pl.col("started_at").null_count().over(line) == 0
-    return (
-        runs.with_columns(at=pl.when(dated).then("started_at").otherwise("loaded_at"))
-        .sort("at", "run_id", nulls_last=True)
-        .with_columns(
-            before=pl.col("run_id").shift().over(line),
-            is_latest=pl.col("run_id").shift(-1).over(line).is_null(),
-        )
-    )
-
-
-def _of_gates(runs: pl.DataFrame, settings: Settings) -> Iterator[tuple[str, str, str]]:
+def _of_gates(runs: Sequence[Run], settings: Settings) -> Iterator[tuple[str, str, str]]:
     """Pair the runs that gates judge with the baselines that they name."""
-    rows = _in_order(runs).to_dicts()
-    for gate in settings.gates:
-        wanted = gate.get("run", "latest")
-        for run in rows if "baseline" in gate else ():
-            if (
-                gate.get("suite") in (None, run["suite"])
-                and gate.get("agent") in (None, run["agent"])
-                and (wanted in ("all", run["run_id"]) or (wanted == "latest" and run["is_latest"]))
-                and gate["baseline"] != run["run_id"]
-            ):
-                yield run["suite"], gate["baseline"], run["run_id"]
+    rules = rules_of(settings.gates, deployment_k=settings.deployment_k)
+    for rule in rules:
+        for run in runs:
+            baseline = rule.baseline
+            if baseline is not None and baseline != run.run_id and rule.judges(run):
+                yield run.suite, baseline, run.run_id
 
 
 def compared_runs(
@@ -179,7 +161,7 @@ def compared_runs(
             settings.ks,
             confidence=settings.confidence,
             minimum_change=settings.minimum_change,
-            whole_suite=not settings.eligible_only,
+            eligible_only=settings.eligible_only,
         ):
             sql = as_stored.get(tuple(row[key] for key in keys), {})
             seen = {name: _nearest(row.get(name), sql.get(name)) for name in JUDGED}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from passk_py.errors import PasskError
 from passk_py.project import default_variables
@@ -61,6 +61,26 @@ class Settings:
         """The rules of gates as they are written; none for those of the demo log."""
         given = self.values["passk_gates"] or []
         return [] if isinstance(given, str) else given
+
+    @property
+    def names_demo_gates(self) -> bool:
+        """Whether the rules of the demo log are meant."""
+        return isinstance(self.values["passk_gates"], str)
+
+    @property
+    def bootstrap(self) -> int:
+        """How many suites are drawn for the bootstrap; 0 for none."""
+        return int(self.values["passk_bootstrap"])
+
+    @property
+    def bootstrap_seed(self) -> int:
+        """Where its random numbers start."""
+        return int(self.values["passk_bootstrap_seed"])
+
+    @property
+    def on_short(self) -> Literal["null_suite", "eligible_only"]:
+        """What a task with n < k does, as the functions on frames take it."""
+        return "eligible_only" if self.eligible_only else "null_suite"
 
     @property
     def extrapolated_ks(self) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["identifier", "quote"]
+__all__ = ["identifier", "quote", "slice_sql"]
 
 
 def quote(text: str) -> str:
@@ -25,3 +25,23 @@ def identifier(name: str) -> str:
     '"an ""id"" column"'
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def slice_sql(name: str, expression: str | None) -> str:
+    """Write the value of a slice over ``passk_attempts``.
+
+    Parameters
+    ----------
+    name
+        The name of the slice.
+    expression
+        What it is in SQL; None for the tag of the name.
+
+    Examples
+    --------
+    >>> slice_sql("domain", None)
+    "cast(tags['domain'] as varchar)"
+    """
+    # By the engine, because an expression is SQL. What is compared are the numbers of the slices.
+    value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
+    return f"cast({value} as varchar)"

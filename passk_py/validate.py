@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import tempfile
-from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.errors import PasskError
 from passk_py.freshness import Pending, pending_changes
 from passk_py.settings import Settings, read_settings
-from passk_py.sql_text import quote
+from passk_py.sql_text import quote, slice_sql
 from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from passk_py.comparisons import Pair
     from passk_py.parity import Difference, Parity
     from passk_py.recompute import Recomputed
     from passk_py.tables import Tables
@@ -33,8 +30,6 @@ _BATCH: Final = 2_000_000
 
 _MOST_DIAGNOSED: Final = 5_000_000
 """Attempts of a run that are diagnosed at a time: those of a run can't be taken apart."""
-_MOST_PERMUTED: Final = 2_000
-"""Attempts of a task in both runs whose permutations are counted in whole numbers."""
 
 _COMPARED: Final = (
     "passk_task_metrics",
@@ -43,7 +38,8 @@ _COMPARED: Final = (
     "passk_runs",
     "passk_diagnostics",
 )
-_PAIRED: Final = ("passk_comparisons", "passk_task_comparisons")
+_WHOLE: Final = ("passk_contamination", "passk_gates")
+"""Tables of which a row may be about any of the runs."""
 _LOG: Final = (
     "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
     "started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
@@ -122,9 +118,10 @@ def validate_tables(
         What agrees and what does not. Counts, times, classes and names must be equal, nulls in
         the same places, numbers equal to a relative difference of 1e-12, and no row there twice.
         More is tolerated of what SQL approximates: limits that are made of quantiles may be 1e-9
-        apart, those by Student's t of a difference 3e-9, and p of a test by 1e-9 of itself. A
-        verdict follows from SQL's figures where they are near enough, and sentences are compared
-        by their words and whole numbers, so that no rounding is an error.
+        apart, those by Student's t of a difference 3e-9, what is made of sums of logarithms 1e-9,
+        and p of a test by 1e-9 of itself. A verdict follows from SQL's figures where they are near
+        enough, and sentences are compared by their words and whole numbers, so that no rounding is
+        an error.
 
     Raises
     ------
@@ -150,14 +147,14 @@ def validate_tables(
             done += sum(run.attempts for run in batch)
             if progress is not None:
                 progress(done, total)
-        check.pairs()
+        check.whole()
         return ValidationReport(
-            tuple(check.found.values()),
+            tuple(check.compared.found.values()),
             len(check.runs),
             total,
             pending_changes(tables),
             settings,
-            tuple(check.left_out),
+            tuple(check.compared.left_out),
         )
 
 
@@ -192,26 +189,26 @@ class _Validation:
     """Compares batch by batch of runs."""
 
     def __init__(self, tables: Tables, settings: Settings, folder: Path, keep: int) -> None:
-        from passk_py.parity import Parity
+        from passk_py.validation.counts import Counts
+        from passk_py.validation.decisions import decided
+        from passk_py.validation.pairs import PAIRED, stored_pairs
+        from passk_py.validation.tables import Compared
 
         self._tables = tables
         self._settings = settings
         self._folder = folder
-        self._keep = keep
-        self.found = {name: Parity(name, 0, 0, 0.0, 0, []) for name in (*_COMPARED, *_PAIRED)}
-        self.left_out: list[str] = []
+        self._of_runs = (*_COMPARED, *decided(settings))
+        self.compared = Compared(tables, settings, (*self._of_runs, *PAIRED, *_WHOLE), keep=keep)
         self._ks = settings.ks
-        self._counts: dict[tuple[str, str], list[Path]] = {}
-        self._numbers = itertools.count()
-        self._tasks: Counter[tuple[str, str]] = Counter()
+        self._counts = Counts(folder)
         self._known: list[pl.DataFrame] = []
         self.runs = self._all_runs()
-        self.stored_pairs = self._all_pairs()
+        self.stored_pairs = stored_pairs(tables)
 
     def _all_runs(self) -> list[_Run]:
         """List the runs that any of the tables knows, and how large each is."""
         keys = " union ".join(
-            f"select run_id, suite from {self._tables.require(name)}" for name in _COMPARED
+            f"select run_id, suite from {self._tables.require(name)}" for name in self._of_runs
         )
         return [
             _Run(run_id, suite, attempts, tasks * len(self._ks))
@@ -235,19 +232,12 @@ class _Validation:
             )
         ]
 
-    def _all_pairs(self) -> set[tuple[str, str, str]]:
-        """List the pairs of runs that any of the tables holds."""
-        sql = " union ".join(
-            f"select suite, baseline_run_id, candidate_run_id from {self._tables.require(name)}"
-            for name in _PAIRED
-        )
-        return {(suite, one, other) for suite, one, other in self._tables.rows(sql)}
-
     def batch(self, runs: Sequence[_Run]) -> None:
         """Compare some runs in all tables."""
         import polars as pl
 
         from passk_py import recompute
+        from passk_py.validation import decisions
 
         buckets = max(1, -(-sum(run.weight for run in runs) // _BATCH))
         values = _values(runs)
@@ -255,7 +245,7 @@ class _Validation:
         path = self._log(chosen, buckets)
         log = pl.scan_parquet(path)
         # A refused row may not say its suite, and need not belong to a run that has attempts.
-        rejected = self._frame(
+        rejected = self.compared.frame(
             "select run_id, suite, attempt, reason_code, loaded_at "
             f"from {self._tables.require('passk_rejected_attempts')} "
             f"where (run_id, coalesce(suite, 'default')) in (values {values})"
@@ -266,20 +256,26 @@ class _Validation:
             part = log.filter(pl.col("bucket") == bucket)
             where = f"{chosen} and hash(task_id) % {buckets} = {bucket}"
             metrics = recompute.task_metrics(part, self._settings, self._ks)
-            self._compare("passk_task_metrics", recompute.described(metrics, who), where)
+            self.compared.compare("passk_task_metrics", recompute.described(metrics, who), where)
             classed = recompute.tasks(part, self._settings)
             lost.append(classed.frame.select(*classed.key, "lost_reliability"))
-            self._keep_counts(classed.frame)
-            self._compare("passk_tasks", recompute.described(classed, who), where)
-        self._compare("passk_tasks", recompute.shares(pl.concat(lost)), chosen, more_columns=True)
+            self._counts.keep(classed.frame)
+            self.compared.compare("passk_tasks", recompute.described(classed, who), where)
+        self.compared.compare(
+            "passk_tasks", recompute.shares(pl.concat(lost)), chosen, more_columns=True
+        )
         for ks in self._ks_at_a_time(runs):
             suites = recompute.suite_metrics(log, self._settings, ks)
             where = f"{chosen} and k in ({', '.join(map(str, ks))})"
-            self._compare("passk_suite_metrics", recompute.described(suites, who), where)
-        self._compare("passk_suite_metrics", self._readings(chosen), chosen, more_columns=True)
+            self.compared.compare("passk_suite_metrics", recompute.described(suites, who), where)
+        self.compared.compare(
+            "passk_suite_metrics", self._readings(chosen), chosen, more_columns=True
+        )
         listed = recompute.described(recompute.runs(log, rejected), who)
-        self._compare("passk_runs", listed, chosen)
+        self.compared.compare("passk_runs", listed, chosen)
         self._diagnose(log, runs)
+        ids = [(run.run_id, run.suite) for run in runs]
+        decisions.compare_runs(self.compared, self._counts, ids, log, who, chosen)
         self._known.append(recompute.run_times(log, rejected).join(who, on=list(recompute.RUN)))
         path.unlink()
 
@@ -289,7 +285,7 @@ class _Validation:
         from passk_py import recompute
 
         small = [run for run in runs if run.attempts <= _MOST_DIAGNOSED]
-        self.left_out += [
+        self.compared.left_out += [
             f"The diagnostics of {run.run_id}, {run.suite} were not recomputed: "
             f"it has more than {_MOST_DIAGNOSED:,} attempts."
             for run in runs
@@ -300,103 +296,25 @@ class _Validation:
             part = log.join(pl.LazyFrame(keys), on=list(recompute.RUN), how="semi")
             expected = recompute.diagnostics(part, self._settings)
             where = f"(run_id, suite) in (values {_values(small)})"
-            self._compare("passk_diagnostics", expected, where)
+            self.compared.compare("passk_diagnostics", expected, where)
 
-    def _keep_counts(self, tasks: pl.DataFrame) -> None:
-        """Put the counts of tasks aside, run by run: any two may be a pair."""
-        columns = tasks.select("run_id", "suite", "task_id", "n", "c")
-        for part in columns.partition_by("run_id", "suite"):
-            run = (part["run_id"][0], part["suite"][0])
-            self._tasks[run] += part.height
-            place = self._folder / f"counts-{next(self._numbers)}.parquet"
-            part.write_parquet(place)
-            self._counts.setdefault(run, []).append(place)
-
-    def pairs(self) -> None:
-        """Compare the pairs of runs, after all runs, some at a time."""
+    def whole(self) -> None:
+        """Compare what may be about any two runs, after all runs."""
         import polars as pl
 
-        from passk_py import recompute_pairs
+        from passk_py.recompute import IDENTITY
+        from passk_py.recompute_pairs import RUN_COLUMNS
+        from passk_py.validation import decisions
+        from passk_py.validation.pairs import compare_pairs
 
-        columns = recompute_pairs.RUN_COLUMNS
+        types = {**RUN_COLUMNS, **dict.fromkeys(IDENTITY, pl.String())}
         who = pl.concat(
-            [pl.DataFrame(schema=columns), *(runs.select(*columns) for runs in self._known)]
+            [pl.DataFrame(schema=types), *(runs.select(*types) for runs in self._known)]
         )
-        expected = recompute_pairs.expected_pairs(who, self._settings)
-        sources = {
-            (suite, baseline, candidate): source
-            for suite, baseline, candidate, source in expected.iter_rows()
-        }
-        some: list[tuple[str, str, str]] = []
-        weight = 0
-        for pair in sorted(sources.keys() | self.stored_pairs):
-            suite, *two = pair
-            size = 2 * len(self._ks) + sum(self._tasks[run, suite] for run in two)
-            if some and weight + size > _BATCH:
-                self._compare_pairs(some, sources, who)
-                some, weight = [], 0
-            some.append(pair)
-            weight += size
-        if some:
-            self._compare_pairs(some, sources, who)
-
-    def _compare_pairs(
-        self,
-        pairs: Sequence[tuple[str, str, str]],
-        sources: Mapping[tuple[str, str, str], str],
-        who: pl.DataFrame,
-    ) -> None:
-        from passk_py import recompute_pairs
-
-        expected: list[tuple[Pair, str]] = []
-        compared: list[tuple[str, str, str]] = []
-        for pair in pairs:
-            found = self._pair(*pair)
-            if _most_attempts(found) > _MOST_PERMUTED:
-                self.left_out.append(
-                    f"{pair[1]} and {pair[2]} in {pair[0]} were not compared: a task has more than "
-                    f"{_MOST_PERMUTED:,} attempts in both runs."
-                )
-                continue
-            compared.append(pair)
-            if pair in sources:
-                expected.append((found, sources[pair]))
-        if not compared:
-            return
-        values = ", ".join(f"({', '.join(map(quote, pair))})" for pair in compared)
-        chosen = f"({', '.join(recompute_pairs.PAIR)}) in (values {values})"
-        runs, tasks = (self._tables.require(name) for name in _PAIRED)
-        self._require_columns(_PAIRED[0], recompute_pairs.JUDGED)
-        self._require_columns(_PAIRED[1], ["p_adjusted"])
-        stored = self._frame(f"select * from {runs} where {chosen}")
-        of_runs = recompute_pairs.compared_runs(
-            expected, who, self._settings, stored.iter_rows(named=True)
-        )
-        self._compare(_PAIRED[0], of_runs, chosen)
-        stored = self._frame(
-            f"select {', '.join(recompute_pairs.PAIR)}, task_id, p_adjusted from {tasks} "
-            f"where {chosen}"
-        )
-        of_tasks = recompute_pairs.compared_tasks(
-            [pair for pair, _ in expected], self._settings, stored
-        )
-        self._compare(_PAIRED[1], of_tasks, chosen)
-
-    def _pair(self, suite: str, baseline: str, candidate: str) -> Pair:
-        """Read the counts of two runs."""
-        import polars as pl
-
-        from passk_py.comparisons import pair_of
-
-        text, number = pl.String(), pl.Int64()
-        schema = dict.fromkeys(("run_id", "suite", "task_id"), text) | {"n": number, "c": number}
-        counts = [
-            pl.read_parquet(place)
-            for run_id in dict.fromkeys((baseline, candidate))
-            for place in self._counts.get((run_id, suite), [])
-        ]
-        counts.append(pl.DataFrame(schema=schema))
-        return pair_of(suite, baseline, candidate, pl.concat(counts))
+        pairs = compare_pairs(self.compared, self._counts, who, self.stored_pairs, batch=_BATCH)
+        decisions.compare_suites(self.compared, self._counts, who)
+        attempts = sum(run.attempts for run in self.runs)
+        decisions.compare_gates(self.compared, who, pairs, attempts=attempts)
 
     def _ks_at_a_time(self, runs: Sequence[_Run]) -> Iterator[list[int]]:
         """Split the grid where all of it would be too many rows: a suite needs all its tasks."""
@@ -422,11 +340,7 @@ class _Validation:
         """Read what the table of runs says of who made their attempts."""
         from passk_py.recompute import IDENTITY, RUN
 
-        self._require_columns("passk_runs", [*RUN, *IDENTITY])
-        frame = self._frame(
-            f"select {', '.join((*RUN, *IDENTITY))} "
-            f"from {self._tables.require('passk_runs')} where {chosen}"
-        )
+        frame = self.compared.rows("passk_runs", [*RUN, *IDENTITY], chosen)
         return frame.unique(RUN, keep="first", maintain_order=True).lazy()
 
     def _readings(self, chosen: str) -> Recomputed:
@@ -435,9 +349,8 @@ class _Validation:
         from passk_py.recompute import Recomputed
 
         key = ("run_id", "suite", "slice_name", "slice_value", "k")
-        frame = self._frame(
-            f"select {', '.join(key)}, pass_at_k, pass_hat_k "
-            f"from {self._tables.require('passk_suite_metrics')} where {chosen}"
+        frame = self.compared.rows(
+            "passk_suite_metrics", [*key, "pass_at_k", "pass_hat_k"], chosen
         ).with_columns(
             reading=est.suite_reading(
                 "pass_at_k",
@@ -450,51 +363,6 @@ class _Validation:
         frame = frame.unique(key, keep="first", maintain_order=True)
         return Recomputed(frame, key, ("reading",), {})
 
-    def _compare(
-        self, name: str, expected: Recomputed, where: str, *, more_columns: bool = False
-    ) -> None:
-        from passk_py.parity import compare
-
-        columns = [*expected.key, *expected.columns]
-        self._require_columns(name, columns)
-        rows = self._frame(
-            f"select {', '.join(columns)} from {self._tables.require(name)} where {where}"
-        )
-        parity = compare(
-            name,
-            rows,
-            expected,
-            keep=self._keep,
-            more_columns=more_columns,
-        )
-        self.found[name].add(parity, keep=self._keep)
-
-    def _require_columns(self, name: str, columns: Sequence[str]) -> None:
-        there = self._tables.columns(name)
-        missing = [column for column in columns if column not in there]
-        if missing:
-            raise PasskError(
-                f"The table {name} has no column {' and no '.join(missing)}.",
-                hint="Another version of passk built it: run `passk build`.",
-            )
-
-    def _frame(self, sql: str) -> pl.DataFrame:
-        from passk_py.tables import fetch_frame
-
-        return fetch_frame(self._tables.connection, sql)
-
 
 def _values(runs: Sequence[_Run]) -> str:
     return ", ".join(f"({quote(run.run_id)}, {quote(run.suite)})" for run in runs)
-
-
-def _most_attempts(pair: Pair) -> int:
-    """Give the most attempts that a task has in both runs together."""
-    return max((state.attempts for state in pair.histogram()), default=0)
-
-
-def slice_sql(name: str, expression: str | None) -> str:
-    """Write the value of a slice as SQL over ``passk_attempts``."""
-    # By the engine, because an expression is SQL. What is compared are the numbers of the slices.
-    value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
-    return f"cast({value} as varchar)"

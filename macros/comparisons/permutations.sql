@@ -2,10 +2,6 @@
     the candidate has are drawn without replacement. `pooled` holds the distinct (baseline_n, candidate_n, passes), passes
     being those of both runs together. -#}
 
-{#- The most attempts of a task that a comparison can be made of: the numbers of `_permuted_outcomes` end there. -#}
-{% macro _most_permuted() -%} 99999 {%- endmacro %}
-
-
 {#- CTEs after `pooled`, up to `outcomes`: rows (baseline_n, candidate_n, passes, drawn, chance), the chance that so many of
     the passes are drawn for the candidate.
 

@@ -110,12 +110,13 @@
   {%- endif -%}
 
   {%- set extrapolated = var('passk_extrapolated_ks', []) -%}
+  {%- set most = passk._most_numbered() -%}
   {%- if not passk._is_list(extrapolated) -%}
-    {%- do mistakes.append(passk._var_mistake('passk_extrapolated_ks', extrapolated, 'a list of integers from 1 to 99999')) -%}
+    {%- do mistakes.append(passk._var_mistake('passk_extrapolated_ks', extrapolated, 'a list of integers from 1 to ' ~ most)) -%}
   {%- else -%}
-    {%- for k in extrapolated if k is boolean or k is not integer or k < 1 or k > 99999 -%}
+    {%- for k in extrapolated if k is boolean or k is not integer or k < 1 or k > most -%}
       {%- do mistakes.append(
-        'passk_extrapolated_ks holds ' ~ passk._shown(k) ~ ', but must hold integers from 1 to 99999 only.'
+        'passk_extrapolated_ks holds ' ~ passk._shown(k) ~ ', but must hold integers from 1 to ' ~ most ~ ' only.'
       ) -%}
     {%- else -%}
       {%- if (extrapolated | unique | list | length) < (extrapolated | length) -%}

@@ -1,15 +1,11 @@
-{#- The most attempts of a task whose binomial tail is summed: `_numbers_up_to` ends there. -#}
-{% macro _most_summed() -%} 99999 {%- endmacro %}
-
-
 {#- CTEs after `trials`, the distinct (n, c, p) with 0 < p < 1, up to `tails`: rows (n, c, p, at_least, at_most), the chance
     that at least c of n independent attempts pass, and that at most c do, when each passes with chance p. Sums of the terms,
-    each from its logarithm; n over `_most_summed` has no row. -#}
+    each from its logarithm; n over `_most_numbered` has no row. -#}
 {% macro _binomial_tails() -%}
 most_trials as (
   select max(n) as most
   from trials
-  where n <= {{ passk._most_summed() }}
+  where n <= {{ passk._most_numbered() }}
 ),
 
 {{ passk._numbers_up_to('most_trials') }},
@@ -25,7 +21,7 @@ terms as (
   from trials
   inner join numbers
     on numbers.number <= trials.n
-  where trials.n <= {{ passk._most_summed() }}
+  where trials.n <= {{ passk._most_numbered() }}
 ),
 
 tails as (

@@ -12,7 +12,7 @@ case when metric = 'pass_hat_k' then 'pass^' else 'pass@' end || {{ passk._whole
 {%- endmacro %}
 
 
-{#- The chance of a mistake that a gate allows. -#}
+{#- The chance of a mistake that is allowed: of a gate, and of all tasks of a pair together. -#}
 {% macro _gate_error() -%}
   {{ return(passk._as_double((1 - passk._setting('passk_confidence')) | round(10))) }}
 {%- endmacro %}
@@ -22,6 +22,50 @@ case when metric = 'pass_hat_k' then 'pass^' else 'pass@' end || {{ passk._whole
 {% macro _drop_bar() -%}
 case when threshold = 0 then '0' else '-' || threshold_text end
 {%- endmacro %}
+
+
+{#- What a rule lacks that can't pass, whatever its tasks score; from columns `tasks` and `least_tasks`. -#}
+{% macro _too_few_tasks() -%}
+case
+              when tasks < least_tasks
+                then ' It cannot pass with fewer than ' || {{ passk._whole('least_tasks') }} || ' tasks, and there '
+                  || case when tasks = 1 then 'is 1' else 'are ' || {{ passk._whole('tasks') }} end || '.'
+              else ''
+            end
+{%- endmacro %}
+
+
+{% macro _at_least_tasks() -%}
+'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
+{%- endmacro %}
+
+
+{#- A result that the excluded attempts could change; from a column `excluded`. -#}
+{% macro _not_if_excluded(result, had) -%}
+', which would {{ result }}, but not if the ' || {{ passk._whole('excluded') }}
+              || ' excluded attempts {{ had }}.'
+{%- endmacro %}
+
+
+{% macro _excluded_again() -%} 'The excluded attempts, made again.' {%- endmacro %}
+
+
+{#- Branches of a case, for a rule that compares with a baseline where there is none. -#}
+{% macro _why_no_baseline() -%}
+when baseline_run_id is null and baseline = run_id then 'The run is the baseline.'
+      when baseline_run_id is null then 'There is no baseline: no earlier run of the agent on this suite, and no declared pair.'
+{%- endmacro %}
+
+
+{#- What would settle a rule that compares with a baseline: where there is none, where the suite lacks it, and where too few
+    of its tasks are in both runs. -#}
+{% macro _name_a_baseline() -%} 'Another run of the agent, or a baseline that the gate names.' {%- endmacro %}
+
+
+{% macro _another_baseline() -%} 'A run of it on this suite, or another baseline.' {%- endmacro %}
+
+
+{% macro _over_baseline_tasks() -%} 'A run over the tasks of the baseline.' {%- endmacro %}
 
 
 {#- The last branches of a case: how much more must be measured until the limit between `estimate` and the threshold has come

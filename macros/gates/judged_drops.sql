@@ -73,8 +73,7 @@ judged_drops as (
     estimate_upper,
     result,
     case
-      when baseline_run_id is null and baseline = run_id then 'The run is the baseline.'
-      when baseline_run_id is null then 'There is no baseline: no earlier run of the agent on this suite, and no declared pair.'
+      {{ passk._why_no_baseline() }}
       when estimate is null then 'There is no difference of ' || metric_name || ': ' || null_reason || '.'
       when tasks * 10 < baseline_tasks * 9
         then 'Only ' || {{ passk._whole('tasks') }} || ' of ' || {{ passk._whole('baseline_tasks') }}
@@ -87,31 +86,24 @@ judged_drops as (
           when result = 'pass' then ', at worst not below ' || {{ passk._drop_bar() }} || '.'
           when result = 'fail' then ', at best below ' || {{ passk._drop_bar() }} || '.'
           when estimate_lower >= -threshold
-            then ', which would pass, but not if the ' || {{ passk._whole('excluded') }}
-              || ' excluded attempts of both runs had counted against it.'
+            then {{ passk._not_if_excluded('pass', 'of both runs had counted against it') }}
           when estimate_upper < -threshold
-            then ', which would fail, but not if the ' || {{ passk._whole('excluded') }}
-              || ' excluded attempts of both runs had counted for it.'
+            then {{ passk._not_if_excluded('fail', 'of both runs had counted for it') }}
           else ', and ' || {{ passk._drop_bar() }} || ' lies between these limits.'
-            || case
-              when tasks < least_tasks
-                then ' It cannot pass with fewer than ' || {{ passk._whole('least_tasks') }} || ' tasks, and there '
-                  || case when tasks = 1 then 'is 1' else 'are ' || {{ passk._whole('tasks') }} end || '.'
-              else ''
-            end
+            || {{ passk._too_few_tasks() }}
         end
     end as reason,
     case
       when result <> 'inconclusive' then null
-      when baseline_run_id is null then 'Another run of the agent, or a baseline that the gate names.'
-      when null_reason = 'the suite has no attempt of the baseline' then 'A run of it on this suite, or another baseline.'
+      when baseline_run_id is null then {{ passk._name_a_baseline() }}
+      when null_reason = 'the suite has no attempt of the baseline' then {{ passk._another_baseline() }}
       when estimate is null then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in both runs.'
-      when tasks * 10 < baseline_tasks * 9 then 'A run over the tasks of the baseline.'
+      when tasks * 10 < baseline_tasks * 9 then {{ passk._over_baseline_tasks() }}
       when estimate_lower is null
-        then coalesce('At least ' || {{ passk._whole('least_tasks') }} || ' tasks.', 'A run over more tasks.')
-      when estimate_lower >= -threshold or estimate_upper < -threshold then 'The excluded attempts, made again.'
+        then coalesce({{ passk._at_least_tasks() }}, 'A run over more tasks.')
+      when estimate_lower >= -threshold or estimate_upper < -threshold then {{ passk._excluded_again() }}
       when tasks < least_tasks and estimate >= -threshold
-        then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
+        then {{ passk._at_least_tasks() }}
       {{ passk._more_to_measure(0.5) }}
     end as to_settle
   from told_drops

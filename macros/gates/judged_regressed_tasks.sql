@@ -120,8 +120,7 @@ judged_moves as (
     cast(null as {{ double }}) as estimate_upper,
     result,
     case
-      when baseline_run_id is null and baseline = run_id then 'The run is the baseline.'
-      when baseline_run_id is null then 'There is no baseline: no earlier run of the agent on this suite, and no declared pair.'
+      {{ passk._why_no_baseline() }}
       when lacks_baseline then 'The suite has no attempt of the baseline.'
       when coalesce(tasks, 0) = 0 then 'No task has counted attempts in both runs.'
       else {{ passk._whole('fell_tasks') }} || ' of ' || {{ passk._whole('tasks') }} || ' tasks fell beyond chance'
@@ -135,9 +134,9 @@ judged_moves as (
     end as reason,
     case
       when result <> 'inconclusive' then null
-      when baseline_run_id is null then 'Another run of the agent, or a baseline that the gate names.'
-      when lacks_baseline then 'A run of it on this suite, or another baseline.'
-      when coalesce(tasks, 0) = 0 or tasks * 10 < baseline_tasks * 9 then 'A run over the tasks of the baseline.'
+      when baseline_run_id is null then {{ passk._name_a_baseline() }}
+      when lacks_baseline then {{ passk._another_baseline() }}
+      when coalesce(tasks, 0) = 0 or tasks * 10 < baseline_tasks * 9 then {{ passk._over_baseline_tasks() }}
       else 'More attempts of each task: see least_p in passk_task_comparisons.'
     end as to_settle
   from told_moves

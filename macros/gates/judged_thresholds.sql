@@ -97,18 +97,11 @@ judged_thresholds as (
           when result = 'pass' then ': even the lower limit reaches ' || threshold_text || '.'
           when result = 'fail' then ': even the upper limit is below ' || threshold_text || '.'
           when estimate_lower >= threshold
-            then ', which would pass, but not if the ' || {{ passk._whole('excluded') }}
-              || ' excluded attempts had failed.'
+            then {{ passk._not_if_excluded('pass', 'had failed') }}
           when estimate_upper < threshold
-            then ', which would fail, but not if the ' || {{ passk._whole('excluded') }}
-              || ' excluded attempts had passed.'
+            then {{ passk._not_if_excluded('fail', 'had passed') }}
           else ', and ' || threshold_text || ' lies between these limits.'
-            || case
-              when tasks < least_tasks
-                then ' It cannot pass with fewer than ' || {{ passk._whole('least_tasks') }} || ' tasks, and there '
-                  || case when tasks = 1 then 'is 1' else 'are ' || {{ passk._whole('tasks') }} end || '.'
-              else ''
-            end
+            || {{ passk._too_few_tasks() }}
         end
     end as reason,
     case
@@ -117,10 +110,10 @@ judged_thresholds as (
       when estimate is null then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task.'
       when estimate_lower is null and scope = 'suite'
         then 'At least ' || {{ passk._whole('2 * k') }} || ' counted attempts of every task.'
-      when estimate_lower is null then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
-      when estimate_lower >= threshold or estimate_upper < threshold then 'The excluded attempts, made again.'
+      when estimate_lower is null then {{ passk._at_least_tasks() }}
+      when estimate_lower >= threshold or estimate_upper < threshold then {{ passk._excluded_again() }}
       when tasks < least_tasks and estimate >= threshold
-        then 'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
+        then {{ passk._at_least_tasks() }}
       {{ passk._more_to_measure(0.25) }}
     end as to_settle
   from told_thresholds

@@ -7,7 +7,6 @@
     four-point Gauss quadrature, the cell that holds the quantile is found by a running sum, and the place in it by Newton
     steps. -#}
 {% macro _state_limits_formulas() -%}
-{%- set double = passk.type_double() -%}
 {%- set cells = 128 -%}
 {%- set outside = passk._as_double((1 - passk._setting('passk_confidence')) / 2) -%}
 {%- set log_outside = 'ln(' ~ outside ~ ')' -%}

@@ -8,7 +8,6 @@
 
     The limits are those of p, raised to k. -#}
 {% macro _state_uncertainty_formulas(ks) -%}
-{%- set double = passk.type_double() -%}
 grid as (
   {{ passk._ks_rows(ks) }}
 ),

@@ -1,5 +1,10 @@
-{#- CTEs up to `numbers`: the whole numbers from 0 to the `most` of a relation of one row, at most 99,999. No engine needs to
-    know how to make a series. -#}
+{#- The largest whole number of `_numbers_up_to`, which has five digits: no task with more attempts has its tail summed, nor a
+    comparison. -#}
+{% macro _most_numbered() -%} {{ return(99999) }} {%- endmacro %}
+
+
+{#- CTEs up to `numbers`: the whole numbers from 0 to the `most` of a relation of one row, at most `_most_numbered`. No engine
+    needs to know how to make a series. -#}
 {% macro _numbers_up_to(relation) -%}
 digits as (
   {%- for digit in range(10) %}

@@ -8,13 +8,12 @@
 {{ passk._depends_on_changes() }}
 
 {%- set keys = ['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source'] %}
-{%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set text = dbt.type_string() %}
 {%- set ks = passk._setting('passk_ks') %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 {%- set critical = passk.normal_quantile() %}
-{%- set most = passk._most_permuted() %}
+{%- set most = passk._most_numbered() %}
 {#- Of the differences and two more, +1 and -1. #}
 {%- set padded_error -%}
 sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2))
@@ -261,7 +260,7 @@ answered as (
       when not has_candidate then 'the suite has no attempt of the candidate'
       when common_tasks = 0 then 'no task is in both runs'
       when is_answered then null
-      when eligible_tasks > 0 and sum_variance is null then 'n > {{ passk._most_permuted() }} in some task'
+      when eligible_tasks > 0 and sum_variance is null then 'n > {{ passk._most_numbered() }} in some task'
       {% if eligible_only -%}
       else 'n < ' || cast(k as {{ text }}) || ' in every task of both runs'
       {%- else -%}

@@ -1,4 +1,3 @@
-{%- set text = dbt.type_string() %}
 {%- set gates = passk._gates() %}
 
 with gates as (

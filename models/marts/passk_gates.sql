@@ -1,4 +1,3 @@
-{%- set text = dbt.type_string() %}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set gates = passk._gates() %}

@@ -7,7 +7,6 @@
 {%- set power = passk._power_quantiles()[passk._setting('passk_plan_power')] %}
 {%- set reach = '(' ~ passk.normal_quantile() ~ ' + ' ~ power.normal ~ ')' %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
-{%- set runs_and_metrics = ['run_id', 'suite', 'metric'] %}
 {#- What rounding may add to a number of tasks, and what it leaves of a variance of 0. #}
 {%- set slack = '1e-9' %}
 {%- set nothing = '1e-12' %}

@@ -1,8 +1,7 @@
-{%- set text = dbt.type_string() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set double = passk.type_double() %}
 {%- set counts = ['baseline_n', 'baseline_c', 'candidate_n', 'candidate_c'] %}
-{%- set error = (1 - passk._setting('passk_confidence')) | round(10) %}
+{%- set error = passk._gate_error() %}
 
 with pairs as (
   select
@@ -37,8 +36,8 @@ histogram as (
     cast(count(*) as {{ bigint }}) as tasks
   from common_tasks
   where
-    baseline_n > 0 and baseline_n <= {{ passk._most_permuted() }}
-    and candidate_n > 0 and candidate_n <= {{ passk._most_permuted() }}
+    baseline_n > 0 and baseline_n <= {{ passk._most_numbered() }}
+    and candidate_n > 0 and candidate_n <= {{ passk._most_numbered() }}
   group by pair_number, {{ counts | join(', ') }}
 ),
 
@@ -171,7 +170,7 @@ select
   p,
   p_adjusted,
   least_p,
-  coalesce(p_adjusted <= {{ passk._as_double(error) }}, false) as moved,
+  coalesce(p_adjusted <= {{ error }}, false) as moved,
   case
     when p is null then null
     when balance < 0 then 'fell'
@@ -183,6 +182,6 @@ select
     when baseline_n = 0 and candidate_n = 0 then 'no counted attempt in either run'
     when baseline_n = 0 then 'no counted attempt in the baseline'
     when candidate_n = 0 then 'no counted attempt in the candidate'
-    else 'n > {{ passk._most_permuted() }}'
+    else 'n > {{ passk._most_numbered() }}'
   end as null_reason
 from joined

@@ -1,7 +1,8 @@
-"""Numbers and names as a person reads them in a terminal."""
+"""Numbers and names as a person reads them."""
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DASH",
     "and_list",
+    "decimals",
     "limit",
     "no_such",
     "percent",
@@ -56,6 +58,18 @@ def percent(share: float | None) -> str:
         return str(int(100 * share))
     text = f"{100 * share:.1f}"
     return {"100.0": ">99.9", "0.0": "<0.1"}.get(text, text)
+
+
+def decimals(number: float) -> str:
+    """Write a number from -1 to 1 to three decimals, as the sentences of the tables do.
+
+    Examples
+    --------
+    >>> [decimals(number) for number in (0.0625, -0.25, -0.0004, 1.0)]
+    ['0.063', '-0.250', '0.000', '1.000']
+    """
+    thousandths = math.floor(abs(number) * 1000 + 0.5)
+    return f"{'-' if number < 0 < thousandths else ''}{thousandths // 1000}.{thousandths % 1000:03}"
 
 
 def limit(share: float) -> str:

@@ -182,7 +182,7 @@ def _computed(
         suite=suite,
         confidence=settings.confidence,
         minimum_change=settings.minimum_change,
-        on_short="eligible_only" if settings.eligible_only else "null_suite",
+        on_short=settings.on_short,
     )
     tasks = compare_tasks(log, baseline, candidate, suite=suite, confidence=settings.confidence)
     by_p = tasks.sort("suite", "p_adjusted", "p", "task_id", nulls_last=True)

@@ -109,6 +109,7 @@ def command(
     gates are read from the table passk_gates; others are computed from passk_attempts.
     """
     from passk_py.gates import reports
+    from passk_py.gates.of_tables import judge_tables
     from passk_py.settings import read_settings
     from passk_py.tables import open_tables
 
@@ -120,7 +121,8 @@ def command(
             rows = _declared(tables, names, database)
             source = "passk_gates"
         else:
-            rows = _computed(tables, settings, _read(one, rules, names, settings))
+            read = _read(one, rules, names, settings)
+            rows = judge_tables(tables, settings, read).to_dicts()
             source = "passk_attempts"
     session.result(
         {"database": str(database), "source": source, "exit_code": _exit_code(rows), "gates": rows}
@@ -230,61 +232,6 @@ def _read(
             hint=f"Its gates are {', '.join(map(plain, known))}.",
         )
     return [rule for rule in rules if not names or rule.gate in names]
-
-
-# ---------------------------------------------------------------------------------------------
-# judging them
-
-
-def _computed(tables: Tables, settings: Settings, rules: Sequence[Rule]) -> list[Row]:
-    """Judge rules by the attempts."""
-    from passk_py.gates import judge_gates
-    from passk_py.tables import fetch_frame
-
-    slices = "".join(
-        f", {_slice_sql(name, settings)} as {_quoted(name)}"
-        for name in dict.fromkeys(rule.slice_name for rule in rules)
-        if name != "all"
-    )
-    attempts = tables.require("passk_attempts")
-    there = tables.columns("passk_attempts")
-    more = [
-        name
-        for name in ("seed", "output_hash", "started_at")
-        if name in there and any(rule.kind == "diagnostics" for rule in rules)
-    ]
-    frame = fetch_frame(
-        tables.connection,
-        f"select {', '.join(['run_id, suite, task_id, attempt, outcome', *more])}{slices} "
-        f"from {attempts}",
-    )
-    runs = fetch_frame(tables.connection, f"select * from {tables.require('passk_runs')}")
-    lost = tables.find("int_passk__unusable_runs")
-    unusable = fetch_frame(tables.connection, f"select * from {lost}") if lost else None
-    pairs = tables.rows(
-        "select distinct baseline_run_id, candidate_run_id, suite "
-        f"from {tables.require('passk_comparisons')} where pair_source <> 'gate'"
-    )
-    return judge_gates(
-        frame,
-        rules,
-        runs=runs,
-        unusable=unusable,
-        pairs=[(baseline, candidate, suite) for baseline, candidate, suite in pairs],
-        k=settings.deployment_k,
-        confidence=settings.confidence,
-        on_short="eligible_only" if settings.eligible_only else "null_suite",
-    ).to_dicts()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _slice_sql(name: str, settings: Settings) -> str:
-    from passk_py.validate import slice_sql
-
-    return slice_sql(name, settings.slices[name])
 
 
 # ---------------------------------------------------------------------------------------------

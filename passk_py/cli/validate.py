@@ -36,10 +36,11 @@ _EXAMPLES = 20
 def command(session: Session, *, database: Path, variables: str | None) -> int:
     """Recompute every public number from passk_attempts in polars, and compare it with SQL.
 
-    Counts, times, names, classes and verdicts must be equal, nulls in the same places, no row be
-    there twice, and numbers equal to a relative difference of 1e-12; limits and p, which SQL
-    approximates, to 1e-9. Which pairs of runs there must be is found from the vars. --vars is
-    needed only for a database that does not say with which vars it was built.
+    Counts, times, names, classes, verdicts and results of gates must be equal, nulls in the same
+    places, no row be there twice, and numbers equal to a relative difference of 1e-12; limits, p,
+    plans and extrapolations, which SQL approximates, to 1e-9. Which pairs of runs and which gates
+    there must be is found from the vars. --vars is needed only for a database that does not say
+    with which vars it was built.
     """
     from passk_py.settings import parse_variables
     from passk_py.validate import validate_tables

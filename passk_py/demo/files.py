@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.demo.harness import generate
+from passk_py.files import drafted
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable
 
     from passk_py.demo.harness import AttemptRow
@@ -78,16 +79,10 @@ def _csv_line(fields: list[object]) -> str:
 
 def _write(path: str | os.PathLike[str], lines: Iterable[str], *, header: str = "") -> int:
     """Write lines to a file beside the path, then put it in its place."""
-    path = Path(path)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     written = 0
-    try:
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            file.write(header)
-            for line in lines:
-                file.write(line)
-                written += 1
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with drafted(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        file.write(header)
+        for line in lines:
+            file.write(line)
+            written += 1
     return written

@@ -30,7 +30,9 @@ __all__ = [
     "as_operand",
     "as_outcomes",
     "checked_confidence",
+    "checked_counts",
     "checked_ks",
+    "checked_on_short",
     "null_unless",
     "one_k",
     "refuse",
@@ -100,15 +102,29 @@ def refuse(function: str, argument: str, value: object, allowed: str) -> NoRetur
     )
 
 
+def checked_counts(function: str, name: str, values: Iterable[int]) -> list[int]:
+    """Give whole numbers from 1 in the order in which they are asked for, or refuse them."""
+    found = [] if isinstance(values, str) else list(values)
+    whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 1 for one in found)
+    if not found or not whole:
+        raise ArgumentError(
+            f"{function}: {name} must be whole numbers from 1, at least one of them; got {values!r}"
+        )
+    return list(dict.fromkeys(found))
+
+
 def checked_ks(function: str, ks: Iterable[int]) -> list[int]:
     """Give a grid of k in order, each once, or refuse it."""
-    values = [] if isinstance(ks, str) else list(ks)
-    whole = all(isinstance(k, int) and not isinstance(k, bool) and k >= 1 for k in values)
-    if not values or not whole:
+    return sorted(checked_counts(function, "ks", ks))
+
+
+def checked_on_short(function: str, on_short: str) -> bool:
+    """Tell whether what is too short is left out, or refuse the word."""
+    if on_short not in ("null_suite", "eligible_only"):
         raise ArgumentError(
-            f"{function}: ks must be whole numbers from 1, at least one of them; got {ks!r}"
+            f"{function}: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
         )
-    return sorted(set(values))
+    return on_short == "eligible_only"
 
 
 def checked_confidence(function: str, confidence: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,45 +13,18 @@ from passk_py import estimators as est
 from passk_py.comparisons import compare, compare_tasks
 from passk_py.diagnostics import diagnose
 from passk_py.distributions import normal_quantile
-from passk_py.frames import read_log, suite_metrics, task_counts
+from passk_py.frames import suite_metrics, task_counts
 from passk_py.gates.rules import SHARES
+from passk_py.logs import read_log
+from passk_py.run_order import Run, runs_in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-__all__ = ["Evidence", "Moves", "Run", "TaskTails"]
+__all__ = ["Evidence", "Moves", "TaskTails"]
 
 _RUN_COLUMNS = ("agent", "agent_version", "model", "started_at", "loaded_at")
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run of one suite, and its place among the runs of its agent.
-
-    Parameters
-    ----------
-    run_id, suite
-        Which run.
-    told
-        What is known of it: a row of ``passk_runs``, or as much of it as the log says.
-    previous
-        The run before, of the same suite and agent.
-    is_latest
-        Whether none came after it.
-    """
-
-    run_id: str
-    suite: str
-    told: Mapping[str, Any]
-    previous: str | None
-    is_latest: bool
-
-    @property
-    def agent(self) -> str | None:
-        """Who made its attempts."""
-        agent = self.told.get("agent")
-        return None if agent is None else str(agent)
 
 
 class Moves(NamedTuple):
@@ -112,7 +85,7 @@ class Evidence:
     pairs
         (baseline, candidate, suite) that are compared, suite None for all; None for each run
         with the one before it.
-    confidence, on_short, threshold, deployment_k
+    confidence, on_short, threshold, deployment_k, ordered
         As in :func:`passk_py.suite_metrics`, :func:`passk_py.diagnose`.
     """
 
@@ -124,6 +97,7 @@ class Evidence:
     on_short: Literal["null_suite", "eligible_only"]
     threshold: float
     deployment_k: int
+    ordered: bool
     _cache: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     @property
@@ -139,27 +113,18 @@ class Evidence:
         )
         told = self.told if self.told is not None else self._said_by_attempts(counted)
         rows = told.join(counted.select("run_id", "suite"), on=["run_id", "suite"]).to_dicts()
-        by_agent: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
-        for row in rows:
-            by_agent.setdefault((row["suite"], row.get("agent")), []).append(row)
-        found = []
-        for (suite, _), group in by_agent.items():
-            # Times of the log are an order only if every run has one.
-            dated = all(row.get("started_at") is not None for row in group)
-            name = "started_at" if dated else "loaded_at"
-            group.sort(key=lambda row: (str(row.get(name) or ""), row["run_id"]))
-            for place, row in enumerate(group):
-                before = group[place - 1]["run_id"] if place else None
-                last = place == len(group) - 1
-                # One that came later and has nothing to judge must not let an older one pass.
-                is_latest = last and not any(
-                    lost["suite"] == suite
-                    and lost["agent"] == row.get("agent")
-                    and _is_after(lost, row)
-                    for lost in self._lost
-                )
-                found.append(Run(row["run_id"], suite, row, before, is_latest))
+        found = [
+            # One that came later and has nothing to judge must not let an older one pass.
+            replace(run, is_latest=run.is_latest and not self._lost_after(run))
+            for run in runs_in_order(rows)
+        ]
         return sorted(found, key=lambda run: (run.suite, run.run_id))
+
+    def _lost_after(self, run: Run) -> bool:
+        return any(
+            lost["suite"] == run.suite and lost["agent"] == run.agent and _is_after(lost, run.told)
+            for lost in self._lost
+        )
 
     @cached_property
     def _lost(self) -> list[dict[str, Any]]:
@@ -376,6 +341,7 @@ class Evidence:
             table = diagnose(
                 self._of(run.run_id, run.suite),
                 k=self.deployment_k,
+                ordered=self.ordered,
                 confidence=self.confidence,
                 threshold=self.threshold,
             )

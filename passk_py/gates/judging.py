@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.answer.words import symbol
+from passk_py.answer.words import decimals, symbol
 from passk_py.gates.least import (
     least_attempts,
     least_tasks,
@@ -18,8 +18,9 @@ from passk_py.gates.rules import SHARES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from passk_py.gates.evidence import Evidence, Run
+    from passk_py.gates.evidence import Evidence
     from passk_py.gates.rules import Rule
+    from passk_py.run_order import Run
 
 __all__ = ["Finding", "judge"]
 
@@ -29,6 +30,7 @@ _NO_BASELINE: Final = (
 )
 _NAME_ONE: Final = "Another run of the agent, or a baseline that the gate names."
 _ANOTHER: Final = "A run of it on this suite, or another baseline."
+_OVER_ITS_TASKS: Final = "A run over the tasks of the baseline."
 _LACKS: Final = "the suite has no attempt of the baseline"
 _FLOOR, _FLOOR_OF_DROP = 0.25, 0.5
 """What stands in an interval for these tasks for what no variance shows."""
@@ -51,10 +53,8 @@ class Finding:
     upper: float | None = None
 
 
-def _decimals(number: float) -> str:
-    """Write a number from -1 to 1 to three decimals, as the table does."""
-    thousandths = math.floor(abs(number) * 1000 + 0.5)
-    return f"{'-' if number < 0 < thousandths else ''}{thousandths // 1000}.{thousandths % 1000:03}"
+def _at_least(tasks: int) -> str:
+    return f"At least {tasks} tasks."
 
 
 def _too_few(tasks: int, least: int | None) -> str:
@@ -101,7 +101,7 @@ class _Measured:
 
     @property
     def interval(self) -> str:
-        return f"({_decimals(self.lower)} to {_decimals(self.upper)})"
+        return f"({decimals(self.lower)} to {decimals(self.upper)})"
 
     def to_settle(self, tasks: int, least: int | None, z: float, floor: float | None) -> str | None:
         if self.result != "inconclusive":
@@ -109,7 +109,7 @@ class _Measured:
         if self.lower >= self.bar or self.upper < self.bar:
             return _AGAIN
         if least is not None and tasks < least and self.estimate >= self.bar:
-            return f"At least {least} tasks."
+            return _at_least(least)
         limit = self.upper if self.estimate < self.bar else self.lower
         return _more(tasks, limit - self.estimate, self.bar - self.estimate, z, floor)
 
@@ -153,12 +153,12 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
     else:
         least = least_tasks(rule.threshold, confidence=log.confidence)
     if lower is None or upper is None:
-        why, settle = "of too few tasks for an interval", f"At least {least} tasks."
+        why, settle = "of too few tasks for an interval", _at_least(least)
         if suite:
             # What varies within a task is seen by twice as many attempts.
             why = f"but an interval for these tasks takes {2 * rule.k} attempts of each"
             settle = f"At least {2 * rule.k} counted attempts of every task."
-        return Finding("inconclusive", f"{name} is {_decimals(estimate)}, {why}.", settle, **known)
+        return Finding("inconclusive", f"{name} is {decimals(estimate)}, {why}.", settle, **known)
     moves = log.moves(run.run_id, run.suite, rule.metric, rule.k, rule.slice_name, value)
     # Were the excluded attempts counted, the limits would move about as the estimate does.
     failed, passed = (
@@ -168,7 +168,7 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
     seen = _Measured(estimate, lower, upper, rule.threshold, estimate - failed, passed - estimate)
     return Finding(
         seen.result,
-        f"{name} is {_decimals(estimate)} {seen.interval}"
+        f"{name} is {decimals(estimate)} {seen.interval}"
         + _why_threshold(seen, rule.threshold, moves.excluded, tasks, least),
         seen.to_settle(tasks, least, log.z, _FLOOR if suite else None),
         **known,
@@ -188,7 +188,7 @@ def _why_threshold(seen: _Measured, threshold: float, excluded: int, tasks: int,
     return f", and {threshold} lies between these limits.{few}"
 
 
-def _drops(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
+def _with_baselines(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     baselines = log.baselines(run, rule.baseline)
     if not baselines:
         own = rule.baseline == run.run_id
@@ -199,10 +199,11 @@ def _drops(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
             rule.baseline,
         )
     for baseline in baselines:
-        yield _drop(rule, run, log, baseline, rule.k, rule.threshold)
+        yield (_drop if rule.kind == "drop" else _regressed)(rule, run, log, baseline)
 
 
-def _drop(rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold: float) -> Finding:
+def _drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
+    k, threshold = rule.k, rule.threshold
     row = log.comparison(run, baseline, rule.metric, k)
     suite = rule.scope == "suite"
     infix = "_suite" if suite else ""
@@ -228,7 +229,7 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold:
         return Finding(
             "inconclusive",
             f"Only {tasks} of {of_baseline} tasks of the baseline are compared, fewer than 90 %.",
-            "A run over the tasks of the baseline.",
+            _OVER_ITS_TASKS,
             **known,
         )
     least = least_tasks_of_drop(threshold, log.confidence, suite=suite) if threshold > 0 else None
@@ -238,7 +239,7 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold:
             "inconclusive",
             "Too few tasks are in both runs for an interval.",
             "A run over more tasks." if least is None
-            else f"At least {least} tasks.",
+            else _at_least(least),
             **known,
         )  # fmt: skip
     own, other = (
@@ -270,8 +271,8 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str, k: int, threshold:
         why = f", and {bar} lies between these limits.{few}"
     return Finding(
         seen.result,
-        f"{name} is {_decimals(row['candidate'])}, in the baseline {_decimals(row['baseline'])}: "
-        f"a difference of {_decimals(estimate)} {seen.interval}{why}",
+        f"{name} is {decimals(row['candidate'])}, in the baseline {decimals(row['baseline'])}: "
+        f"a difference of {decimals(estimate)} {seen.interval}{why}",
         seen.to_settle(tasks, least, log.z, _FLOOR_OF_DROP if suite else None),
         **known,
     )
@@ -325,20 +326,6 @@ def _coverage(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     )
 
 
-def _regressed_tasks(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
-    baselines = log.baselines(run, rule.baseline)
-    if not baselines:
-        own = rule.baseline == run.run_id
-        yield Finding(
-            "inconclusive",
-            "The run is the baseline." if own else _NO_BASELINE,
-            _NAME_ONE,
-            rule.baseline,
-        )
-    for baseline in baselines:
-        yield _regressed(rule, run, log, baseline)
-
-
 def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     table = log.moved_tasks(run, baseline)
     tested = [] if table is None else [row for row in table.to_dicts() if row["p"] is not None]
@@ -347,7 +334,7 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
             "inconclusive",
             "The suite has no attempt of the baseline." if table is None
             else "No task has counted attempts in both runs.",
-            _ANOTHER if table is None else "A run over the tasks of the baseline.",
+            _ANOTHER if table is None else _OVER_ITS_TASKS,
             baseline,
             tasks=None if table is None or not table.height else 0,
         )  # fmt: skip
@@ -364,7 +351,7 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     if len(fell) > rule.threshold:
         result = "fail"
     elif len(tested) * 10 < of_baseline * 9:
-        result, settle = "inconclusive", "A run over the tasks of the baseline."
+        result, settle = "inconclusive", _OVER_ITS_TASKS
         reason += f" They are fewer than 90 % of the {of_baseline} of the baseline."
     elif visible > rule.threshold:
         result = "pass"
@@ -409,9 +396,9 @@ def _diagnostics(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
 _JUDGES: Final = {
     "threshold": _thresholds,
     "each_task": _each_task,
-    "drop": _drops,
+    "drop": _with_baselines,
     "coverage": _coverage,
-    "regressed_tasks": _regressed_tasks,
+    "regressed_tasks": _with_baselines,
     "diagnostics": _diagnostics,
 }
 
@@ -431,20 +418,9 @@ def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
     tuple
         The run, and what was found; no run where the rule finds none.
     """
-    chosen = [
-        run
-        for run in log.runs
-        if rule.suite in (None, run.suite)
-        and rule.agent in (None, run.agent)
-        and (rule.run in ("all", run.run_id) or (rule.run == "latest" and run.is_latest))
-    ]
-    lost = [
-        run
-        for run in log.unusable_runs
-        if rule.suite in (None, run.suite)
-        and (run.agent is None or rule.agent in (None, run.agent))
-        and (rule.run in ("all", run.run_id) or (rule.run == "latest" and run.is_latest))
-    ]
+    chosen = [run for run in log.runs if rule.judges(run)]
+    # Of one that names no agent it is not known whose it is.
+    lost = [run for run in log.unusable_runs if rule.judges(run, of_anyone=run.agent is None)]
     if not chosen and not lost:
         yield None, _unmatched(rule)
     for run in lost:

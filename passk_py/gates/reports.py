@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as ET
 
 from passk_py.errors import PasskError
+from passk_py.files import drafted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,21 +199,10 @@ def write_report(path: Path, text: str) -> None:
         If the file can't be written.
     """
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            file.write(text)
-        # As a file that open() makes, not for its owner alone.
-        Path(file.name).chmod(0o666 & ~_umask())
-        Path(file.name).replace(path)
+        with drafted(path) as draft:
+            draft.write_text(text, encoding="utf-8")
     except OSError as error:
         raise PasskError(f"{path} can't be written: {error.strerror}.") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def append_step_summary(text: str) -> None:

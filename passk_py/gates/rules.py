@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.answer.words import symbol
 from passk_py.diagnostic_words import WORDS
 from passk_py.errors import PasskError
 
@@ -15,10 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["DEMO", "SHARES", "Rule", "Share", "read_rules", "rules_of"]
+    from passk_py.run_order import Run
 
-DEMO: Final = "demo"
-"""The var `passk_gates` for the gates of the demo log."""
+__all__ = ["SHARES", "Rule", "Share", "read_rules", "rules_of"]
 
 _ASKED: Final = ("min", "max", "max_drop", "diagnostics")
 _COMMON: Final = ("name", "run", "suite", "agent", "severity", "inconclusive")
@@ -136,6 +136,23 @@ class Rule:
         if isinstance(self.threshold, float) and self.threshold.is_integer():
             object.__setattr__(self, "threshold", int(self.threshold))
 
+    def judges(self, run: Run, *, of_anyone: bool = False) -> bool:
+        """Tell whether the rule is about a run, which may be of anyone where no agent is known.
+
+        Examples
+        --------
+        >>> from passk_py.run_order import Run
+        >>> run = Run("r", "s", {"agent": "a"}, None, is_latest=True)
+        >>> rule = Rule("g", "threshold", "pass_hat_k", 8, 0.95, "unseen", agent="b")
+        >>> rule.judges(run), rule.judges(run, of_anyone=True)
+        (False, True)
+        """
+        return (
+            self.suite in (None, run.suite)
+            and (of_anyone or self.agent in (None, run.agent))
+            and (self.run in ("all", run.run_id) or (self.run == "latest" and run.is_latest))
+        )
+
     @property
     def text(self) -> str:
         """The rule as a person reads it.
@@ -145,7 +162,7 @@ class Rule:
         >>> Rule("g", "threshold", "pass_hat_k", 8, 0.95, "unseen").text
         'pass^8 at least 0.95 on tasks like these'
         """
-        metric = f"pass{'^' if self.metric == 'pass_hat_k' else '@'}{self.k}"
+        metric = symbol(self.metric, self.k) if self.k else self.metric
         tasks = "these tasks" if self.scope == "suite" else "tasks like these"
         if self.kind == "each_task":
             return f"{metric} of each task at least {self.threshold}"

@@ -53,6 +53,7 @@ def judge_gates(
     unusable: pl.DataFrame | None = None,
     pairs: Sequence[tuple[str, str, str | None]] | None = None,
     k: int = 4,
+    ordered: bool = True,
     confidence: float = 0.95,
     on_short: Literal["null_suite", "eligible_only"] = "null_suite",
     threshold: float = 1.0,
@@ -78,6 +79,8 @@ def judge_gates(
         By default each run with the one before it of its suite and agent.
     k
         The k of a rule that names none.
+    ordered
+        Whether the diagnostics that depend on the order of the attempts are computed.
     confidence
         Level of every interval, between 0 and 1.
     on_short
@@ -125,6 +128,7 @@ def judge_gates(
         on_short,
         threshold,
         deployment_k=k,
+        ordered=ordered,
     )
     rows = []
     for rule in read:

@@ -57,7 +57,7 @@ def call(*words: object) -> Said:
     return Said(done.exit_code, done.stdout, done.stderr)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def passk() -> Callable[..., Said]:
     """Calls a command in this process."""
     return call

@@ -134,7 +134,7 @@ def test_variance_at_k_1_has_a_closed_form(sql: Project) -> None:
 @pytest.mark.parametrize("most", [1, 9, 10, 123, 99999])
 def test_numbers_are_those_that_are_needed(sql: Project, most: int) -> None:
     """Up to the most attempts that the package says that it can compare, and not beyond."""
-    assert int(sql.render("{{ passk._most_permuted() }}")) == 99999
+    assert int(sql.render("{{ passk._most_numbered() }}")) == 99999
     for state in ((most, 1, 1), (1, most, 1)):
         (found,) = rows(sql, [state], "select min(number), max(number), count(*) from numbers")
         assert found == (0, most, most + 1)

@@ -1,0 +1,100 @@
+"""Which run of a suite and agent came before which, as in the SQL view ``int_passk__run_order``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Run", "in_order", "runs_in_order"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of one suite, and its place among the runs of its agent.
+
+    Parameters
+    ----------
+    run_id, suite
+        Which run.
+    told
+        What is known of it: a row of ``passk_runs``, or as much of it as the log says.
+    previous
+        The run before, of the same suite and agent.
+    is_latest
+        Whether none came after it.
+    """
+
+    run_id: str
+    suite: str
+    told: Mapping[str, Any]
+    previous: str | None
+    is_latest: bool
+
+    @property
+    def agent(self) -> str | None:
+        """Who made its attempts."""
+        agent = self.told.get("agent")
+        return None if agent is None else str(agent)
+
+
+def in_order(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Sort runs, the earliest first: by ``started_at``, or ``loaded_at``, then by ``run_id``.
+
+    Parameters
+    ----------
+    runs
+        What is known of runs of one suite and agent.
+
+    Returns
+    -------
+    list of dict
+        The same. Those of an unknown time are first.
+
+    Examples
+    --------
+    >>> runs = [{"run_id": "b", "loaded_at": 1}, {"run_id": "a", "started_at": 9, "loaded_at": 2}]
+    >>> [run["run_id"] for run in in_order(runs)]
+    ['b', 'a']
+    """
+    rows = list(runs)
+    # Times of the log are an order only if every run has one.
+    dated = all(row.get("started_at") is not None for row in rows)
+    time = "started_at" if dated else "loaded_at"
+    return sorted(rows, key=lambda row: (row.get(time) is not None, row.get(time), row["run_id"]))
+
+
+def runs_in_order(runs: Iterable[Mapping[str, Any]]) -> list[Run]:
+    """Give each run its place among those of its suite and agent.
+
+    Parameters
+    ----------
+    runs
+        What is known of runs: ``run_id``, ``suite``, ``agent`` and times, where there are any.
+
+    Returns
+    -------
+    list of Run
+        The runs, in order within each suite and agent.
+
+    Examples
+    --------
+    >>> told = [{"run_id": "new", "suite": "s", "agent": "a", "started_at": 2},
+    ...         {"run_id": "old", "suite": "s", "agent": "a", "started_at": 1}]
+    >>> [(run.run_id, run.previous, run.is_latest) for run in runs_in_order(told)]
+    [('old', None, False), ('new', 'old', True)]
+    """
+    lines: dict[tuple[str, str | None], list[Mapping[str, Any]]] = {}
+    for run in runs:
+        lines.setdefault((run["suite"], run.get("agent")), []).append(run)
+    found = []
+    for line in map(in_order, lines.values()):
+        ids = [run["run_id"] for run in line]
+        before = [None, *ids[:-1]]
+        found += [
+            Run(told["run_id"], told["suite"], told, previous, told is line[-1])
+            for told, previous in zip(line, before, strict=True)
+        ]
+    return found
