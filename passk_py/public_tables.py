@@ -11,7 +11,14 @@ from passk_py.sql_text import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["PUBLIC_TABLES", "Filters", "PublicTable", "filters_of", "public_table"]
+__all__ = [
+    "OPTIONAL_TABLES",
+    "PUBLIC_TABLES",
+    "Filters",
+    "PublicTable",
+    "filters_of",
+    "public_table",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,8 @@ class PublicTable:
         The columns that name a run; a row with the run in any of them is one of the run.
     suite_columns
         The columns that name a suite, in the same way.
+    var
+        The var that asks for it; empty if every build makes it.
     """
 
     name: str
@@ -43,6 +52,7 @@ class PublicTable:
     filters: tuple[str, ...] = ("run_id", "suite")
     run_columns: tuple[str, ...] = ("run_id",)
     suite_columns: tuple[str, ...] = ("suite",)
+    var: str = ""
 
     def columns_of(self, name: str) -> tuple[str, ...]:
         """Give the columns that hold a ``run_id``, a ``suite`` or a ``k``."""
@@ -148,7 +158,19 @@ PUBLIC_TABLES: Final = (
         ("run_id", "suite", "k"),
     ),
 )
-"""Every public table, in the order of the way of the data."""
+"""Every public table that a build makes, in the order of the way of the data."""
+
+OPTIONAL_TABLES: Final = (
+    PublicTable(
+        "passk_suite_bootstrap",
+        "run, slice, metric, k",
+        ("suite", "run_id", "slice_name", "slice_value", "metric", "k"),
+        ("run_id", "slice_value", "metric", "k", "estimate", "lower", "upper", "eligible_tasks"),
+        ("run_id", "suite", "k"),
+        var="passk_bootstrap",
+    ),
+)
+"""Public tables that are there only if a var asks for them."""
 
 
 def public_table(name: str) -> PublicTable:
@@ -169,10 +191,11 @@ def public_table(name: str) -> PublicTable:
     PasskError
         If no public table has that name.
     """
-    for table in PUBLIC_TABLES:
+    known = (*PUBLIC_TABLES, *OPTIONAL_TABLES)
+    for table in known:
         if table.name == name:
             return table
-    names = ", ".join(table.name for table in PUBLIC_TABLES)
+    names = ", ".join(table.name for table in known)
     raise PasskError(f"There is no public table '{name}'.", hint=f"The tables are {names}.")
 
 

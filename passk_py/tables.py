@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_py.errors import PasskError
-from passk_py.public_tables import Filters, PublicTable, filters_of, public_table
+from passk_py.public_tables import (
+    OPTIONAL_TABLES,
+    Filters,
+    PublicTable,
+    filters_of,
+    public_table,
+)
 from passk_py.sql_text import quote
 
 if TYPE_CHECKING:
@@ -87,6 +93,12 @@ class Tables:
             If it is not there.
         """
         found = self.find(name)
+        var = next((table.var for table in OPTIONAL_TABLES if table.name == name), "")
+        if found is None and var:
+            raise PasskError(
+                f"{self.database} has no table {name}: it is made where the var {var} is set.",
+                hint=f"Set {var} in dbt_project.yml or with --vars, and build again.",
+            )
         if found is None:
             raise PasskError(
                 f"{self.database} has no table {name}: nothing has been built in it.",
@@ -232,8 +244,7 @@ def read_table(
     Parameters
     ----------
     name
-        One of ``passk_attempts``, ``passk_rejected_attempts``, ``passk_runs``, ``passk_tasks``,
-        ``passk_task_metrics``, ``passk_suite_metrics`` and ``passk_diagnostics``.
+        One of the tables that ``passk show --help`` lists.
     database
         Path of the DuckDB file.
     run_id, suite, k

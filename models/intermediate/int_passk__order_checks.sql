@@ -216,6 +216,7 @@ masked_orders as (
 ),
 
 {% if has_slow -%}
+{# By the tasks without masks first: engines know that these are few. #}
 slow_attempts as (
   select
     attempts.run_id,
@@ -234,7 +235,6 @@ slow_attempts as (
       order by attempts.attempt
     ) as previous
   from {{ ref('int_passk__attempts') }} as attempts
-  {#- Engines know that these are few. #}
   inner join {{ ref('int_passk__unmasked_tasks') }} as unmasked
     on attempts.run_id = unmasked.run_id
     and attempts.suite = unmasked.suite

@@ -40,18 +40,19 @@ def print_answer(
     from passk_py.answer import find_answer
     from passk_py.answer.as_dict import answer_as_dict
     from passk_py.freshness import pending_changes
-    from passk_py.public_tables import PUBLIC_TABLES
+    from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
         answer = find_answer(tables, filters)
         pending = pending_changes(tables)
+        names = [table.name for table in PUBLIC_TABLES]
+        names += [table.name for table in OPTIONAL_TABLES if tables.find(table.name)]
         gates = tables.find("passk_gates")
         has_gates = bool(gates and tables.rows(f"select 1 from {gates} limit 1"))
     if pending:
         again = command_line("build", database=database)
         session.note(f"{pending.sentence} `{again}` takes that in.")
-    names = [table.name for table in PUBLIC_TABLES]
     if session.as_json:
         session.result({"database": str(database), "tables": names, **answer_as_dict(answer)})
         return

@@ -10,12 +10,16 @@ import click
 from passk_py.answer.words import plural
 from passk_py.cli.options import common_options, database_option, examples, filter_options
 from passk_py.cli.session import Session, pass_session
-from passk_py.public_tables import PUBLIC_TABLES, public_table
+from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES, public_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from passk_py.public_tables import PublicTable
+
 __all__ = ["command"]
+
+_NAMES = [table.name for table in (*PUBLIC_TABLES, *OPTIONAL_TABLES)]
 
 
 @click.command(
@@ -27,7 +31,7 @@ __all__ = ["command"]
         "passk export passk_tasks passk_runs --run nightly -o out --format arrow",
     ),
 )
-@click.argument("tables", nargs=-1, type=click.Choice([table.name for table in PUBLIC_TABLES]))
+@click.argument("tables", nargs=-1, type=click.Choice(_NAMES))
 @click.option("--all", "everything", is_flag=True, help="All public tables.")
 @click.option(
     "-o",
@@ -62,7 +66,7 @@ def command(
 
     All files are of one state of the database, and appear complete or not at all.
     """
-    names = _names(tables, everything=everything, ks=ks)
+    names = _names(tables, database, everything=everything, ks=ks)
     from passk_py.export import export_tables
 
     files = export_tables(
@@ -81,13 +85,20 @@ def command(
     return 0
 
 
-def _names(given: Sequence[str], *, everything: bool, ks: Sequence[int]) -> list[str]:
+def _names(given: Sequence[str], database: Path, *, everything: bool, ks: Sequence[int]) -> list[str]:
     if everything and given:
         raise click.UsageError("--all and the names of tables can't both be given.")
     if not everything and not given:
         raise click.UsageError("There is nothing to export: name tables, or give --all.")
-    names = list(dict.fromkeys(given)) or [table.name for table in PUBLIC_TABLES]
+    names = list(dict.fromkeys(given)) or [table.name for table in _built(database)]
     without = [name for name in given if "k" not in public_table(name).filters]
     if ks and without:
         raise click.UsageError(f"{', '.join(without)} has no k to filter by.")
     return names
+
+
+def _built(database: Path) -> list[PublicTable]:
+    from passk_py.tables import open_tables
+
+    with open_tables(database) as tables:
+        return [*PUBLIC_TABLES, *(table for table in OPTIONAL_TABLES if tables.find(table.name))]

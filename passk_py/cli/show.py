@@ -8,7 +8,7 @@ import click
 
 from passk_py.cli.options import common_options, database_option, examples, filter_options
 from passk_py.cli.session import Session, pass_session
-from passk_py.public_tables import PUBLIC_TABLES, Filters, public_table
+from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES, Filters, public_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _LIMIT = 50
+_NAMES = [table.name for table in (*PUBLIC_TABLES, *OPTIONAL_TABLES)]
 
 
 @click.command(
@@ -23,6 +24,10 @@ _LIMIT = 50
     short_help="The answer again, or a public table.",
     epilog="\b\nTables:\n"
     + "\n".join(f"  {table.name:<24} one row per {table.grain}" for table in PUBLIC_TABLES)
+    + "".join(
+        f"\n  {table.name:<24} one row per {table.grain}; with the var {table.var}"
+        for table in OPTIONAL_TABLES
+    )
     + "\n\n"
     + examples(
         "passk show",
@@ -30,7 +35,7 @@ _LIMIT = 50
         "passk show passk_suite_metrics --k 1 --k 4 --csv",
     ),
 )
-@click.argument("table", required=False, type=click.Choice([one.name for one in PUBLIC_TABLES]))
+@click.argument("table", required=False, type=click.Choice(_NAMES))
 @database_option
 @filter_options
 @click.option(

@@ -6,10 +6,14 @@ import random
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
+from click.testing import CliRunner
 
 import passk_py as pk
+from passk_py.cli import cli
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Project
 
 KS: Final = [1, 2, 5]
@@ -69,3 +73,14 @@ def test_without_the_var_there_is_no_such_table(project: Project) -> None:
     assert project.query(
         "select count(*) from information_schema.tables where table_name = 'passk_suite_bootstrap'"
     ) == [(0,)]
+
+
+def test_it_is_read_and_exported_like_other_tables(project: Project, tmp_path: Path) -> None:
+    project.land(log())
+    project.run(VARS)
+    frame = pk.read_table(MODEL, database=project.database, k=2)
+    assert frame.height == project.query(f"select count(*) from {MODEL} where k = 2")[0][0] > 0
+    folder = tmp_path / "tables"
+    words = ["export", "--all", "--database", str(project.database), "-o", str(folder)]
+    assert CliRunner().invoke(cli, words).exit_code == 0
+    assert pl.read_parquet(folder / f"{MODEL}.parquet").height == frame.height * len(KS)
