@@ -382,15 +382,21 @@ def cases(make_project: Callable[[], Project]) -> Project:
     return project
 
 
-def gate(project: Project, name: str) -> Rows:
-    return [row for row in rows(project) if row["gate"] == name]
+@pytest.fixture(scope="module")
+def judged(cases: Project) -> Rows:
+    """The rows of the table, read once: the view takes seconds."""
+    return rows(cases)
+
+
+def gate(judged: Rows, name: str) -> Rows:
+    return [row for row in judged if row["gate"] == name]
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_case_worked_by_hand(cases: Project, name: str) -> None:
+def test_a_case_worked_by_hand(judged: Rows, name: str) -> None:
     case = CASES[name]
     # The newest run alone is judged.
-    (row,) = gate(cases, name)
+    (row,) = gate(judged, name)
     assert row["result"] == case.result, row["reason"]
     assert row["reason"].endswith(case.reason), row["reason"]
     if case.to_settle is not None and case.to_settle.startswith("... "):
@@ -416,9 +422,9 @@ def test_what_the_excluded_attempts_could_change(cases: Project) -> None:
     assert math.isclose(if_passed, 1 / 2 - 1 / 3 + 1, rel_tol=1e-12)
 
 
-def test_more_tasks_that_would_settle_it(cases: Project) -> None:
+def test_more_tasks_that_would_settle_it(judged: Rows) -> None:
     """Half of 100 tasks pass: the lower limit of .40 or so must come up to .45."""
-    (row,) = gate(cases, "needed")
+    (row,) = gate(judged, "needed")
     assert row["estimate"] == 0.5
     needed = 100 * ((0.5 - row["estimate_lower"]) / 0.05) ** 2
     assert 300 < needed < 400
@@ -427,9 +433,9 @@ def test_more_tasks_that_would_settle_it(cases: Project) -> None:
     )
 
 
-def test_each_task_is_judged_by_exact_tails(cases: Project) -> None:
+def test_each_task_is_judged_by_exact_tails(judged: Rows) -> None:
     """Against sums of rationals: at pass^1 >= 9/10, tasks of every c of n = 30."""
-    (row,) = gate(cases, "graded")
+    (row,) = gate(judged, "graded")
     p = Fraction(9, 10)
 
     def tail(counts: Iterable[int]) -> Fraction:
@@ -448,15 +454,15 @@ def test_each_task_is_judged_by_exact_tails(cases: Project) -> None:
     assert row["estimate"] == pytest.approx(met / 31, rel=1e-12)
 
 
-def test_the_latest_run_of_each_agent_is_judged(cases: Project) -> None:
-    assert [row["run_id"] for row in gate(cases, "latest")] == ["x", "z"]
-    assert [row["run_id"] for row in gate(cases, "all")] == ["x", "y", "z"]
-    assert [row["run_id"] for row in gate(cases, "one")] == ["y"]
+def test_the_latest_run_of_each_agent_is_judged(judged: Rows) -> None:
+    assert [row["run_id"] for row in gate(judged, "latest")] == ["x", "z"]
+    assert [row["run_id"] for row in gate(judged, "all")] == ["x", "y", "z"]
+    assert [row["run_id"] for row in gate(judged, "one")] == ["y"]
 
 
-def test_a_baseline_that_only_a_gate_names_is_for_that_gate(cases: Project) -> None:
-    assert [row["baseline_run_id"] for row in gate(cases, "own")] == ["y"]
-    assert [row["baseline_run_id"] for row in gate(cases, "rival")] == ["z"]
+def test_a_baseline_that_only_a_gate_names_is_for_that_gate(cases: Project, judged: Rows) -> None:
+    assert [row["baseline_run_id"] for row in gate(judged, "own")] == ["y"]
+    assert [row["baseline_run_id"] for row in gate(judged, "rival")] == ["z"]
     sources = cases.query(
         "select distinct baseline_run_id, candidate_run_id, pair_source from passk_comparisons "
         "where suite = 'order' order by 1"
