@@ -85,7 +85,9 @@ def command(
     return 0
 
 
-def _names(given: Sequence[str], database: Path, *, everything: bool, ks: Sequence[int]) -> list[str]:
+def _names(
+    given: Sequence[str], database: Path, *, everything: bool, ks: Sequence[int]
+) -> list[str]:
     if everything and given:
         raise click.UsageError("--all and the names of tables can't both be given.")
     if not everything and not given:
