@@ -38,7 +38,7 @@ def test_every_table_is_shown_in_three_ways(table: str, passk: Passk, letters: P
 
 def test_a_table_that_a_var_asks_for_is_missed_with_its_name(passk: Passk, letters: Path) -> None:
     said = passk("show", "passk_suite_bootstrap")
-    assert said.code == 1
+    assert said.code == 2
     assert "it is made where the var passk_bootstrap is set" in said.err
     assert "passk_suite_bootstrap" not in passk("show").out
 
