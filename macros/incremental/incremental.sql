@@ -286,10 +286,12 @@ from {{ results }}
 {%- endmacro %}
 
 
-{#- Whether a plan for a relation's rows is needed. Who only compiles the project may not have it to ask, and needs all. -#}
+{#- Whether a plan for a relation's rows is needed. Who only compiles the project may not have it to ask, and needs all; so
+    does a unit test, whose relations are no tables. -#}
 {% macro _may_have_rows(relation, condition='1 = 1') -%}
   {{ return(
     not execute
+    or relation.schema is none
     or load_relation(relation) is none
     or passk._any_row('select 1 from ' ~ relation ~ ' where ' ~ condition)
   ) }}
