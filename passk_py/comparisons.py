@@ -600,7 +600,8 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
             .when(pl.col("baseline_n") == 0)
             .then(pl.lit("no counted attempt in the baseline"))
             .otherwise(pl.lit("no counted attempt in the candidate")),
-            scaled=p * p.count() / p.rank("max"),
+            # The quotient first: it is at least 1, so that no rounding takes it below p.
+            scaled=p * (p.count() / p.rank("max")),
         )
         .with_columns(
             difference=pl.col("candidate_pass_rate") - pl.col("baseline_pass_rate"),

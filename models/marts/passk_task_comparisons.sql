@@ -121,10 +121,14 @@ ranked as (
     {%- endfor %}
 ),
 
+{# The quotient first: it is at least 1, so that no rounding takes what is adjusted below p. #}
 adjusted as (
   select
     *,
-    least(min(p * tested_tasks / tasks_up_to_p) over (partition by pair_number order by p desc), 1) as p_adjusted
+    least(
+      min(p * (cast(tested_tasks as {{ double }}) / tasks_up_to_p)) over (partition by pair_number order by p desc),
+      1
+    ) as p_adjusted
   from ranked
 ),
 

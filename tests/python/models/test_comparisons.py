@@ -234,6 +234,24 @@ def test_fishers_p_is_that_over_all_outcomes(project: Project) -> None:
         assert row["moved"] == (q <= 0.05)
 
 
+def test_no_rounding_takes_an_adjusted_p_below_p(project: Project) -> None:
+    """Of tasks that are all alike the adjusted p is p, to the last bit; some of these lie just below 1."""
+    log = [
+        row
+        for n in (4, 8, 12, 20)
+        for c in range(n + 1)
+        for run in ("old", "new")
+        for row in run_of(run, [(n, c)] * 20, suite=f"{c} of {n}")
+    ]
+    project.land(log)
+    build(project, {"passk_baseline": "old"})
+    ps = project.query("select p, p_adjusted from passk_task_comparisons")
+    assert any(0.999 < p < 1 for p, _ in ps)
+    assert [pair for pair in ps if pair[0] != pair[1]] == []
+    again = pk.compare_tasks(pl.DataFrame(log), "old", "new")
+    assert again.filter(pl.col("p") > pl.col("p_adjusted")).is_empty()
+
+
 # ---------------------------------------------------------------------------------------------
 # pairs
 
