@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["between", "name", "share", "signed", "table", "text"]
 
 _LONGEST_NAME: Final = 80
+_WIDEST_COLUMN: Final = 250
+"""A longer cell stands out of its column, so that one name does not fill the others with blanks."""
 _AS_CODE: Final = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
 """What a code span shows letter for letter, in a table too, in every dialect."""
 _ALWAYS: Final = re.compile(r"[\\`*\[\]$~]")
@@ -153,7 +155,7 @@ def table(
     from rich.cells import cell_len
 
     widths = [
-        max(2, cell_len(head), *(cell_len(row[place]) for row in rows))
+        max(2, cell_len(head), *(min(cell_len(row[place]), _WIDEST_COLUMN) for row in rows))
         for place, head in enumerate(heads)
     ]
 

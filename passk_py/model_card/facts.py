@@ -310,8 +310,8 @@ def _why_null(column: str, row: Row, k: int, by_k: dict[int, Row]) -> str:
 
 
 def _too_few(row: Row) -> str:
-    some = row["informative_tasks"]
-    return f"only {some} tasks both pass and fail, and it takes {_LEAST_INFORMATIVE}"
+    there = row["informative_tasks"]
+    return f"it takes {_LEAST_INFORMATIVE} tasks that both pass and fail, and there are {there}"
 
 
 def _why_no_share(row: Row, k: int) -> str:
@@ -578,7 +578,7 @@ def _not_known(card: Row) -> list[Row]:
             )
         )
     said += [
-        (row["diagnostic"], _as_part(row["finding"]))
+        (row["diagnostic"], _why_no_verdict(row))
         for row in card["diagnostics"]
         if row["verdict"] in ("insufficient", "not_applicable")
     ]
@@ -589,8 +589,9 @@ def _not_known(card: Row) -> list[Row]:
     return [{"what": what, "reason": reason} for what, reason in said]
 
 
-def _as_part(sentence: str) -> str:
-    return (sentence[:1].lower() + sentence[1:]).rstrip(".")
+def _why_no_verdict(row: Row) -> str:
+    finding = (row["finding"][:1].lower() + row["finding"][1:]).rstrip(".")
+    return finding if row["verdict"] == "not_applicable" else f"too few tasks: {finding}"
 
 
 # ---------------------------------------------------------------------------------------------

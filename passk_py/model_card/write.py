@@ -30,6 +30,11 @@ _SHAPES: Final = {
     "flat": "tasks are solved always or never, and pass^k stays near pass@1",
     "undetermined": "the interval of the heterogeneity at k = 2 allows several",
 }
+_INTERVALS: Final = (
+    "Means over tasks. Intervals hold the true value in {level} of 100 repetitions. Those for "
+    "tasks like these allow for which tasks were drawn: decide by them. Those for these tasks "
+    "only say what more attempts at the same tasks would show, and need 2k attempts of each."
+)
 _WHY_COMPARED: Final = {
     "declared": "The pair is declared in passk_pairs.",
     "baseline": "The baseline is that of passk_baseline.",
@@ -104,7 +109,6 @@ def _headline(card: Row) -> list[str]:
         )
         for called, values, metric, means in shown
     ]
-    level = limit(card["confidence"])
     heads = (
         "metric",
         "means",
@@ -116,27 +120,27 @@ def _headline(card: Row) -> list[str]:
     lines = table(heads, rows, numbers=(2,))
     lines += ["", *_why_null_lines(shown)]
     if row["reading"] is not None:
-        lines += [
-            f"In words: **{row['reading']}** (capable from {symbol('pass_at_k', k)} = "
-            f"{card['capable_threshold']:g}, consistent from {symbol('pass_hat_k', k)} = "
-            f"{card['consistent_threshold']:g}; pass@1 is {share(first['pass_at_k'])})."
-            if k > 1
-            else f"In words: **{row['reading']}** (capable from pass@1 = "
-            f"{card['capable_threshold']:g}, consistent from {card['consistent_threshold']:g}).",
-            "",
-        ]
-    lines += [
-        (
-            "- Means over tasks. Intervals hold the true value in "
-            f"{level} of 100 repetitions. Those for"
-            " tasks like these allow for which tasks were drawn: decide by them. Those for these tasks"
-            " only say what more attempts at the same tasks would show, and need 2k attempts of each."
-        ),
+        lines += [_reading(card), ""]
+    return [
+        *lines,
+        f"- {_INTERVALS.format(level=limit(card['confidence']))}",
         f"- {_why_this_k(card)}",
         *_spread(card),
         *_at_a_glance(card),
     ]
-    return lines
+
+
+def _reading(card: Row) -> str:
+    row, capable, consistent = (
+        card[key] for key in ("at_deployment_k", "capable_threshold", "consistent_threshold")
+    )
+    k = row["k"]
+    at, hat = symbol("pass_at_k", k), symbol("pass_hat_k", k)
+    bounds = f"capable from {at} = {capable:g}, consistent from "
+    if k == 1:
+        return f"In words: **{row['reading']}** ({bounds}{consistent:g})."
+    seen = share(row["pass_at_1"])
+    return f"In words: **{row['reading']}** ({bounds}{hat} = {consistent:g}; pass@1 is {seen})."
 
 
 def _at_a_glance(card: Row) -> list[str]:
@@ -452,8 +456,8 @@ def _left_out(card: Row) -> list[str]:
             (
                 f"- Missing: {missing['missing_attempts']:,} of "
                 f"{plural(missing['expected_attempts'], 'attempt')} that were to be made, of "
-                f"{plural(missing['tasks_with_missing'], 'task')}, of which "
-                f"{missing['tasks_without_attempt']:,} have no attempt at all and are in no number."
+                f"{plural(missing['tasks_with_missing'], 'task')}. Tasks without any attempt, which "
+                f"are in no number: {missing['tasks_without_attempt']:,}."
             )
         ]
     else:
@@ -572,7 +576,6 @@ def _comparisons(card: Row) -> list[str]:
             "metric", "baseline", "this run", "difference", "for these tasks only",
             "for tasks like these", "p", "verdict",
         )  # fmt: skip
-        first = pair["metrics"][0]
         said = " ".join(text(row["meaning"]) for row in pair["metrics"])
         lines += [
             *([""] if lines else []),
@@ -582,18 +585,27 @@ def _comparisons(card: Row) -> list[str]:
             "",
             said,
             "",
-            (
-                f"- The verdict is about these tasks: {first['common_tasks']:,} that both runs have"
-                f" ({first['baseline_only_tasks']:,} more only in the baseline,"
-                f" {first['candidate_only_tasks']:,} only in this run). Differences are this run less"
-                f" the baseline. {_WHY_COMPARED[pair['pair_source']]}"
-            ),
-            (
-                f"- Single tasks beyond chance: {pair['fell_tasks']:,} fell and {pair['rose_tasks']:,}"
-                f" rose, of {pair['tested_tasks']:,} tested."
-            ),
+            f"- {_which_tasks(pair)} {_WHY_COMPARED[pair['pair_source']]}",
+            f"- {_moved_tasks(pair)}",
         ]
     return lines
+
+
+def _which_tasks(pair: Row) -> str:
+    first = pair["metrics"][0]
+    return (
+        f"The verdict is about these tasks: {first['common_tasks']:,} that both runs have "
+        f"({first['baseline_only_tasks']:,} more only in the baseline, "
+        f"{first['candidate_only_tasks']:,} only in this run). Differences are this run less the "
+        "baseline."
+    )
+
+
+def _moved_tasks(pair: Row) -> str:
+    return (
+        f"Single tasks beyond chance: {pair['fell_tasks']:,} fell and {pair['rose_tasks']:,} rose, "
+        f"of {pair['tested_tasks']:,} tested."
+    )
 
 
 def _differences(row: Row, column: str) -> str:
@@ -715,13 +727,10 @@ def _provenance(card: Row) -> list[str]:
         else "The database does not say with which vars it was built. These are the defaults, with"
         " the k that the tables have:",
         "",
-        *table(
-            ("var", "value"),
-            [
-                (var, name(json.dumps(value, ensure_ascii=False), whole=True))
-                for var, value in told["vars"].items()
-                if value not in (None, [], {})
-            ],
+        *(
+            f"- {var}: {name(json.dumps(value, ensure_ascii=False), whole=True)}"
+            for var, value in told["vars"].items()
+            if value not in (None, [], {})
         ),
         "",
         "Vars that are not named are not set.",
