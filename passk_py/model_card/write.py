@@ -121,6 +121,16 @@ def _headline(card: Row) -> list[str]:
     lines += ["", *_why_null_lines(shown)]
     if row["reading"] is not None:
         lines += [_reading(card), ""]
+    if row["pass_hat_k"] is not None and row["eligible_tasks"] < first["eligible_tasks"]:
+        # With passk_on_short: eligible_only.
+        lines += [
+            (
+                f"Not over the same tasks: {symbol('pass_hat_k', k)} is a mean over "
+                f"{row['eligible_tasks']} of them and pass@1 over {first['eligible_tasks']}, and "
+                "hard tasks may be among those that are left out."
+            ),
+            "",
+        ]
     return [
         *lines,
         f"- {_INTERVALS.format(level=limit(card['confidence']))}",
@@ -456,8 +466,8 @@ def _left_out(card: Row) -> list[str]:
             (
                 f"- Missing: {missing['missing_attempts']:,} of "
                 f"{plural(missing['expected_attempts'], 'attempt')} that were to be made, of "
-                f"{plural(missing['tasks_with_missing'], 'task')}. Tasks without any attempt, which "
-                f"are in no number: {missing['tasks_without_attempt']:,}."
+                f"{plural(missing['tasks_with_missing'], 'task')}. Tasks without any attempt, "
+                f"which are in no number: {missing['tasks_without_attempt']:,}."
             )
         ]
     else:

@@ -7,7 +7,6 @@ import re
 from datetime import datetime
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -24,6 +23,7 @@ from passk_py.model_card.facts import SHAPING_VARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from conftest import Demo, Project, Said
 
@@ -79,7 +79,9 @@ def rows_of_full(attempts: Callable[..., list[Any]]) -> list[Any]:
     rows += attempts("nothing", "t", "XX", suite="desk") + attempts(
         "nothing", "u", "X", suite="desk"
     )
-    rows += attempts("two", "t", "PF", suite="one") + attempts("two", "t", "PP", suite="other")
+    rows += attempts("two", "t", "PF", suite="one") + attempts(
+        "two", "t", "PP", suite="other", tags={"temperature": "0.0", "dataset_version": "3"}
+    )
     for task in (STRANGE, LONG, f"{LONG}!", "任务" * 40):
         rows += attempts(
             STRANGE, task, "PFFXP", suite=STRANGE, agent=STRANGE, model=LONG,
@@ -331,6 +333,37 @@ def test_what_was_left_out_and_what_was_recorded(full: Project) -> None:
 # the three rules
 
 
+def test_what_is_null_says_by_which_rule(full: Project) -> None:
+    # 19 tasks of six attempts each, of which eight both pass and fail.
+    by_k = {row["k"]: row["null_reasons"] for row in facts(full.database, "old")["curve"]}
+    few = "it takes 10 tasks that both pass and fail, and there are 8"
+    assert by_k[2] == dict.fromkeys(
+        (
+            *("delta_k_lower", "delta_k_upper", "heterogeneity_lower", "heterogeneity_upper"),
+            "curve_shape",
+        ),
+        few,
+    )
+    assert by_k[1]["heterogeneity"] == "at k = 1 unequal tasks change nothing"
+    short = "a task has n < 12, which is 2k"
+    of_these_tasks = ("pass_hat_k_suite_lower", "pass_at_k_suite_upper", "pass_hat_k_within_share")
+    assert {by_k[6][column] for column in of_these_tasks} == {short}
+    assert by_k[8]["delta_k"] == by_k[8]["reading"] == by_k[8]["pass_at_k"]
+    assert by_k[8]["pass_at_k"].startswith("n < 8 in ")
+    one = facts(full.database, "two", suite="other")["at_deployment_k"]["null_reasons"]
+    assert one["delta_k"] == one["heterogeneity"] == "it takes two eligible tasks"
+
+
+def test_temperature_zero_is_warned_of(full: Project) -> None:
+    zero = pk.card("two", suite="other", database=full.database)
+    assert zero.facts["recorded"]["suite_version"]["values"] == [
+        {"tag": "dataset_version", "value": "3", "attempts": 2}
+    ]
+    assert "At temperature 0 the attempts of a task may be one attempt" in zero.markdown()
+    for run in ("new", STRANGE):
+        assert "At temperature 0" not in pk.card(run, database=full.database).markdown()
+
+
 @pytest.fixture
 def documents(full: Project, demo: Demo) -> list[str]:
     """Cards of all kinds."""
@@ -380,6 +413,14 @@ def test_k_is_said_with_its_reason(passk: Passk, demo: Demo) -> None:
     assert "default" not in told.partition("## What")[0]
 
 
+def test_metrics_over_other_tasks_than_pass_at_1_are_said_to_be(full: Project) -> None:
+    card = pk.card("new", database=full.database)
+    said = "Not over the same tasks: pass^2 is a mean over 18 of them and pass@1 over 19"
+    is_short = card.facts["at_deployment_k"]["pass_hat_k"] is None
+    assert (said in card.markdown()) == (not is_short)
+    assert "Not over the same tasks" not in pk.card("old", database=full.database).markdown()
+
+
 def test_what_is_not_recorded_is_said_so(documents: list[str], demo: Demo) -> None:
     for document in documents:
         measured = {row[0]: row[1] for row in tables_of(document)[1]}
@@ -423,12 +464,12 @@ def test_tables_without_k_1_have_no_card(
 
 def test_markdown_shows_the_numbers_of_the_json(demo: Demo) -> None:
     card = pk.card("scout-2026-03", database=demo.database)
-    tables = {tuple(table[0])[0]: table for table in tables_of(card.markdown())}
+    tables = {table[0][0]: table for table in tables_of(card.markdown())}
     rows = tables["k"][1:]
     assert [row[0] for row in rows] == [str(row["k"]) for row in card.facts["curve"]]
     for cell, value in (
-        (cells[place], row[name])
-        for cells, row in zip(rows, card.facts["curve"], strict=True)
+        (shown[place], row[name])
+        for shown, row in zip(rows, card.facts["curve"], strict=True)
         for place, name in ((1, "pass_at_1"), (2, "pass_at_k"), (4, "pass_hat_k"))
     ):
         assert cell == ("not known" if value is None else f"{value:.3f}")
