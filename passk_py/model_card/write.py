@@ -165,14 +165,22 @@ def _at_a_glance(card: Row) -> list[str]:
         from passk_py.gates.reports import count
 
         lines.append(f"- Gates: {count(card['gates'])}")
-    warned = [row["diagnostic"] for row in card["diagnostics"] if row["verdict"] == "warning"]
-    if warned:
-        lines.append(f"- The log: {plural(len(warned), 'warning')}, {and_list(warned)}.")
-    elif card["diagnostics"]:
-        lines.append("- The log: no warning.")
-    else:
-        lines.append("- The log: not known whether it can be trusted.")
+    lines.append(f"- The log: {_trust(card['diagnostics'])}")
     return lines
+
+
+def _trust(diagnostics: Sequence[Row]) -> str:
+    """Say which diagnostics warn, and how many have nothing to go by."""
+    if not diagnostics:
+        return "not known whether it can be trusted, because there are no diagnostics."
+    warned = [row["diagnostic"] for row in diagnostics if row["verdict"] == "warning"]
+    unknown = sum(row["verdict"] in ("insufficient", "not_applicable") for row in diagnostics)
+    said = "no warning"
+    if warned:
+        said = f"{plural(len(warned), 'warning')}, {and_list(warned, most=len(warned))}"
+    if unknown:
+        said += f"; {unknown} of {len(diagnostics)} diagnostics can't be known from it"
+    return f"{said}."
 
 
 def _verdict(row: Row) -> str:
@@ -667,7 +675,8 @@ def _diagnostics(card: Row) -> list[str]:
         (row["diagnostic"], _VERDICTS[row["verdict"]], _chance(row["p"]), text(row["finding"]))
         for row in card["diagnostics"]
     ]
-    lines += [f"{plural(len(warnings), 'warning') if warnings else 'No warning'}.", ""]
+    said = _trust(card["diagnostics"])
+    lines += [said[:1].upper() + said[1:], ""]
     for row in warnings:
         lines += [
             f"- **{row['diagnostic']}**: {text(row['meaning'])} To do: {text(row['advice'])}",
