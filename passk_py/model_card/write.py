@@ -638,7 +638,7 @@ def _chance(p: float | None) -> str:
 
 def _gates(card: Row) -> list[str]:
     if not card["gates"]:
-        return ["## Gates", "", "None judges this run: the var passk_gates has no rule for it."]
+        return ["## Gates", "", "No gate judges this run: the var passk_gates has no rule for it."]
     rows = []
     for gate in card["gates"]:
         settle = gate["to_settle"]
