@@ -13,7 +13,7 @@
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
   :func:`plan` how much to measure next.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
-  :func:`export_tables` and :func:`validate_tables`.
+  :func:`export_tables` and :func:`validate_tables`; :func:`card` makes the model card of a run.
 
 Nothing is imported before it is used, so that the command line starts at once.
 """
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from passk_py.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.gates import judge_gates, least_attempts, least_tasks
     from passk_py.landing import forget, load
+    from passk_py.model_card import card
     from passk_py.planning import plan, plan_guess
     from passk_py.private_suites import contamination
     from passk_py.project import build
@@ -74,6 +75,7 @@ __all__ = [
     "PasskError",
     "bootstrap_limits",
     "build",
+    "card",
     "compare",
     "compare_tasks",
     "contamination",
@@ -127,6 +129,7 @@ _ELSEWHERE: Final = {
     "PasskError": "errors",
     "bootstrap_limits": "bootstrap",
     "build": "project",
+    "card": "model_card",
     "compare": "comparisons",
     "compare_tasks": "comparisons",
     "contamination": "private_suites",

@@ -27,6 +27,7 @@ COMMANDS: Final = (
     "plan",
     "diagnose",
     "gate",
+    "card",
     "validate",
     "export",
     "forget",

@@ -1,0 +1,85 @@
+"""``passk card``: what was measured of a run, for a model card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["command"]
+
+_ENDINGS: Final = (".md", ".json")
+
+
+def _check_endings(
+    _context: click.Context, _parameter: click.Parameter, outputs: Sequence[Path]
+) -> Sequence[Path]:
+    for path in outputs:
+        if path.suffix.lower() not in _ENDINGS:
+            raise click.BadParameter(f"{path} ends neither in .md nor in .json.")
+    return outputs
+
+
+@click.command(
+    "card",
+    short_help="A model card of a run.",
+    epilog=examples(
+        "passk card nightly-2026-11-20",
+        "passk card nightly-2026-11-20 -o card.md -o card.json",
+        "passk card nightly-2026-11-20 --suite airline --k-reason 'four tickets between reviews'",
+    ),
+)
+@click.argument("run")
+@database_option
+@click.option("--suite", help="The suite, if the run has several.")
+@click.option(
+    "--k-reason",
+    metavar="TEXT",
+    help="Why the deployment k is what it is. The tables can't know it.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    callback=_check_endings,
+    help="A file that ends in .md or .json; give both for both.",
+)
+@common_options
+@pass_session
+def command(
+    session: Session,
+    *,
+    run: str,
+    database: Path,
+    suite: str | None,
+    k_reason: str | None,
+    outputs: Sequence[Path],
+) -> int:
+    """Write what was measured of RUN, how sure it is and what is not known, as Markdown or JSON.
+
+    pass^k stands beside pass@1 everywhere, k beside why it is this k, and what the log does not
+    record is said not to be recorded. All numbers are those of the public tables.
+    """
+    from passk_py.gates.reports import write_report
+    from passk_py.model_card import card
+
+    made = card(run, suite=suite, database=database, k_reason=k_reason)
+    pending = made.facts["provenance"]["newer_than_built"]
+    if pending:
+        session.note(f"{pending} `passk build` takes that in.")
+    session.result(made.facts)
+    for path in outputs:
+        write_report(path, made.json() if path.suffix.lower() == ".json" else made.markdown())
+        session.say(f"{path}: {'JSON' if path.suffix.lower() == '.json' else 'Markdown'}")
+    if not outputs and not session.as_json:
+        click.echo(made.markdown(), nl=False)
+    return 0
