@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from passk_py.tables import Tables
 
-__all__ = ["Pending", "pending_changes"]
+__all__ = ["Pending", "pending_changes", "unfinished_tables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +92,79 @@ def pending_changes(tables: Tables) -> Pending:
         """
     )[0][0]
     return Pending(int(attempts), int(lost), since)
+
+
+def unfinished_tables(tables: Tables) -> list[str]:
+    """Name the public tables that the last build did not come to.
+
+    A build that was killed, or that was told to build a part, leaves tables of two states of the
+    log. Each table of the way says of which rows it was made, so they are compared.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+
+    Returns
+    -------
+    list of str
+        The tables that are older, or newer, than the counts of the tasks; empty if all are of one
+        state, or nothing has been built.
+    """
+    runs = tables.find("int_passk__runs")
+    if runs is None:
+        return []
+    made = "run_id, suite, loaded_at, task_rows as log_rows"
+    known = "run_id, suite, loaded_at, log_rows"
+    every_run = f"select {made} from {runs}"
+    wanted = f"{every_run} where task_rows > 0"
+    differing: dict[str, str] = {}
+    if counts := tables.find("int_passk__task_counts"):
+        counted = (
+            "select run_id, suite, max(loaded_at) as loaded_at, "
+            f"cast(sum(attempts + copies) as bigint) as log_rows from {counts} "
+            "where slice_name = 'all' group by run_id, suite"
+        )
+        differing["passk_runs"] = _either_way(counted, f"select {known} from {runs}")
+    if metrics := tables.find("int_passk__suite_metrics"):
+        held = f"select distinct {known} from {metrics} where slice_name = 'all'"
+        differing["passk_suite_metrics"] = _either_way(held, wanted)
+    if pairs := tables.find("int_passk__comparisons"):
+        differing["passk_comparisons"] = f"""
+            select 1
+            from (
+              select distinct suite, baseline_run_id, candidate_run_id, loaded_at, log_rows
+              from {pairs}
+            ) as pairs
+            left join ({every_run}) as old
+              on pairs.baseline_run_id = old.run_id and pairs.suite = old.suite
+            left join ({every_run}) as new
+              on pairs.candidate_run_id = new.run_id and pairs.suite = new.suite
+            where pairs.log_rows
+              is distinct from coalesce(old.log_rows, 0) + coalesce(new.log_rows, 0)
+              or pairs.loaded_at is distinct from case
+                when old.loaded_at is null or new.loaded_at > old.loaded_at then new.loaded_at
+                else old.loaded_at
+              end
+        """
+    for name in ("int_passk__order_checks", "int_passk__copy_checks"):
+        # A var switches them off, and a run may say nothing of them.
+        if checks := tables.find(name):
+            sql = differing.get("passk_diagnostics", "select 1 where false")
+            differing["passk_diagnostics"] = f"""
+                {sql}
+                union all
+                select 1
+                from {checks} as checks
+                left join ({wanted}) as runs using (run_id, suite)
+                where checks.log_rows is distinct from runs.log_rows
+                  or checks.loaded_at is distinct from runs.loaded_at
+            """
+    return [
+        name for name, sql in differing.items() if tables.rows(f"select 1 from ({sql}) limit 1")
+    ]
+
+
+def _either_way(one: str, other: str) -> str:
+    """Write a query of the rows that only one of two queries gives."""
+    return f"({one} except {other}) union all ({other} except {one})"

@@ -29,6 +29,7 @@ COMMANDS: Final = (
     "gate",
     "validate",
     "export",
+    "publish",
     "forget",
     "formats",
     "doctor",
