@@ -155,9 +155,9 @@ def publish(
     with _said_of(folder, source), ExitStack() as stack:
         stack.enter_context(_made(folder))
         is_alone = waiting.enter(stack, lambda: _alone(folder))
-        _check_targets(folder, source, kinds)
         _remove_drafts(folder, all_of_them=is_alone)
         draft = stack.enter_context(_draft(folder))
+        _check_targets(folder, source, kinds, draft)
         with ExitStack() as reading:
             # Builds can't run while it is open, so it is open for reading the tables only.
             tables = waiting.enter(reading, lambda: open_tables(source))
@@ -263,10 +263,10 @@ def _alone(folder: Path) -> Iterator[bool]:
         os.close(handle)
 
 
-def _check_targets(folder: Path, source: Path, kinds: Sequence[str]) -> None:
+def _check_targets(folder: Path, source: Path, kinds: Sequence[str], draft: Path) -> None:
     """Refuse to replace what `publish` did not write."""
     if "duckdb" in kinds:
-        _check_database(folder / DATABASE, source)
+        _check_database(folder / DATABASE, source, draft)
     parquet = folder / PARQUET
     if "parquet" not in kinds or not os.path.lexists(parquet):
         return
@@ -281,9 +281,7 @@ def _check_targets(folder: Path, source: Path, kinds: Sequence[str]) -> None:
         )
 
 
-def _check_database(target: Path, source: Path) -> None:
-    import duckdb
-
+def _check_database(target: Path, source: Path, draft: Path) -> None:
     if not os.path.lexists(target):
         return
     if source.exists() and target.exists() and target.samefile(source):
@@ -291,23 +289,33 @@ def _check_database(target: Path, source: Path) -> None:
             f"{target} is the database itself: a copy can't take its place.",
             hint="Publish to a folder of its own with -o.",
         )
-    try:
-        with duckdb.connect(str(target), read_only=True) as connection:
-            names = connection.execute(
-                "select table_name from duckdb_tables() where schema_name = 'main'"
-            ).fetchall()
-    except duckdb.Error as error:
-        if "lock" in str(error) or "configuration" in str(error):
-            raise InUseError(
-                f"{target} is open for writing, so it can't be seen whether it is a copy.",
-                hint="Open copies read-only: docs/bi.md says how.",
-            ) from error
-        names = []
-    if (ABOUT,) not in names:
+    if not _is_copy(target, draft):
         raise PasskError(
             f"{target} is in the way: passk did not publish it.",
             hint="Publish to another folder, or take it away.",
         )
+
+
+def _is_copy(path: Path, draft: Path) -> bool:
+    """Tell whether a file is a published copy; False for what can't be read."""
+    import duckdb
+
+    # A tool that opens its copy for writing locks it, and must not stop the next one from coming.
+    # The lock keeps DuckDB out, not who reads bytes.
+    seen = draft / "seen.duckdb"
+    for place in (path, seen):
+        try:
+            if place == seen:
+                shutil.copyfile(path, seen)
+            with duckdb.connect(str(place), read_only=True) as connection:
+                names = connection.execute(
+                    "select 1 from duckdb_tables() "
+                    f"where schema_name = 'main' and table_name = {quote(ABOUT)}"
+                ).fetchall()
+        except (OSError, duckdb.Error):
+            continue
+        return bool(names)
+    return False
 
 
 def _remove_drafts(folder: Path, *, all_of_them: bool) -> None:

@@ -306,16 +306,16 @@ def test_database_that_was_never_built(passk: Passk, make_log: Callable[..., Pat
     assert not Path("bi").exists()
 
 
-def hold(seconds: float) -> subprocess.Popen[str]:
-    """Hold the database for writing, as a build does."""
+def hold(seconds: float, path: str = "passk.duckdb") -> subprocess.Popen[str]:
+    """Hold a database for writing, as a build does."""
     script = (
         "import duckdb, sys, time\n"
-        "connection = duckdb.connect('passk.duckdb')\n"
+        "connection = duckdb.connect(sys.argv[2])\n"
         "print('held', flush=True)\n"
         "time.sleep(float(sys.argv[1]))\n"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", script, str(seconds)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, str(seconds), path], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
@@ -390,17 +390,35 @@ def test_what_passk_did_not_publish_is_not_replaced(passk: Passk, letters: Path)
     assert Path("exported/parquet/passk_runs.parquet").read_bytes() == b"mine"
 
 
-def test_copy_that_is_open_for_writing_is_left_alone(passk: Passk, letters: Path) -> None:
+def test_tool_that_holds_the_copy_for_writing_is_no_hindrance(passk: Passk, letters: Path) -> None:
     publish("bi")
     Path("bi/passk.duckdb").chmod(0o644)
-    with duckdb.connect("bi/passk.duckdb") as connection:
-        said = passk("publish", "-o", "bi")
-        assert connection.execute("select count(*) from passk_runs").fetchall() == [(2,)]
+    in_this_process = duckdb.connect("bi/passk.duckdb")
+    assert passk("publish", "-o", "bi").code == 0
+    in_this_process.close()
+    Path("bi/passk.duckdb").chmod(0o644)
+    holder = hold(600, "bi/passk.duckdb")
+    said = passk("publish", "-o", "bi", "--json")
+    holder.kill()
+    holder.communicate()
+    assert said.code == 0
+    copy_id = said.json["copy_id"]
+    assert query(Path("bi"), "select copy_id from passk_published") == [(copy_id,)]
+
+
+def test_database_of_another_that_is_being_written_is_not_replaced(
+    passk: Passk, letters: Path
+) -> None:
+    Path("other").mkdir()
+    with duckdb.connect("other/passk.duckdb") as connection:
+        connection.execute("create table mine as select 1 as one")
+    holder = hold(600, "other/passk.duckdb")
+    said = passk("publish", "-o", "other")
+    holder.kill()
+    holder.communicate()
     assert said.code == 2
-    assert said.err == (
-        "Error: bi/passk.duckdb is open for writing, so it can't be seen whether it is a copy.\n"
-        "Open copies read-only: docs/bi.md says how.\n"
-    )
+    assert said.err.startswith("Error: other/passk.duckdb is in the way")
+    assert [path.name for path in Path("other").iterdir()] == ["passk.duckdb"]
 
 
 @pytest.mark.parametrize(
