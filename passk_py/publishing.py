@@ -371,34 +371,47 @@ def _copy(tables: Tables, chosen: Sequence[PublicTable], draft: Path) -> _Copied
     now = datetime.now(UTC).replace(tzinfo=None)
     token = secrets.token_hex(4)
     copy_id = f"{now:%Y%m%dT%H%M%SZ}-{token}"
-    # Views name their own database, so the copy's name must be none that a database has.
-    name = f"passk_copy_{token}"
+    with _attached(tables, draft, f"passk_copy_{token}") as schema:
+        rows = {
+            table.name: int(
+                tables.rows(f"create table {schema}.{table.name} as {tables.select(table)}")[0][0]
+            )
+            for table in chosen
+        }
+        runs, newest = tables.rows(
+            f"select count(*), max(loaded_at) from {tables.require('passk_runs')}"
+        )[0]
+        pending = pending_changes(tables).attempts
+        columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _ABOUT_COLUMNS.items())
+        tables.rows(f"create table {schema}.{ABOUT} ({columns})")
+        tables.connection.execute(
+            f"insert into {schema}.{ABOUT} values (?, ?, ?, ?, ?, ?, ?)",
+            [copy_id, now, version(), tables.database.name, newest, runs, pending],
+        )
+        for statement in _comments(tables, chosen, schema):
+            tables.rows(statement)
+    return _Copied(copy_id, now, rows, int(runs), newest, pending)
+
+
+@contextmanager
+def _attached(tables: Tables, draft: Path, name: str) -> Iterator[str]:
+    """Give a new DuckDB file a name that no database has, as views name theirs; give its schema."""
     tables.rows(
         f"attach {quote(str(draft))} as {name} (read_write, storage_version {quote(_STORAGE)})"
     )
-    rows = {
-        table.name: int(
-            tables.rows(f"create table {name}.main.{table.name} as {tables.select(table)}")[0][0]
-        )
-        for table in chosen
-    }
-    runs, newest = tables.rows(
-        f"select count(*), max(loaded_at) from {tables.require('passk_runs')}"
-    )[0]
-    pending = pending_changes(tables).attempts
-    columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _ABOUT_COLUMNS.items())
-    tables.rows(f"create table {name}.main.{ABOUT} ({columns})")
-    tables.connection.execute(
-        f"insert into {name}.main.{ABOUT} values (?, ?, ?, ?, ?, ?, ?)",
-        [copy_id, now, version(), tables.database.name, newest, runs, pending],
-    )
-    for statement in _comments(tables, chosen, f"{name}.main"):
-        tables.rows(statement)
-    tables.rows("commit")
-    # All into the one file: nothing is left to a log beside it, which would not be published.
-    tables.rows(f"checkpoint {name}")
-    tables.rows(f"detach {name}")
-    return _Copied(copy_id, now, rows, int(runs), newest, pending)
+    try:
+        yield f"{name}.main"
+        tables.rows("commit")
+        # All into the one file: a log beside it would not be published.
+        tables.rows(f"checkpoint {name}")
+    except BaseException:
+        with suppress(Exception):
+            tables.rows("rollback")
+        raise
+    finally:
+        # Who has the database open in this process shares it with this connection.
+        with suppress(Exception):
+            tables.rows(f"detach {name}")
 
 
 def _comments(tables: Tables, chosen: Sequence[PublicTable], schema: str) -> Iterator[str]:
