@@ -114,54 +114,49 @@ def unfinished_tables(tables: Tables) -> list[str]:
     runs = tables.find("int_passk__runs")
     if runs is None:
         return []
-    made = "run_id, suite, loaded_at, task_rows as log_rows"
     known = "run_id, suite, loaded_at, log_rows"
-    every_run = f"select {made} from {runs}"
-    wanted = f"{every_run} where task_rows > 0"
-    differing: dict[str, str] = {}
+    made = f"select run_id, suite, loaded_at, task_rows as log_rows from {runs}"
+    wanted = f"{made} where task_rows > 0"
+    differing: dict[str, list[str]] = {}
     if counts := tables.find("int_passk__task_counts"):
         counted = (
-            "select run_id, suite, max(loaded_at) as loaded_at, "
-            f"cast(sum(attempts + copies) as bigint) as log_rows from {counts} "
-            "where slice_name = 'all' group by run_id, suite"
+            "select run_id, suite, max(loaded_at), cast(sum(attempts + copies) as bigint) "
+            f"from {counts} where slice_name = 'all' group by run_id, suite"
         )
-        differing["passk_runs"] = _either_way(counted, f"select {known} from {runs}")
+        differing["passk_runs"] = [_either_way(counted, f"select {known} from {runs}")]
     if metrics := tables.find("int_passk__suite_metrics"):
         held = f"select distinct {known} from {metrics} where slice_name = 'all'"
-        differing["passk_suite_metrics"] = _either_way(held, wanted)
-    if pairs := tables.find("int_passk__comparisons"):
-        differing["passk_comparisons"] = f"""
-            select 1
-            from (
-              select distinct suite, baseline_run_id, candidate_run_id, loaded_at, log_rows
-              from {pairs}
-            ) as pairs
-            left join ({every_run}) as old
-              on pairs.baseline_run_id = old.run_id and pairs.suite = old.suite
-            left join ({every_run}) as new
-              on pairs.candidate_run_id = new.run_id and pairs.suite = new.suite
-            where pairs.log_rows
-              is distinct from coalesce(old.log_rows, 0) + coalesce(new.log_rows, 0)
-              or pairs.loaded_at is distinct from case
+        differing["passk_suite_metrics"] = [_either_way(held, wanted)]
+    pairs, compared = tables.find("int_passk__pairs"), tables.find("int_passk__comparisons")
+    if pairs and compared:
+        keys = "suite, baseline_run_id, candidate_run_id, pair_source"
+        declared = f"""
+            select
+              {keys},
+              case
                 when old.loaded_at is null or new.loaded_at > old.loaded_at then new.loaded_at
                 else old.loaded_at
-              end
+              end,
+              cast(coalesce(old.log_rows, 0) + coalesce(new.log_rows, 0) as bigint)
+            from (select {keys} from {pairs}) as pairs
+            left join (select run_id, suite as old_suite, loaded_at, log_rows from ({made})) as old
+              on baseline_run_id = old.run_id and suite = old_suite
+            left join (select run_id, suite as new_suite, loaded_at, log_rows from ({made})) as new
+              on candidate_run_id = new.run_id and suite = new_suite
         """
-    for name in ("int_passk__order_checks", "int_passk__copy_checks"):
-        # A var switches them off, and a run may say nothing of them.
-        if checks := tables.find(name):
-            sql = differing.get("passk_diagnostics", "select 1 where false")
-            differing["passk_diagnostics"] = f"""
-                {sql}
-                union all
-                select 1
-                from {checks} as checks
-                left join ({wanted}) as runs using (run_id, suite)
-                where checks.log_rows is distinct from runs.log_rows
-                  or checks.loaded_at is distinct from runs.loaded_at
-            """
+        held = f"select distinct {keys}, loaded_at, log_rows from {compared}"
+        differing["passk_comparisons"] = [_either_way(held, declared)]
+    differing["passk_diagnostics"] = [
+        # Empty where a var switches them off.
+        f"select 1 from ({_either_way(f'select {known} from {checks}', wanted)}) "
+        f"where exists (select 1 from {checks})"
+        for checks in map(tables.find, ("int_passk__order_checks", "int_passk__copy_checks"))
+        if checks
+    ]
     return [
-        name for name, sql in differing.items() if tables.rows(f"select 1 from ({sql}) limit 1")
+        name
+        for name, queries in differing.items()
+        if any(tables.rows(f"select 1 from ({sql}) limit 1") for sql in queries)
     ]
 
 

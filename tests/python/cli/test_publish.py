@@ -271,6 +271,8 @@ def test_half_a_build_is_not_published(
         ("delete from {}.int_passk__suite_metrics where run_id = 'old'", "passk_suite_metrics"),
         ("update {}.int_passk__comparisons set log_rows = 1", "passk_comparisons"),
         ("update {}.int_passk__comparisons set loaded_at = null", "passk_comparisons"),
+        ("delete from {}.int_passk__comparisons", "passk_comparisons"),
+        ("delete from {}.int_passk__copy_checks where run_id = 'new'", "passk_diagnostics"),
         ("update {}.int_passk__order_checks set log_rows = 1", "passk_diagnostics"),
         ("update {}.int_passk__copy_checks set loaded_at = null", "passk_diagnostics"),
     ],
