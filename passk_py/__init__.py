@@ -13,7 +13,8 @@
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
   :func:`plan` how much to measure next.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
-  :func:`export_tables` and :func:`validate_tables`; :func:`card` makes the model card of a run.
+  :func:`export_tables` and :func:`validate_tables`; :func:`publish` makes a copy for dashboards,
+  and :func:`card` the model card of a run.
 
 Nothing is imported before it is used, so that the command line starts at once.
 """
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from passk_py.planning import plan, plan_guess
     from passk_py.private_suites import contamination
     from passk_py.project import build
+    from passk_py.publishing import publish
     from passk_py.tables import read_table
     from passk_py.validate import validate_tables
 
@@ -115,6 +117,7 @@ __all__ = [
     "pass_hat_k_window",
     "plan",
     "plan_guess",
+    "publish",
     "read_table",
     "suite_metrics",
     "suite_reading",
@@ -143,6 +146,7 @@ _ELSEWHERE: Final = {
     "least_tasks": "gates",
     "load": "landing",
     "plan": "planning",
+    "publish": "publishing",
     "plan_guess": "planning",
     "read_table": "tables",
     "suite_metrics": "frames",

@@ -21,3 +21,7 @@ class PasskError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class InUseError(PasskError):
+    """What is wanted is in use by another process: later it may not be."""

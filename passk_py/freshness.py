@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from passk_py.tables import Tables
 
-__all__ = ["Pending", "pending_changes"]
+__all__ = ["Pending", "pending_changes", "unfinished_tables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +92,74 @@ def pending_changes(tables: Tables) -> Pending:
         """
     )[0][0]
     return Pending(int(attempts), int(lost), since)
+
+
+def unfinished_tables(tables: Tables) -> list[str]:
+    """Name the public tables that the last build did not come to.
+
+    A build that was killed, or that was told to build a part, leaves tables of two states of the
+    log. Each table of the way says of which rows it was made, so they are compared.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+
+    Returns
+    -------
+    list of str
+        The tables that are older, or newer, than the counts of the tasks; empty if all are of one
+        state, or nothing has been built.
+    """
+    runs = tables.find("int_passk__runs")
+    if runs is None:
+        return []
+    known = "run_id, suite, loaded_at, log_rows"
+    made = f"select run_id, suite, loaded_at, task_rows as log_rows from {runs}"
+    wanted = f"{made} where task_rows > 0"
+    differing: dict[str, list[str]] = {}
+    if counts := tables.find("int_passk__task_counts"):
+        counted = (
+            "select run_id, suite, max(loaded_at), cast(sum(attempts + copies) as bigint) "
+            f"from {counts} where slice_name = 'all' group by run_id, suite"
+        )
+        differing["passk_runs"] = [_either_way(counted, f"select {known} from {runs}")]
+    if metrics := tables.find("int_passk__suite_metrics"):
+        held = f"select distinct {known} from {metrics} where slice_name = 'all'"
+        differing["passk_suite_metrics"] = [_either_way(held, wanted)]
+    pairs, compared = tables.find("int_passk__pairs"), tables.find("int_passk__comparisons")
+    if pairs and compared:
+        keys = "suite, baseline_run_id, candidate_run_id, pair_source"
+        declared = f"""
+            select
+              {keys},
+              case
+                when old.loaded_at is null or new.loaded_at > old.loaded_at then new.loaded_at
+                else old.loaded_at
+              end,
+              cast(coalesce(old.log_rows, 0) + coalesce(new.log_rows, 0) as bigint)
+            from (select {keys} from {pairs}) as pairs
+            left join (select run_id, suite as old_suite, loaded_at, log_rows from ({made})) as old
+              on baseline_run_id = old.run_id and suite = old_suite
+            left join (select run_id, suite as new_suite, loaded_at, log_rows from ({made})) as new
+              on candidate_run_id = new.run_id and suite = new_suite
+        """
+        held = f"select distinct {keys}, loaded_at, log_rows from {compared}"
+        differing["passk_comparisons"] = [_either_way(held, declared)]
+    differing["passk_diagnostics"] = [
+        # Empty where a var switches them off.
+        f"select 1 from ({_either_way(f'select {known} from {checks}', wanted)}) "
+        f"where exists (select 1 from {checks})"
+        for checks in map(tables.find, ("int_passk__order_checks", "int_passk__copy_checks"))
+        if checks
+    ]
+    return [
+        name
+        for name, queries in differing.items()
+        if any(tables.rows(f"select 1 from ({sql}) limit 1") for sql in queries)
+    ]
+
+
+def _either_way(one: str, other: str) -> str:
+    """Write a query of the rows that only one of two queries gives."""
+    return f"({one} except {other}) union all ({other} except {one})"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passk_py.errors import PasskError
+from passk_py.errors import InUseError, PasskError
 from passk_py.public_tables import (
     OPTIONAL_TABLES,
     Filters,
@@ -163,7 +163,7 @@ def open_tables(database: str | Path) -> Iterator[Tables]:
     Raises
     ------
     PasskError
-        If it is missing, in use by a process that writes, or no database.
+        If it is missing or no database; an `InUseError` if a process has it that writes.
     """
     import duckdb
 
@@ -195,7 +195,7 @@ def _explained(path: Path, text: str) -> PasskError:
     if "lock" in text:
         holder = re.search(r"held in (.+?) \(PID (\d+)\)", text)
         process = f"process {holder[2]} ({Path(holder[1]).name})" if holder else "another process"
-        return PasskError(
+        return InUseError(
             f"The database {path} is in use by {process}.",
             hint="Close it there, or wait until it is done.",
         )

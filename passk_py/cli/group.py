@@ -30,6 +30,7 @@ COMMANDS: Final = (
     "card",
     "validate",
     "export",
+    "publish",
     "forget",
     "formats",
     "doctor",

@@ -24,6 +24,7 @@ READING = [
     ["show", "passk_runs"],
     ["validate"],
     ["export", "--all", "-o", "out"],
+    ["publish", "-o", "out"],
 ]
 
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from passk_py.freshness import unfinished_tables
+from passk_py.tables import open_tables
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -74,6 +77,30 @@ def test_three_columns_and_a_verdict_are_enough(consumer: Project) -> None:
         ("r", "default", "t", 3, "failed", None),
     ]
     assert consumer.query("select n, c, min_n, rejected from passk_runs") == [(3, 1, 3, 0)]
+
+
+def test_a_finished_build_is_seen_as_finished(consumer: Project) -> None:
+    """Whatever the log is like: no row has a time, a run counts nothing, a declared one is not there."""
+    build(
+        consumer,
+        "select run_id, 't' as task_id, i as attempt, run_id <> 'b' and i % 2 = 0 as passed, "
+        "if(run_id = 'none', 'excluded', null) as outcome "
+        "from range(1, 4) x(i), unnest(['a', 'b', 'none']) y(run_id)",
+        {
+            "passk_pairs": [
+                {"baseline": "a", "candidate": "b"},
+                {"baseline": "a", "candidate": "x"},
+            ],
+            "passk_baseline": "none",
+        },
+    )
+    with open_tables(consumer.database) as tables:
+        assert unfinished_tables(tables) == []
+        assert tables.rows("select run_id, n from passk_runs order by 1") == [
+            ("a", 3),
+            ("b", 3),
+            ("none", 0),
+        ]
 
 
 @pytest.mark.parametrize(

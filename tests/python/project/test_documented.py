@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
+from passk_py.descriptions import described_tables
 from passk_py.landing.schema import TABLES
 
 if TYPE_CHECKING:
@@ -151,6 +152,19 @@ def test_public_tables_have_enforced_contracts_in_the_order_of_their_columns(
         built = artifacts[1]["nodes"][name]["columns"]
         assert list(node["columns"]) == sorted(built, key=lambda column: built[column]["index"])
         assert all(column["data_type"] for column in node["columns"].values()), name
+
+
+def test_comments_of_published_copies_are_the_descriptions(tables: dict[str, Node]) -> None:
+    described = described_tables()
+    models = {node["name"]: node for node in tables.values() if node["resource_type"] == "model"}
+    assert described.keys() >= PUBLIC_TABLES
+    for name in PUBLIC_TABLES:
+        node, words = models[name], described[name]
+        assert words.text == " ".join(node["description"].split())
+        assert words.columns == {
+            column["name"]: " ".join(column["description"].split())
+            for column in node["columns"].values()
+        }
 
 
 def test_a_type_is_spelled_the_same_in_every_file() -> None:

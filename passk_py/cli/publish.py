@@ -1,0 +1,125 @@
+"""``passk publish``: a read-only copy for dashboards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from passk_py.answer.words import plural
+from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.session import Session, pass_session
+from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES
+
+if TYPE_CHECKING:
+    from passk_py.publishing import PublishedCopy
+
+__all__ = ["command"]
+
+_NAMES = [table.name for table in (*PUBLIC_TABLES, *OPTIONAL_TABLES)]
+
+
+@click.command(
+    "publish",
+    short_help="A read-only copy for dashboards.",
+    epilog=examples(
+        "passk build && passk publish -o bi",
+        "passk publish -o bi --wait 600",
+        "passk publish -o bi --format duckdb --without passk_attempts",
+    ),
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where the copy is, or will be.",
+)
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(_NAMES),
+    metavar="TABLE",
+    help="Leave this table out; may be repeated.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["duckdb", "parquet", "both"]),
+    default="both",
+    show_default=True,
+    help="What to write; the other stays as it is in the folder.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Try again for so long while a build, or another publish, is going on.",
+)
+@database_option
+@common_options
+@pass_session
+def command(
+    session: Session,
+    *,
+    output: Path,
+    without: tuple[str, ...],
+    kind: str,
+    wait: float,
+    database: Path,
+) -> int:
+    """Write a copy of the public tables that dashboards read while builds go on.
+
+    FOLDER gets passk.duckdb, which every DuckDB from 1.0 on reads, and parquet/TABLE.parquet. The
+    table passk_published in it says how fresh the copy is. All tables are of one state of the
+    database; they take the place of the last copy when all are complete, and who reads that one
+    goes on reading it.
+    """
+    from passk_py.cli.next_steps import command_line
+    from passk_py.publishing import publish
+
+    copy = publish(
+        output,
+        database=database,
+        without=without,
+        format=kind,
+        wait=wait,
+        on_wait=session.note,
+    )
+    session.result(_as_dict(copy, database))
+    tables = f"{plural(len(copy.rows), 'table')}, {plural(sum(copy.rows.values()), 'row')}"
+    for path in (copy.database, copy.parquet):
+        if path is not None:
+            session.say(f"{path}: {tables}")
+    session.say(f"copy {copy.copy_id}: {plural(copy.runs, 'run')}{_loaded(copy)}")
+    if copy.landed_since_build:
+        again = command_line("build", database=database)
+        session.note(
+            f"{plural(copy.landed_since_build, 'attempt')} landed after the last build: "
+            f"passk_attempts may show them, no other number does. Run `{again}`, then publish."
+        )
+    return 0
+
+
+def _loaded(copy: PublishedCopy) -> str:
+    newest = copy.newest_loaded_at
+    return "" if newest is None else f", the newest attempts loaded {newest:%Y-%m-%d %H:%M} UTC"
+
+
+def _as_dict(copy: PublishedCopy, database: Path) -> dict[str, object]:
+    newest = copy.newest_loaded_at
+    return {
+        "database": str(database),
+        "copy_id": copy.copy_id,
+        "published_at": copy.published_at.isoformat(),
+        "newest_loaded_at": None if newest is None else newest.isoformat(),
+        "runs": copy.runs,
+        "landed_since_build": copy.landed_since_build,
+        "duckdb": None if copy.database is None else str(copy.database),
+        "parquet": None if copy.parquet is None else str(copy.parquet),
+        "tables": [{"table": name, "rows": rows} for name, rows in copy.rows.items()],
+    }

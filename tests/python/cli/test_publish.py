@@ -1,0 +1,445 @@
+"""``passk publish``: a copy for dashboards that holds what the tables hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import polars as pl
+import pytest
+
+from passk_py.descriptions import described_tables
+from passk_py.errors import PasskError
+from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.publishing import publish
+from passk_py.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Said
+
+    Passk = Callable[..., Said]
+
+NAMES = [table.name for table in PUBLIC_TABLES]
+
+
+@pytest.fixture(scope="module")
+def bi(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy that the tests only read."""
+    folder = tmp_path_factory.mktemp("published") / "bi"
+    publish(folder, database=built)
+    return folder
+
+
+def query(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with duckdb.connect(str(folder / "passk.duckdb"), read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize("table", NAMES)
+def test_copies_hold_the_rows_types_and_order_of_the_tables(
+    table: str, bi: Path, built: Path
+) -> None:
+    expected = read_table(table, database=built)
+    in_order = read_table(table, database=bi / "passk.duckdb")
+    as_stored = query(bi, f"select rowid, * from {table} order by rowid")
+    parquet = pl.read_parquet(bi / "parquet" / f"{table}.parquet")
+    assert in_order.schema == parquet.schema == expected.schema
+    assert in_order.rows() == parquet.rows() == expected.rows()
+    key = next(one.key for one in PUBLIC_TABLES if one.name == table)
+    places = [1 + expected.columns.index(column) for column in key]
+    keys = [tuple(row[place] for place in places) for row in as_stored]
+    assert keys == expected.select(key).rows()
+    with duckdb.connect(str(built), read_only=True) as connection:
+        types = connection.execute(f"describe select * from {table}").fetchall()
+    assert [row[:2] for row in query(bi, f"describe {table}")] == [row[:2] for row in types]
+
+
+def test_copy_holds_tables_and_nothing_else(bi: Path) -> None:
+    tables = query(bi, "select schema_name, table_name from duckdb_tables()")
+    assert sorted(tables) == sorted(("main", name) for name in [*NAMES, "passk_published"])
+    assert query(bi, "select view_name from duckdb_views() where not internal") == []
+    assert sorted(path.stem for path in (bi / "parquet").iterdir()) == sorted(
+        [*NAMES, "passk_published"]
+    )
+    assert sorted(path.name for path in bi.iterdir()) == [
+        "parquet",
+        "parquet-versions",
+        "passk.duckdb",
+    ]
+
+
+def test_copy_says_how_fresh_it_is(passk: Passk, letters: Path) -> None:
+    before = datetime.now(UTC).replace(tzinfo=None)
+    said = passk("publish", "-o", "bi", "--json")
+    after = datetime.now(UTC).replace(tzinfo=None)
+    assert (said.code, said.err) == (0, "")
+    newest = read_table("passk_runs")["loaded_at"].max()
+    (row,) = query(Path("bi"), "from passk_published")
+    copy_id, published_at, version, database, newest_loaded_at, runs, pending = row
+    assert isinstance(published_at, datetime)
+    assert before <= published_at <= after
+    assert f"passk {version}\n" == passk("--version").out
+    # The name alone: where the database is on the machine is nobody's business who sees the copy.
+    assert (database, newest_loaded_at, runs, pending) == ("passk.duckdb", newest, 2, 0)
+    assert pl.read_parquet("bi/parquet/passk_published.parquet").rows() == [row]
+    assert said.json == {
+        "database": "passk.duckdb",
+        "copy_id": copy_id,
+        "published_at": published_at.isoformat(),
+        "newest_loaded_at": newest_loaded_at.isoformat(),  # type: ignore[attr-defined]
+        "runs": 2,
+        "landed_since_build": 0,
+        "duckdb": "bi/passk.duckdb",
+        "parquet": "bi/parquet",
+        "tables": [{"table": name, "rows": read_table(name).height} for name in NAMES],
+    }
+
+
+def test_each_parquet_file_names_its_copy(bi: Path) -> None:
+    ((copy_id,),) = query(bi, "select copy_id from passk_published")
+    found = duckdb.sql(
+        f"select decode(value) from parquet_kv_metadata('{bi}/parquet/*.parquet') "
+        "where decode(key) = 'passk_copy_id'"
+    ).fetchall()
+    assert found == [(copy_id,)] * (len(NAMES) + 1)
+
+
+def test_descriptions_are_comments(bi: Path) -> None:
+    described = described_tables()
+    tables = dict(query(bi, "select table_name, comment from duckdb_tables()"))
+    columns = {
+        (table, column): comment
+        for table, column, comment in query(
+            bi,
+            "select table_name, column_name, comment from duckdb_columns() "
+            "where database_name = current_database() and not internal",
+        )
+    }
+    assert str(tables.pop("passk_published")).endswith("One row.")
+    assert tables == {name: described[name].text for name in NAMES}
+    assert all(columns.values())
+    of_tables = {place: text for place, text in columns.items() if place[0] != "passk_published"}
+    assert of_tables == {
+        (name, column): text for name in NAMES for column, text in described[name].columns.items()
+    }
+
+
+def test_comments_of_the_database_come_first(letters: Path, change: Callable[..., None]) -> None:
+    change(
+        "comment on view passk_runs is 'Our ''runs''.'",
+        "comment on column passk_runs.min_n is 'Our least.'",
+    )
+    publish("bi", database=letters)
+    assert query(
+        Path("bi"), "select comment from duckdb_tables() where table_name = 'passk_runs'"
+    ) == [("Our 'runs'.",)]
+    comments = dict(
+        query(
+            Path("bi"),
+            "select column_name, comment from duckdb_columns() where table_name = 'passk_runs'",
+        )
+    )
+    assert comments["min_n"] == "Our least."
+    assert comments["max_n"] == described_tables()["passk_runs"].columns["max_n"]
+
+
+def test_person_is_told_where_the_copy_is(passk: Passk, letters: Path) -> None:
+    said = passk("publish", "-o", "out/bi")
+    rows = sum(read_table(name).height for name in NAMES)
+    assert (said.code, said.err) == (0, "")
+    first, second, third = said.out.splitlines()
+    assert first == f"out/bi/passk.duckdb: {len(NAMES)} tables, {rows} rows"
+    assert second == f"out/bi/parquet: {len(NAMES)} tables, {rows} rows"
+    assert third.startswith("copy 20")
+    assert third.endswith(" UTC")
+    assert ": 2 runs, the newest attempts loaded " in third
+
+
+def test_what_is_not_asked_for_is_not_written(passk: Passk, letters: Path) -> None:
+    assert passk("publish", "-o", "d", "--format", "duckdb").code == 0
+    assert [path.name for path in Path("d").iterdir()] == ["passk.duckdb"]
+    said = passk(
+        "publish", "-o", "p", "--format", "parquet", "--without", "passk_attempts", "--json"
+    )
+    assert sorted(path.name for path in Path("p").iterdir()) == ["parquet", "parquet-versions"]
+    assert said.json["duckdb"] is None
+    left = {name for name in NAMES if name != "passk_attempts"}
+    assert {table["table"] for table in said.json["tables"]} == left
+    assert {path.stem for path in Path("p/parquet").iterdir()} == left | {"passk_published"}
+
+
+def test_other_format_stays_as_it_is(letters: Path) -> None:
+    first = publish("bi")
+    second = publish("bi", format="duckdb", without=NAMES[1:])
+    assert second.rows.keys() == {"passk_attempts"}
+    assert query(Path("bi"), "select copy_id from passk_published") == [(second.copy_id,)]
+    assert pl.read_parquet("bi/parquet/passk_published.parquet")["copy_id"].to_list() == [
+        first.copy_id
+    ]
+
+
+def test_table_that_a_var_asks_for_is_copied(letters: Path, change: Callable[..., None]) -> None:
+    change(
+        "create table passk_suite_bootstrap as select 's' as suite, 'r' as run_id, 'all' as "
+        "slice_name, 'all' as slice_value, 'pass_at_k' as metric, 1 as k, 0.5 as estimate"
+    )
+    assert publish("bi").rows["passk_suite_bootstrap"] == 1
+    assert "passk_suite_bootstrap" not in publish("bi", without="passk_suite_bootstrap").rows
+
+
+def test_tool_that_forgets_to_read_only_can_not_lock_the_copy(bi: Path) -> None:
+    assert (bi / "passk.duckdb").stat().st_mode & 0o222 == 0
+
+
+# ---------------------------------------------------------------------------------------------
+# builds and readers
+
+
+def test_build_goes_on_while_a_reader_holds_the_copy(
+    passk: Passk, letters: Path, make_log: Callable[..., Path], models_only: tuple[str, ...]
+) -> None:
+    publish("bi")
+    holds = (
+        "import duckdb, sys\n"
+        "connection = duckdb.connect(sys.argv[1], read_only=True)\n"
+        "def runs(): print(connection.execute('select count(*) from passk_runs').fetchall()[0][0],"
+        " flush=True)\n"
+        "runs()\n"
+        "sys.stdin.readline()\n"
+        "runs()\n"
+    )
+    reader = subprocess.Popen(
+        [sys.executable, "-c", holds, "bi/passk.duckdb"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert reader.stdout is not None
+    assert reader.stdout.readline() == "2\n"
+    more = make_log("more.jsonl", [("third", "steady", "PPPP")])
+    assert passk("load", more).code == 0
+    assert passk("build", *models_only).code == 0
+    assert passk("publish", "-o", "bi").code == 0
+    out, _ = reader.communicate("again\n")
+    assert out == "2\n"
+    assert query(Path("bi"), "select runs, landed_since_build from passk_published") == [(3, 0)]
+    assert query(Path("bi"), "select count(*) from passk_runs") == [(3,)]
+
+
+def test_what_landed_after_the_build_is_said(
+    passk: Passk, letters: Path, make_log: Callable[..., Path]
+) -> None:
+    more = make_log("more.jsonl", [("third", "steady", "PPPP")])
+    assert passk("load", more).code == 0
+    said = passk("publish", "-o", "bi")
+    assert said.code == 0
+    assert said.err == (
+        "4 attempts landed after the last build: passk_attempts may show them, no other number "
+        "does. Run `passk build`, then publish.\n"
+    )
+    assert query(Path("bi"), "select runs, landed_since_build from passk_published") == [(2, 4)]
+
+
+def test_half_a_build_is_not_published(
+    passk: Passk, letters: Path, make_log: Callable[..., Path], models_only: tuple[str, ...]
+) -> None:
+    publish("bi")
+    more = make_log("more.jsonl", [("new", "steady", "PPPFP"), ("new", "other", "PF")])
+    assert passk("load", more).code == 0
+    assert passk("build", "--select", "+int_passk__runs,resource_type:model").code == 0
+    said = passk("publish", "-o", "bi")
+    assert (said.code, said.out) == (2, "")
+    message, hint = said.err.splitlines()
+    assert message.startswith("Error: passk.duckdb is half built: passk_suite_metrics, ")
+    assert message.endswith(" and the counts of the tasks are of different states of the log.")
+    assert hint == "Run `passk build`, then publish."
+    assert passk("build", *models_only).code == 0
+    assert passk("publish", "-o", "bi").code == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "table"),
+    [
+        ("update {}.int_passk__runs set log_rows = log_rows + 1", "passk_runs"),
+        ("delete from {}.int_passk__suite_metrics where run_id = 'old'", "passk_suite_metrics"),
+        ("update {}.int_passk__comparisons set log_rows = 1", "passk_comparisons"),
+        ("update {}.int_passk__comparisons set loaded_at = null", "passk_comparisons"),
+        ("delete from {}.int_passk__comparisons", "passk_comparisons"),
+        ("delete from {}.int_passk__copy_checks where run_id = 'new'", "passk_diagnostics"),
+        ("update {}.int_passk__order_checks set log_rows = 1", "passk_diagnostics"),
+        ("update {}.int_passk__copy_checks set loaded_at = null", "passk_diagnostics"),
+    ],
+)
+def test_table_that_the_build_did_not_come_to_is_named(
+    statement: str, table: str, letters: Path, change: Callable[..., None]
+) -> None:
+    change(statement.format("main_passk_internal"))
+    with pytest.raises(PasskError, match=f"is half built: {table} and the counts of the tasks"):
+        publish("bi")
+    assert not Path("bi").exists()
+
+
+# ---------------------------------------------------------------------------------------------
+# refusals
+
+
+def test_database_that_is_not_there(passk: Passk) -> None:
+    said = passk("publish", "-o", "bi")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Error: There is no database passk.duckdb.\n")
+    assert not Path("bi").exists()
+
+
+def test_database_that_was_never_built(passk: Passk, make_log: Callable[..., Path]) -> None:
+    assert passk("load", make_log("log.jsonl", [("old", "steady", "PP")])).code == 0
+    said = passk("publish", "-o", "bi", "--json")
+    assert said.code == 2
+    assert said.json["error"] == (
+        "passk.duckdb has no table passk_attempts: nothing has been built in it."
+    )
+    assert "`passk build`" in said.json["hint"]
+    assert not Path("bi").exists()
+
+
+def hold(seconds: float, path: str = "passk.duckdb") -> subprocess.Popen[str]:
+    """Hold a database for writing, as a build does."""
+    script = (
+        "import duckdb, sys, time\n"
+        "connection = duckdb.connect(sys.argv[2])\n"
+        "print('held', flush=True)\n"
+        "time.sleep(float(sys.argv[1]))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(seconds), path], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_database_that_a_build_holds(passk: Passk, letters: Path) -> None:
+    holder = hold(600)
+    said = passk("publish", "-o", "bi")
+    waited = passk("publish", "-o", "bi", "--wait", "0.3")
+    holder.kill()
+    holder.communicate()
+    error = f"The database passk.duckdb is in use by process {holder.pid} "
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"Error: {error}")
+    assert waited.code == 2
+    assert waited.err.startswith(error)
+    assert f"Error: {error}" in waited.err
+    assert not Path("bi").exists()
+
+
+def test_build_is_waited_for(passk: Passk, letters: Path) -> None:
+    holder = hold(1)
+    said = passk("publish", "-o", "bi", "--wait", "60")
+    holder.communicate()
+    assert said.code == 0
+    assert said.err.startswith("The database passk.duckdb is in use by process ")
+    assert " Trying again for " in said.err
+    assert said.err.count("\n") == 1
+    assert query(Path("bi"), "select count(*) from passk_runs") == [(2,)]
+
+
+def test_folder_that_can_not_be_made(passk: Passk, letters: Path) -> None:
+    Path("taken").write_text("", encoding="utf-8")
+    for output in ("taken", "taken/bi"):
+        said = passk("publish", "-o", output)
+        assert (said.code, said.out) == (2, "")
+        first, second = said.err.splitlines()
+        assert first.startswith(f"Error: {output} can't be written: ")
+        assert second == "Give a folder where you may write with -o."
+
+
+def test_database_itself_is_not_replaced(passk: Passk, letters: Path) -> None:
+    before = letters.read_bytes()
+    said = passk("publish", "-o", ".")
+    assert said.code == 2
+    assert said.err == (
+        "Error: passk.duckdb is the database itself: a copy can't take its place.\n"
+        "Publish to a folder of its own with -o.\n"
+    )
+    assert letters.read_bytes() == before
+
+
+def test_what_passk_did_not_publish_is_not_replaced(passk: Passk, letters: Path) -> None:
+    Path("other").mkdir()
+    with duckdb.connect("other/passk.duckdb") as connection:
+        connection.execute("create table mine as select 1 as one")
+    Path("text").mkdir()
+    Path("text/passk.duckdb").write_text("mine", encoding="utf-8")
+    Path("exported/parquet").mkdir(parents=True)
+    Path("exported/parquet/passk_runs.parquet").write_bytes(b"mine")
+    Path("linked").mkdir()
+    Path("linked/parquet").symlink_to("../exported")
+    for name in ("other/passk.duckdb", "text/passk.duckdb", "exported/parquet", "linked/parquet"):
+        said = passk("publish", "-o", Path(name).parent)
+        assert said.code == 2
+        assert said.err == (
+            f"Error: {name} is in the way: passk did not publish it.\n"
+            "Publish to another folder, or take it away.\n"
+        )
+    assert Path("text/passk.duckdb").read_text(encoding="utf-8") == "mine"
+    assert Path("exported/parquet/passk_runs.parquet").read_bytes() == b"mine"
+
+
+def test_tool_that_holds_the_copy_for_writing_is_no_hindrance(passk: Passk, letters: Path) -> None:
+    publish("bi")
+    Path("bi/passk.duckdb").chmod(0o644)
+    in_this_process = duckdb.connect("bi/passk.duckdb")
+    assert passk("publish", "-o", "bi").code == 0
+    in_this_process.close()
+    Path("bi/passk.duckdb").chmod(0o644)
+    holder = hold(600, "bi/passk.duckdb")
+    said = passk("publish", "-o", "bi", "--json")
+    holder.kill()
+    holder.communicate()
+    assert said.code == 0
+    copy_id = said.json["copy_id"]
+    assert query(Path("bi"), "select copy_id from passk_published") == [(copy_id,)]
+
+
+def test_database_of_another_that_is_being_written_is_not_replaced(
+    passk: Passk, letters: Path
+) -> None:
+    Path("other").mkdir()
+    with duckdb.connect("other/passk.duckdb") as connection:
+        connection.execute("create table mine as select 1 as one")
+    holder = hold(600, "other/passk.duckdb")
+    said = passk("publish", "-o", "other")
+    holder.kill()
+    holder.communicate()
+    assert said.code == 2
+    assert said.err.startswith("Error: other/passk.duckdb is in the way")
+    assert [path.name for path in Path("other").iterdir()] == ["passk.duckdb"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--without", "passk_run"), ("--format", "csv"), ("--wait", "-1"), ("--wait", "soon")],
+)
+def test_wrong_options(words: tuple[str, ...], passk: Passk, letters: Path) -> None:
+    said = passk("publish", "-o", "bi", *words)
+    assert (said.code, said.out) == (2, "")
+    assert words[0] in said.err
+    assert not Path("bi").exists()
+
+
+def test_wrong_arguments_in_python(letters: Path) -> None:
+    with pytest.raises(PasskError, match="There is no format 'csv'"):
+        publish("bi", format="csv")
+    with pytest.raises(PasskError, match="There is no public table 'passk_published'"):
+        publish("bi", without="passk_published")
+    assert not os.path.lexists("bi")
+    assert publish("bi", wait=1).published_at < datetime.now(UTC).replace(tzinfo=None) + timedelta(
+        seconds=1
+    )
