@@ -42,5 +42,10 @@ class Collector:
                 if not self._pauses and self._was_on:
                     gc.enable()
 
+    @staticmethod
+    def collect_young() -> None:
+        """Look for cycles among what is new, within a long pause: it is to hold no more of them."""
+        gc.collect(0)
+
 
 COLLECTOR: Final = Collector()

@@ -34,6 +34,8 @@ BOM: Final = b"\xef\xbb\xbf"
 
 # A zstd block of four bytes may stand for 128 KiB, so this many bytes give at most 32 MiB.
 _ZSTD_PIECE: Final = 1 << 10
+# So many are read at once; a call for each piece would take as long as decompressing it.
+_ZSTD_CHUNK: Final = 1 << 16
 
 
 def compression_of(head: bytes) -> Compression:
@@ -165,6 +167,8 @@ class _ZstdFile(PieceReader):
         super().__init__(file)
         self._decompressor = zstandard.ZstdDecompressor()
         self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._packed = b""
+        self._next = 0
         self._left = b""
         self._text = b""
         self._at = 0
@@ -178,7 +182,7 @@ class _ZstdFile(PieceReader):
         return piece
 
     def _more(self) -> bool:
-        data = self._left or self.fileobj.read(_ZSTD_PIECE)
+        data = self._left or self._piece()
         if not data:
             if self._frame:
                 raise EOFError("the file ends within a frame of zstd")
@@ -192,3 +196,10 @@ class _ZstdFile(PieceReader):
         if frame.eof:
             self._frame, self._left = None, frame.unused_data
         return True
+
+    def _piece(self) -> bytes:
+        if self._next >= len(self._packed):
+            self._packed, self._next = self.fileobj.read(_ZSTD_CHUNK), 0
+        start = self._next
+        self._next += _ZSTD_PIECE
+        return self._packed[start : self._next]

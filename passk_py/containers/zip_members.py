@@ -1,14 +1,12 @@
 """Members of a zip as streams, with bounds on what a member may cost to read.
 
-Python's own ``zipfile`` reads the directory and what is stored or deflated; members compressed with
-zstd (method 93), which it can't read before Python 3.14, go through the same decompressor as whole
-files of zstd. Nothing is ever unpacked to the disk, and no member is held in memory.
+Python's own ``zipfile`` reads what is stored or deflated, and the directory wherever that is not
+plain; members compressed with zstd (method 93), which it can't read before Python 3.14, go through
+the same decompressor as whole files of zstd. Nothing is ever unpacked to the disk, and no member is
+held in memory.
 
-A log is looked at before it is read. The directory of one with many samples takes as long to read
-as all that is wanted of it, so the last one that was looked at is kept until it is read.
-
-A log is looked at before it is read, and the directory of one with many samples takes as long to
-read as all that is wanted of it; so the last one looked at is kept until it is read.
+A log is looked at before it is read, and the directory of one with many samples takes a while to
+read; so the last one looked at is kept until it is read.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ import struct
 import zipfile
 import zlib
 from contextlib import contextmanager
+from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
@@ -27,7 +26,7 @@ from passk_py.containers.source import PieceReader, zstd_bytes
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from _typeshed import WriteableBuffer
 
@@ -40,13 +39,23 @@ _ZSTD: Final = 93
 # Methods of which a piece of the compressed bytes can't become much more than itself at once.
 _OWN: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LOCAL: Final = struct.Struct("<4s22xHH")
+_END: Final = struct.Struct("<4s6sHLLH")
+# Flags, method, checksum, sizes, and where the member is.
+_ENTRY: Final = struct.Struct("<8xHH4xLLL14xL")
+# Magic, version to extract it, length of the name, and what else there is.
+_ENTRY_START: Final = struct.Struct("<4s2xB21xH6s")
+_ENTRY_MAGIC: Final = b"PK\1\2"
+_NEWEST: Final = zipfile.MAX_EXTRACT_VERSION
+# No extra field, no comment, and the first disk.
+_NOTHING_MORE: Final = b"\0" * 6
+_DECODED: Final = methodcaller("decode", "ascii")
 # Encrypted, patched, encrypted as a whole.
 _UNREADABLE: Final = 0x1 | 0x20 | 0x40
 _AGAIN: Final = "Write or copy the file again."
 
 
 _Stamp = tuple[int, int, int, int]
-_looked_at: list[tuple[_Stamp, dict[str, zipfile.ZipInfo]]] = []
+_looked_at: list[tuple[_Stamp, _Directory]] = []
 
 
 def names_in(path: Path) -> tuple[str, ...]:
@@ -65,12 +74,89 @@ def names_in(path: Path) -> tuple[str, ...]:
         If it can't be read or, without a number, if its directory is damaged.
     """
     with path.open("rb") as file:
-        infos = _directory(file)
-        _looked_at[:] = [(_stamp_of(file), infos)]
-    return tuple(infos)
+        directory = _directory(file)
+        _looked_at[:] = [(_stamp_of(file), directory)]
+    return directory.names
 
 
-def _directory(file: IO[bytes]) -> dict[str, zipfile.ZipInfo]:
+class _Directory:
+    """The members that a zip lists, by their names.
+
+    A log of Inspect has a member for each of its samples, of which few are read. So no more is
+    made of a plain directory than the names and where in it each stands.
+
+    Parameters
+    ----------
+    data
+        The directory as it lies on the disk.
+    places
+        Where each member's entry begins in it.
+    infos
+        What ``zipfile`` has made of a directory that is not plain.
+    """
+
+    def __init__(
+        self,
+        data: bytes = b"",
+        places: Mapping[str, int] | None = None,
+        infos: Mapping[str, zipfile.ZipInfo] | None = None,
+    ) -> None:
+        self._data = data
+        self._places = places or {}
+        self._infos = infos
+        self.names = tuple(self._places if infos is None else infos)
+
+    def __getitem__(self, name: str) -> zipfile.ZipInfo:
+        if self._infos is not None:
+            return self._infos[name]
+        fields = _ENTRY.unpack_from(self._data, self._places[name])
+        info = zipfile.ZipInfo(name)
+        info.flag_bits, info.compress_type, info.CRC = fields[:3]
+        info.compress_size, info.file_size, info.header_offset = fields[3:]
+        return info
+
+
+def _directory(file: IO[bytes]) -> _Directory:
+    return _plain_directory(file) or _Directory(infos=_infos_of(file))
+
+
+def _plain_directory(file: IO[bytes]) -> _Directory | None:
+    """Read the directory of a zip; None if anything in it is not as most programs write it."""
+    end_at = file.seek(0, io.SEEK_END) - _END.size
+    if end_at < 0:
+        return None
+    file.seek(end_at)
+    magic, _, count, size, start, comment = _END.unpack(file.read(_END.size))
+    # What does not end where it should has something before or behind it, or is too large for these
+    # fields.
+    if magic != b"PK\5\6" or comment or start + size != end_at:
+        return None
+    file.seek(start)
+    data = file.read(size)
+    if len(data) != size:
+        return None
+    names: list[bytes] = []
+    places: list[int] = []
+    at, begin = 0, _ENTRY.size
+    while begin <= size:
+        magic, version, length, more = _ENTRY_START.unpack_from(data, at)
+        if magic != _ENTRY_MAGIC or version > _NEWEST or more != _NOTHING_MORE:
+            return None
+        places.append(at)
+        at = begin + length
+        names.append(data[begin:at])
+        begin = at + _ENTRY.size
+    if at != size or len(names) != count:
+        return None
+    # Letters beyond ASCII are read as the flags say, a zero ends a name, and a backslash is a slash
+    # on some systems.
+    letters = b"".join(names)
+    if not letters.isascii() or b"\0" in letters or b"\\" in letters:
+        return None
+    return _Directory(data, dict(zip(map(_DECODED, names), places, strict=True)))
+
+
+def _infos_of(file: IO[bytes]) -> dict[str, zipfile.ZipInfo]:
     try:
         with COLLECTOR.paused(), zipfile.ZipFile(file) as read:
             return {info.filename: info for info in read.infolist()}
@@ -83,11 +169,11 @@ def _stamp_of(file: IO[bytes]) -> _Stamp:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _taken(file: IO[bytes]) -> dict[str, zipfile.ZipInfo] | None:
+def _taken(file: IO[bytes]) -> _Directory | None:
     """Take the directory that was kept, if it is this file's."""
     try:
-        stamp, infos = _looked_at.pop()
-        return infos if stamp == _stamp_of(file) else None
+        stamp, directory = _looked_at.pop()
+        return directory if stamp == _stamp_of(file) else None
     except (IndexError, OSError):
         # Nothing is kept, or the zip is no file of its own.
         return None
@@ -116,10 +202,10 @@ class ZipMembers:
 
     def __init__(self, file: IO[bytes], most: int = MAX_MEMBER_BYTES) -> None:
         taken = _taken(file)
-        self._infos = _directory(file) if taken is None else taken
+        self._directory = _directory(file) if taken is None else taken
         self._file = file
         self._most = most
-        self.names = tuple(self._infos)
+        self.names = self._directory.names
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
@@ -141,7 +227,7 @@ class ZipMembers:
         PasskError
             If the member is too large, or packed in a way that is not read.
         """
-        info = self._infos[name]
+        info = self._directory[name]
         self._check(info)
         packed = cast("IO[bytes]", _Slice(self._file, self._start_of(info), info.compress_size))
         own = info.compress_type != _ZSTD

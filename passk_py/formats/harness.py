@@ -344,8 +344,15 @@ class JsonHarness(Harness):
         if whole:
             rows, heads = whole
             log.heads |= {".".join(path): value for path, value in heads.items()}
+            names = rows_at[:-1]
             for place, row in enumerate(rows):
-                yield from self.records(Element(b"", rows_at[:-1], place, row), log)
+                element = Element(b"", names, place, row)
+                # What records does, without its generator.
+                try:
+                    for values in self.attempts(row, element, log):
+                        yield _record_of(values, row)
+                except Unfit as unfit:
+                    yield _record_of(unfit, row)
             return
         walk = JsonWalk(file, rows_at, self._decode, frozenset(self.head_shapes), begun)
         for element in walk.rows():
@@ -424,12 +431,15 @@ class JsonHarness(Harness):
         size = _size_of(row, element)
         try:
             for values in self.attempts(row, element, log):
-                if isinstance(values, Unfit):
-                    yield Record(None, row, (values.code, values.reason), size=size)
-                else:
-                    yield Record(values, row, size=size)
+                yield _record_of(values, row, size)
         except Unfit as unfit:
-            yield Record(None, row, (unfit.code, unfit.reason), size=size)
+            yield _record_of(unfit, row, size)
+
+
+def _record_of(values: dict[str, Any] | Unfit, row: dict[str, Any], size: int = 1000) -> Record:
+    if isinstance(values, Unfit):
+        return Record(None, row, (values.code, values.reason), size=size)
+    return Record(values, row, size=size)
 
 
 def _second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:

@@ -96,9 +96,14 @@ _SHARDS: Final = ".shards"
 _CANCELLED: Final = ("CancelledError", "Cancelled")
 _KEY: Final = decoder({"id": ANY, "epoch": ANY})
 _KEYS: Final = whole_decoder((EACH,), {"id": ANY, "epoch": ANY}, {})
+# Where in a score it may say why it is what it is.
+_SAYS: Final = frozenset(("reason", "metadata"))
+_NUMBERS: Final = (int, float)
 _WORDS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _LOWER_WORDS: Final = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _READ: Final = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+_WRITTEN: Final = ("output_tokens",)
+_PAID: Final = ("total_cost",)
 # Tags are for slicing: what is longer than a label is none, and of labels there are a few.
 _LONGEST_TAG: Final = 100
 _MOST_TAGS: Final = 20
@@ -294,28 +299,7 @@ class Inspect(JsonHarness):
         chosen = log.heads.get("chosen")
         if chosen is None:
             chosen = log.heads["chosen"] = _chosen(log)
-        scores = row.get("scores")
-        if scores is None and row.get("score") is not None:
-            # So the first logs had it, before there could be several scorers.
-            scores = {"score": row["score"]}
-        score, value, name = _verdict_of(scores if isinstance(scores, dict) else {}, chosen)
-        value = _as_number(value)
-        usage = row.get("model_usage")
-        started = row.get("started_at")
-        duration = row.get("total_time")
-        if duration is None:
-            duration = seconds_between(started, row.get("completed_at"))
-        yield {
-            "task_id": row.get("id"),
-            "attempt": row.get("epoch"),
-            "passed": None if value is None else value >= 1.0,
-            "outcome_reason": _reason(row, score, graded=value is not None),
-            "score": value,
-            "started_at": started,
-            "duration_s": duration,
-            "tags": _tags_of(row, scores, name),
-            **(_usage(usage) if isinstance(usage, dict) and usage else {}),
-        }
+        return (_attempt(row, chosen),)
 
     def fills(self, log: Log) -> dict[str, Any]:
         """Take what the header says of the run."""
@@ -327,7 +311,7 @@ class Inspect(JsonHarness):
         last = at(plan, "steps", -2 if at(plan, "finish") else -1, "solver")
         agent = text(at(spec, "solver")) or text(last)
         metadata = at(spec, "metadata")
-        tags = dict(_small(metadata)) if isinstance(metadata, dict) else {}
+        tags = _small(metadata) if isinstance(metadata, dict) else {}
         tags = {
             key: str(tag).lower() if isinstance(tag, bool) else tag for key, tag in tags.items()
         }
@@ -461,6 +445,11 @@ def _rows_of(names: Iterable[str]) -> list[str]:
 
 def _repeats(rows: Iterable[Any]) -> Counter[str]:
     """Count the rows of the samples' epochs of which a log has several."""
+    if isinstance(rows, list) and len(rows) < _MOST_KEYS:
+        # Most logs have none, which is soon told.
+        keys = [_key_of(row) for row in rows if isinstance(row, dict)]
+        if len(set(keys)) == len(keys):
+            return Counter()
     seen: Counter[str] = Counter()
     for row in rows:
         if not isinstance(row, dict):
@@ -482,6 +471,36 @@ def _rows_in(members: ZipMembers, names: Iterable[str]) -> Iterator[Any]:
             else:
                 walk = JsonWalk(file, (EACH,), _KEY, begun=begun)
                 yield from (element.value for element in walk.rows())
+
+
+def _attempt(row: dict[str, Any], chosen: tuple[str | None, ...]) -> dict[str, Any]:
+    scores = row.get("scores")
+    if scores is None and row.get("score") is not None:
+        # So the first logs had it, before there could be several scorers.
+        scores = {"score": row["score"]}
+    score, value, name = _verdict_of(scores if isinstance(scores, dict) else {}, chosen)
+    value = _as_number(value)
+    started = row.get("started_at")
+    duration = row.get("total_time")
+    if duration is None:
+        duration = seconds_between(started, row.get("completed_at"))
+    attempt = {
+        "task_id": row.get("id"),
+        "attempt": row.get("epoch"),
+        "passed": None if value is None else value >= 1.0,
+        "outcome_reason": _reason(row, score, graded=value is not None),
+        "score": value,
+        "started_at": started,
+        "duration_s": duration,
+        "tags": _tags_of(row, scores, name),
+    }
+    usage = row.get("model_usage")
+    if usage and isinstance(usage, dict):
+        models = [one for one in usage.values() if isinstance(one, dict)]
+        attempt["input_tokens"] = _sum(models, _READ)
+        attempt["output_tokens"] = _sum(models, _WRITTEN)
+        attempt["cost_usd"] = _sum(models, _PAID)
+    return attempt
 
 
 def _key_of(row: dict[str, Any]) -> str:
@@ -540,7 +559,7 @@ def _verdict_of(
     # Of two scorers of one name, the second is numbered in the scores, and in `name` only.
     found = name if scorer not in scores and name in scores else scorer
     score = scores.get(found) if found is not None else None
-    value = at(score, "value")
+    value = score.get("value") if isinstance(score, dict) else None
     if isinstance(value, list):
         raise Unfit(
             "several_values",
@@ -573,6 +592,8 @@ def _as_number(value: Any) -> float | None:  # noqa: ANN401 - JSON
 def _reason(row: dict[str, Any], score: Any, *, graded: bool) -> str | None:  # noqa: ANN401 - JSON
     """Say what befell the attempt, in Inspect's words."""
     error, limit = row.get("error"), row.get("limit")
+    if error is None and limit is None and graded and not _SAYS.intersection(score or ()):
+        return None
     if error is not None:
         # A text in summaries, an object in samples.
         message = error if isinstance(error, str) else at(error, "message")
@@ -606,25 +627,17 @@ def _start_of(message: Any) -> str | None:  # noqa: ANN401 - JSON
     return start if start.isprintable() and start else None
 
 
-def _usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Add up what the models used."""
-    models = [one for one in usage.values() if isinstance(one, dict)]
-    return {
-        "input_tokens": _sum(models, _READ),
-        "output_tokens": _sum(models, ("output_tokens",)),
-        "cost_usd": _sum(models, ("total_cost",)),
-    }
-
-
 def _sum(models: list[dict[str, Any]], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
     """Add numbers; None if there are none, and the first that is no number in place of a sum."""
+    if len(models) == 1 and len(keys) == 1:
+        return models[0].get(keys[0])
     total: float | None = None
     for one in models:
         for key in keys:
             value = one.get(key)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            if type(value) not in _NUMBERS:
                 return value
             try:
                 total = value if total is None else total + value
@@ -644,7 +657,7 @@ def _tags_of(
 ) -> dict[str, Any] | None:
     """Make tags of the metadata and of the values that are not the verdict."""
     metadata = row.get("metadata")
-    tags = dict(_small(metadata)) if isinstance(metadata, dict) and metadata else {}
+    tags = _small(metadata) if metadata and isinstance(metadata, dict) else {}
     if isinstance(scores, dict) and (len(scores) > 1 or verdict[1] is not None):
         tags |= _small(dict(_other_scores(scores, verdict)))
     retries = row.get("retries")
@@ -667,9 +680,9 @@ def _other_scores(
             yield f"score.{name}", value
 
 
-def _small(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _small(values: dict[str, Any]) -> dict[str, Any]:
     """Give the values that can be labels, not all of them if there are many."""
-    found = 0
+    found = {}
     for name, value in values.items():
         if isinstance(value, str):
             good = 0 < len(value) <= _LONGEST_TAG and value.isprintable()
@@ -678,7 +691,7 @@ def _small(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         else:
             good = isinstance(value, int) and abs(value) < 1 << 63
         if good and len(name) <= _LONGEST_TAG and name.isprintable():
-            yield name, value
-            found += 1
-            if found == _MOST_TAGS:
-                return
+            found[name] = value
+            if len(found) == _MOST_TAGS:
+                break
+    return found

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from passk_py.containers.collector import COLLECTOR
 from passk_py.containers.source import open_bytes, position_of
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
@@ -30,7 +32,6 @@ DONE: Final = 0.9
 """Which share of the time goes into reading; the rest is for writing the rows."""
 
 _STAGE: Final = "temp.passk_stage"
-_SAID: Final = "temp.passk_said"
 _EXPECTED: Final = "temp.passk_expected"
 _BATCH: Final = "passk_batch"
 # More attempts of one task than anyone makes; sums of it still fit an integer.
@@ -41,7 +42,9 @@ _NO_REASON: Final = ", ".join(
     f"null::varchar as {name}"
     for name in ("reject_field", "reject_code", "reject_reason", "raw_text")
 )
+# Of fewer rows, texts are typed, and typed rows counted, sooner than a query is optimized.
 _FEW: Final = 1000
+_FEW_TYPED: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +126,15 @@ def staged(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[St
     try:
         log = Log(source.sample.path, source.sample.files or (source.sample.path,))
         contract = source.contract(fast=False)
-        rows, rejected = _stage(connection, source, contract, log)
+        fills = _Fills(source, contract, log)
+        rows, rejected = _stage(connection, source, contract, log, fills)
         filled, expected, excluded, missing = _STAGE, None, {}, 0
         if isinstance(source.reader, Harness):
-            filled = _filled(contract, source.reader.fills(log))
-            expected = _expected(connection, source.reader.expected(log), filled)
-            excluded = _excluded(connection)
-            missing = _missing(connection, expected, filled) if expected else 0
+            filled = fills.sql
+            with _planned_plainly(connection, few=rows < _FEW_TYPED):
+                expected = _expected(connection, source.reader.expected(log), filled)
+                excluded = _excluded(connection)
+                missing = _missing(connection) if expected else 0
         stage = numbered(source.reader, f"from {filled}")
         yield Staged(
             f"select {_COLUMNS}, source_line from ({stage}) where reject_code is null",
@@ -141,21 +146,70 @@ def staged(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[St
         )
     finally:
         connection.execute(f"drop table if exists {_STAGE}")
-        for table in (_SAID, _EXPECTED):
-            connection.execute(f"drop table if exists {table}")
+        connection.execute(f"drop table if exists {_EXPECTED}")
+
+
+class _Fills:
+    """What a log says of all its attempts.
+
+    Parameters
+    ----------
+    source
+        The log's file.
+    contract
+        The contract as SQL.
+    log
+        The log. What it says is asked for once, when its last row has been read.
+    """
+
+    def __init__(self, source: Source, contract: ContractSql, log: Log) -> None:
+        self._source = source
+        self._contract = contract
+        self._log = log
+        self.tags_are_in = False
+        """Whether the rows of the stage have got their tags already."""
+
+    @cached_property
+    def _fills(self) -> Mapping[str, Any]:
+        return (
+            self._source.reader.fills(self._log) if isinstance(self._source.reader, Harness) else {}
+        )
+
+    @cached_property
+    def tags(self) -> dict[str, str]:
+        """The tags that each attempt gets which has none of the name."""
+        said = (self._fills.get("tags") or {}).items()
+        return self._contract.tags_with(
+            {name: value for name, tag in said if (value := _fill(tag)) is not None}
+        )
+
+    @property
+    def sql(self) -> str:
+        """SQL for the stage with all that the log says of its attempts."""
+        heads = {name: _fill(value) for name, value in self._fills.items() if name != "tags"}
+        filled = self._contract.filled(heads, {} if self.tags_are_in else self.tags)
+        columns = ", ".join(f"{sql} as {name}" for name, sql in filled.items())
+        return f"(select * replace ({columns}) from {_STAGE})" if columns else _STAGE
 
 
 def _stage(
-    connection: duckdb.DuckDBPyConnection, source: Source, contract: ContractSql, log: Log
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    contract: ContractSql,
+    log: Log,
+    fills: _Fills,
 ) -> tuple[int, int]:
     """Read the file; how many rows it has, and how many of them are refused."""
-    into, rows = "create or replace temp table passk_stage as", 0
+    into, rows, good = "create or replace temp table passk_stage as", 0, True
     for batch, position in _batches(source, log):
         if not len(batch):
             continue
-        relation = relation_of_batch(_BATCH, batch, source.sample, source.reader)
-        with _planned_plainly(connection, few=len(batch) < _FEW):
-            _judge(connection, contract, relation, into, batch)
+        if isinstance(batch, HarnessBatch):
+            good &= _judge_harness(connection, source, contract, into, batch, fills)
+            if not batch.whole:
+                COLLECTOR.collect_young()
+        else:
+            good &= _judge(connection, source, contract, into, batch)
         into = f"insert into {_STAGE}"
         rows += len(batch)
         source.tell(int(position * DONE), rows)
@@ -164,6 +218,8 @@ def _stage(
             f"{source.sample.path} holds no rows.",
             hint="Check whether the run that wrote it ended.",
         )
+    if good:
+        return rows, 0
     rejected = connection.execute(
         f"select count(*) from {_STAGE} where reject_code is not null"
     ).fetchall()[0][0]
@@ -174,32 +230,71 @@ def _stage(
 
 def _judge(
     connection: duckdb.DuckDBPyConnection,
+    source: Source,
     contract: ContractSql,
-    relation: str,
     into: str,
     batch: Batch,
-) -> None:
-    """Add a batch to the stage, and say what is wrong with its rows if anything is."""
-    if not any(batch.codes):
-        unrefused = f"select *, {_NO_REASON} from ({contract.all_good(relation)})"
-        try:
-            _execute(connection, f"{into} {unrefused}", batch)
-        except duckdb.InvalidInputException:
-            # Some row does break one, and the longer query says which.
-            pass
-        else:
-            return
-    if isinstance(batch, HarnessBatch):
-        batch.write_texts()
-    _execute(connection, f"{into} {contract.explained(relation)}", batch)
+) -> bool:
+    """Add a batch to the stage, and say what is wrong with its rows; false if anything is."""
+    relation = relation_of_batch(_BATCH, batch, source.sample, source.reader)
+    with _planned_plainly(connection, few=len(batch) < _FEW):
+        if any(batch.codes) or not _is_good(
+            connection, f"{into} {_unrefused(contract, relation)}", {_BATCH: frame_of(batch)}
+        ):
+            explained = f"{into} {contract.explained(relation)}"
+            _execute(connection, explained, {_BATCH: frame_of(batch)})
+            return False
+    return True
 
 
-def _execute(connection: duckdb.DuckDBPyConnection, sql: str, batch: Batch) -> None:
-    connection.register(_BATCH, frame_of(batch))
+def _judge_harness(
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    contract: ContractSql,
+    into: str,
+    batch: HarnessBatch,
+    fills: _Fills,
+) -> bool:
+    """Do the same with rows of a harness; they get the log's tags if they are all its rows."""
+    rows = batch.typed(fills.tags if batch.whole else None)
+    if rows is not None:
+        typed = source.contract(fast=False, kinds=rows.kinds)
+        sql = f"{into} {_unrefused(typed, rows.relation(_BATCH))}"
+        tables = {name: as_arrow(table) for name, table in rows.tables.items()}
+        # There is next to nothing to optimize in it.
+        with _planned_plainly(connection, few=True):
+            if _is_good(connection, sql, {_BATCH: as_arrow(rows.frame), **tables}):
+                fills.tags_are_in = batch.whole
+                return True
+    batch.write_texts()
+    relation = relation_of_batch(_BATCH, batch, source.sample, source.reader)
+    with _planned_plainly(connection, few=len(batch) < _FEW):
+        explained = f"{into} {contract.explained(relation)}"
+        _execute(connection, explained, {_BATCH: frame_of(batch)})
+    return False
+
+
+def _unrefused(contract: ContractSql, relation: str) -> str:
+    return f"select *, {_NO_REASON} from ({contract.all_good(relation)})"
+
+
+def _is_good(connection: duckdb.DuckDBPyConnection, sql: str, frames: dict[str, object]) -> bool:
+    """Add rows to the stage; false if some row breaks a rule, and the longer query says which."""
+    try:
+        _execute(connection, sql, frames)
+    except duckdb.InvalidInputException:
+        return False
+    return True
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, sql: str, frames: Mapping[str, object]) -> None:
+    for name, frame in frames.items():
+        connection.register(name, frame)
     try:
         connection.execute(sql)
     finally:
-        connection.unregister(_BATCH)
+        for name in frames:
+            connection.unregister(name)
 
 
 @contextmanager
@@ -224,17 +319,6 @@ def _batches(source: Source, log: Log) -> Iterator[tuple[Batch, int]]:
     with open_bytes(sample.path, sample.compression) as file:
         for batch in careful_batches(sample, reader, file):
             yield batch, position_of(file)
-
-
-def _filled(contract: ContractSql, fills: Mapping[str, Any]) -> str:
-    """Write SQL for the stage with what the log says of all its attempts."""
-    tags = fills.get("tags") or {}
-    heads = {name: _fill(value) for name, value in fills.items() if name != "tags"}
-    filled = contract.filled(
-        heads, {name: value for name, tag in tags.items() if (value := _fill(tag)) is not None}
-    )
-    columns = ", ".join(f"{sql} as {name}" for name, sql in filled.items())
-    return f"(select * replace ({columns}) from {_STAGE})"
 
 
 def _fill(value: Any) -> str | None:  # noqa: ANN401 - JSON
@@ -267,37 +351,47 @@ def _expected(
     if not rows:
         return None
     kinds = {"run_id": pl.String, "task_id": pl.String, "n": pl.Int64, "alone": pl.Boolean}
-    connection.register(_BATCH, as_arrow(pl.DataFrame(rows, schema=kinds, orient="row")))
-    try:
-        connection.execute(f"create or replace temp table {_SAID} as from {_BATCH}")
-    finally:
-        connection.unregister(_BATCH)
     # A task of which the log holds no attempt was to be tried in each run that it is said of. What
     # is said of a task alone comes before what is said of all.
-    connection.execute(f"""
-        create or replace temp table passk_expected as
-        with seen as (select distinct run_id, suite, task_id from {filled}),
-        runs as (select distinct run_id, suite from {filled}),
-        said as (
-            select seen.*, n, alone from seen, {_SAID} as said
-            where said.run_id is null and said.task_id is null
-            union all
-            select seen.*, n, alone from seen join {_SAID} as said on seen.run_id = said.run_id
-            where said.task_id is null
-            union all
-            select runs.run_id, suite, task_id, n, alone from runs, {_SAID} as said
-            where said.run_id is null and task_id is not null
-            union all
-            select runs.run_id, suite, task_id, n, alone
-            from runs join {_SAID} as said on runs.run_id = said.run_id
-            where task_id is not null
+    said = " union all ".join(
+        _said_of(of_run=of_run, of_task=of_task)
+        # Each of them takes a while to plan.
+        for of_run, of_task in sorted(
+            {(run is not None, task is not None) for run, task, *_ in rows}
         )
-        select run_id, suite, task_id, coalesce(max(n) filter (alone), max(n)) as expected_attempts
-        from said
-        where run_id is not null and suite is not null and task_id is not null
-        group by all
-    """)
-    return f"from {_EXPECTED}"
+    )
+    sql = f"""
+        create or replace temp table passk_expected as
+        with seen as materialized (
+            select run_id, suite, task_id, count(*) filter (reject_code is null) as attempts
+            from {filled} group by all
+        ),
+        expected as (
+            select run_id, suite, task_id,
+                coalesce(max(n) filter (alone), max(n)) as expected_attempts
+            from ({said})
+            where run_id is not null and suite is not null and task_id is not null
+            group by all
+        )
+        select expected.*, coalesce(attempts, 0) as attempts
+        from expected left join seen using (run_id, suite, task_id)
+    """
+    _execute(connection, sql, {_BATCH: as_arrow(pl.DataFrame(rows, schema=kinds, orient="row"))})
+    return f"select * exclude (attempts) from {_EXPECTED}"
+
+
+def _said_of(*, of_run: bool, of_task: bool) -> str:
+    """Write SQL for what is said of one run or of all, and of one task or of all."""
+    seen = "(select distinct run_id, suite from seen) as seen" if of_task else "seen"
+    said = (
+        f"(from {_BATCH} where run_id is {'not ' if of_run else ''}null "
+        f"and task_id is {'not ' if of_task else ''}null) as said"
+    )
+    return (
+        f"select seen.run_id, suite, {'said' if of_task else 'seen'}.task_id, n, alone "
+        f"from {seen} "
+        + (f"join {said} on seen.run_id = said.run_id" if of_run else f"cross join {said}")
+    )
 
 
 def _excluded(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -309,15 +403,10 @@ def _excluded(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return dict(found)
 
 
-def _missing(connection: duckdb.DuckDBPyConnection, expected: str, filled: str) -> int:
+def _missing(connection: duckdb.DuckDBPyConnection) -> int:
     """Count the attempts that the harness was to make and the log has no good row of."""
-    return int(
-        connection.execute(
-            "select coalesce(sum(greatest(expected_attempts - coalesce(n, 0), 0)), 0) "
-            f"from ({expected}) left join (select run_id, suite, task_id, count(*) as n "
-            f"from {filled} where reject_code is null group by all) using (run_id, suite, task_id)"
-        ).fetchall()[0][0]
-    )
+    sql = f"select coalesce(sum(greatest(expected_attempts - attempts, 0)), 0) from {_EXPECTED}"
+    return int(connection.execute(sql).fetchall()[0][0])
 
 
 def _refuse_without_attempts(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

@@ -88,7 +88,7 @@ class ContractSql:
         heads
             What the log says of all its attempts, by the contract's columns.
         tags
-            Tags that the log gives all its attempts.
+            Tags that all attempts get, as :meth:`tags_with` gives them.
 
         Returns
         -------
@@ -106,10 +106,19 @@ class ContractSql:
             for name in dict.fromkeys([*said, *self._fills])
             if (fills := [part[name] for part in (said, self._fills) if name in part])
         }
-        given = {**self._tags, **tags}
-        if given:
-            sql["tags"] = _tags_in_order("tags", given)
+        if tags:
+            sql["tags"] = _tags_in_order("tags", tags)
         return sql
+
+    def tags_with(self, tags: Mapping[str, str]) -> dict[str, str]:
+        """Give the tags that all attempts of a log get: those of the options, and what it says.
+
+        Parameters
+        ----------
+        tags
+            What the log says of all its attempts.
+        """
+        return {**self._tags, **tags}
 
     def typed(self, relation: str) -> str:
         """Write SQL for the contract's columns, ``source_line`` and ``odd``.
@@ -259,6 +268,7 @@ class ContractSql:
         by_reason = [
             (f"lower(v_outcome_reason) like {_like(pattern)} escape '^'", quote(counts_as))
             for pattern, counts_as in self._policy
+            if "outcome_reason" in self._fields
         ]
         outcome = case_of(
             [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ from passk_py.errors import PasskError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["open_database", "set_session"]
+__all__ = ["open_database", "set_session", "writing_at_once"]
 
 # Since 2.0, DuckDB writes files that the versions inside of most BI tools can't read.
 _STORAGE: Final = "v1.4.0"
@@ -49,6 +49,31 @@ def open_database(database: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
+@contextmanager
+def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> Iterator[None]:
+    """Let a commit write into the database itself, as closing it would do anyway.
+
+    Without that it is written twice, first to the log of what is to be written. Of several commits
+    each would write some pages once more, which costs more than it saves.
+
+    Parameters
+    ----------
+    connection
+        The connection.
+    wanted
+        Whether there will be one commit only.
+    """
+    if wanted:
+        connection.execute("set checkpoint_threshold = '1KB'")
+    try:
+        yield
+    finally:
+        if wanted:
+            # What went wrong before is the error to tell.
+            with suppress(duckdb.Error):
+                connection.execute("reset checkpoint_threshold")
+
+
 def set_session(connection: duckdb.DuckDBPyConnection) -> None:
     """Set what a connection needs that lands logs."""
     # A text without a zone is UTC; and lines are counted by the order in which rows come.
@@ -75,10 +100,11 @@ def _connect(path: Path) -> duckdb.DuckDBPyConnection:
                     "with --database.",
                 )
     try:
-        if new:
-            # Only the first connection says so: two with different settings can't share a file.
-            duckdb.connect(str(path), config={"storage_compatibility_version": _STORAGE}).close()
-        return duckdb.connect(str(path))
+        if not new:
+            return duckdb.connect(str(path))
+        # Only the connection that makes the file says so. Until it is closed, others of the process
+        # would have to say the same; to open the file twice would take as long as a small log.
+        return duckdb.connect(str(path), config={"storage_compatibility_version": _STORAGE})
     except duckdb.Error as error:
         raise _explained(path, error) from error
 

@@ -16,7 +16,7 @@ from passk_py.formats import FORMATS, Format, Refusal, format_named, listed, rec
 from passk_py.formats.harness import Harness
 from passk_py.formats.mapped import mapped
 from passk_py.formats.sample import Sample, take_sample
-from passk_py.landing.database import open_database
+from passk_py.landing.database import open_database, writing_at_once
 from passk_py.landing.fingerprint import digest_of
 from passk_py.landing.groups import Groups
 from passk_py.landing.jobs import Connections, Jobs
@@ -131,13 +131,16 @@ def load(
     skipped: list[SkippedFile] = []
     logs_in: dict[str, int] = {}
     with _new_only_with_rows(Path(database), files), open_database(database) as connection:
-        ensure_landing(connection)
+        ensure_landing(connection, at_once=True)
         connections = Connections(connection)
         load_log = _Loader(
             connections, reader, options, mapping=mapping, strict=strict, progress=progress
         )
         groups = Groups()
-        with Jobs[FileReport](jobs, connections) as threads:
+        with (
+            writing_at_once(connection, wanted=len(given) == 1 and Path(given[0]).is_file()),
+            Jobs[FileReport](jobs, connections) as threads,
+        ):
             for found in find_files(given):
                 if isinstance(found, Mistake) and not found.hint:
                     skipped.append(SkippedFile(found.path, found.message))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import duckdb
 
 from passk_py.contract import KEY, LANDING_COLUMNS, OUTCOMES
 from passk_py.errors import PasskError
-
-if TYPE_CHECKING:
-    import duckdb
 
 __all__ = ["TABLES", "ensure_landing", "next_batch_time"]
 
@@ -84,28 +83,31 @@ _REQUIRED: Final = {
 }
 
 
-def ensure_landing(connection: duckdb.DuckDBPyConnection) -> None:
+def ensure_landing(connection: duckdb.DuckDBPyConnection, *, at_once: bool = False) -> None:
     """Make the schema ``landing`` and its tables where they are missing.
 
     Parameters
     ----------
     connection
         A connection that may write.
+    at_once
+        Make them in one transaction; for a connection that is in none.
 
     Raises
     ------
     PasskError
         If a table of that name exists with other columns.
     """
-    present: dict[str, list[tuple[str, str]]] = {}
-    for table, column, kind in connection.execute(
-        "select table_name, column_name, data_type from duckdb_columns() "
-        "where schema_name = 'landing' and database_name = current_database() "
-        "order by table_name, column_index"
-    ).fetchall():
-        present.setdefault(table, []).append((column, kind))
+    schema = connection.execute(
+        "select 1 from duckdb_schemas() "
+        "where schema_name = 'landing' and database_name = current_database()"
+    ).fetchall()
+    # A table is not asked for in vain where that can be helped: it would end the caller's
+    # transaction.
+    tables = TABLES if schema else ()
+    present = {table: found for table in tables if (found := _columns_of(connection, table))}
     for table, columns in TABLES.items():
-        if table in present and tuple(present[table]) != columns:
+        if table in present and present[table] != columns:
             raise PasskError(
                 f"The table landing.{table} of this database has other columns than passk writes.",
                 hint="Another version of passk, or another program, made it: load into a new "
@@ -113,6 +115,9 @@ def ensure_landing(connection: duckdb.DuckDBPyConnection) -> None:
             )
     if present.keys() >= TABLES.keys():
         return
+    # Written to the disk once, not for each statement.
+    if at_once:
+        connection.execute("begin transaction")
     connection.execute("create schema if not exists landing")
     for table, columns in TABLES.items():
         required = _REQUIRED[table]
@@ -121,6 +126,23 @@ def ensure_landing(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(
             f"create table if not exists landing.{table} ({', '.join([*parts, *checks])})"
         )
+    if at_once:
+        connection.execute("commit")
+
+
+def _columns_of(
+    connection: duckdb.DuckDBPyConnection, table: str
+) -> tuple[tuple[str, str], ...] | None:
+    """Describe a table of ``landing``; None if it is missing.
+
+    Asked of the tables one by one: duckdb_columns() makes DuckDB plan every view that it comes
+    with, which takes longer than the load of a small log.
+    """
+    try:
+        found = connection.execute(f"describe landing.{table}").fetchall()
+    except duckdb.CatalogException:
+        return None
+    return tuple((column, kind) for column, kind, *_ in found)
 
 
 def next_batch_time(connection: duckdb.DuckDBPyConnection) -> datetime:

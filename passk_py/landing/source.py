@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -14,11 +14,11 @@ from passk_py.landing.options import can_be_stored
 from passk_py.landing.readers import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import duckdb
 
-    from passk_py.formats import Format
+    from passk_py.formats import Format, Kind
     from passk_py.formats.sample import Sample
     from passk_py.landing.options import Options
     from passk_py.landing.report import Progress
@@ -58,15 +58,32 @@ class Source:
             total = self.sample.size
             self.progress(str(self.sample.path), min(bytes_done, total), total, rows)
 
-    def contract(self, *, fast: bool) -> ContractSql:
-        """Give the SQL that types what the reader hands over."""
+    def contract(self, *, fast: bool, kinds: Mapping[str, Kind] | None = None) -> ContractSql:
+        """Give the SQL that types what the reader hands over.
+
+        Parameters
+        ----------
+        fast
+            Whether it is read in the fast way.
+        kinds
+            What the columns are of rows that have no others; by default they have all of their
+            format, as :func:`~passk_py.landing.readers.columns_of` gives them. DuckDB takes longer
+            to plan a query of columns without a value than to run it.
+        """
         columns = columns_of(self.sample, self.reader, fast=fast)
+        fields = self.reader.contract(columns)
+        if kinds is not None:
+            fields = {
+                name: replace(field, kind=kinds[name])
+                for name, field in fields.items()
+                if name in kinds
+            }
         run_id = self.reader.default_run_id(self.sample.path)
         if run_id is not None and not can_be_stored(run_id):
             # What a log calls its run need not be text that can be stored; its own name is.
             run_id = self.sample.path.name
         return ContractSql(
-            self.reader.contract(columns),
+            fields,
             self.options,
             default_run_id=run_id,
             default_suite=self.reader.default_suite,

@@ -163,7 +163,10 @@ def _time(name: str, label: str, kind: Kind) -> Typed:
         # are in UTC or have none; it is three times as fast. The session's zone is UTC. A time
         # without seconds is given some, because DuckDB 1.4 would take it for midnight.
         whole = f"{column} like '____-__-_____:__:__%'"
-        plain = f"{whole} and (strlen({column}) = 19 or suffix({column}, 'Z'))"
+        zero = " or ".join(
+            f"{column} like '____-__-_____:__:__{rest}+00:00'" for rest in (".______", "")
+        )
+        plain = f"{whole} and (strlen({column}) = 19 or suffix({column}, 'Z') or {zero})"
         text = case_of(
             [
                 (whole, column),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from passk_py.containers.collector import COLLECTOR
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
 from passk_py.formats.harness import Harness
@@ -120,12 +121,18 @@ def write(
         What was written; or, if strictness forbade it, what would have been.
     """
     table = source.reader.container == "csv"
-    fingerprint = FingerprintThread(source.sample, csv_is_odd if table else None)
+    harness = isinstance(source.reader, Harness)
+    fingerprint = FingerprintThread(
+        source.sample, csv_is_odd if table else None, only_digest=harness
+    )
     fingerprint.start()
     file = _File(connection, source, fingerprint, replaces=replaces, strict=strict, writing=writing)
     try:
-        careful = source.careful or isinstance(source.reader, Harness)
-        return (None if careful else file.fast()) or file.carefully()
+        if harness:
+            # What DuckDB is told of the rows is made of many small objects too.
+            with COLLECTOR.paused():
+                return file.carefully()
+        return (None if source.careful else file.fast()) or file.carefully()
     finally:
         fingerprint.cancel()
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
+import warnings
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
 
 from passk_py.containers.source import read_chunk
-from passk_py.containers.zip_members import ZipMembers, names_in
+from passk_py.containers.zip_members import ZipMembers, _plain_directory, names_in
 from passk_py.errors import PasskError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = "Zürich — ende\n".encode() * 10_000
 
@@ -160,3 +160,80 @@ def test_the_directory_that_was_looked_at_is_not_another_files(tmp_path: Path) -
     first.write_bytes(packed("longer.json"))
     with first.open("rb") as file:
         assert ZipMembers(file).names == ("longer.json",)
+
+
+LOGS = Path(__file__).parent.parent / "formats/fixtures/inspect/logs"
+
+
+def of_zipfile(data: bytes) -> dict[str, zipfile.ZipInfo] | None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            return {info.filename: info for info in file.infolist()}
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return None
+
+
+def shown(info: zipfile.ZipInfo) -> tuple[object, ...]:
+    names = (
+        "filename", "flag_bits", "compress_type", "CRC", "compress_size", "file_size",
+        "header_offset",
+    )  # fmt: skip
+    return tuple(getattr(info, name) for name in names)
+
+
+def same_as_zipfile(data: bytes) -> bool:
+    """Hold a directory against zipfile's, if it is plain; false if it is not."""
+    plain = _plain_directory(io.BytesIO(data))
+    if plain is None:
+        return False
+    infos = of_zipfile(data)
+    assert infos is not None
+    assert plain.names == tuple(infos)
+    assert [shown(plain[name]) for name in infos] == [shown(info) for info in infos.values()]
+    return True
+
+
+def test_the_directory_of_most_logs_of_inspect_is_plain() -> None:
+    plain = [same_as_zipfile(log.read_bytes()) for log in sorted(LOGS.rglob("*.eval"))]
+    assert sum(plain) > len(plain) / 2
+
+
+def test_a_plain_directory_is_what_zipfile_says() -> None:
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w") as made:
+        warnings.simplefilter("ignore")
+        for name in ("a", "b/c", "a", "d"):
+            made.writestr(name, name * 3)
+    data = file.getvalue()
+    assert same_as_zipfile(data)
+    dice = random.Random(5)
+    start = data.index(b"PK\1\2")
+    plain = 0
+    for _ in range(3000):
+        changed = bytearray(data)
+        for _ in range(dice.choice([1, 1, 3])):
+            changed[dice.randrange(start, len(data))] = dice.choice([0, 1, 32, 65, 255])
+        plain += same_as_zipfile(bytes(changed))
+    # The names, sizes and places of members may change, and it is still a directory.
+    assert 300 < plain < 2700
+
+
+@pytest.mark.parametrize("change", ["comment", "extra", "before", "name", "version"])
+def test_a_directory_that_is_not_plain_is_left_to_zipfile(change: str) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        info = zipfile.ZipInfo("ä" if change == "name" else "a")
+        info.comment = b"!" if change == "comment" else b""
+        info.extra = b"\xfe\xca\0\0" if change == "extra" else b""
+        if change == "version":
+            info.extract_version = info.create_version = 200
+        made.writestr(info, "text")
+    data = (b"before" if change == "before" else b"") + file.getvalue()
+    if change == "version":
+        assert _plain_directory(io.BytesIO(data)) is None
+        with pytest.raises(OSError, match="a damaged zip"):
+            ZipMembers(io.BytesIO(data))
+        return
+    assert not same_as_zipfile(data)
+    with ZipMembers(io.BytesIO(data)).opened(info.filename) as member:
+        assert member.read() == b"text"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -121,6 +122,28 @@ def test_other_programs_can_read_the_file(landing: Landing, row: dict[str, Any])
         "{'storage_version': 'v1.4.0'}",
         "{'storage_version': 'v1.0.0'}",
     )
+
+
+def test_tables_are_made_within_a_transaction_of_the_caller(landing: Landing) -> None:
+    with duckdb.connect(str(landing.database)) as connection:
+        connection.execute("begin transaction")
+        ensure_landing(connection)
+        connection.execute("rollback")
+        ensure_landing(connection)
+        assert connection.execute("from landing.attempts").fetchall() == []
+
+
+def test_another_connection_of_the_process_keeps_its_settings(
+    landing: Landing, row: dict[str, Any]
+) -> None:
+    landing.load(landing.lines(row))
+    threshold = "select current_setting('checkpoint_threshold')"
+    with duckdb.connect(str(landing.database)) as connection:
+        before = connection.execute(threshold).fetchall()
+        landing.load(landing.write("more.jsonl", json.dumps(row | {"attempt": 7})))
+        assert connection.execute(threshold).fetchall() == before
+        rows = connection.execute("select count(*) from landing.attempts").fetchall()
+    assert rows == [(2,)]
 
 
 def test_an_existing_database_keeps_its_tables(landing: Landing, row: dict[str, Any]) -> None:
