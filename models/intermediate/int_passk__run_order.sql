@@ -1,3 +1,6 @@
+{#- A run of unknown time comes first on every engine: they differ in where nulls sort. -#}
+{%- set in_order = 'partition by suite, agent order by is_timed, ordered_at, run_id' -%}
+
 with runs as (
   select *
   from {{ ref('int_passk__runs') }}
@@ -33,6 +36,13 @@ dated as (
   from runs
   inner join starts
     on runs.run_id = starts.run_id and runs.suite = starts.suite
+),
+
+timed as (
+  select
+    *,
+    case when ordered_at is null then 0 else 1 end as is_timed
+  from dated
 )
 
 select
@@ -43,6 +53,6 @@ select
   model,
   loaded_at,
   ordered_at,
-  lag(run_id) over (partition by suite, agent order by ordered_at, run_id) as previous_run_id,
-  lead(run_id) over (partition by suite, agent order by ordered_at, run_id) is null as is_latest
-from dated
+  lag(run_id) over ({{ in_order }}) as previous_run_id,
+  lead(run_id) over ({{ in_order }}) is null as is_latest
+from timed

@@ -97,7 +97,12 @@ ranked as (
     *,
     row_number() over (
       partition by public_suite, private_suite, public_run_id
-      order by private_source desc, ordered_at desc, private_run_id desc
+      order by
+        private_source desc,
+        {#- A run of unknown time is not the latest, wherever an engine sorts nulls. #}
+        case when ordered_at is null then 1 else 0 end,
+        ordered_at desc,
+        private_run_id desc
     ) as place
   from dated
 ),

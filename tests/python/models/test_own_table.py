@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from passk_py.freshness import unfinished_tables
 from passk_py.tables import open_tables
+from passk_py.validate import validate_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -420,6 +422,30 @@ def test_by_loaded_at_a_row_without_it_is_seen(consumer: Project) -> None:
     consumer.execute("insert into evals.log values ('other', 't', 1, true, null)")
     consumer.run({**MODEL, **BY_TIME})
     assert consumer.query("select run_id from passk_runs order by 1") == [("other",), ("r",)]
+
+
+def test_runs_of_unknown_time_come_before_all_others(consumer: Project) -> None:
+    """Whatever they are called, and wherever an engine would sort a null."""
+    build(
+        consumer,
+        "select run_id, suite, 'bot' as agent, 't' || t as task_id, 1 as attempt,"
+        " hash(run_id, suite, t) % 2 = 0 as passed, loaded_at"
+        " from unnest(['open', 'held out']) s(suite), range(12) x(t), (values"
+        " ('b old', timestamp '2026-01-01'), ('a new', timestamp '2026-02-01'),"
+        " ('y undated', null), ('z undated', null)) r(run_id, loaded_at)"
+        " where suite = 'held out' or run_id = 'z undated' or t < 10"
+        " union all select 'of the agent', 'open', 'bot', 't' || t, 1, true, null from range(12) x(t)",
+        {"passk_private_suites": [{"public": "open", "private": "held out"}]},
+    )
+    order = ["y undated", "z undated", "b old", "a new"]
+    assert consumer.query(
+        "select distinct baseline_run_id, candidate_run_id from passk_comparisons"
+        " where suite = 'held out' and k = 1 order by 1 desc"
+    ) == sorted(pairwise(order), reverse=True)
+    assert consumer.query(
+        "select private_run_id from passk_contamination where public_run_id = 'of the agent' and k = 1"
+    ) == [("a new",)]
+    assert validate_tables(consumer.database).examples == []
 
 
 def test_from_a_demo_to_a_landed_log_nothing_of_the_demo_is_left(
