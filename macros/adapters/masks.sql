@@ -262,9 +262,11 @@ from {{ relation }}
 where 1 = 0
 {%- endmacro %}
 
-{#- Excluded attempts leave holes in a mask, and places count without them. Where there is none, the bits are the places:
-    the sum of the numbers of the set bits follows from each of their binary digits. The others become lists. -#}
+{#- Excluded attempts leave holes in a mask, and places count without them. Few are excluded of most tasks, so one step after
+    the other closes the lowest hole, if there is one: what is above it moves down by one. Then the bits are the places, and
+    the sum of the numbers of the set bits follows from each of their binary digits. Masks with more holes become lists. -#}
 {% macro duckdb___mask_orders(relation, columns) -%}
+{%- set most_holes = 6 -%}
 with masks as (
   select
     {{ columns | join(', ') }},
@@ -275,21 +277,47 @@ with masks as (
   where pass_mask is not null
 ),
 
-whole as (
-  select {{ columns | join(', ') }}, pass_mask >> bit_count(lowest - 1) as passes
+shifted as (
+  select
+    {{ columns | join(', ') }},
+    pass_mask >> bit_count(lowest - 1) as passes,
+    counted >> bit_count(lowest - 1) as counted
   from masks
-  where ((counted + lowest) & counted) = 0
+),
+
+{% for hole in range(most_holes) -%}
+below_{{ hole }} as (
+  select
+    *,
+    counted & ~(counted + 1) as below
+  from {{ 'closed_' ~ (hole - 1) if hole else 'shifted' }}
+),
+
+closed_{{ hole }} as (
+  select
+    {{ columns | join(', ') }},
+    (passes & below) | ((passes >> 1) & ~below) as passes,
+    (counted & below) | ((counted >> 1) & ~below) as counted
+  from below_{{ hole }}
+),
+
+{% endfor -%}
+
+whole as (
+  select {{ columns | join(', ') }}, passes
+  from closed_{{ most_holes - 1 }}
+  where (counted & (counted + 1)) = 0
 ),
 
 holed as (
   select
     {{ columns | join(', ') }},
     [
-      cast((pass_mask >> place) & 1 as double) for place in range(cast(ceil(log2(counted)) as bigint) + 1)
+      cast((passes >> place) & 1 as double) for place in range(cast(ceil(log2(counted)) as bigint) + 1)
       if (counted >> place) & 1 = 1
     ] as verdicts
-  from masks
-  where ((counted + lowest) & counted) <> 0
+  from closed_{{ most_holes - 1 }}
+  where (counted & (counted + 1)) <> 0
 )
 
 select

@@ -147,3 +147,50 @@ variances as (
   group by differences.baseline_n, differences.candidate_n, differences.passes, differences.k
 )
 {%- endmacro %}
+
+
+{#- The SQL of int_passk__permutation_variances after its CTE `states`, the distinct (fewer_n, more_n, passes): rows (fewer_n,
+    more_n, passes, k, var_pass_at_k, var_pass_hat_k) in a CTE `results_by_state`, null where a run has n < k. Which of the two
+    runs has the fewer attempts does not matter to a square. -#}
+{% macro _pooled_variances_formulas(ks) -%}
+{#- Failures too: with them in the place of passes, the formula of pass^k is that of pass@k. #}
+pooled as (
+  select
+    fewer_n as baseline_n,
+    more_n as candidate_n,
+    passes
+  from states
+  union
+  select
+    fewer_n as baseline_n,
+    more_n as candidate_n,
+    fewer_n + more_n - passes as passes
+  from states
+),
+
+{{ passk._permuted_outcomes() }},
+
+{{ passk._permutation_variances(ks) }},
+
+results_by_state as (
+  select
+    states.fewer_n,
+    states.more_n,
+    states.passes,
+    grid.k,
+    of_failures.variance as var_pass_at_k,
+    of_passes.variance as var_pass_hat_k
+  from states
+  cross join grid
+  left join variances as of_passes
+    on states.fewer_n = of_passes.baseline_n
+    and states.more_n = of_passes.candidate_n
+    and states.passes = of_passes.passes
+    and grid.k = of_passes.k
+  left join variances as of_failures
+    on states.fewer_n = of_failures.baseline_n
+    and states.more_n = of_failures.candidate_n
+    and states.fewer_n + states.more_n - states.passes = of_failures.passes
+    and grid.k = of_failures.k
+)
+{%- endmacro %}

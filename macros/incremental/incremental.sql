@@ -215,19 +215,20 @@ select *
 {%- endmacro %}
 
 
-{#- What is to be done with a table of formulas over the distinct (n, c): `is_done` if nothing; else the query `new_states` of
+{#- What is to be done with a table of formulas over distinct counts: `is_done` if nothing; else the query `new_states` of
     those to make, and whether they come to the others. A state never changes, so a full refresh has nothing to refresh;
     other formulas make all of them anew. Most increments bring no new state, and formulas cost more to plan than to
-    compute. -#}
-{% macro _state_plan(formulas, counts, least_n=0) -%}
+    compute. `counted` is a query of the distinct `keys`; a table with several rows for each says by `known_where` which one
+    it has in any case. -#}
+{% macro _state_plan(formulas, counted, keys=['n', 'c'], known_where='1 = 1') -%}
   {%- set built_with = passk._version() ~ '/' ~ local_md5(formulas) -%}
   {%- set is_increment = passk._is_increment()
     and not passk._any_row('select 1 from ' ~ this ~ ' where built_with <> ' ~ passk._quoted(built_with)) -%}
-  {%- set counted = 'select distinct n, c from ' ~ counts -%}
-  {%- if least_n -%}
-    {%- set counted = counted ~ ' where n >= ' ~ least_n -%}
+  {%- set new_states = counted -%}
+  {%- if is_increment -%}
+    {%- set new_states = counted ~ ' ' ~ dbt.except() ~ ' select ' ~ keys | join(', ') ~ ' from ' ~ this
+      ~ ' where ' ~ known_where -%}
   {%- endif -%}
-  {%- set new_states = counted ~ ' ' ~ dbt.except() ~ ' select n, c from ' ~ this if is_increment else counted -%}
   {{ return({
     'is_done': is_increment and not passk._any_row(new_states),
     'is_increment': is_increment,
@@ -237,11 +238,10 @@ select *
 {%- endmacro %}
 
 
-{#- The SQL of a table of formulas over the distinct (n, c). `formulas` are CTEs after one `states`, the last of them named by
-    `results`; `more_formulas` is what else the table is made anew for. The (n, c) are those of the relation `counts` with n of at
-    least `least_n`. -#}
-{% macro _state_table(formulas, counts, results='results', more_formulas='', least_n=0) -%}
-{%- set plan = passk._state_plan(formulas ~ more_formulas, counts, least_n) -%}
+{#- The SQL of a table of formulas over distinct counts, told apart by `keys`, as the query `counted` gives them. `formulas` are
+    CTEs after one `states`, the last of them named by `results`; `more_formulas` is what else the table is made anew for. -#}
+{% macro _state_table(formulas, counted, results='results', more_formulas='', keys=['n', 'c'], known_where='1 = 1') -%}
+{%- set plan = passk._state_plan(formulas ~ more_formulas, counted, keys, known_where) -%}
 {%- if plan.is_done -%}
 {{ passk._nothing_new() }}
 {%- else -%}
@@ -257,6 +257,16 @@ select
 from {{ results }}
 {{ passk._more_rows() if plan.is_increment }}
 {%- endif -%}
+{%- endmacro %}
+
+
+{#- The distinct (n, c) of a relation, those with n of at least `least_n`. -#}
+{% macro _distinct_states(counts, least_n=0) -%}
+select distinct n, c
+from {{ counts }}
+{%- if least_n %}
+where n >= {{ least_n }}
+{%- endif %}
 {%- endmacro %}
 
 

@@ -13,30 +13,15 @@
 {%- set ks = passk._setting('passk_ks') %}
 {%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 {%- set critical = passk.normal_quantile() %}
-{%- set most = passk._most_numbered() %}
 {#- Of the differences and two more, +1 and -1. #}
 {%- set padded_error -%}
 sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2))
 {%- endset %}
-{%- set permutable -%}
-  passes > 0 and failures > 0
-    and baseline_n > 0 and baseline_n <= {{ most }} and candidate_n > 0 and candidate_n <= {{ most }}
-{%- endset %}
 
-{#- A declared run that the log does not have leaves its side without a row. #}
 {%- set wanted %}
-  select
-    {% for key in keys %}pairs.{{ key }}, {% endfor %}
-    case
-      when baselines.loaded_at is null or candidates.loaded_at > baselines.loaded_at then candidates.loaded_at
-      else baselines.loaded_at
-    end as loaded_at,
-    cast(coalesce(baselines.task_rows, 0) + coalesce(candidates.task_rows, 0) as {{ bigint }}) as log_rows
-  from {{ ref('int_passk__pairs') }} as pairs
-  left join {{ ref('int_passk__runs') }} as baselines
-    on pairs.baseline_run_id = baselines.run_id and pairs.suite = baselines.suite
-  left join {{ ref('int_passk__runs') }} as candidates
-    on pairs.candidate_run_id = candidates.run_id and pairs.suite = candidates.suite
+  select {{ keys | join(', ') }}, loaded_at, log_rows
+  from {{ ref('int_passk__pair_states') }}
+  where baseline_n is null and candidate_n is null
 {%- endset %}
 {%- set known = 'select distinct ' ~ keys | join(', ') ~ ', loaded_at, log_rows from ' ~ this %}
 {#- Of anyone's own table it is known that runs have changed, not which pairs: there all are compared again. #}
@@ -68,31 +53,21 @@ pairs as (
     on wanted_pairs.candidate_run_id = candidates.run_id and wanted_pairs.suite = candidates.suite
 ),
 
-counts as (
-  select
-    run_id,
-    suite,
-    task_id,
-    n,
-    c
-  from {{ ref('int_passk__task_counts') }}
-  where
-    slice_name = 'all'
-    and attempts > 0
-    and {{ passk._is_among(plan, 'run_id', ['baseline_run_id', 'candidate_run_id']) }}
+grid as (
+  {{ passk._ks_rows(ks) }}
 ),
 
-{# From here on the cost is that of the distinct counts of a pair, not of its tasks. #}
 histogram as (
   select
-    pair_number,
-    baseline_n,
-    baseline_c,
-    candidate_n,
-    candidate_c,
-    cast(count(*) as {{ bigint }}) as tasks
-  from ({{ passk._pair_tasks() }}) as pair_tasks
-  group by pair_number, baseline_n, baseline_c, candidate_n, candidate_c
+    pairs.pair_number,
+    pair_states.baseline_n,
+    pair_states.baseline_c,
+    pair_states.candidate_n,
+    pair_states.candidate_c,
+    pair_states.tasks
+  from pairs
+  inner join {{ ref('int_passk__pair_states') }} as pair_states
+    on {{ passk._same_keys(keys, 'pairs', 'pair_states') }}
 ),
 
 totals as (
@@ -110,90 +85,108 @@ common as (
   select
     *,
     baseline_c + candidate_c as passes,
-    baseline_n + candidate_n - baseline_c - candidate_c as failures
+    baseline_n + candidate_n - baseline_c - candidate_c as failures,
+    case when baseline_n < candidate_n then baseline_n else candidate_n end as fewer_n,
+    case when baseline_n < candidate_n then candidate_n else baseline_n end as more_n
   from histogram
   where baseline_n is not null and candidate_n is not null
 ),
 
-{# Failures too: with them in the place of passes, the formula of pass^k is that of pass@k. #}
-pooled as (
-  select
-    baseline_n,
-    candidate_n,
-    passes
-  from common
-  where {{ permutable }}
-  union
-  select
-    baseline_n,
-    candidate_n,
-    failures as passes
-  from common
-  where {{ permutable }}
-),
-
-{{ passk._permuted_outcomes() }},
-
-{{ passk._permutation_variances(ks) }},
-
+{# Joined from the left, because engines that choose an order themselves may begin with all states times all states. Every
+    count has its state; tasks with n below every k have no k here, and are in no sum that is asked for. #}
 estimated as (
   select
-    common.*,
+    common.pair_number,
+    common.tasks,
+    common.passes > 0 and common.failures > 0 as is_informative,
     baselines.k,
     {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
     baselines.{{ metric }} as baseline_{{ metric }},
     candidates.{{ metric }} as candidate_{{ metric }},
+    candidates.{{ metric }} - baselines.{{ metric }} as difference_{{ metric }},
     {%- endfor %}
-    baselines.pass_rate as baseline_rate,
-    candidates.pass_rate as candidate_rate
+    candidates.pass_rate - baselines.pass_rate as rate_difference
   from common
-  inner join {{ ref('int_passk__states') }} as baselines
-    on common.baseline_n = baselines.n and common.baseline_c = baselines.c
-  inner join {{ ref('int_passk__states') }} as candidates
+  left join {{ ref('int_passk__states') }} as baselines
+    on common.baseline_n = baselines.n
+    and common.baseline_c = baselines.c
+    and common.baseline_n >= baselines.k
+    and common.candidate_n >= baselines.k
+  left join {{ ref('int_passk__states') }} as candidates
     on common.candidate_n = candidates.n and common.candidate_c = candidates.c and baselines.k = candidates.k
 ),
 
-by_metric as (
-  {%- for metric, permuted in [('pass_at_k', 'failures'), ('pass_hat_k', 'passes')] %}
-  select
-    estimated.pair_number,
-    '{{ metric }}' as metric,
-    estimated.k,
-    estimated.tasks,
-    estimated.passes > 0 and estimated.failures > 0 as is_informative,
-    estimated.baseline_{{ metric }} as baseline,
-    estimated.candidate_{{ metric }} as candidate,
-    estimated.candidate_{{ metric }} - estimated.baseline_{{ metric }} as difference,
-    estimated.candidate_rate - estimated.baseline_rate as rate_difference,
-    case when estimated.passes > 0 and estimated.failures > 0 then variances.variance else 0 end as variance
-  from estimated
-  left join variances
-    on estimated.baseline_n = variances.baseline_n
-    and estimated.candidate_n = variances.candidate_n
-    and estimated.{{ permuted }} = variances.passes
-    and estimated.k = variances.k
-  where estimated.baseline_n >= estimated.k and estimated.candidate_n >= estimated.k
-  {{- '\n  union all' if not loop.last }}
-  {%- endfor %}
-),
-
 {# Sums of squares cancel little here: to those of the differences come 1 and 1 of the pseudo-tasks. #}
-summed as (
+sums as (
   select
     pair_number,
-    metric,
     k,
     cast(sum(tasks) as {{ bigint }}) as eligible_tasks,
     cast(sum(case when is_informative then tasks else 0 end) as {{ bigint }}) as informative_tasks,
-    cast(sum(case when variance > 0 then tasks else 0 end) as {{ bigint }}) as deciding_tasks,
-    sum(tasks * baseline) / sum(tasks) as baseline,
-    sum(tasks * candidate) / sum(tasks) as candidate,
-    sum(tasks * difference) as sum_difference,
-    sum(tasks * difference * difference) as sum_squares,
-    sum(tasks * rate_difference) / sum(tasks) as rate_difference,
-    case when count(variance) = count(*) then sum(tasks * variance) end as sum_variance
-  from by_metric
-  group by pair_number, metric, k
+    {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
+    sum(tasks * baseline_{{ metric }}) / sum(tasks) as baseline_{{ metric }},
+    sum(tasks * candidate_{{ metric }}) / sum(tasks) as candidate_{{ metric }},
+    sum(tasks * difference_{{ metric }}) as sum_difference_{{ metric }},
+    sum(tasks * difference_{{ metric }} * difference_{{ metric }}) as sum_squares_{{ metric }},
+    {%- endfor %}
+    sum(tasks * rate_difference) / sum(tasks) as rate_difference
+  from estimated
+  group by pair_number, k
+),
+
+{# The variances know of the passes only how many both runs have together, and not which run has the fewer attempts. #}
+pooled as (
+  select
+    pair_number,
+    fewer_n,
+    more_n,
+    passes,
+    sum(tasks) as tasks
+  from common
+  where passes > 0 and failures > 0
+  group by pair_number, fewer_n, more_n, passes
+),
+
+permuted as (
+  select
+    pooled.pair_number,
+    variances.k,
+    {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
+    cast(sum(case when variances.var_{{ metric }} > 0 then pooled.tasks else 0 end) as {{ bigint }})
+      as deciding_tasks_{{ metric }},
+    sum(pooled.tasks * variances.var_{{ metric }}) as sum_variance_{{ metric }},
+    {%- endfor %}
+    cast(sum(pooled.tasks) as {{ bigint }}) as known_tasks
+  from pooled
+  inner join {{ ref('int_passk__permutation_variances') }} as variances
+    on pooled.fewer_n = variances.fewer_n and pooled.more_n = variances.more_n and pooled.passes = variances.passes
+  where pooled.fewer_n >= variances.k
+  group by pooled.pair_number, variances.k
+),
+
+summed as (
+  {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
+  select
+    sums.pair_number,
+    '{{ metric }}' as metric,
+    sums.k,
+    sums.eligible_tasks,
+    sums.informative_tasks,
+    coalesce(permuted.deciding_tasks_{{ metric }}, 0) as deciding_tasks,
+    sums.baseline_{{ metric }} as baseline,
+    sums.candidate_{{ metric }} as candidate,
+    sums.sum_difference_{{ metric }} as sum_difference,
+    sums.sum_squares_{{ metric }} as sum_squares,
+    sums.rate_difference,
+    case
+      when coalesce(permuted.known_tasks, 0) = sums.informative_tasks
+        then coalesce(permuted.sum_variance_{{ metric }}, 0)
+    end as sum_variance
+  from sums
+  left join permuted
+    on sums.pair_number = permuted.pair_number and sums.k = permuted.k
+  {{- '\n  union all' if not loop.last }}
+  {%- endfor %}
 ),
 
 metrics as (

@@ -14,7 +14,20 @@
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 
-{%- set wanted = passk._wanted_runs(passk._setting('passk_diagnostics')) %}
+{#- Of a run with kept attempts, what they were read of. #}
+{%- set wanted %}
+  select
+    wanted_runs.run_id,
+    wanted_runs.suite,
+    coalesce(kept_runs.loaded_at, wanted_runs.loaded_at) as loaded_at,
+    coalesce(kept_runs.log_rows, wanted_runs.log_rows) as log_rows
+  from ({{ passk._wanted_runs(passk._setting('passk_diagnostics')) }}) as wanted_runs
+  left join {{ ref('int_passk__read_attempts') }} as kept_runs
+    on
+      wanted_runs.run_id = kept_runs.run_id
+      and wanted_runs.suite = kept_runs.suite
+      and kept_runs.task_id = ''
+{%- endset %}
 {%- set known = 'select run_id, suite, loaded_at, log_rows from ' ~ this %}
 {%- set plan = passk._plan(keys, wanted, known) %}
 
@@ -29,6 +42,15 @@
   }) %}
 {%- endfor %}
 {%- set parts = [] %}
+{#- Most logs have no run that is so large. #}
+{%- set kept_attempts = ref('int_passk__read_attempts') %}
+{%- set has_kept = passk._may_have_rows(kept_attempts) %}
+{#- Asked for first, because engines look through the log for no run at all. #}
+{%- set has_reread = not has_kept or passk._may_have_rows(
+  kept_attempts,
+  'exists (select 1 from (' ~ passk._to_make(keys, wanted, plan) ~ ') as runs where not exists (select 1 from '
+  ~ kept_attempts ~ ' as kept where kept.run_id = runs.run_id and kept.suite = runs.suite and kept.task_id = \'\'))'
+) %}
 
 with runs as (
   {{ passk._to_make(keys, wanted, plan) }}
@@ -47,108 +69,53 @@ run_tasks as (
 ),
 
 {% if has.values() | select | list -%}
-{# What is wrong with a log is wrong in many of its tasks, so that some thousands of attempts are enough: those of the tasks
-    whose digests come first, because any other order may go by what the tasks are. #}
-run_sizes as (
+{% if has_kept -%}
+kept_runs as (
   select
-    {{ run }},
-    sum(n) as attempts
+    kept.run_id,
+    kept.suite,
+    kept.read_tasks
+  from {{ ref('int_passk__read_attempts') }} as kept
+  inner join runs
+    on kept.run_id = runs.run_id and kept.suite = runs.suite
+  where kept.task_id = ''
+),
+
+{% if has_reread -%}
+reread_tasks as (
+  select run_tasks.*
   from run_tasks
-  group by {{ run }}
+  left join kept_runs
+    on run_tasks.run_id = kept_runs.run_id and run_tasks.suite = kept_runs.suite
+  where kept_runs.run_id is null
 ),
 
-digests as (
-  select
-    run_tasks.run_id,
-    run_tasks.suite,
-    run_tasks.task_id,
-    run_tasks.n,
-    {{ dbt.hash('run_tasks.task_id') }} as digest
-  from run_tasks
-  inner join run_sizes
-    on run_tasks.run_id = run_sizes.run_id and run_tasks.suite = run_sizes.suite
-  where run_sizes.attempts > {{ passk._most_read_attempts() }}
-),
+{% endif -%}
+{% endif -%}
 
-{# Counted by the first characters of their digests, so that only the tasks that may be read have to be sorted. #}
-slots as (
-  select
-    {{ run }},
-    substring(digest, 1, 2) as slot,
-    sum(n) as attempts,
-    count(*) as tasks
-  from digests
-  group by {{ run }}, substring(digest, 1, 2)
-),
+{% if has_reread -%}
+{{ passk._read_tasks('reread_tasks' if has_kept else 'run_tasks') }},
 
-slot_sums as (
-  select
-    {{ run }},
-    slot,
-    sum(attempts) over (partition by {{ run }} order by slot rows unbounded preceding) as attempts,
-    sum(tasks) over (partition by {{ run }} order by slot rows unbounded preceding) as tasks
-  from slots
-),
-
-last_slots as (
-  select
-    {{ run }},
-    min(case
-      when attempts > {{ passk._most_read_attempts() }} and tasks >= {{ passk._least_read_tasks() }} then slot
-    end) as slot
-  from slot_sums
-  group by {{ run }}
-),
-
-ranked_tasks as (
-  select
-    digests.run_id,
-    digests.suite,
-    digests.task_id,
-    digests.n,
-    row_number() over (
-      partition by digests.run_id, digests.suite
-      order by digests.digest, digests.task_id
-    ) as place
-  from digests
-  inner join last_slots
-    on digests.run_id = last_slots.run_id and digests.suite = last_slots.suite
-  where last_slots.slot is null or substring(digests.digest, 1, 2) <= last_slots.slot
-),
-
-placed_tasks as (
-  select
-    {{ task }},
-    place,
-    sum(n) over (partition by {{ run }} order by place rows unbounded preceding) as attempts
-  from ranked_tasks
-),
-
-read_tasks as (
-  select {{ task }}
-  from placed_tasks
-  where attempts <= {{ passk._most_read_attempts() }} or place <= {{ passk._least_read_tasks() }}
-  union all
-  select
-    run_tasks.run_id,
-    run_tasks.suite,
-    run_tasks.task_id
-  from run_tasks
-  inner join run_sizes
-    on run_tasks.run_id = run_sizes.run_id and run_tasks.suite = run_sizes.suite
-  where run_sizes.attempts <= {{ passk._most_read_attempts() }}
-),
+{% endif -%}
 
 read_counts as (
+  {%- if has_reread %}
   select
     {{ run }},
     cast(count(*) as {{ bigint }}) as read_tasks
   from read_tasks
   group by {{ run }}
+  {%- endif %}
+  {{ 'union all' if has_reread and has_kept }}
+  {%- if has_kept %}
+  select {{ run }}, read_tasks
+  from kept_runs
+  {%- endif %}
 ),
 
-{# By one column first, which is cheap and leaves few to compare by all three. #}
 attempts as (
+  {%- if has_reread %}
+  {#- By one column first, which is cheap and leaves few to compare by all three. #}
   select
     attempts.run_id,
     attempts.suite,
@@ -156,7 +123,7 @@ attempts as (
     attempts.seed,
     attempts.output_hash,
     attempts.started_at,
-    case when attempts.outcome = 'passed' then 1 else 0 end as passed
+    {{ passk._passed('attempts') }} as passed
   from {{ ref('int_passk__attempts') }} as attempts
   inner join read_tasks
     on attempts.run_id = read_tasks.run_id
@@ -166,6 +133,22 @@ attempts as (
     attempts.outcome <> 'excluded'
     and attempts.task_id in (select kept.task_id from read_tasks as kept)
     and {{ passk._is_among(plan, 'attempts.run_id') }}
+  {%- endif %}
+  {{ 'union all' if has_reread and has_kept }}
+  {%- if has_kept %}
+  select
+    kept.run_id,
+    kept.suite,
+    kept.task_id,
+    kept.seed,
+    kept.output_hash,
+    kept.started_at,
+    kept.passed
+  from {{ ref('int_passk__read_attempts') }} as kept
+  inner join runs
+    on kept.run_id = runs.run_id and kept.suite = runs.suite
+  where kept.task_id <> ''
+  {%- endif %}
 ),
 
 {% endif -%}

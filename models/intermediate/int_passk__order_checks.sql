@@ -342,11 +342,27 @@ number_sets as (
   group by {{ run }}, counted_mask, n
 ),
 
+{# Only the sets that are in as many tasks as any have to be sorted. #}
+most_tasks as (
+  select
+    {{ run }},
+    max(tasks) as tasks
+  from number_sets
+  group by {{ run }}
+),
+
 ranked_sets as (
   select
-    *,
-    row_number() over (partition by {{ run }} order by tasks desc, n desc, counted_mask asc) as place
+    number_sets.*,
+    row_number() over (
+      partition by number_sets.run_id, number_sets.suite
+      order by number_sets.n desc, number_sets.counted_mask asc
+    ) as place
   from number_sets
+  inner join most_tasks
+    on number_sets.run_id = most_tasks.run_id
+    and number_sets.suite = most_tasks.suite
+    and number_sets.tasks = most_tasks.tasks
 ),
 
 most_common_set as (

@@ -493,6 +493,85 @@ def test_a_large_run_is_read_in_part(project: Project) -> None:
     assert differences(project, log_of(project)) == []
 
 
+READ: Final = ("int_passk__read_attempts", "int_passk__copy_checks")
+
+
+def test_kept_attempts_of_a_large_run_are_those_of_a_full_refresh(project: Project) -> None:
+    def land(what: str, day: int) -> None:
+        project.execute(f"""
+            insert into landing.attempts by name
+            select
+              'large' as run_id, 's' as suite, 'task ' || task as task_id, attempt,
+              case when hash(task, attempt) % 9 = 0 then 'excluded' when hash(task, attempt) % 2 = 0 then 'passed'
+                else 'failed' end as outcome,
+              hash(task, attempt) % 1000 as seed, md5(attempt::varchar || task % 7) as output_hash,
+              timestamp '2026-05-01' + to_seconds(attempt) as started_at,
+              timestamp '2026-05-01' + to_days({day}) as loaded_at
+            from range(2600) as tasks (task) cross join range(1, 121) as attempts (attempt)
+            where {what}
+        """)
+
+    def remove(what: str, day: int) -> None:
+        project.execute(
+            "insert into landing.removed_tasks by name select distinct run_id, suite, task_id,"
+            f" timestamp '2026-05-01' + to_days({day}) as removed_at from landing.attempts where {what}",
+            f"delete from landing.attempts where {what}",
+        )
+
+    def held() -> list[list[Any]]:
+        # Sums of floats depend on their order.
+        return [
+            [
+                [float(f"{value:.12g}") if isinstance(value, float) else value for value in row]
+                for row in project.query(
+                    f"select * exclude (built_with) from {project.relation(table)} order by all"
+                )
+            ]
+            for table in READ
+        ]
+
+    def kept(start: int, count: int) -> str:
+        """Give some of the tasks that are read, as a condition."""
+        table = project.relation("int_passk__read_attempts")
+        query = f"select distinct task_id from {table} where task_id <> '' order by 1"
+        names = [name for (name,) in project.query(query)][start : start + count]
+        assert len(names) == count
+        return "task_id in ('" + "', '".join(names) + "')"
+
+    def step(kept_rows: bool = True) -> None:
+        project.run(select=("config.materialized:passk_incremental",))
+        found = held()
+        assert bool(found[0]) == kept_rows
+        project.run(select=READ, full_refresh=True)
+        assert held() == found
+
+    land("task < 2500 and attempt <= 100", 0)
+    project.run()
+    read = project.query(f"select count(*) from {project.relation('int_passk__read_attempts')}")
+    assert 19_000 < read[0][0] <= 20_001
+    land("task % 50 = 0 and task < 2500 and attempt > 100", 1)
+    step()
+    # Tasks that go make room for others, which were not read before.
+    remove(kept(5, 2), 2)
+    remove(f"attempt = 3 and {kept(20, 3)}", 3)
+    step()
+    # A copy with another seed, and the end of one of the two.
+    project.execute(
+        "insert into landing.attempts by name select * replace (seed + 1 as seed,"
+        f" timestamp '2026-05-06' as loaded_at) from landing.attempts where attempt = 7 and {kept(9, 1)}"
+    )
+    land("task >= 2500", 6)
+    step()
+    remove("loaded_at = timestamp '2026-05-06'", 7)
+    step()
+    # As many attempts go as come.
+    remove("attempt = 5", 8)
+    land("attempt = 5 and task < 2500", 9)
+    step()
+    remove("attempt > 40", 10)
+    step(kept_rows=False)
+
+
 def test_only_the_changed_run_is_made_again(project: Project) -> None:
     chance = random.Random(3)
     project.land(rows_of("a", independent(chance)) + in_sessions(chance, 1.0, "b"))
