@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["WORDS", "Words"]
+__all__ = ["UNKNOWN", "VERDICTS", "WORDS", "Words"]
+
+UNKNOWN: Final = ("insufficient", "not_applicable")
+"""The verdicts of what a log can't tell: too little of it, or not this log."""
+
+VERDICTS: Final = ("warning", "ok", *UNKNOWN)
+"""All verdicts, what a reader needs first in front."""
 
 
 @dataclass(frozen=True, slots=True)

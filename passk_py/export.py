@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from passk_py.errors import PasskError
 from passk_py.files import drafted
 from passk_py.public_tables import Filters, PublicTable, filters_of, public_table
-from passk_py.sql_text import quote
+from passk_py.sql_text import io_reason, quote
 from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _said_of_targets(output: str | Path, drafts: Mapping[Path, Path]) -> Iterato
             f"{where} can't be written: {error.strerror or error}.", hint=hint
         ) from error
     except duckdb.IOException as error:
-        text = str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
+        text = io_reason(error)
         where = output
         for target, draft in drafts.items():
             if str(draft) in text:

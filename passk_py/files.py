@@ -6,11 +6,13 @@ import secrets
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from passk_py.errors import PasskError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["drafted"]
+__all__ = ["drafted", "write_report"]
 
 
 @contextmanager
@@ -45,3 +47,26 @@ def drafted(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def write_report(path: Path, report: str | bytes) -> None:
+    """Write a report whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file to write, or to write anew.
+    report
+        What it holds: text, which is written as UTF-8, or bytes.
+
+    Raises
+    ------
+    PasskError
+        If the file can't be written.
+    """
+    content = report.encode() if isinstance(report, str) else report
+    try:
+        with drafted(path) as draft:
+            draft.write_bytes(content)
+    except OSError as error:
+        raise PasskError(f"{path} can't be written: {error.strerror}.") from error

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "KNOWN_TABLES",
     "OPTIONAL_TABLES",
     "PUBLIC_TABLES",
     "Filters",
@@ -172,6 +173,9 @@ OPTIONAL_TABLES: Final = (
 )
 """Public tables that are there only if a var asks for them."""
 
+KNOWN_TABLES: Final = (*PUBLIC_TABLES, *OPTIONAL_TABLES)
+"""Every public table, whether or not a build makes it by itself."""
+
 
 def public_table(name: str) -> PublicTable:
     """Find a public table by its name.
@@ -191,11 +195,10 @@ def public_table(name: str) -> PublicTable:
     PasskError
         If no public table has that name.
     """
-    known = (*PUBLIC_TABLES, *OPTIONAL_TABLES)
-    for table in known:
+    for table in KNOWN_TABLES:
         if table.name == name:
             return table
-    names = ", ".join(table.name for table in known)
+    names = ", ".join(table.name for table in KNOWN_TABLES)
     raise PasskError(f"There is no public table '{name}'.", hint=f"The tables are {names}.")
 
 

@@ -9,14 +9,14 @@ import shutil
 import stat
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from passk_py.errors import InUseError, PasskError
-from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES, PublicTable, public_table
-from passk_py.sql_text import identifier, quote
+from passk_py.public_tables import PUBLIC_TABLES, PublicTable, public_table
+from passk_py.sql_text import identifier, io_reason, quote
 from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
@@ -168,15 +168,10 @@ def publish(
             _replace_parquet(draft, folder, copy.copy_id)
         if "duckdb" in kinds:
             _replace_database(draft, folder)
-    return PublishedCopy(
-        copy.copy_id,
-        copy.published_at,
-        folder / DATABASE if "duckdb" in kinds else None,
-        folder / PARQUET if "parquet" in kinds else None,
-        copy.rows,
-        copy.runs,
-        copy.newest_loaded_at,
-        copy.landed_since_build,
+    return replace(
+        copy,
+        database=folder / DATABASE if "duckdb" in kinds else None,
+        parquet=folder / PARQUET if "parquet" in kinds else None,
     )
 
 
@@ -214,7 +209,7 @@ def _said_of(folder: Path, source: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         raise PasskError(f"{folder} can't be written: {reason}.", hint=_HINT) from error
     except duckdb.IOException as error:
-        text = str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
+        text = io_reason(error)
         if _DRAFTS not in text:
             raise
         text = re.sub(rf"{re.escape(_DRAFTS)}[0-9a-f]+[/\\]", "", text)
@@ -349,22 +344,11 @@ def _chosen(tables: Tables, left_out: set[str]) -> list[PublicTable]:
             "are of different states of the log.",
             hint="Run `passk build`, then publish.",
         )
-    built = [*PUBLIC_TABLES, *(table for table in OPTIONAL_TABLES if tables.find(table.name))]
-    return [table for table in built if table.name not in left_out]
+    return [table for table in tables.public() if table.name not in left_out]
 
 
-@dataclass(frozen=True, slots=True)
-class _Copied:
-    copy_id: str
-    published_at: datetime
-    rows: dict[str, int]
-    runs: int
-    newest_loaded_at: datetime | None
-    landed_since_build: int
-
-
-def _copy(tables: Tables, chosen: Sequence[PublicTable], draft: Path) -> _Copied:
-    """Write the tables to a new DuckDB file, and what there is to say of them."""
+def _copy(tables: Tables, chosen: Sequence[PublicTable], draft: Path) -> PublishedCopy:
+    """Write the tables to a new DuckDB file, and what there is to say of them but where it is."""
     from passk_py.freshness import pending_changes
     from passk_py.project import version
 
@@ -390,7 +374,7 @@ def _copy(tables: Tables, chosen: Sequence[PublicTable], draft: Path) -> _Copied
         )
         for statement in _comments(tables, chosen, schema):
             tables.rows(statement)
-    return _Copied(copy_id, now, rows, int(runs), newest, pending)
+    return PublishedCopy(copy_id, now, None, None, rows, int(runs), newest, pending)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["identifier", "quote", "slice_sql"]
+__all__ = ["identifier", "io_reason", "quote", "slice_sql"]
 
 
 def quote(text: str) -> str:
@@ -25,6 +25,17 @@ def identifier(name: str) -> str:
     '"an ""id"" column"'
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def io_reason(error: Exception) -> str:
+    r"""Take from what DuckDB says of a file what a person needs of it.
+
+    Examples
+    --------
+    >>> io_reason(OSError("IO Error: No space left on device.\nSee the manual"))
+    'No space left on device'
+    """
+    return str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
 
 
 def slice_sql(name: str, expression: str | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_py.errors import InUseError, PasskError
 from passk_py.public_tables import (
-    OPTIONAL_TABLES,
+    KNOWN_TABLES,
     Filters,
     PublicTable,
     filters_of,
@@ -93,7 +93,7 @@ class Tables:
             If it is not there.
         """
         found = self.find(name)
-        var = next((table.var for table in OPTIONAL_TABLES if table.name == name), "")
+        var = next((table.var for table in KNOWN_TABLES if table.name == name), "")
         if found is None and var:
             raise PasskError(
                 f"{self.database} has no table {name}: it is made where the var {var} is set.",
@@ -105,6 +105,10 @@ class Tables:
                 hint="Run `passk build`; before that, `passk load FILE` if no log is in yet.",
             )
         return found
+
+    def public(self) -> list[PublicTable]:
+        """Give the public tables that the vars of the build ask for."""
+        return [table for table in KNOWN_TABLES if not table.var or self.find(table.name)]
 
     def columns(self, name: str) -> dict[str, str]:
         """Give the columns of a public table, in order, with their types."""

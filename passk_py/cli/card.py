@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.options import common_options, database_option, examples, outputs_option
 from passk_py.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = ["command"]
 
-_ENDINGS: Final = (".md", ".json")
-
-
-def _check_endings(
-    _context: click.Context, _parameter: click.Parameter, outputs: Sequence[Path]
-) -> Sequence[Path]:
-    for path in outputs:
-        if path.suffix.lower() not in _ENDINGS:
-            raise click.BadParameter(f"{path} ends neither in .md nor in .json.")
-    return outputs
+_KINDS: Final = {".md": "Markdown", ".json": "JSON"}
 
 
 @click.command(
@@ -44,15 +35,7 @@ def _check_endings(
     metavar="TEXT",
     help="Why the deployment k is what it is. The tables can't know it.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    callback=_check_endings,
-    help="A file that ends in .md or .json; give both for both.",
-)
+@outputs_option(_KINDS, "A file that ends in .md or .json; give both for both.")
 @common_options
 @pass_session
 def command(
@@ -69,7 +52,7 @@ def command(
     pass^k stands beside pass@1 everywhere, k beside why it is this k, and what the log does not
     record is said not to be recorded. All numbers are those of the public tables.
     """
-    from passk_py.gates.reports import write_report
+    from passk_py.files import write_report
     from passk_py.model_card import card
 
     made = card(run, suite=suite, database=database, k_reason=k_reason)
@@ -79,7 +62,7 @@ def command(
     session.result(made.facts)
     for path in outputs:
         write_report(path, made.json() if path.suffix.lower() == ".json" else made.markdown())
-        session.say(f"{path}: {'JSON' if path.suffix.lower() == '.json' else 'Markdown'}")
+        session.say(f"{path}: {_KINDS[path.suffix.lower()]}")
     if not outputs and not session.as_json:
         click.echo(made.markdown(), nl=False)
     return 0

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as ET
 
 from passk_py.errors import PasskError
-from passk_py.files import drafted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +21,6 @@ __all__ = [
     "markdown",
     "settling",
     "title",
-    "write_report",
 ]
 
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
@@ -188,21 +186,6 @@ def count(rows: Sequence[Row]) -> str:
         f"{passed} pass{'es' if passed == 1 else ''}, {failed} fail{'s' if failed == 1 else ''}, "
         f"{unknown} {'is' if unknown == 1 else 'are'} inconclusive."
     )
-
-
-def write_report(path: Path, text: str) -> None:
-    """Write a report whole or not at all.
-
-    Raises
-    ------
-    PasskError
-        If the file can't be written.
-    """
-    try:
-        with drafted(path) as draft:
-            draft.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PasskError(f"{path} can't be written: {error.strerror}.") from error
 
 
 def append_step_summary(text: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.answer.words import no_such, plain
+from passk_py.answer.words import TASK_CLASSES, as_part, no_such, plain
+from passk_py.diagnostic_words import UNKNOWN, VERDICTS, WORDS
 from passk_py.errors import PasskError
 from passk_py.sql_text import quote
 
@@ -437,8 +438,7 @@ def _counted(tables: Tables, table: str, where: str, column: str, called: str) -
 
 def _tasks(tables: Tables, where: str, k: int) -> Row:
     table = tables.require("passk_tasks")
-    kinds = ("consistent", "flaky", "incapable", "unknown")
-    counts = ", ".join(f"count(*) filter (where task_class = '{kind}')" for kind in kinds)
+    counts = ", ".join(f"count(*) filter (where task_class = '{kind}')" for kind in TASK_CLASSES)
     found = tables.rows(
         f"select {counts}, count(*) filter (where lost_reliability > 0) from {table} where {where}"
     )[0]
@@ -453,7 +453,7 @@ def _tasks(tables: Tables, where: str, k: int) -> Row:
         known = tables.rows(f"select 1 from {table} where {where} and n >= {k} limit 1")
         reason = "no task loses any" if known else f"no task has n >= {k}"
     return {
-        "classes": dict(zip(kinds, found, strict=False)),
+        "classes": dict(zip(TASK_CLASSES, found, strict=False)),
         "tasks_that_lose": found[-1],
         "most_lost_reliability": _plain(costly),
         "null_reason": reason,
@@ -516,14 +516,11 @@ def _gates(
 
 def _diagnostics(tables: Tables, where: str) -> list[Row]:
     """Read the diagnostics: warnings first, then what is fine, then what can't be known."""
-    from passk_py.diagnostic_words import WORDS
-
-    verdicts = ("warning", "ok", "insufficient", "not_applicable")
     places = {name: place for place, name in enumerate(WORDS)}
     return sorted(
         _records(tables, "passk_diagnostics", where),
         key=lambda row: (
-            verdicts.index(row["verdict"]),
+            VERDICTS.index(row["verdict"]),
             places.get(row["diagnostic"], len(places)),
         ),
     )
@@ -580,7 +577,7 @@ def _not_known(card: Row) -> list[Row]:
     said += [
         (row["diagnostic"], _why_no_verdict(row))
         for row in card["diagnostics"]
-        if row["verdict"] in ("insufficient", "not_applicable")
+        if row["verdict"] in UNKNOWN
     ]
     said += [
         ("what all attempts of a task share", _SHARED),
@@ -590,7 +587,7 @@ def _not_known(card: Row) -> list[Row]:
 
 
 def _why_no_verdict(row: Row) -> str:
-    finding = (row["finding"][:1].lower() + row["finding"][1:]).rstrip(".")
+    finding = as_part(row["finding"])
     return finding if row["verdict"] == "not_applicable" else f"too few tasks: {finding}"
 
 

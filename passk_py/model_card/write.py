@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.answer.words import and_list, decimals, limit, plural, symbol
-from passk_py.model_card.cells import between, name, share, signed, table, text
+from passk_py.answer.words import and_list, chance, decimals, limit, plural, symbol
+from passk_py.diagnostic_words import UNKNOWN
+from passk_py.gates.reports import settling
+from passk_py.markdown import between, name, share, signed, table, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +20,6 @@ Row = dict[str, Any]
 _MOST_SOURCES: Final = 10
 _MOST_VALUES: Final = 5
 _MOST_SLICES: Final = 40
-_LEAST_P: Final = 0.0001
 
 _MEANS: Final = {
     "pass_at_k": "at least one of {k} tries succeeds",
@@ -174,7 +175,7 @@ def _trust(diagnostics: Sequence[Row]) -> str:
     if not diagnostics:
         return "not known whether it can be trusted, because there are no diagnostics."
     warned = [row["diagnostic"] for row in diagnostics if row["verdict"] == "warning"]
-    unknown = sum(row["verdict"] in ("insufficient", "not_applicable") for row in diagnostics)
+    unknown = sum(row["verdict"] in UNKNOWN for row in diagnostics)
     said = "no warning"
     if warned:
         said = f"{plural(len(warned), 'warning')}, {and_list(warned, most=len(warned))}"
@@ -585,7 +586,7 @@ def _comparisons(card: Row) -> list[str]:
                 signed(row["difference"]),
                 _differences(row, "difference_suite"),
                 _differences(row, "difference"),
-                _chance(row["p"]),
+                chance(row["p"], "no test"),
                 _verdict(row),
             )
             for row in pair["metrics"]
@@ -630,21 +631,12 @@ def _differences(row: Row, column: str) -> str:
     return between(signed(row[f"{column}_lower"]), signed(row[f"{column}_upper"]))
 
 
-def _chance(p: float | None) -> str:
-    if p is None:
-        return "no test"
-    return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
-
-
 def _gates(card: Row) -> list[str]:
     if not card["gates"]:
         return ["## Gates", "", "No gate judges this run: the var passk_gates has no rule for it."]
     rows = []
     for gate in card["gates"]:
-        settle = gate["to_settle"]
-        why = gate["reason"] + (
-            f" To settle it: {settle[:1].lower()}{settle[1:]}" if settle is not None else ""
-        )
+        why = " ".join(filter(None, (gate["reason"], settling(gate))))
         part = ""
         if gate["slice_name"] != "all":
             part = f"{name(gate['slice_name'])} = {name(gate['slice_value'])}"
@@ -672,7 +664,12 @@ def _diagnostics(card: Row) -> list[str]:
         return [*lines, "Not known: the tables were built without diagnostics."]
     warnings = [row for row in card["diagnostics"] if row["verdict"] == "warning"]
     rows = [
-        (row["diagnostic"], _VERDICTS[row["verdict"]], _chance(row["p"]), text(row["finding"]))
+        (
+            row["diagnostic"],
+            _VERDICTS[row["verdict"]],
+            chance(row["p"], "no test"),
+            text(row["finding"]),
+        )
         for row in card["diagnostics"]
     ]
     said = _trust(card["diagnostics"])

@@ -10,7 +10,7 @@ import polars as pl
 from passk_py import recompute_decisions as recompute
 from passk_py.gates import COLUMNS
 from passk_py.gates.of_tables import judge_tables
-from passk_py.logs import UNTAGGED, read_log
+from passk_py.logs import read_log
 from passk_py.private_suites import SuiteRun
 from passk_py.recompute import IDENTITY, RUN, described
 
@@ -87,7 +87,6 @@ def _states_of_slice(log: pl.LazyFrame, column: str, name: str) -> dict[tuple[st
     passed = pl.col("passed")
     tasks = (
         read_log(log, 1.0, column)
-        .with_columns(pl.col("slice_value").fill_null(UNTAGGED))
         .group_by(*RUN, "slice_value", "task_id")
         .agg(n=passed.count().cast(pl.Int64), c=passed.sum().cast(pl.Int64))
         .collect(engine="streaming")

@@ -17,8 +17,8 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 import passk_py as pk
+from passk_py import markdown
 from passk_py.answer.words import plain, shortened
-from passk_py.model_card import cells
 from passk_py.model_card.facts import SHAPING_VARS
 
 if TYPE_CHECKING:
@@ -520,8 +520,8 @@ INLINE = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 @given(st.text(max_size=60), st.text(alphabet="|`\\*_[]<>&~$:#-!()amp; x1\n", max_size=30))
 def test_any_text_survives_in_a_table(first: str, second: str) -> None:
     for given_text in (first, second):
-        written = [cells.text(given_text), cells.name(given_text, whole=True)]
-        document = "\n".join(cells.table(["a", "b"], [written]))
+        written = [markdown.text(given_text), markdown.name(given_text, whole=True)]
+        document = "\n".join(markdown.table(["a", "b"], [written]))
         (table,) = tables_of(document)
         shown = plain(given_text).strip()
         assert table[1][0] == shown
