@@ -14,7 +14,7 @@
   :func:`plan` how much to measure next.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`; :func:`publish` makes a copy for dashboards,
-  and :func:`card` the model card of a run.
+  :func:`report` a page with pictures, and :func:`card` the model card of a run.
 
 Nothing is imported before it is used, so that the command line starts at once.
 """
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from passk_py.private_suites import contamination
     from passk_py.project import build
     from passk_py.publishing import publish
+    from passk_py.reporting import report
     from passk_py.tables import read_table
     from passk_py.validate import validate_tables
 
@@ -119,6 +120,7 @@ __all__ = [
     "plan_guess",
     "publish",
     "read_table",
+    "report",
     "suite_metrics",
     "suite_reading",
     "task_class",
@@ -147,6 +149,7 @@ _ELSEWHERE: Final = {
     "load": "landing",
     "plan": "planning",
     "publish": "publishing",
+    "report": "reporting",
     "plan_guess": "planning",
     "read_table": "tables",
     "suite_metrics": "frames",

@@ -81,6 +81,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
                 "before": one.before.run_id,
                 "after": one.after.run_id,
                 "k": one.k,
+                "verdict": one.verdict,
                 "pass_at_1": [one.before.pass_at_k[1], one.after.pass_at_k[1]],
                 "pass_hat_k": [one.before.pass_hat_k[one.k], one.after.pass_hat_k[one.k]],
             }

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from passk_py.answer.words import TASK_CLASSES, shortened
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from passk_py.public_tables import Filters
@@ -79,6 +81,21 @@ class Run:
             return agent
         return f"{agent} (run {self.run_id})"
 
+    def called(self, width: int) -> str:
+        """Give the label in so many cells: of agent and run, each is cut in its middle.
+
+        Parameters
+        ----------
+        width
+            Cells of the terminal.
+        """
+        whole, agent = self.label, self.agent_label
+        if agent is None or whole == agent or len(whole) <= width:
+            return shortened(whole, width)
+        room = width - len(" (run )")
+        of_agent = min(len(agent), max(room - len(self.run_id), room // 2))
+        return f"{shortened(agent, of_agent)} (run {shortened(self.run_id, room - of_agent)})"
+
 
 @dataclass(frozen=True, slots=True)
 class Suite:
@@ -92,11 +109,14 @@ class Suite:
         Its runs: those of one agent together, in the order of time.
     ks
         The grid of k.
+    changes
+        What ``passk_comparisons`` says of pass^k, by baseline, candidate and k.
     """
 
     name: str
     runs: tuple[Run, ...]
     ks: tuple[int, ...]
+    changes: Mapping[tuple[str, str, int], str] = field(default_factory=dict)
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -131,6 +151,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     where = Filters(chosen.runs, chosen.suites).where(public_table("passk_runs"))
     metrics = _metrics(tables, where)
     classes = _classes(tables, where)
+    changes = _changes(tables)
     found: dict[str, list[Run]] = {}
     for row in tables.records(
         "select run_id, suite, agent, agent_version, model, tasks, attempts, excluded, rejected, "
@@ -159,12 +180,28 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             name,
             tuple(sorted(runs, key=_place)),
             tuple(sorted({k for run in runs for k in run.pass_at_k})),
+            changes.get(name, {}),
         )
         for name, runs in sorted(found.items())
     )
 
 
 _Key = tuple[str, str]
+
+
+def _changes(tables: Tables) -> dict[str, dict[tuple[str, str, int], str]]:
+    """Read what the comparisons say of pass^k, by suite."""
+    found: dict[str, dict[tuple[str, str, int], str]] = {}
+    table = tables.find("passk_comparisons")
+    if table is None:
+        # A published copy may be without it.
+        return found
+    for suite, baseline, candidate, k, verdict in tables.rows(
+        "select suite, baseline_run_id, candidate_run_id, k, verdict "
+        f"from {table} where metric = 'pass_hat_k'"
+    ):
+        found.setdefault(suite, {})[baseline, candidate, k] = verdict
+    return found
 
 
 def _limits(values: dict[int, dict[str, Any]], metric: str) -> dict[int, tuple[float, float]]:
@@ -189,10 +226,9 @@ def _metrics(tables: Tables, where: str) -> dict[_Key, dict[int, dict[str, Any]]
 
 def _classes(tables: Tables, where: str) -> dict[_Key, tuple[dict[str, int], tuple[int, int]]]:
     """Count the classes, and tell runs of the same tasks by the sum of what is hashed of them."""
-    kinds = ("consistent", "flaky", "incapable", "unknown")
-    counted = ", ".join(f"count(*) filter (task_class = '{kind}')" for kind in kinds)
+    counted = ", ".join(f"count(*) filter (task_class = '{kind}')" for kind in TASK_CLASSES)
     return {
-        (run_id, suite): (dict(zip(kinds, counts, strict=True)), (tasks, digest))
+        (run_id, suite): (dict(zip(TASK_CLASSES, counts, strict=True)), (tasks, digest))
         for run_id, suite, tasks, digest, *counts in tables.rows(
             f"select run_id, suite, count(*), bit_xor(hash(task_id)), {counted} "
             f"from {tables.require('passk_tasks')} where {where} group by run_id, suite"

@@ -261,7 +261,9 @@ def _verdict(verdict: Verdict, answer: Answer) -> list[RenderableType]:
         (pick.metric, pick_paragraph(pick, verdict, answer))
         for pick in (verdict.reviewed, verdict.unattended)
     ]
-    paragraphs += [("regression", regression_paragraph(one)) for one in verdict.regressions]
+    paragraphs += [
+        ("regression", regression_paragraph(one)) for one in verdict.regressions if one.is_told
+    ]
     parts: list[RenderableType] = []
     for kind, paragraph in paragraphs:
         parts.append(_headline(paragraph, _COLOURS[kind]))

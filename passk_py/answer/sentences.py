@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from passk_py.answer.words import and_list, limit, percent, plural, points, shortened, symbol
+from passk_py.answer.words import and_list, limit, percent, plural, points, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from passk_py.answer.facts import Run
     from passk_py.answer.verdicts import Pick, Regression, Verdict
 
-__all__ = ["Paragraph", "pick_paragraph", "regression_paragraph"]
+__all__ = ["Paragraph", "paragraphs", "pick_paragraph", "regression_paragraph"]
 
 _LONGEST_NAME: Final = 48
 _MOST_NAMES: Final = 4
@@ -37,6 +37,32 @@ class Paragraph:
     headline: str
     sentences: tuple[str, ...]
     names: tuple[str, ...]
+
+
+def paragraphs(answer: Answer, suite: str) -> list[Paragraph]:
+    """Say all that follows from the runs of a suite.
+
+    Parameters
+    ----------
+    answer
+        The whole answer.
+    suite
+        The suite.
+
+    Returns
+    -------
+    list of Paragraph
+        Which run to use for what, for each set of tasks, and the regressions that pass@1 hides.
+    """
+    return [
+        paragraph
+        for verdict in answer.verdicts[suite]
+        for paragraph in (
+            pick_paragraph(verdict.reviewed, verdict, answer),
+            pick_paragraph(verdict.unattended, verdict, answer),
+            *(regression_paragraph(one) for one in verdict.regressions if one.is_told),
+        )
+    ]
 
 
 def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
@@ -190,7 +216,7 @@ def regression_paragraph(regression: Regression) -> Paragraph:
 
 
 def _called(run: Run) -> str:
-    return shortened(run.label, _LONGEST_NAME)
+    return run.called(_LONGEST_NAME)
 
 
 def _either(runs: Sequence[Run]) -> str:

@@ -7,9 +7,10 @@ largest smaller one of the grid at which one has.
 * Where a person reviews the output, one right try of k is enough: the highest pass@k.
 * Where nobody does, every try has to be right: the highest pass^k.
 * A run hides a regression if, compared with the run before it of the same agent, its pass@1 is
-  higher and its pass^k is lower.
+  higher and its pass^k is lower. Where ``passk_comparisons`` has the pair and can't tell the fall
+  of pass^k from chance, nothing is said of it.
 
-Estimates are compared as they are. Equal means equal up to rounding.
+Else estimates are compared as they are. Equal means equal up to rounding.
 """
 
 from __future__ import annotations
@@ -81,11 +82,19 @@ class Regression:
         The two runs of one agent.
     k
         At which k pass^k is lower.
+    verdict
+        What ``passk_comparisons`` says of the change of pass^k; None if it does not have the pair.
     """
 
     before: Run
     after: Run
     k: int
+    verdict: str | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is more than chance, as far as anyone knows."""
+        return self.verdict in (None, "regression")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +143,7 @@ def judge(suite: Suite, deployment_k: int, consistent_threshold: float) -> tuple
     for group in suite.groups:
         reviewed = _pick(group, "pass_at_k", deployment_k, consistent_threshold)
         unattended = _pick(group, "pass_hat_k", deployment_k, consistent_threshold)
-        regressions = tuple(_regressions(group, unattended.k))
+        regressions = tuple(_regressions(suite, group, unattended.k))
         verdicts.append(Verdict(group, group[0].tasks, reviewed, unattended, regressions))
     return tuple(verdicts)
 
@@ -163,7 +172,7 @@ def _pick(runs: Sequence[Run], metric: Metric, deployment_k: int, threshold: flo
     return Pick(metric, k, winners, best, second, second_value, unknown, reaches)
 
 
-def _regressions(runs: Sequence[Run], k: int) -> list[Regression]:
+def _regressions(suite: Suite, runs: Sequence[Run], k: int) -> list[Regression]:
     found = []
     # Runs of one agent stand together, in the order of time.
     for before, after in pairwise(runs):
@@ -176,5 +185,6 @@ def _regressions(runs: Sequence[Run], k: int) -> list[Regression]:
         gained = ones[1] - ones[0]  # type: ignore[operator]
         lost = hats[0] - hats[1]  # type: ignore[operator]
         if gained > _EQUAL and lost > _EQUAL:
-            found.append(Regression(before, after, k))
+            verdict = suite.changes.get((before.run_id, after.run_id, k))
+            found.append(Regression(before, after, k, verdict))
     return found

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DASH",
+    "TASK_CLASSES",
     "and_list",
+    "as_part",
+    "chance",
     "decimals",
     "limit",
     "no_such",
@@ -27,8 +30,12 @@ __all__ = [
 DASH: Final = "–"  # noqa: RUF001 - a dash as long as a number is meant
 """What stands for a null."""
 
+TASK_CLASSES: Final = ("consistent", "flaky", "incapable", "unknown")
+"""What a task can be, as ``task_class`` of ``passk_tasks`` has it."""
+
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _SYMBOLS: Final = {"pass_at_k": "pass@", "pass_hat_k": "pass^"}
+_LEAST_P: Final = 0.0001
 _LISTED: Final = 5
 """What is named of what there is."""
 
@@ -95,6 +102,37 @@ def points(gap: float) -> str:
     if text == "0.0":
         return "less than 0.1 points"
     return f"{text} point{'' if text == '1.0' else 's'}"
+
+
+def chance(p: float | None, none: str = DASH) -> str:
+    """Write a p-value to four decimals.
+
+    Parameters
+    ----------
+    p
+        The p-value.
+    none
+        What stands for a null.
+
+    Examples
+    --------
+    >>> [chance(p) for p in (0.0312, 0.00001, None)] == ["0.0312", "<0.0001", DASH]
+    True
+    """
+    if p is None:
+        return none
+    return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
+
+
+def as_part(sentence: str) -> str:
+    """Write a sentence as a part of another one.
+
+    Examples
+    --------
+    >>> as_part("About 690 tasks.")
+    'about 690 tasks'
+    """
+    return (sentence[:1].lower() + sentence[1:]).rstrip(".")
 
 
 def plural(count: int, noun: str) -> str:

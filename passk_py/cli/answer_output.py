@@ -40,14 +40,12 @@ def print_answer(
     from passk_py.answer import find_answer
     from passk_py.answer.as_dict import answer_as_dict
     from passk_py.freshness import pending_changes
-    from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
         answer = find_answer(tables, filters)
         pending = pending_changes(tables)
-        names = [table.name for table in PUBLIC_TABLES]
-        names += [table.name for table in OPTIONAL_TABLES if tables.find(table.name)]
+        names = [table.name for table in tables.public()]
         gates = tables.find("passk_gates")
         has_gates = bool(gates and tables.rows(f"select 1 from {gates} limit 1"))
     if pending:
@@ -93,6 +91,8 @@ def _say_empty(session: Session, database: Path, answer: Answer, filters: Filter
 
 
 def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bool) -> None:
+    from passk_py.reporting import missing_package
+
     suite = answer.suites[0]
     best = answer.verdicts[suite.name][0].unattended.runs
     run = (best or suite.runs)[0].run_id
@@ -100,6 +100,8 @@ def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bo
     steps = [
         ("what changed", command_line("compare", *two, database=database)) for two in _pair(answer)
     ]
+    if missing_package() is None:
+        steps.append(("see it", command_line("report", database=database)))
     steps += [
         *gates,
         ("can the log be trusted", command_line("diagnose", run, database=database)),

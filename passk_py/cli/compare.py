@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import DASH, no_such, percent, plain, plural, shortened, symbol
+from passk_py.answer.words import chance, no_such, percent, plain, plural, shortened, symbol
 from passk_py.cli.next_steps import command_line
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
@@ -28,7 +28,6 @@ __all__ = ["command"]
 
 _TASKS: Final = 15
 """Tasks that a terminal shows; JSON has all."""
-_LEAST_P: Final = 0.0001
 
 Row = dict[str, Any]
 
@@ -254,16 +253,10 @@ def _grid(rows: list[Row]) -> Table:
             percent(row["candidate"]),
             f"{100 * row['difference']:+.1f}",
             " to ".join(f"{100 * limit:+.1f}" for limit in limits),
-            _chance(row["p"]),
+            chance(row["p"]),
             row["verdict"] + hidden,
         )
     return table
-
-
-def _chance(p: float | None) -> str:
-    if p is None:
-        return DASH
-    return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
 
 
 def _say_tasks(session: Session, tasks: list[Row]) -> None:
@@ -289,7 +282,7 @@ def _say_tasks(session: Session, tasks: list[Row]) -> None:
             shortened(task["task_id"], 40),
             f"{task['baseline_c']}/{task['baseline_n']}",
             f"{task['candidate_c']}/{task['candidate_n']}",
-            _chance(task["p_adjusted"]),
+            chance(task["p_adjusted"]),
             task["direction"],
         )
     session.show(table, session.console())

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from passk_py.answer.words import no_such, plain, plural
+from passk_py.answer.words import as_part, no_such, plain, plural
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
+from passk_py.diagnostic_words import UNKNOWN
 from passk_py.errors import PasskError
 from passk_py.public_tables import Filters, public_table
 
@@ -123,18 +124,14 @@ def _say(session: Session, title: str, rows: list[dict[str, Any]], width: int) -
         session.say()
     fine = [row["diagnostic"] for row in by_verdict.get("ok", [])]
     unknown = [
-        f"{row['diagnostic']} ({_as_part(row['finding'])})"
-        for verdict in ("insufficient", "not_applicable")
+        f"{row['diagnostic']} ({as_part(plain(row['finding']))})"
+        for verdict in UNKNOWN
         for row in by_verdict.get(verdict, [])
     ]
     if fine:
         _wrapped(session, f"Fine: {', '.join(fine)}.", width, "  ")
     unknown.append("what all attempts of a task share (it looks like another chance of passing)")
     _wrapped(session, f"Not known: {'; '.join(unknown)}.", width, "  ")
-
-
-def _as_part(sentence: str) -> str:
-    return plain(sentence[:1].lower() + sentence[1:]).rstrip(".")
 
 
 def _wrapped(session: Session, text: str, width: int, indent: str) -> None:

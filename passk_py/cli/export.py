@@ -10,7 +10,7 @@ import click
 from passk_py.answer.words import plural
 from passk_py.cli.options import common_options, database_option, examples, filter_options
 from passk_py.cli.session import Session, pass_session
-from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES, public_table
+from passk_py.public_tables import KNOWN_TABLES, public_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_NAMES = [table.name for table in (*PUBLIC_TABLES, *OPTIONAL_TABLES)]
+_NAMES = [table.name for table in KNOWN_TABLES]
 
 
 @click.command(
@@ -103,4 +103,4 @@ def _built(database: Path) -> list[PublicTable]:
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
-        return [*PUBLIC_TABLES, *(table for table in OPTIONAL_TABLES if tables.find(table.name))]
+        return tables.public()

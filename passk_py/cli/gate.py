@@ -13,6 +13,7 @@ from passk_py.cli.next_steps import command_line
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
+from passk_py.files import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,9 +131,9 @@ def command(
     _say(session, rows, alone=one is not None)
     text = reports.markdown(rows)
     if junit is not None:
-        reports.write_report(junit, reports.junit(rows))
+        write_report(junit, reports.junit(rows))
     if markdown is not None:
-        reports.write_report(markdown, text)
+        write_report(markdown, text)
     if step_summary:
         reports.append_step_summary(text)
     return _exit_code(rows)

@@ -27,6 +27,7 @@ COMMANDS: Final = (
     "plan",
     "diagnose",
     "gate",
+    "report",
     "card",
     "validate",
     "export",

@@ -10,7 +10,7 @@ import click
 from passk_py.cli.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = [
     "DEFAULT_DATABASE",
@@ -18,6 +18,7 @@ __all__ = [
     "database_option",
     "examples",
     "filter_options",
+    "outputs_option",
     "vars_option",
 ]
 
@@ -63,6 +64,36 @@ def database_option(command: F) -> F:
         metavar="PATH",
         help="The DuckDB file.",
     )(command)
+
+
+def outputs_option(kinds: Mapping[str, str], text: str) -> Callable[[F], F]:
+    """Make ``-o``, which may be given several times.
+
+    Parameters
+    ----------
+    kinds
+        What a file is, by how it may end.
+    text
+        The help.
+    """
+
+    def check(
+        _context: click.Context, _parameter: click.Parameter, outputs: Sequence[Path]
+    ) -> Sequence[Path]:
+        for path in outputs:
+            if path.suffix.lower() not in kinds:
+                raise click.BadParameter(f"{path} ends neither in {' nor in '.join(kinds)}.")
+        return outputs
+
+    return click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        callback=check,
+        help=text,
+    )
 
 
 def vars_option(command: F) -> F:

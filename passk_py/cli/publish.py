@@ -10,14 +10,14 @@ import click
 from passk_py.answer.words import plural
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
-from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES
+from passk_py.public_tables import KNOWN_TABLES
 
 if TYPE_CHECKING:
     from passk_py.publishing import PublishedCopy
 
 __all__ = ["command"]
 
-_NAMES = [table.name for table in (*PUBLIC_TABLES, *OPTIONAL_TABLES)]
+_NAMES = [table.name for table in KNOWN_TABLES]
 
 
 @click.command(

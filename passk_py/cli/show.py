@@ -8,7 +8,13 @@ import click
 
 from passk_py.cli.options import common_options, database_option, examples, filter_options
 from passk_py.cli.session import Session, pass_session
-from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES, Filters, public_table
+from passk_py.public_tables import (
+    KNOWN_TABLES,
+    OPTIONAL_TABLES,
+    PUBLIC_TABLES,
+    Filters,
+    public_table,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _LIMIT = 50
-_NAMES = [table.name for table in (*PUBLIC_TABLES, *OPTIONAL_TABLES)]
+_NAMES = [table.name for table in KNOWN_TABLES]
 
 
 @click.command(

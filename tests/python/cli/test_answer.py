@@ -69,8 +69,12 @@ def run(
 
 
 def answer(*runs: Run, k: int = 4) -> Answer:
+    return answer_of(Suite("s", runs, KS), k)
+
+
+def answer_of(suite: Suite, k: int = 4) -> Answer:
     return Answer(
-        (Suite("s", runs, KS),),
+        (suite,),
         deployment_k=k,
         capable_threshold=0.8,
         consistent_threshold=0.95,
@@ -203,6 +207,28 @@ def test_regression_that_pass_at_one_hides_is_named() -> None:
     said = text(answer(before, after))
     assert "bot 2 (run b-2) hides a regression behind a better pass@1." in said
     assert "pass@1 rose from 60.0 to 70.0%, and pass^4 fell from 50.0 to 30.0%" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, True),  # a pair that was not compared
+        ({("b-1", "b-2", 4): "regression"}, True),
+        ({("b-1", "b-2", 4): "inconclusive"}, False),
+        ({("b-1", "b-2", 4): "insufficient"}, False),
+        ({("b-1", "b-2", 2): "inconclusive"}, True),  # at another k
+    ],
+)
+def test_a_fall_that_chance_explains_is_not_told(
+    changes: dict[tuple[str, str, int], str], *, told: bool
+) -> None:
+    before = run("b-1", (0.6, 0.7, 0.8), (0.6, 0.55, 0.5), **VERSIONS)
+    after = run("b-2", (0.7, 0.8, 0.9), (0.7, 0.5, 0.3), **VERSIONS)
+    suite = Suite("s", (before, after), KS, changes)
+    (verdict,) = judge(suite, 4, 0.95)
+    (found,) = verdict.regressions
+    assert found.is_told is told
+    assert ("hides a regression" in text(answer_of(suite))) is told
 
 
 @pytest.mark.parametrize(

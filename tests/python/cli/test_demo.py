@@ -49,6 +49,7 @@ def test_demo_says_what_to_look_at_next(passk: Passk, demo: Demo) -> None:
     commands = [line.split() for line in out.splitlines() if line.startswith("    passk ")]
     assert [words[1] for words in commands] == [
         "compare",
+        "report",
         "gate",
         "diagnose",
         "show",
@@ -56,7 +57,7 @@ def test_demo_says_what_to_look_at_next(passk: Passk, demo: Demo) -> None:
         "validate",
         "export",
     ]
-    for words in commands[:4]:
+    for words in commands[:5]:
         # One gate of the demo fails.
         assert passk(*words[1:]).code == (1 if words[1] == "gate" else 0)
     assert commands[0][2:4] == ["scout-2026-02", "scout-2026-03"]

@@ -1,0 +1,105 @@
+"""``passk report``: what the tables say, as a page, as Markdown and as figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from passk_py.cli.options import common_options, database_option, examples, outputs_option
+from passk_py.cli.session import Session, pass_session
+from passk_py.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from passk_py.reporting import Report
+
+__all__ = ["command"]
+
+_KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
+
+
+@click.command(
+    "report",
+    short_help="A page with pictures: curves, tasks, comparisons, gates.",
+    epilog=examples(
+        "passk report",
+        "passk report -o nightly.html -o nightly.md --suite airline",
+        "passk report --run nightly-2026-11-20 --run nightly-2026-11-19 --figures figures",
+    ),
+)
+@database_option
+@click.option("--run", "runs", multiple=True, help="These runs only. May be given several times.")
+@click.option(
+    "--suite", "suites", multiple=True, help="These suites only. May be given several times."
+)
+@outputs_option(
+    _KINDS,
+    "A file that ends in .html, .md or .json; give several for several.  [default: report.html]",
+)
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder for the charts as SVG and PNG.",
+)
+@common_options
+@pass_session
+def command(
+    session: Session,
+    *,
+    database: Path,
+    runs: tuple[str, ...],
+    suites: tuple[str, ...],
+    outputs: Sequence[Path],
+    figures: Path | None,
+) -> int:
+    """Write what the tables say as one HTML file, which needs no network and no other file.
+
+    A verdict for each agent, pass@k and pass^k over k with intervals, the tasks that cost most
+    reliability with each attempt, comparisons, gates, releases, exclusions and diagnostics. Of each
+    suite the 40 latest runs are shown. It can be read on a phone, in the dark, by a screen reader,
+    and printed.
+    """
+    _check_drawing()
+    from passk_py.files import write_report
+    from passk_py.reporting import report
+
+    made = report(database, run_id=runs, suite=suites)
+    pending = made.facts["newer_than_built"]
+    if pending:
+        session.note(f"{pending} `passk build` takes that in.")
+    session.result(made.facts)
+    if not outputs and figures is None and not session.as_json:
+        outputs = [Path("report.html")]
+    for path in outputs:
+        content = _content(made, path)
+        write_report(path, content)
+        size = f"{len(content.encode()) / 1e6:.1f} MB"
+        session.say(f"{path}: {_KINDS[path.suffix.lower()]}, {size}")
+    if figures is not None:
+        from passk_py.reporting.figures import write_figures
+
+        written = write_figures(made.facts, figures)
+        session.say(f"{figures}: {len(written) // 2} charts, each as SVG and as PNG")
+    return 0
+
+
+def _content(made: Report, path: Path) -> str:
+    ending = path.suffix.lower()
+    if ending == ".md":
+        return made.markdown()
+    return made.json() if ending == ".json" else made.html()
+
+
+def _check_drawing() -> None:
+    """Say how to install what draws, because it is not among what passk itself needs."""
+    from passk_py.reporting import missing_package
+
+    missing = missing_package()
+    if missing is not None:
+        raise PasskError(
+            f"A report needs the package {missing}, which is not installed.",
+            hint="Install what draws with: pip install 'passk-py[report]'",
+        )

@@ -1,0 +1,66 @@
+"""Charts as SVG and PNG, without a browser."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+import vl_convert as vlc
+
+from passk_py.reporting.theme import on_paper
+
+if TYPE_CHECKING:
+    from passk_py.reporting.charts import Chart
+
+__all__ = ["as_png", "as_svg", "inline"]
+
+_SIZE: Final = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"[^>]*>')
+
+
+def inline(chart: Chart, label: str) -> str:
+    """Draw a chart into a page: as wide as there is room, in the page's colours.
+
+    Parameters
+    ----------
+    chart
+        One of :mod:`passk_py.reporting.charts`.
+    label
+        What it shows, for who can't see it.
+
+    Returns
+    -------
+    str
+        An ``svg`` element.
+    """
+    drawn = _drawn(chart)
+    found = _SIZE.match(drawn)
+    width, height = (float(size) for size in found.groups()) if found else (0.0, 0.0)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
+        f'viewBox="0 0 {width:g} {height:g}" style="max-width:{width * 1.25:g}px">'
+    )
+    return head + (drawn[found.end() :] if found else drawn)
+
+
+def as_svg(chart: Chart) -> str:
+    """Draw a chart as an SVG file on white paper."""
+    return on_paper(_drawn(chart, background="var(--paper)"))
+
+
+def as_png(chart: Chart, *, scale: float = 2.0) -> bytes:
+    """Draw a chart as a PNG file on white paper.
+
+    Parameters
+    ----------
+    chart
+        One of :mod:`passk_py.reporting.charts`.
+    scale
+        Pixels of the file for one of the chart.
+    """
+    return bytes(vlc.svg_to_png(as_svg(chart), scale=scale))
+
+
+def _drawn(chart: Chart, background: str = "transparent") -> str:
+    config = {**chart["config"], "background": background}
+    return str(vlc.vegalite_to_svg({**chart, "config": config}))

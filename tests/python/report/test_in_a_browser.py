@@ -1,0 +1,187 @@
+"""The report in Chromium: on a desk, on a phone, in the dark, on paper, and for who can't see it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+import passk_py as pk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from conftest import Project
+
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+FLAGS: Final = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+LONG: Final = "a-name-that-goes-on-and-on-" * 8
+SERIOUS: Final = ("serious", "critical")
+
+_found = next(filter(None, map(shutil.which, BROWSERS)), None)
+pytestmark = pytest.mark.skipif(_found is None, reason="no Chromium: see scripts/install_browser")
+
+
+@pytest.fixture(scope="module")
+def report(
+    make_project: Callable[[], Project],
+    attempts: Callable[..., list[Any]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """Nine runs of two agents with long names, warnings, gates and exclusions."""
+    rows: list[Any] = []
+    for run in range(9):
+        for task in range(12):
+            letters = "".join(
+                "X"
+                if (run + task + one) % 17 == 0
+                else "P"
+                if (task * 7 + one * (run + 3)) % 12 < task
+                else "F"
+                for one in range(6)
+            )
+            rows += attempts(
+                f"{LONG}{run}", f"{LONG}-{task}", letters, suite="desk",
+                agent=f"agent {run % 2}", agent_version=f"v{run}",
+            )  # fmt: skip
+    made = make_project()
+    made.land(rows)
+    made.run(
+        {
+            "passk_ks": [1, 2, 3, 4],
+            "passk_on_short": "eligible_only",
+            "passk_gates": [{"name": "works", "metric": "pass_hat_k", "k": 3, "min": 0.5}],
+        }
+    )
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(pk.report(made.database).html(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=_found, args=list(FLAGS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser: Any, report: Path) -> Iterator[Callable[..., Any]]:
+    contexts = []
+
+    def go(width: int = 1280, **more: Any) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **more)
+        contexts.append(context)
+        page = context.new_page()
+        asked: list[str] = []
+        wrong: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(report.as_uri())
+        assert asked == [report.as_uri()]
+        assert wrong == []
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_no_serious_violation(visit: Callable[..., Any], mode: str, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit(width, color_scheme=mode)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    violations = axe.run(page).response["violations"]
+    found = {
+        one["id"]: [node["html"][:120] for node in one["nodes"][:3]]
+        for one in violations
+        if one["impact"] in SERIOUS
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize("width", [1280, 768, 360])
+def test_nothing_is_wider_than_the_screen(visit: Callable[..., Any], width: int) -> None:
+    page = visit(width)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_no_label_of_a_drawing_is_cut(visit: Callable[..., Any]) -> None:
+    """Each text lies within its drawing, and those of an axis do not overlap."""
+    page = visit(1280)
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll('figure svg')].flatMap(svg => {
+            const box = svg.getBoundingClientRect();
+            return [...svg.querySelectorAll('text')].filter(text => text.textContent).filter(text => {
+                const one = text.getBoundingClientRect();
+                return one.left < box.left - 1 || one.right > box.right + 1
+                    || one.top < box.top - 1 || one.bottom > box.bottom + 1;
+            }).map(text => text.textContent);
+        })"""
+    )
+    assert outside == []
+    overlapping = page.evaluate(
+        """() => [...document.querySelectorAll('figure svg .role-axis-label')].flatMap(axis => {
+            const texts = [...axis.querySelectorAll('text')].filter(
+                text => text.textContent && getComputedStyle(text).opacity !== '0'
+                    && text.getAttribute('opacity') !== '0' && !text.getAttribute('transform').includes('rotate'));
+            const boxes = texts.map(text => text.getBoundingClientRect());
+            return boxes.flatMap((one, i) => boxes.slice(i + 1).filter(two =>
+                one.left < two.right - 1 && two.left < one.right - 1
+                && one.top < two.bottom - 2 && two.top < one.bottom - 2).map(() => texts[i].textContent));
+        })"""
+    )
+    assert overlapping == []
+
+
+def test_a_task_leads_to_its_attempts(visit: Callable[..., Any]) -> None:
+    page = visit()
+    table = page.locator("#task-1-2")
+    assert not table.is_visible()
+    page.locator("table.heat tbody a").nth(1).click()
+    table.wait_for(state="visible")
+    assert table.locator(".outcomes").first.inner_text().strip("●○× …") == ""  # noqa: RUF001 - a cross is meant
+
+
+def test_a_mark_says_its_number_to_who_points_at_it(visit: Callable[..., Any]) -> None:
+    page = visit()
+    mark = page.locator("figure svg path[aria-label*='pass^3']").first
+    mark.scroll_into_view_if_needed()
+    mark.hover()
+    tip = page.locator("#tip")
+    assert tip.is_visible()
+    assert tip.inner_text() == mark.get_attribute("aria-label")
+    page.mouse.move(1, 1)
+    assert not tip.is_visible()
+
+
+def test_without_scripts_all_is_there(visit: Callable[..., Any]) -> None:
+    page = visit(java_script_enabled=False)
+    assert page.locator("figure svg").count() >= 20
+    assert page.locator("table").count() >= 6
+    page.locator("summary", has_text="The numbers").click()
+    assert page.locator("td", has_text="of 12").first.is_visible()
+
+
+def test_it_can_be_printed(visit: Callable[..., Any]) -> None:
+    page = visit(color_scheme="dark")
+    page.emulate_media(media="print")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(255, 255, 255)"
+    assert page.pdf().startswith(b"%PDF")
