@@ -239,7 +239,8 @@
   {%- endfor -%}
 
   {%- for name in [
-    'passk_ordered_metrics', 'passk_diagnostics', 'passk_create_sql_functions', 'passk_incremental_by_loaded_at'
+    'passk_ordered_metrics', 'passk_diagnostics', 'passk_create_sql_functions', 'passk_incremental_by_loaded_at',
+    'passk_semantic_layer'
   ] -%}
     {%- if var(name, true) is not boolean -%}
       {%- do mistakes.append(passk._var_mistake(name, var(name), 'true or false')) -%}

@@ -42,6 +42,7 @@
     'passk_bootstrap', 'passk_bootstrap_seed', 'passk_baseline', 'passk_minimum_change', 'passk_gates',
     'passk_plan_attempts', 'passk_plan_width', 'passk_plan_difference', 'passk_plan_power', 'passk_private_suites',
     'passk_deployment_k', 'passk_capable_threshold',
-    'passk_consistent_threshold', 'passk_consistent_rate', 'passk_incapable_rate', 'passk_create_sql_functions'
+    'passk_consistent_threshold', 'passk_consistent_rate', 'passk_incapable_rate', 'passk_create_sql_functions',
+    'passk_semantic_layer'
   ]) }}
 {%- endmacro %}

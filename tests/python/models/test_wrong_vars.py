@@ -317,6 +317,7 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
             "passk_diagnostics",
             "passk_create_sql_functions",
             "passk_incremental_by_loaded_at",
+            "passk_semantic_layer",
         )
         for wrong, shown in (("yes", '"yes"'), (1, "1"), (None, "null"))
     ),
@@ -379,6 +380,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         "passk_diagnostics": "x",
         "passk_create_sql_functions": "x",
         "passk_incremental_by_loaded_at": "x",
+        "passk_semantic_layer": "x",
     }
     inputs = "passk_attempts_model and passk_attempts_source and passk_attempts_files"
     assert landed.refused(wrong) == said(
@@ -405,6 +407,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         'passk_diagnostics is "x", but must be true or false.',
         'passk_create_sql_functions is "x", but must be true or false.',
         'passk_incremental_by_loaded_at is "x", but must be true or false.',
+        'passk_semantic_layer is "x", but must be true or false.',
     )
 
 

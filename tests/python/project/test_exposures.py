@@ -1,0 +1,73 @@
+"""What reads the public tables is declared, and reads what it declares."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from passk_py.public_tables import PUBLIC_TABLES
+
+ROOT = Path(__file__).resolve().parents[3]
+TABLES = {table.name for table in PUBLIC_TABLES}
+
+
+def exposures() -> dict[str, dict[str, Any]]:
+    said = yaml.safe_load((ROOT / "models" / "exposures.yml").read_text(encoding="utf-8"))
+    return {exposure["name"]: exposure for exposure in said["exposures"]}
+
+
+def declared(name: str) -> set[str]:
+    return set(re.findall(r"ref\('(\w+)'\)", " ".join(exposures()[name]["depends_on"])))
+
+
+def queries_of(board: str) -> dict[str, str]:
+    said = yaml.safe_load((ROOT / "charts" / f"{board}.yml").read_text(encoding="utf-8"))
+    return {
+        name: query["sql"] if isinstance(query, dict) else query
+        for name, query in said["queries"].items()
+    }
+
+
+def read_by(board: str) -> set[str]:
+    """Follow the queries of a board through those that all boards share."""
+    shared = queries_of("meta")
+    texts = list(queries_of(board).values())
+    text = (ROOT / "charts" / f"{board}.yml").read_text(encoding="utf-8")
+    texts += [sql for name, sql in shared.items() if f"queries.{name}" in text]
+    return {name for sql in texts for name in re.findall(r"(?:from|join) (passk_\w+)", sql)}
+
+
+BOARDS = sorted(path.stem for path in (ROOT / "charts").glob("*.yml") if path.stem != "meta")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_board_declares_what_it_reads(board: str) -> None:
+    assert declared(f"passk_board_{board}") == read_by(board)
+
+
+@pytest.mark.parametrize(
+    ("name", "folders"),
+    [("passk_report", ("reporting", "answer")), ("passk_model_card", ("model_card",))],
+)
+def test_a_page_declares_what_it_reads(name: str, folders: tuple[str, ...]) -> None:
+    code = "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder in folders
+        for path in sorted((ROOT / "passk_py" / folder).rglob("*.py"))
+    )
+    required = set(re.findall(r"""require\(["'](passk_\w+)["']\)""", code))
+    read = set(re.findall(r"""["'](passk_\w+)["']""", code)) & TABLES
+    assert required <= declared(name) <= read
+
+
+@pytest.mark.parametrize("name", sorted(exposures()))
+def test_an_exposure_is_described(name: str) -> None:
+    exposure = exposures()[name]
+    assert exposure["owner"]["name"] == "passk"
+    assert exposure["description"].strip().endswith(".")
+    assert exposure["type"] in {"dashboard", "analysis"}
+    assert declared(name) <= TABLES
