@@ -14,7 +14,8 @@
   :func:`plan` how much to measure next.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`; :func:`publish` makes a copy for dashboards,
-  :func:`report` a page with pictures, and :func:`card` the model card of a run.
+  :func:`superset_bundle` dashboards for Superset, :func:`report` a page with pictures, and
+  :func:`card` the model card of a run.
 
 Nothing is imported before it is used, so that the command line starts at once.
 """
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from passk_py.project import build
     from passk_py.publishing import publish
     from passk_py.reporting import report
+    from passk_py.superset import superset_bundle
     from passk_py.tables import read_table
     from passk_py.validate import validate_tables
 
@@ -123,6 +125,7 @@ __all__ = [
     "report",
     "suite_metrics",
     "suite_reading",
+    "superset_bundle",
     "task_class",
     "task_counts",
     "task_metrics",
@@ -153,6 +156,7 @@ _ELSEWHERE: Final = {
     "plan_guess": "planning",
     "read_table": "tables",
     "suite_metrics": "frames",
+    "superset_bundle": "superset",
     "task_counts": "frames",
     "task_metrics": "frames",
     "tasks": "frames",

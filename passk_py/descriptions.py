@@ -27,10 +27,13 @@ class TableDescription:
         What the table is, and what one row is.
     columns
         What each column is, by its name.
+    types
+        The type of each column, by its name, as the contract of the table has it.
     """
 
     text: str
     columns: Mapping[str, str]
+    types: Mapping[str, str]
 
 
 def described_tables() -> dict[str, TableDescription]:
@@ -70,7 +73,8 @@ def described_tables() -> dict[str, TableDescription]:
                 for column in model.get("columns", ())
                 if column.get("description")
             }
-            found[model["name"]] = TableDescription(_text(model, docs), columns)
+            types = {column["name"]: column["data_type"] for column in model.get("columns", ())}
+            found[model["name"]] = TableDescription(_text(model, docs), columns, types)
     return found
 
 

@@ -32,6 +32,7 @@ COMMANDS: Final = (
     "validate",
     "export",
     "publish",
+    "superset",
     "forget",
     "formats",
     "doctor",

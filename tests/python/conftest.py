@@ -427,3 +427,30 @@ def human_eval_file() -> Path:
 def load_time(batch: int) -> datetime:
     """Give the loaded_at of a batch: later for each batch than for all before it."""
     return FIRST_LOAD + timedelta(minutes=batch)
+
+
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+BROWSER_FLAGS: Final = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium that calls home for nothing."""
+    found = os.environ.get("PASSK_CHROMIUM") or next(
+        filter(None, map(shutil.which, BROWSERS)), None
+    )
+    if found is None:
+        pytest.skip("no Chromium: see scripts/install_browser")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=list(BROWSER_FLAGS))
+        yield opened
+        opened.close()

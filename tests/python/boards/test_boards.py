@@ -9,12 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,38 +19,23 @@ import pytest
 from passk_py.answer.words import percent
 from passk_py.public_tables import PUBLIC_TABLES
 
+from .demo import DECOY_SHOWN, rows_of, with_decoys
+from .serving import free_port, wait_for
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from .demo import Row
+
 ROOT: Final = Path(__file__).resolve().parents[3]
 DCT: Final = os.environ.get("PASSK_DCT") or shutil.which("dct")
-CHROMIUM: Final = (
-    os.environ.get("PASSK_CHROMIUM")
-    or shutil.which("chromium")
-    or shutil.which("chromium-browser")
-    or shutil.which("google-chrome")
-)
-FLAGS: Final = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-DECOY: Final = 0.8642
-DECOY_SHOWN: Final = "86.4"
 
 pytestmark = [
     pytest.mark.skipif(
         DCT is None, reason="the boards need dct (dbt-charts), which is not installed"
     ),
-    pytest.mark.skipif(CHROMIUM is None, reason="the boards need Chromium, which is not installed"),
     pytest.mark.timeout(600),
 ]
-
-Row = dict[str, Any]
 
 ROWS_OF_THE_PAGE = """() => {
   const found = [];
@@ -74,12 +54,6 @@ ROWS_OF_THE_PAGE = """() => {
 }"""
 
 MARKS = """() => [...document.querySelectorAll('[aria-label]')].map(e => e.getAttribute('aria-label'))"""
-
-
-def rows_of(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
-    result = connection.execute(sql)
-    names = [column[0] for column in result.description]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def plain(text: str) -> str:
@@ -127,64 +101,6 @@ class Board:
             ).click()
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the demo with dbt, as `dbt build` does it."""
-    folder = tmp_path_factory.mktemp("demo")
-    subprocess.run(
-        [
-            str(Path(sys.executable).with_name("dbt")), "--quiet", "build", "--profiles-dir", ".",
-            "--target", "demo", "--exclude-resource-type", "test",
-            "--exclude-resource-type", "unit_test",
-            "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "PASSK_DATABASE": str(folder / "passk_demo.duckdb")},
-        check=True,
-    )  # fmt: skip
-    return folder / "passk_demo.duckdb"
-
-
-@pytest.fixture(scope="module")
-def tables(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(str(demo), read_only=True) as connection:
-        yield connection
-
-
-def with_decoys(demo: Path, served: Path) -> None:
-    with duckdb.connect(str(served)) as connection:
-        connection.execute(f"attach '{demo}' as demo (read_only)")
-        for table in PUBLIC_TABLES:
-            connection.execute(f"create table {table.name} as from demo.main.{table.name}")
-            columns = {
-                row["column_name"]: row["column_type"]
-                for row in rows_of(connection, f"describe {table.name}")
-            }
-            shares = [
-                f"case when {name} is null then null else {DECOY} end as {name}"
-                for name in columns
-                if name.startswith(("pass_at_k", "pass_hat_k", "delta_k"))
-                and columns[name] == "DOUBLE"
-            ]
-            if "run_id" in columns and "suite" in columns:
-                earlier = [
-                    f"{name} - interval 1 year as {name}"
-                    for name in ("started_at", "last_started_at")
-                    if name in columns
-                ]
-                changed = ["'walker-older' as run_id", "'older' as suite", *shares, *earlier]
-                connection.execute(
-                    f"insert into {table.name} select * replace ({', '.join(changed)}) "
-                    f"from demo.main.{table.name} where run_id = 'walker-2026-03'"
-                )
-            if "slice_name" in columns and table.name == "passk_suite_metrics":
-                changed = ["'kind' as slice_name", "'sat' as slice_value", *shares]
-                connection.execute(
-                    f"insert into {table.name} select * replace ({', '.join(changed)}) "
-                    f"from demo.main.{table.name}"
-                )
-
-
 def without_rows(demo: Path, served: Path) -> None:
     with duckdb.connect(str(served)) as connection:
         connection.execute(f"attach '{demo}' as demo (read_only)")
@@ -203,9 +119,7 @@ def serve(
         folder = tmp_path_factory.mktemp("served")
         served = folder / "passk.duckdb"
         make(demo, served)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         log = folder / "log.txt"
         with log.open("wb") as output:
             servers.append(
@@ -223,31 +137,13 @@ def serve(
                 )
             )
         address = f"http://localhost:{port}"
-        for _ in range(240):
-            try:
-                urllib.request.urlopen(address, timeout=60).close()
-            except urllib.error.HTTPError:
-                return address
-            except (urllib.error.URLError, TimeoutError, ConnectionError):
-                assert servers[-1].poll() is None, log.read_text()
-                time.sleep(0.5)
-            else:
-                return address
-        raise AssertionError(log.read_text())
+        wait_for(address, servers[-1], log)
+        return address
 
     yield start
     for server in servers:
         server.terminate()
         server.wait(30)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="the boards need playwright")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

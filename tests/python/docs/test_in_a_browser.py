@@ -14,29 +14,16 @@ import pytest
 from .blocks import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
-FLAGS: Final = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 SERIOUS: Final = ("serious", "critical")
 # Each kind of page: the front, figures, long code, a wide table, many headings, the search.
 SEEN: Final = (
     "index", "concepts", "gates-in-ci", "reference/tables", "reference/macros", "vars", "search",
 )  # fmt: skip
 
-_found = next(filter(None, map(shutil.which, BROWSERS)), None)
 _no_builder = importlib.util.find_spec("sphinx") is None or importlib.util.find_spec("furo") is None
 builds = pytest.mark.skipif(_no_builder, reason="no Sphinx: install the extra `docs`")
-looks = pytest.mark.skipif(_found is None, reason="no Chromium: see scripts/install_browser")
 pytestmark = builds
 
 
@@ -53,15 +40,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=_found, args=list(FLAGS))
-        yield opened
-        opened.close()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +77,6 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     ]
 
 
-@looks
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SEEN)
 def test_axe_finds_nothing_serious(browser: Any, site: Path, name: str, scheme: str) -> None:
@@ -124,7 +101,6 @@ def test_axe_finds_nothing_serious(browser: Any, site: Path, name: str, scheme: 
         context.close()
 
 
-@looks
 def test_figures_are_seen_and_said(browser: Any, site: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 900})
     page = context.new_page()
@@ -139,7 +115,6 @@ def test_figures_are_seen_and_said(browser: Any, site: Path) -> None:
     context.close()
 
 
-@looks
 def test_every_page_can_be_reached_and_found(browser: Any, site: Path) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()

@@ -10,6 +10,8 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.superset.dashboards import DASHBOARDS, Dashboard
+from passk_py.superset.datasets import DATASETS
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLES = {table.name for table in PUBLIC_TABLES}
@@ -47,6 +49,22 @@ BOARDS = sorted(path.stem for path in (ROOT / "charts").glob("*.yml") if path.st
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_board_declares_what_it_reads(board: str) -> None:
     assert declared(f"passk_board_{board}") == read_by(board)
+
+
+def read_by_dashboard(dashboard: Dashboard) -> set[str]:
+    """Follow the charts and filters of a dashboard for Superset to the queries of their datasets."""
+    asked = {chart.dataset for row in dashboard.rows for chart in row}
+    asked |= {choice.dataset for choice in dashboard.filters}
+    found = [dataset for dataset in DATASETS if dataset.name in asked]
+    read = {dataset.table for dataset in found}
+    for dataset in found:
+        read |= set(re.findall(r"{schema}(passk_\w+)", dataset.sql))
+    return read
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.name)
+def test_a_dashboard_declares_what_it_reads(dashboard: Dashboard) -> None:
+    assert declared(f"passk_superset_{dashboard.name}") == read_by_dashboard(dashboard)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -15,21 +14,8 @@ if TYPE_CHECKING:
 
     from conftest import Project
 
-BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
-FLAGS: Final = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 LONG: Final = "a-name-that-goes-on-and-on-" * 8
 SERIOUS: Final = ("serious", "critical")
-
-_found = next(filter(None, map(shutil.which, BROWSERS)), None)
-pytestmark = pytest.mark.skipif(_found is None, reason="no Chromium: see scripts/install_browser")
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +52,6 @@ def report(
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(pk.report(made.database).html(), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=_found, args=list(FLAGS))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -1,0 +1,118 @@
+"""``passk superset``: dashboards that Superset imports."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import click
+
+from passk_py.cli.options import common_options, examples
+from passk_py.cli.session import Session, pass_session
+from passk_py.errors import PasskError
+
+__all__ = ["command"]
+
+_PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
+"""But for what Superset itself writes in its place, and asks for where it reads it."""
+
+
+@click.command(
+    "superset",
+    short_help="Dashboards for Superset, over the published copy or Postgres.",
+    epilog=examples(
+        "passk publish -o bi && passk superset -o bi/superset --copy bi/passk.duckdb",
+        "passk superset -o superset.zip --uri duckdb:////srv/bi/passk.duckdb",
+        "passk superset -o superset --uri postgresql://reader@db/evals --schema reliability",
+    ),
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A folder, or a file that ends in .zip.",
+)
+@click.option(
+    "--copy",
+    "copy",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The DuckDB file that `passk publish` wrote, where Superset runs on this machine.",
+)
+@click.option(
+    "--uri",
+    metavar="URI",
+    help="The address of the database as Superset reaches it, in SQLAlchemy's form.",
+)
+@click.option("--schema", help="The schema of the tables, if it has to be said.")
+@click.option(
+    "--name",
+    default="passk",
+    show_default=True,
+    help="What Superset calls the database; bundles of other names stand beside it.",
+)
+@common_options
+@pass_session
+def command(
+    session: Session,
+    *,
+    output: Path,
+    copy: Path | None,
+    uri: str | None,
+    schema: str | None,
+    name: str,
+) -> int:
+    """Write what Superset imports: a database, datasets, charts, filters and five dashboards.
+
+    A folder is for `superset import-directory --overwrite FOLDER`, which also updates what an older
+    bundle brought; a zip file is for the button that imports dashboards. Metrics of pass@k and
+    pass^k are null wherever a chart would add them up or average them.
+    """
+    from passk_py.superset import superset_bundle
+
+    address = _address(copy, uri)
+    files = superset_bundle(output, uri=address, schema=schema, name=name)
+    if _has_password(address):
+        session.note(f"{output} holds the password of {name}: keep it as you keep that.")
+    session.result({"path": str(output), "uri": _shown(address), "files": files})
+    kinds = ("dashboards", "charts", "datasets")
+    counted = ", ".join(
+        f"{sum(file.startswith(f'{kind}/') for file in files)} {kind}" for kind in kinds
+    )
+    session.say(f"{output}: {counted}")
+    if output.suffix.lower() == ".zip":
+        session.say(
+            "import it with the button beside `+ Dashboard` on Superset's page of dashboards"
+        )
+    else:
+        session.say(f"import it with: superset import-directory --overwrite {output}")
+    return 0
+
+
+def _address(copy: Path | None, uri: str | None) -> str:
+    if uri is not None and copy is None:
+        if "://" not in uri:
+            raise click.BadParameter(
+                f"{uri} is no address, such as duckdb:////srv/bi/passk.duckdb or "
+                "postgresql://reader@db/evals.",
+                param_hint="--uri",
+            )
+        return uri
+    if copy is None or uri is not None:
+        raise click.UsageError("Give either --copy or --uri.")
+    if not copy.is_file():
+        raise PasskError(
+            f"There is no file {copy}.", hint="Write the copy first: passk publish -o FOLDER"
+        )
+    return f"duckdb:///{copy.resolve()}"
+
+
+def _has_password(uri: str) -> bool:
+    return _PASSWORD.search(uri) is not None
+
+
+def _shown(uri: str) -> str:
+    return _PASSWORD.sub(r"\1***", uri)

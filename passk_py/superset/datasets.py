@@ -1,0 +1,311 @@
+"""What Superset asks: the public tables, with metrics that can't be aggregated wrongly.
+
+pass@k and pass^k can't be added up or averaged. So each metric of them is null wherever a group has
+more than one row, as the metrics of ``models/semantic.yml`` are, and counts alone are added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+__all__ = ["DATASETS", "Column", "Dataset", "Metric", "sole"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number of a group of rows.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    expression
+        SQL that every engine understands.
+    text
+        What it is.
+    number_format
+        How it is shown, in d3's notation.
+    """
+
+    name: str
+    expression: str
+    text: str
+    number_format: str = ".1%"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that a dataset adds to those of its table."""
+
+    name: str
+    data_type: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A table as Superset sees it.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    table
+        The public table that it reads; its columns and their descriptions are the dataset's.
+    metrics
+        Numbers of a group of rows.
+    sql
+        The query; ``{schema}`` stands before each table.
+    added
+        What the query adds to the columns of the table.
+    """
+
+    name: str
+    table: str
+    metrics: tuple[Metric, ...]
+    sql: str = "select * from {table}"
+    added: tuple[Column, ...] = field(default=())
+
+
+_ROWS: Final = Metric("rows", "count(*)", "How many rows.", ",d")
+_POINT: Final = "Null where the group has more than one row: it can't be added up or averaged."
+
+
+def sole(column: str) -> str:
+    """Take a column of the only row of a group, and null of any other group.
+
+    Examples
+    --------
+    >>> sole("pass_hat_k")
+    'case when count(*) = 1 then max(pass_hat_k) end'
+    """
+    return f"case when count(*) = 1 then max({column}) end"
+
+
+def _point(name: str, column: str, text: str, number_format: str = ".1%") -> Metric:
+    return Metric(name, sole(column), f"{text} {_POINT}", number_format)
+
+
+def _total(name: str, column: str, text: str) -> Metric:
+    return Metric(name, f"sum({column})", text, ",d")
+
+
+def _estimates(who: str) -> tuple[Metric, ...]:
+    return (
+        _point("pass@k", "pass_at_k", f"At least one of k tries succeeds, {who}."),
+        _point("pass@k from", "pass_at_k_lower", "Lower limit of pass@k."),
+        _point("pass@k to", "pass_at_k_upper", "Upper limit of pass@k."),
+        _point("pass^k", "pass_hat_k", f"All k tries succeed, {who}."),
+        _point("pass^k from", "pass_hat_k_lower", "Lower limit of pass^k."),
+        _point("pass^k to", "pass_hat_k_upper", "Upper limit of pass^k."),
+    )
+
+
+# A run's own time counts where all runs of its suite and agent have one, else when they were
+# loaded: the order of every page of passk.
+_ORDERED_RUNS: Final = """\
+select
+  run_id,
+  suite,
+  agent,
+  case
+    when
+      count(started_at) over (partition by suite, agent)
+      = count(*) over (partition by suite, agent)
+      then started_at
+    else loaded_at
+  end as ordered_at
+from {schema}passk_runs"""
+
+_AGED_RUNS: Final = f"""\
+select
+  runs.run_id,
+  runs.suite,
+  runs.ordered_at,
+  row_number() over (
+    partition by runs.suite, runs.agent
+    order by
+      case when runs.ordered_at is null then 1 else 0 end,
+      runs.ordered_at desc,
+      runs.run_id desc
+  ) as age,
+  row_number() over (
+    partition by runs.suite
+    order by
+      case when runs.ordered_at is null then 1 else 0 end,
+      runs.ordered_at desc,
+      runs.run_id desc
+  ) as age_in_suite
+from ({_ORDERED_RUNS}) as runs"""
+
+_RUN_COLUMNS: Final = (
+    Column("ordered_at", "timestamp", "When the run began, or else was loaded: its place in time."),
+    Column("age", "bigint", "1 is the newest run of the suite and agent, 2 the one before."),
+    Column("age_in_suite", "bigint", "1 is the newest run of the suite, 2 the one before."),
+)
+
+_POINTS: Final = f"""\
+select
+  metrics.*,
+  runs.ordered_at,
+  runs.age,
+  runs.age_in_suite,
+  case when metrics.k = deployment.k then 1 else 0 end as is_deployment_k,
+  coalesce(metrics.reading, metrics.null_reason) as judgement
+from {{schema}}passk_suite_metrics as metrics
+inner join ({_AGED_RUNS}) as runs
+  on metrics.run_id = runs.run_id and metrics.suite = runs.suite
+cross join (select max(k) as k from {{schema}}passk_tasks) as deployment
+where metrics.slice_name = 'all'"""
+
+_TASKS: Final = f"""\
+select
+  tasks.*,
+  runs.ordered_at,
+  runs.age,
+  runs.age_in_suite,
+  hardest.place
+from {{schema}}passk_tasks as tasks
+inner join ({_AGED_RUNS}) as runs
+  on tasks.run_id = runs.run_id and tasks.suite = runs.suite
+left join (
+  select
+    suite,
+    task_id,
+    row_number() over (
+      partition by suite
+      order by cast(sum(c) as double precision) / sum(n), task_id
+    ) as place
+  from {{schema}}passk_tasks
+  where n > 0
+  group by suite, task_id
+) as hardest
+  on tasks.suite = hardest.suite and tasks.task_id = hardest.task_id"""
+
+_TASK_POINTS: Final = f"""\
+select
+  metrics.*,
+  runs.ordered_at
+from {{schema}}passk_task_metrics as metrics
+inner join ({_AGED_RUNS}) as runs
+  on metrics.run_id = runs.run_id and metrics.suite = runs.suite"""
+
+_COMPARISONS: Final = f"""\
+select
+  comparisons.*,
+  candidates.ordered_at as candidate_at,
+  baselines.ordered_at as baseline_at,
+  case when comparisons.k = deployment.k then 1 else 0 end as is_deployment_k,
+  case comparisons.metric when 'pass_at_k' then 'pass@k' else 'pass^k' end as called,
+  coalesce(comparisons.meaning, comparisons.null_reason) as said
+from {{schema}}passk_comparisons as comparisons
+inner join ({_AGED_RUNS}) as candidates
+  on comparisons.candidate_run_id = candidates.run_id and comparisons.suite = candidates.suite
+inner join ({_AGED_RUNS}) as baselines
+  on comparisons.baseline_run_id = baselines.run_id and comparisons.suite = baselines.suite
+cross join (select max(k) as k from {{schema}}passk_tasks) as deployment"""
+
+_DEPLOYMENT_FIRST: Final = Metric(
+    "deployment k first",
+    "min(case when is_deployment_k = 1 then 0 else k end)",
+    "Sorts the values of k: the deployment k, then the others.",
+    ",d",
+)
+_IS_DEPLOYMENT_K: Final = Column(
+    "is_deployment_k", "bigint", "1 where k is passk_deployment_k, else 0."
+)
+
+
+def _newest(name: str, column: str) -> Metric:
+    return Metric(name, f"max({column})", "Sorts by time.", "")
+
+
+DATASETS: Final = (
+    Dataset(
+        "points",
+        "passk_suite_metrics",
+        (
+            *_estimates("as a mean over the tasks of a suite"),
+            _point("delta_k", "delta_k", "How unequal the tasks are."),
+            _point("delta_k from", "delta_k_lower", "Lower limit of delta_k."),
+            _point("delta_k to", "delta_k_upper", "Upper limit of delta_k."),
+            _DEPLOYMENT_FIRST,
+            _newest("newest run", "ordered_at"),
+            _ROWS,
+        ),
+        _POINTS,
+        (
+            *_RUN_COLUMNS,
+            _IS_DEPLOYMENT_K,
+            Column("judgement", "string", "The reading, or why there is none."),
+        ),
+    ),
+    Dataset(
+        "runs",
+        "passk_runs",
+        (
+            _total("tasks", "tasks", "Tasks, added over runs."),
+            _total("attempts", "attempts", "Attempts, added over runs."),
+            _total("counted attempts", "n", "Attempts that passed or failed, added over runs."),
+            _total("passed attempts", "c", "Attempts that passed, added over runs."),
+            _total("excluded attempts", "excluded", "Attempts that don't count, added over runs."),
+            _ROWS,
+        ),
+    ),
+    Dataset(
+        "tasks",
+        "passk_tasks",
+        (
+            _point("passed", "pass_rate", "The share of a task's counted attempts that passed."),
+            _point(
+                "failed", "1 - pass_rate", "The share of a task's counted attempts that failed."
+            ),
+            _point("pass@k", "pass_at_k", "At least one of k tries succeeds."),
+            _point("pass^k", "pass_hat_k", "All k tries succeed."),
+            Metric("tasks", "count(*)", "How many tasks.", ",d"),
+            Metric("hardest first", "min(place)", "Sorts tasks: the hardest is first.", ",d"),
+            _newest("newest run", "ordered_at"),
+        ),
+        _TASKS,
+        (
+            *_RUN_COLUMNS,
+            Column("place", "bigint", "1 is the task of the suite that fails most over all runs."),
+        ),
+    ),
+    Dataset(
+        "points of tasks",
+        "passk_task_metrics",
+        (*_estimates("of one task"), _ROWS),
+        _TASK_POINTS,
+        _RUN_COLUMNS[:1],
+    ),
+    Dataset(
+        "comparisons",
+        "passk_comparisons",
+        (
+            _point("difference", "difference", "Candidate less baseline.", "+.1%"),
+            _point("from", "difference_suite_lower", "Lower limit, for these tasks.", "+.1%"),
+            _point("to", "difference_suite_upper", "Upper limit, for these tasks.", "+.1%"),
+            _DEPLOYMENT_FIRST,
+            _newest("newest candidate", "candidate_at"),
+            _newest("newest baseline", "baseline_at"),
+            _ROWS,
+        ),
+        _COMPARISONS,
+        (
+            Column("candidate_at", "timestamp", "When the candidate began, or else was loaded."),
+            Column("baseline_at", "timestamp", "When the baseline began, or else was loaded."),
+            _IS_DEPLOYMENT_K,
+            Column("called", "string", "pass@k or pass^k."),
+            Column("said", "string", "What the difference means, or why there is none."),
+        ),
+    ),
+    Dataset(
+        "task comparisons",
+        "passk_task_comparisons",
+        (_point("difference", "difference", "Candidate less baseline.", "+.1%"), _ROWS),
+    ),
+    Dataset("diagnostics", "passk_diagnostics", (_ROWS,)),
+    Dataset("gates", "passk_gates", (Metric("gates", "count(*)", "How many rules.", ",d"),)),
+)

@@ -1,0 +1,61 @@
+"""The demo as the dashboards have it: what its tables say, and rows that no dashboard may draw.
+
+Beside the demo, a served database holds rows that no page may draw where it isn't asked for them: a
+slice, and an older suite, with shares of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+
+from passk_py.public_tables import PUBLIC_TABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DECOY: Final = 0.8642
+DECOY_SHOWN: Final = "86.4"
+
+Row = dict[str, Any]
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
+    result = connection.execute(sql)
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def with_decoys(demo: Path, served: Path) -> None:
+    with duckdb.connect(str(served)) as connection:
+        connection.execute(f"attach '{demo}' as demo (read_only)")
+        for table in PUBLIC_TABLES:
+            connection.execute(f"create table {table.name} as from demo.main.{table.name}")
+            columns = {
+                row["column_name"]: row["column_type"]
+                for row in rows_of(connection, f"describe {table.name}")
+            }
+            shares = [
+                f"case when {name} is null then null else {DECOY} end as {name}"
+                for name in columns
+                if name.startswith(("pass_at_k", "pass_hat_k", "delta_k"))
+                and columns[name] == "DOUBLE"
+            ]
+            if "run_id" in columns and "suite" in columns:
+                earlier = [
+                    f"{name} - interval 1 year as {name}"
+                    for name in ("started_at", "last_started_at")
+                    if name in columns
+                ]
+                changed = ["'walker-older' as run_id", "'older' as suite", *shares, *earlier]
+                connection.execute(
+                    f"insert into {table.name} select * replace ({', '.join(changed)}) "
+                    f"from demo.main.{table.name} where run_id = 'walker-2026-03'"
+                )
+            if "slice_name" in columns and table.name == "passk_suite_metrics":
+                changed = ["'kind' as slice_name", "'sat' as slice_value", *shares]
+                connection.execute(
+                    f"insert into {table.name} select * replace ({', '.join(changed)}) "
+                    f"from demo.main.{table.name}"
+                )
