@@ -120,7 +120,7 @@ def main() -> int:
     FOLDER.mkdir(exist_ok=True)
     drawn = figures(facts)
     for name in DRAWN:
-        write_report(FOLDER / f"{name}.svg", as_svg(drawn[name]))
+        write_report(FOLDER / f"{name}.svg", as_svg(drawn[name], follows_mode=True))
     NUMBERS.write_text(found, "utf-8")
     return 0
 

@@ -16,6 +16,7 @@ __all__ = [
     "as_part",
     "chance",
     "decimals",
+    "interval_line",
     "limit",
     "no_such",
     "percent",
@@ -170,6 +171,43 @@ def sparkline(shares: Sequence[float | None]) -> str:
     """
     top = len(_BARS) - 1
     return "".join(" " if share is None else _BARS[round(share * top)] for share in shares)
+
+
+def interval_line(
+    lower: float, middle: float, upper: float, *, bounds: tuple[float, float], width: int
+) -> str:
+    """Draw an interval on a line of characters, with a mark where nothing changes.
+
+    Parameters
+    ----------
+    lower, middle, upper
+        The limits and the estimate.
+    bounds
+        What the first and the last character stand for; 0 lies between.
+    width
+        How many characters.
+
+    Examples
+    --------
+    >>> interval_line(-0.1, 0.0, 0.3, bounds=(-0.4, 0.4), width=17)
+    '      ├─●─────┤'
+    >>> interval_line(-0.3, -0.1, 0.2, bounds=(-0.4, 0.4), width=17)
+    '  ├───●─┼───┤'
+    >>> interval_line(0.2, 0.3, 0.4, bounds=(-0.4, 0.4), width=17)
+    '        ┊   ├─●─┤'
+    """
+    low, high = bounds
+
+    def place(value: float) -> int:
+        return round((value - low) / (high - low) * (width - 1))
+
+    cells = [" "] * width
+    first, last = place(lower), place(upper)
+    cells[first : last + 1] = "─" * (last - first + 1)
+    cells[place(0)] = "┼" if first <= place(0) <= last else "┊"
+    cells[first], cells[last] = "├", "┤"
+    cells[place(middle)] = "●"
+    return "".join(cells).rstrip()
 
 
 def plain(text: str) -> str:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import chance, no_such, percent, plain, plural, shortened, symbol
+from passk_py.answer.words import (
+    chance,
+    interval_line,
+    no_such,
+    percent,
+    plain,
+    plural,
+    shortened,
+    symbol,
+)
 from passk_py.cli.next_steps import command_line
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
@@ -28,6 +38,10 @@ __all__ = ["command"]
 
 _TASKS: Final = 15
 """Tasks that a terminal shows; JSON has all."""
+
+_DRAWN: Final = 25
+_WITH_DRAWN: Final = 108
+"""Characters of a drawn interval, and of a terminal that has room for it."""
 
 Row = dict[str, Any]
 
@@ -210,7 +224,8 @@ def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
     answered = [row for row in rows if row["difference"] is not None]
     if answered:
         session.say()
-        session.show(_grid(answered), console)
+        drawn = console.width >= _WITH_DRAWN and not console.options.ascii_only
+        session.show(_grid(answered, drawn=drawn), console)
         session.say("Difference in points, with the interval for these tasks.")
     unanswered = {row["k"]: row["null_reason"] for row in rows if row["difference"] is None}
     if unanswered and answered:
@@ -236,17 +251,25 @@ def _headlines(rows: list[Row], k: int) -> list[str]:
     return said + ([at[1]["meaning"]] if 1 in at else [])
 
 
-def _grid(rows: list[Row]) -> Table:
+def _grid(rows: list[Row], *, drawn: bool) -> Table:
     table = new_table()
     for name in ("", "baseline", "candidate", "difference", "interval", "p"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
+    low, high = _bounds(rows)
+    if drawn:
+        # The ends of the scale stand above its ends.
+        ends = f"{100 * low:+.0f}".ljust(_DRAWN - 3) + f"{100 * high:+.0f}".rjust(3)
+        table.add_column(ends, no_wrap=True)
     for row in rows:
         if row["metric"] == "pass_hat_k" and row["k"] == 1:
             # The same as pass@1.
             continue
         limits = (row["difference_suite_lower"], row["difference_suite_upper"])
         hidden = " (hidden)" if row["hidden_regression"] else ""
+        line = interval_line(
+            limits[0], row["difference"], limits[1], bounds=(low, high), width=_DRAWN
+        )
         table.add_row(
             symbol(row["metric"], row["k"]),
             percent(row["baseline"]),
@@ -255,8 +278,16 @@ def _grid(rows: list[Row]) -> Table:
             " to ".join(f"{100 * limit:+.1f}" for limit in limits),
             chance(row["p"]),
             row["verdict"] + hidden,
+            *([line] if drawn else []),
         )
     return table
+
+
+def _bounds(rows: list[Row]) -> tuple[float, float]:
+    """Give the ends of a scale that holds all intervals, and 0: whole steps of 5 points."""
+    ends = [row[f"difference_suite_{side}"] for row in rows for side in ("lower", "upper")]
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    return math.floor(20 * low - 1e-9) / 20, math.ceil(20 * high + 1e-9) / 20
 
 
 def _say_tasks(session: Session, tasks: list[Row]) -> None:

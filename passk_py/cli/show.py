@@ -41,7 +41,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
         "passk show passk_suite_metrics --k 1 --k 4 --csv",
     ),
 )
-@click.argument("table", required=False, type=click.Choice(_NAMES))
+@click.argument("table", required=False, metavar="[TABLE]", type=click.Choice(_NAMES))
 @database_option
 @filter_options
 @click.option(

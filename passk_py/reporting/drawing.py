@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import vl_convert as vlc
 
-from passk_py.reporting.theme import on_paper
+from passk_py.reporting.theme import on_paper, stylesheet
 
 if TYPE_CHECKING:
     from passk_py.reporting.charts import Chart
@@ -43,9 +43,21 @@ def inline(chart: Chart, label: str) -> str:
     return head + (drawn[found.end() :] if found else drawn)
 
 
-def as_svg(chart: Chart) -> str:
-    """Draw a chart as an SVG file on white paper."""
-    return on_paper(_drawn(chart, background="var(--paper)"))
+def as_svg(chart: Chart, *, follows_mode: bool = False) -> str:
+    """Draw a chart as an SVG file.
+
+    Parameters
+    ----------
+    chart
+        One of :mod:`passk_py.reporting.charts`.
+    follows_mode
+        Whether its colours are those of the reader's light or dark mode, which browsers know and
+        few other programs do; else it is on white paper.
+    """
+    drawn = _drawn(chart, background="var(--paper)")
+    if not follows_mode:
+        return on_paper(drawn)
+    return _SIZE.sub(lambda head: f"{head[0]}<style>{stylesheet()}</style>", drawn, count=1)
 
 
 def as_png(chart: Chart, *, scale: float = 2.0) -> bytes:

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -113,17 +114,15 @@ def served(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def postgres(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str | None]:
+def postgres(served: Path) -> Iterator[str | None]:
     """The same tables in a Postgres of its own, in a schema of their own."""
     programs = postgres_programs()
     if programs is None:
         yield None
         return
-    folder = tmp_path_factory.mktemp("postgres")
-    folder.chmod(0o777)
     # pytest keeps other users out of its folders.
-    for parent in (folder.parent, folder.parent.parent):
-        parent.chmod(parent.stat().st_mode | 0o011)
+    folder = Path(tempfile.mkdtemp(prefix="passk-postgres-"))
+    folder.chmod(0o777)
     port = free_port()
     # Postgres does not run for root.
     as_user = (
@@ -149,6 +148,7 @@ def postgres(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield f"postgresql+psycopg2://{owner}@127.0.0.1:{port}/postgres"
     finally:
         call("pg_ctl", "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 POSTGRES_TYPES: Final = {
@@ -276,14 +276,15 @@ class Page:
         self.page.wait_for_load_state("networkidle", timeout=120_000)
 
     def choose(self, choice: str, value: str) -> None:
-        control = self.page.locator(".filter-item-wrapper, [data-test='filter-bar'] form div")
-        field = control.get_by_role("combobox", name=choice).first
-        field.click()
+        control = self.page.locator(".filter-item-wrapper").filter(
+            has=self.page.get_by_role("heading", name=choice, exact=True)
+        )
+        control.locator(".ant-select-selector").click()
+        field = control.get_by_role("combobox")
         field.fill(value)
         self.page.locator(".ant-select-item-option:visible").get_by_text(
             value, exact=True
         ).first.click()
-        self.told.clear()
         self.page.get_by_role("button", name="Apply").click()
         self.settle()
 
@@ -540,7 +541,7 @@ def test_a_task_has_its_runs(page: Page, engine: str, tables: duckdb.DuckDBPyCon
 def test_gates_have_their_reasons(
     page: Page, engine: str, tables: duckdb.DuckDBPyConnection
 ) -> None:
-    page.open(f"{engine}-gates")
+    page.open(f"{engine}-gates").choose("Suite", "puzzles")
     held = rows_of(tables, "from passk_gates order by result")
     assert [row[0] for row in page.table("Rules")] == [row["result"] for row in held]
     for row in held:
@@ -599,18 +600,21 @@ def test_a_dashboard_stays_up_while_builds_go_on(page: Page, looped: Path) -> No
 
     builds = Builds(looped)
     builds.start()
-    loads, seen = 0, set()
-    end = time.monotonic() + SECONDS
+    loads, seen = 0, set[str]()
+    start = time.monotonic()
     try:
-        while time.monotonic() < end:
+        # Longer on a slow machine, until both states were seen.
+        while (passed := time.monotonic() - start) < SECONDS or (
+            passed < 6 * SECONDS and (seen != states or builds.published < 4)
+        ):
             page.open("looped-overview")
+            assert frozen(page.told) <= states, "an answer of neither state"
             seen |= frozen(page.told)
             loads += 1
     finally:
         builds.stop.set()
         builds.join()
     assert builds.failure is None
-    assert seen == states, "an answer of neither state, or a state that was never seen"
-    assert loads >= 4
+    assert seen == states
     assert builds.published >= 4
-    print(f"{loads} loads of the page, {builds.published} builds and copies in {SECONDS} s")
+    print(f"{loads} loads of the page, {builds.published} builds and copies in {passed:.0f} s")

@@ -35,6 +35,30 @@ def test_the_demos_hidden_regression_is_named(passk: Passk, demo: Demo) -> None:
     assert lines["sat-14"].endswith("fell")
 
 
+def test_intervals_are_drawn_where_there_is_room(
+    passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    lines = passk("compare", FEBRUARY, MARCH, "--database", demo.database).out.splitlines()
+    (header,) = [line for line in lines if "difference" in line and "verdict" in line]
+    low, high = (int(end) / 100 for end in header.split()[-2:])
+    start = header.index("verdict") + header[header.index("verdict") :].index(f"{100 * low:+.0f}")
+    rows = passk("compare", FEBRUARY, MARCH, "--database", demo.database, "--json").json
+    step = (high - low) / 24
+    for row in rows["comparisons"]:
+        called = {"pass_at_k": "pass@", "pass_hat_k": "pass^"}[row["metric"]] + str(row["k"])
+        if row["difference"] is None or called == "pass^1":
+            continue
+        (drawn,) = [line[start:] for line in lines if line.startswith(f"{called} ")]
+        for mark, name in (("├", "_suite_lower"), ("●", ""), ("┤", "_suite_upper")):
+            place = low + drawn.index(mark) * step
+            assert abs(place - row[f"difference{name}"]) <= step / 2 + 1e-9
+        crosses = row["difference_suite_lower"] < 0 < row["difference_suite_upper"]
+        assert ("┼" in drawn, "┊" in drawn) == (crosses, not crosses)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert "●" not in passk("compare", FEBRUARY, MARCH, "--database", demo.database).out
+
+
 def test_json_holds_the_rows_of_the_tables(passk: Passk, demo: Demo) -> None:
     said = passk("compare", FEBRUARY, MARCH, "--k", 4, "--database", demo.database, "--json").json
     table = read_table("passk_comparisons", database=demo.database, k=4).drop("loaded_at")
