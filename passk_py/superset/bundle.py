@@ -217,7 +217,8 @@ def _dashboard(dashboard: Dashboard, name: str, ids: _Ids) -> dict[str, Any]:
             "label_colors": colors,
             "shared_label_colors": [],
             "cross_filters_enabled": False,
-            "filter_bar_orientation": "HORIZONTAL",
+            # Across the top, a long name pushes the others out of sight.
+            "filter_bar_orientation": "VERTICAL",
             "native_filter_configuration": [
                 _filter(choice, dashboard, numbers, ids) for choice in dashboard.filters
             ],

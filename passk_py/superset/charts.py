@@ -169,7 +169,7 @@ def limits(
         Which rows.
     """
     # Superset's own bands, those of a forecast, stand wrong where the other axis has numbers.
-    settings = _line(list(metrics), []) | {"y_axis_bounds": list(bounds)}
+    settings = _line(list(metrics), []) | {"y_axis_bounds": list(bounds), "legendType": "plain"}
     settings["adhoc_filters"] = [condition(known, "IS NOT NULL"), *where]
     return Chart(name, dataset, "echarts_timeseries_line", settings, text, metrics)
 

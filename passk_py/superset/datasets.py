@@ -69,6 +69,8 @@ class Dataset:
 
 
 _ROWS: Final = Metric("rows", "count(*)", "How many rows.", ",d")
+_LONGEST: Final = 40
+_ENDS: Final = 16
 _POINT: Final = "Null where the group has more than one row: it can't be added up or averaged."
 
 
@@ -100,6 +102,16 @@ def _estimates(who: str) -> tuple[Metric, ...]:
         _point("pass^k from", "pass_hat_k_lower", "Lower limit of pass^k."),
         _point("pass^k to", "pass_hat_k_upper", "Upper limit of pass^k."),
     )
+
+
+def _label(name: str, number: str) -> str:
+    """Write a name so that an axis has room for it: long ones by their ends and a number.
+
+    Two names that differ in their middle stay two.
+    """
+    start, end = f"substr({name}, 1, {_ENDS})", f"substr({name}, length({name}) - {_ENDS - 1})"
+    short = f"{start} || '\u2026' || {end} || ' #' || {number}"
+    return f"case when length({name}) > {_LONGEST} then {short} else {name} end"
 
 
 # A run's own time counts where all runs of its suite and agent have one, else when they were
@@ -140,6 +152,12 @@ select
 from ({_ORDERED_RUNS}) as runs"""
 
 _RUN_COLUMNS: Final = (
+    Column(
+        "run",
+        "string",
+        f"The run_id, on axes; one of more than {_LONGEST} characters as its two ends and "
+        "age_in_suite.",
+    ),
     Column("ordered_at", "timestamp", "When the run began, or else was loaded: its place in time."),
     Column("age", "bigint", "1 is the newest run of the suite and agent, 2 the one before."),
     Column("age_in_suite", "bigint", "1 is the newest run of the suite, 2 the one before."),
@@ -148,6 +166,7 @@ _RUN_COLUMNS: Final = (
 _POINTS: Final = f"""\
 select
   metrics.*,
+  {_label("metrics.run_id", "runs.age_in_suite")} as run,
   runs.ordered_at,
   runs.age,
   runs.age_in_suite,
@@ -162,6 +181,8 @@ where metrics.slice_name = 'all'"""
 _TASKS: Final = f"""\
 select
   tasks.*,
+  {_label("tasks.run_id", "runs.age_in_suite")} as run,
+  {_label("tasks.task_id", "hardest.place")} as task,
   runs.ordered_at,
   runs.age,
   runs.age_in_suite,
@@ -270,6 +291,12 @@ DATASETS: Final = (
         _TASKS,
         (
             *_RUN_COLUMNS,
+            Column(
+                "task",
+                "string",
+                f"The task_id, on axes; one of more than {_LONGEST} characters as its two ends and "
+                "place.",
+            ),
             Column("place", "bigint", "1 is the task of the suite that fails most over all runs."),
         ),
     ),
@@ -278,7 +305,7 @@ DATASETS: Final = (
         "passk_task_metrics",
         (*_estimates("of one task"), _ROWS),
         _TASK_POINTS,
-        _RUN_COLUMNS[:1],
+        (Column("ordered_at", "timestamp", "When the run began, or else was loaded."),),
     ),
     Dataset(
         "comparisons",

@@ -309,7 +309,7 @@ class Page:
             quiet = 0 if self.pending else quiet + 1
 
     def choose(self, choice: str, value: str) -> None:
-        control = self.page.locator(".filter-item-wrapper").filter(
+        control = self.page.locator("form").filter(
             has=self.page.get_by_role("heading", name=choice, exact=True)
         )
         control.locator(".ant-select-selector").click()
@@ -566,9 +566,9 @@ def test_a_task_has_its_runs(page: Page, engine: str, tables: duckdb.DuckDBPyCon
     map_ = page.rows("The share of attempts that failed")
     failed = rows_of(
         tables,
-        "select run_id, task_id, 1 - pass_rate as failed from passk_tasks where n > 0",
+        "select run_id as run, task_id as task, 1 - pass_rate as failed from passk_tasks where n > 0",
     )
-    check(ordered(map_, "run_id", "task_id"), ordered(failed, "run_id", "task_id"))
+    check(ordered(map_, "run", "task"), ordered(failed, "run", "task"))
 
 
 def test_gates_have_their_reasons(

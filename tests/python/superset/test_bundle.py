@@ -167,6 +167,31 @@ def test_runs_have_an_age(built: Project) -> None:
     assert marked == [(2,)]
 
 
+def test_long_names_are_short_on_axes_and_stay_apart(
+    make_project: Callable[[], Project], attempts: Callable[..., list[Any]]
+) -> None:
+    long = [f"{'the same beginning ' * 3}{middle}{' and the same end' * 3}" for middle in "abc"]
+    rows = [
+        row
+        for run in long
+        for task in (*long, "short")
+        for row in attempts(run, task, "PFP", suite="desk")
+    ]
+    made = make_project()
+    made.land(rows)
+    made.run({"passk_ks": [1, 2], "passk_deployment_k": 2})
+    (tasks,) = (dataset for dataset in DATASETS if dataset.name == "tasks")
+    named = made.query(f"select run_id, run, task_id, task from {relation(tasks)} as asked")
+    runs = {(run_id, run) for run_id, run, _, _ in named}
+    of_tasks = {(task_id, task) for _, _, task_id, task in named}
+    assert len(runs) == len({run for _, run in runs}) == 3
+    assert len(of_tasks) == len({task for _, task in of_tasks}) == 4
+    assert ("short", "short") in of_tasks
+    for name, label in runs | of_tasks:
+        if name != "short":
+            assert re.fullmatch(re.escape(name[:16]) + "…" + re.escape(name[-16:]) + r" #\d", label)
+
+
 def asked(chart: Chart) -> tuple[set[str], list[Any]]:
     """Give the columns that a chart names, and its metrics."""
     settings = chart.settings
