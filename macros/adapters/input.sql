@@ -55,7 +55,8 @@ case
         then case {{ text }} when 'true' then 1e0 when 'false' then 0e0 end
       when {{ text }} ~* '^(nan|[-+]?inf|[-+]?infinity)$' then cast({{ text }} as double precision)
       when {{ text }} !~ {{ number }} then null
-      when abs(cast({{ text }} as numeric)) > 1.7976931348623157e308 then null
+      when abs(cast({{ text }} as numeric)) > 1.7976931348623157e308
+        then sign(cast({{ text }} as numeric)) * cast('infinity' as double precision)
       when abs(cast({{ text }} as numeric)) < 2.5e-324 then 0e0
       else cast({{ text }} as double precision)
     end
@@ -177,6 +178,7 @@ try_cast(try_cast({{ expression }} as json) as map(varchar, varchar))
 {%- set space = '[ \\t\\r\\n]*' -%}
 {%- set pair = text ~ space ~ ':' ~ space ~ value ~ space -%}
 case
+      when {{ told }} is null then null
       when
         pg_typeof({{ expression }}) in (cast('json' as regtype), cast('jsonb' as regtype))
         and left(ltrim({{ told }}), 1) <> '{'
@@ -188,7 +190,6 @@ case
       else (
         select case when count(*) = count(distinct tag.key) then coalesce(jsonb_object_agg(tag.key, tag.value), '{}') end
         from json_each_text(cast({{ told }} as json)) as tag
-        where {{ told }} is not null
       )
     end
 {%- endmacro %}

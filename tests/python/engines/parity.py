@@ -226,9 +226,10 @@ def _same_text(name: str, kind: str, table: str) -> tuple[str, str]:
     quoted = f'"{name}"'
     if kind.startswith("MAP"):
         entries = "list_sort([entry for entry in map_entries({})])"
+        read = f"cast(cast({quoted} as json) as {kind})"
         return (
-            f"cast(to_json({entries.format(quoted)}) as varchar)",
-            f"cast(to_json({entries.format(f'cast(cast({quoted} as json) as {kind})')}) as varchar)",
+            f"case when {quoted} is not null then cast(to_json({entries.format(quoted)}) as varchar) end",
+            f"case when {quoted} is not null then cast(to_json({entries.format(read)}) as varchar) end",
         )
     if kind == "BOOLEAN":
         return quoted, f"{quoted} = 't'"
