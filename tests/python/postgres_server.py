@@ -103,13 +103,13 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port: int = free.getsockname()[1]
-        self.database = Postgres(
-            str(programs / "psql"), "127.0.0.1", port, owner, "", "postgres"
-        )
+        self.database = Postgres(str(programs / "psql"), "127.0.0.1", port, owner, "", "postgres")
         data = str(folder / "data")
         self._call(["initdb", "-D", data, "-U", owner, "-A", "trust", "-E", "UTF8"])
         options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
-        self._call(["pg_ctl", "-D", data, "-o", options, "-l", str(folder / "log.txt"), "-w", "start"])
+        self._call(
+            ["pg_ctl", "-D", data, "-o", options, "-l", str(folder / "log.txt"), "-w", "start"]
+        )
 
     def stop(self) -> None:
         """End it; its folder stays."""

@@ -85,7 +85,9 @@ def attempts_of(
                 row["started_at"] = clock
             if known:
                 row |= {
-                    "outcome_reason": generator.choice(["timeout", "infra_error", None]) if not passed else None,
+                    "outcome_reason": generator.choice(["timeout", "infra_error", None])
+                    if not passed
+                    else None,
                     "score": generator.choice([None, 0.0, 1.0, 0.1 + 0.2, 1e-7, 123456.75]),
                     "duration_s": round(generator.uniform(0, 500), generator.randrange(0, 6)),
                     "cost_usd": generator.choice([None, generator.uniform(0, 2)]),
@@ -93,7 +95,9 @@ def attempts_of(
                     "output_tokens": generator.choice([None, generator.randrange(0, 10**5)]),
                     "model": generator.choice(["model-a", "model-b"]),
                     "seed": generator.randrange(0, 40),
-                    "output_hash": hashlib.sha256(f"{task_id}{generator.randrange(6)}".encode()).hexdigest(),
+                    "output_hash": hashlib.sha256(
+                        f"{task_id}{generator.randrange(6)}".encode()
+                    ).hexdigest(),
                     "tags": {
                         "domain": generator.choice(STRANGE[:6]),
                         **({"level's": "hard"} if line % 3 == 0 else {}),
@@ -122,29 +126,57 @@ def random_runs(seed: int = 7) -> list[Row]:
 
     for i, version in enumerate(["1", "2", "3"]):
         rows += attempts_of(
-            generator, f"even-{version}", "even", even, loaded_at=FIRST + i * BATCH, number=all_of(16), version=version
+            generator,
+            f"even-{version}",
+            "even",
+            even,
+            loaded_at=FIRST + i * BATCH,
+            number=all_of(16),
+            version=version,
         )
     for i, run_id in enumerate(["Äpfel's run", "apfel 🍎", "Zoo"]):
         rows += attempts_of(
-            generator, run_id, "strange 'suite'", strange, loaded_at=FIRST + i * BATCH, number=ragged, timed=False,
+            generator,
+            run_id,
+            "strange 'suite'",
+            strange,
+            loaded_at=FIRST + i * BATCH,
+            number=ragged,
+            timed=False,
             agent=None,
         )
     for i, run_id in enumerate(["far-a", "far-b"]):
         rows += attempts_of(
-            generator, run_id, "far", even, loaded_at=FIRST + i * BATCH, number=far, known=False, version="x"
+            generator,
+            run_id,
+            "far",
+            even,
+            loaded_at=FIRST + i * BATCH,
+            number=far,
+            known=False,
+            version="x",
         )
     rows += attempts_of(
-        generator, "long", "long", {f"t{i}": c for i, c in enumerate([0.0005, 0.5, 0.999, 1, 0])}, loaded_at=FIRST,
-        number=all_of(1500), known=False,
+        generator,
+        "long",
+        "long",
+        {f"t{i}": c for i, c in enumerate([0.0005, 0.5, 0.999, 1, 0])},
+        loaded_at=FIRST,
+        number=all_of(1500),
+        known=False,
     )
-    rows += attempts_of(generator, "one try", "even", even, loaded_at=FIRST, number=all_of(1), version="0")
+    rows += attempts_of(
+        generator, "one try", "even", even, loaded_at=FIRST, number=all_of(1), version="0"
+    )
     copies = [
         {**row, "source_line": row["source_line"] + 500_000}
         for row in generator.sample([row for row in rows if row["suite"] != "long"], 60)
     ]
     for row in copies[:30]:
         row["outcome"] = "failed" if row["outcome"] == "passed" else "passed"
-    nothing = attempts_of(generator, "none counts", "even", even, loaded_at=FIRST, number=all_of(2), known=False)
+    nothing = attempts_of(
+        generator, "none counts", "even", even, loaded_at=FIRST, number=all_of(2), known=False
+    )
     for row in nothing:
         row["outcome"] = "excluded"
     return rows + copies + nothing
@@ -197,7 +229,22 @@ OWN_MAPPING: Final = {
 def own_rows(seed: int = 11) -> list[tuple[str | None, ...]]:
     """Give a table of somebody's own in which all is text, right and wrong."""
     generator = random.Random(seed)
-    numbers = ["1", "2.0", " 3 ", "4.5", "x", "", "1e2", "-1", "1e400", "nan", "inf", "9223372036854775808", ".5", "+7"]
+    numbers = [
+        "1",
+        "2.0",
+        " 3 ",
+        "4.5",
+        "x",
+        "",
+        "1e2",
+        "-1",
+        "1e400",
+        "nan",
+        "inf",
+        "9223372036854775808",
+        ".5",
+        "+7",
+    ]
     times = [
         "2026-01-02", "2026-01-02 03:04:05", "2026-01-02T03:04:05.678", "2026-01-02 03:04:05+02:00", "2026-02-30",
         "2026-01-02T03:04:05Z", "yesterday", "", "2024-02-29", "2023-02-29", "2026-01-02 25:00:00",
@@ -212,7 +259,11 @@ def own_rows(seed: int = 11) -> list[tuple[str | None, ...]]:
             for trial in range(1, 9):
                 odd = generator.random() < 0.12
                 verdict = generator.choice(["passed", "failed", " Passed ", "excluded", None, None])
-                is_ok = generator.choice(["true", "no", "1", "0.0", "maybe" if odd else None, None]) if not verdict else None
+                is_ok = (
+                    generator.choice(["true", "no", "1", "0.0", "maybe" if odd else None, None])
+                    if not verdict
+                    else None
+                )
                 if odd and verdict and generator.random() < 0.3:
                     is_ok = "false"
 
@@ -227,12 +278,14 @@ def own_rows(seed: int = 11) -> list[tuple[str | None, ...]]:
                         verdict,
                         is_ok,
                         maybe(numbers) or generator.choice(["1", "0", "0.9999999", "0.99", None]),
-                        maybe(times) or f"2026-01-02 03:{trial:02}:{generator.randrange(60):02}.{generator.randrange(10**6):06}",
+                        maybe(times)
+                        or f"2026-01-02 03:{trial:02}:{generator.randrange(60):02}.{generator.randrange(10**6):06}",
                         maybe(numbers) or str(generator.randrange(100) / 4),
                         maybe(numbers) or "0.25",
                         maybe(numbers) or "100",
                         maybe(numbers) or "1",
-                        maybe(labels) or generator.choice(['{"domain": "a"}', '{"domain": "b", "x": "1"}', None]),
+                        maybe(labels)
+                        or generator.choice(['{"domain": "a"}', '{"domain": "b", "x": "1"}', None]),
                         generator.choice(["timeout", "rate_limited", None]),
                         "2026-03-01 00:00:00",
                     )

@@ -91,8 +91,8 @@ def build(
 
 
 def copy_schema(database: Path, schema: str, postgres: Postgres, work: Path) -> None:
-    """Write each table of a schema of DuckDB's anew to a schema of the same name, by way of CSV."""
-    postgres.ask(f"drop schema if exists {schema} cascade", f"create schema {schema}")
+    """Fill the tables of a schema from those of DuckDB's of the same name, by way of CSV; views over them stay."""
+    postgres.ask(f"create schema if not exists {schema}")
     with duckdb.connect(str(database), read_only=True) as connection:
         tables = connection.execute(
             "select table_name from duckdb_tables() where schema_name = ? order by all", [schema]
@@ -102,12 +102,18 @@ def copy_schema(database: Path, schema: str, postgres: Postgres, work: Path) -> 
 
 
 def copy_table(
-    connection: duckdb.DuckDBPyConnection, table: str, postgres: Postgres, to: str, work: Path
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    postgres: Postgres,
+    to: str,
+    work: Path,
+    *,
+    maps: str = "jsonb",
 ) -> None:
-    """Write a table of DuckDB's to a new one of Postgres; maps become jsonb."""
+    """Fill a table of Postgres, made where it is missing, from one of DuckDB's."""
     columns = {row[0]: str(row[1]) for row in connection.execute(f"describe {table}").fetchall()}
     types = ", ".join(
-        f'"{name}" {"jsonb" if kind.startswith("MAP") else POSTGRES_TYPES.get(kind, kind)}'
+        f'"{name}" {maps if kind.startswith("MAP") else POSTGRES_TYPES.get(kind, kind)}'
         for name, kind in columns.items()
     )
     selected = ", ".join(
@@ -118,7 +124,7 @@ def copy_table(
     connection.execute(
         f"copy (select {selected} from {table}) to '{path}' (header false, nullstr '\\N', force_quote *)"
     )
-    postgres.ask(f"drop table if exists {to} cascade", f"create table {to} ({types})")
+    postgres.ask(f"create table if not exists {to} ({types})", f"truncate {to}")
     with path.open("rb") as rows:
         postgres.ask(f"copy {to} from stdin (format csv, null '\\N')", rows=rows)
 
@@ -156,10 +162,10 @@ def compare_table(
         )
         same = {name: _same_text(name, kind, table.name) for name, kind in columns.items()}
         for name, source in (("ours", f"built.main.{table.name}"), ("theirs", "there")):
-            made = ", ".join(f'{same[column][name == "theirs"]} as "{column}"' for column in columns)
-            exact = ", ".join(
-                f'"{column}"' for column, kind in columns.items() if kind != "DOUBLE"
+            made = ", ".join(
+                f'{same[column][name == "theirs"]} as "{column}"' for column in columns
             )
+            exact = ", ".join(f'"{column}"' for column, kind in columns.items() if kind != "DOUBLE")
             keys = ", ".join(table.key)
             connection.execute(
                 f"create table {name} as select *, "
@@ -193,8 +199,11 @@ def _compare(
         else f'ours."{name}" is distinct from theirs."{name}"'
         for name in columns
     }
-    largest = ", ".join(f"coalesce(max(case when {near[name]} then 0 else {apart[name]} end), 0)" for name in doubles)
-    sides = [f'ours.{key} as k{i}, theirs.{key} as t{i}' for i, key in enumerate(keys)]
+    largest = ", ".join(
+        f"coalesce(max(case when {near[name]} then 0 else {apart[name]} end), 0)"
+        for name in doubles
+    )
+    sides = [f"ours.{key} as k{i}, theirs.{key} as t{i}" for i, key in enumerate(keys)]
     sides += [f'ours."{name}" as "{name}", theirs."{name}" as "other_{name}"' for name in columns]
     named = ", ".join(f"case when {test} then '{name}' end" for name, test in unlike.items())
     connection.execute(
@@ -204,18 +213,26 @@ def _compare(
     )
     found = Compared(table.name, count("ours"), count("theirs"))
     if doubles:
-        row = connection.execute(f"select greatest(0.0, {largest}) from ours join theirs on {on}").fetchone()
+        row = connection.execute(
+            f"select greatest(0.0, {largest}) from ours join theirs on {on}"
+        ).fetchone()
         found.largest = float(row[0] or 0) if row else 0.0
     found.differing = count("both_ where is_alone or len(unlike) > 0")
-    result = connection.execute("select * from both_ where is_alone or len(unlike) > 0 order by all limit 5")
+    result = connection.execute(
+        "select * from both_ where is_alone or len(unlike) > 0 order by all limit 5"
+    )
     names = [one[0] for one in result.description]
     for values in result.fetchall():
         row_ = dict(zip(names, values, strict=True))
-        key = [row_[f"k{i}"] if row_[f"k{i}"] is not None else row_[f"t{i}"] for i in range(len(keys))]
+        key = [
+            row_[f"k{i}"] if row_[f"k{i}"] is not None else row_[f"t{i}"] for i in range(len(keys))
+        ]
         told = (
             "on one side only"
             if row_["is_alone"]
-            else "; ".join(f"{name}: {row_[name]!r} / {row_['other_' + name]!r}" for name in row_["unlike"])
+            else "; ".join(
+                f"{name}: {row_[name]!r} / {row_['other_' + name]!r}" for name in row_["unlike"]
+            )
         )
         found.examples.append(f"{key}: {told}")
     return found
