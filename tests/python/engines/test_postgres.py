@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -167,6 +166,13 @@ def test_parity_of_the_demo(engines: Engines) -> None:
     found = engines.compare("The demo log")
     assert agree(found)
     assert {one.table: one.rows for one in found}["passk_attempts"] == 3248
+    asked = (
+        "select pass_hat_k(16, 14, 4), pass_at_k(5, 2, 2), pass_hat_k(3, 2, 4), delta_k_max(0.5, 2)"
+    )
+    answer = engines.postgres.ask(f"set search_path to {SCHEMA}; {asked}").split("|")
+    # 14 13 12 11 / (16 15 14 13), 1 - 3 2 / (5 4), nothing of n < k, and 1/2 - 1/4.
+    assert [float(one) for one in answer if one] == pytest.approx([0.55, 0.7, 0.25], rel=1e-12)
+    assert answer[2] == ""
 
 
 def test_parity_of_tau_bench(engines: Engines, tau_bench_file: Path) -> None:
@@ -225,7 +231,7 @@ def test_parity_of_a_table_of_ones_own(engines: Engines) -> None:
 
 
 def test_an_increment_is_what_a_full_refresh_makes(engines: Engines) -> None:
-    """New runs, late attempts, copies and deletions, each in a build of its own."""
+    """After new runs, after late attempts and copies, after deletions of attempts, tasks and a run."""
     generator = random.Random(3)
     tasks = {f"it's task {i} 🦆": generator.choice([0, 0.3, 0.7, 1]) for i in range(30)}
     late = FIRST + 9 * BATCH
@@ -247,23 +253,22 @@ def test_an_increment_is_what_a_full_refresh_makes(engines: Engines) -> None:
     engines.build_postgres(variables, command=MODELS)
     first = engines.oids()
 
-    steps: list[Callable[[], None]] = [
-        lambda: None,
-        lambda: land(engines.database, run("c", 2, range(1, 13)) + run("far", 2, range(120, 131))),
-        lambda: land(engines.database, run("a", 3, range(9, 12)) + run("b", 3, range(7, 10))),
-        lambda: _forget(
-            engines.database,
-            "run_id = 'c' and attempt > 6 or run_id = 'b' and task_id like '%1 %'",
-            late,
-        ),
-        lambda: _forget(engines.database, "run_id = 'far'", late + timedelta(minutes=1)),
-    ]
-    for number, step in enumerate(steps):
+    def new_runs() -> None:
+        land(engines.database, run("c", 2, range(1, 13)) + run("far", 2, range(120, 131)))
+
+    def late_attempts() -> None:
+        land(engines.database, run("a", 3, range(9, 12)) + run("b", 3, range(7, 10)))
+
+    def deletions() -> None:
+        _forget(engines.database, "run_id = 'c' and attempt > 6", late)
+        _forget(engines.database, "run_id = 'b' and task_id like '%1 %' or run_id = 'far'", late)
+
+    for step in (new_runs, late_attempts, deletions):
         step()
         engines.copy()
         engines.build_postgres(variables, command=MODELS)
         engines.build_duckdb(variables, "--full-refresh")
-        assert agree(engines.compare(f"Step {number}")), number
+        assert agree(engines.compare(f"After {step.__name__}")), step
     assert engines.oids() == first, "a table was made anew"
     engines.build_postgres(variables, command=("test", "--exclude-resource-type", "unit_test"))
 
@@ -281,7 +286,7 @@ def _forget(database: Path, condition: str, removed_at: Any) -> None:
 
 def test_what_only_duckdb_does_is_refused(engines: Engines) -> None:
     for variables, said in [
-        ({"passk_bootstrap": 100}, "passk_bootstrap"),
+        ({"passk_bootstrap": 100}, "postgres needs 0"),
         ({"passk_attempts_files": "log.parquet"}, "postgres reads no files"),
     ]:
         with pytest.raises(RuntimeError, match=said):
