@@ -27,6 +27,14 @@ TOLERANCE: Final = 1e-12
 ROUNDING: Final = 1e-15
 """Below it a double is what rounding left of a difference of numbers near 1, with no digit to compare."""
 
+SCALES: Final = {
+    ("passk_plans", "variance_between"): "10",
+    ("passk_plans", "variance_within"): "10",
+    ("passk_plans", "within_share"): "10 / (ours.variance_between + ours.variance_within)",
+    ("passk_plans", "detectable_difference"): "1",
+}
+"""What a column that is a difference, or follows from one, was subtracted from: as passk validate compares it."""
+
 POSTGRES_TYPES: Final = {
     "VARCHAR": "text",
     "DOUBLE": "double precision",
@@ -186,7 +194,8 @@ def _compare(
     doubles = [name for name, kind in columns.items() if kind == "DOUBLE"]
     apart = {
         name: f'case when ours."{name}" = theirs."{name}" then 0 '
-        f'else abs(ours."{name}" - theirs."{name}") / greatest(abs(ours."{name}"), abs(theirs."{name}")) end'
+        f'else abs(ours."{name}" - theirs."{name}") / greatest(abs(ours."{name}"), abs(theirs."{name}"), '
+        f"{SCALES.get((table.name, name), '0')}) end"
         for name in doubles
     }
     near = {
