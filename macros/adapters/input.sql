@@ -44,6 +44,81 @@ try_cast({{ expression }} as {{ type }})
 {%- endmacro %}
 
 
+{#- Postgres has no such cast, so the text is looked at first. A number for bigint is rounded as DuckDB rounds it, half away
+    from 0; a time with an offset is that of UTC. -#}
+{% macro postgres___try_cast(expression, type) -%}
+{%- set text = 'trim(cast((' ~ expression ~ ') as text))' -%}
+{%- set number = "'^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$'" -%}
+{%- if type == passk.type_double() -%}
+case
+      when pg_typeof({{ expression }}) = cast('boolean' as regtype)
+        then case {{ text }} when 'true' then 1e0 when 'false' then 0e0 end
+      when {{ text }} ~* '^(nan|[-+]?inf|[-+]?infinity)$' then cast({{ text }} as double precision)
+      when {{ text }} !~ {{ number }} then null
+      when abs(cast({{ text }} as numeric)) > 1.7976931348623157e308
+        then sign(cast({{ text }} as numeric)) * cast('infinity' as double precision)
+      when abs(cast({{ text }} as numeric)) < 2.5e-324 then 0e0
+      else cast({{ text }} as double precision)
+    end
+{%- elif type == dbt.type_bigint() -%}
+case
+      when pg_typeof({{ expression }}) = cast('boolean' as regtype)
+        then case {{ text }} when 'true' then 1 when 'false' then 0 end
+      when {{ text }} !~ {{ number }} then null
+      when round(cast({{ text }} as numeric)) between -9223372036854775808 and 9223372036854775807
+        then cast(round(cast({{ text }} as numeric)) as bigint)
+    end
+{%- elif type == dbt.type_timestamp() -%}
+{%- set leap = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)' -%}
+{%- set day = '(?!0000)([0-9]{4}-((0?[13578]|1[02])-(0?[1-9]|[12][0-9]|3[01])|(0?[469]|11)-(0?[1-9]|[12][0-9]|30)|0?2-(0?[1-9]|1[0-9]|2[0-8]))|'
+  ~ leap ~ '-0?2-29)' -%}
+{%- set clock = '([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?' -%}
+{%- set zone = ' ?(Z|z|[-+](0[0-9]|1[0-4])(:?[0-5][0-9])?)' -%}
+case
+      when {{ text }} ~ '^{{ day }}([ T]{{ clock }})?$' then cast({{ text }} as timestamp)
+      when {{ text }} ~ '^{{ day }}[ T]{{ clock }}{{ zone }}$'
+        then cast({{ text }} as timestamp with time zone) at time zone 'UTC'
+    end
+{%- else -%}
+cast({{ expression }} as {{ type }})
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- A value as text, as rows are told in the rejected table: all engines write a number in the same way. -#}
+{% macro _as_text(expression) -%}
+  {{ return(adapter.dispatch('_as_text', 'passk')(expression)) }}
+{%- endmacro %}
+
+{% macro default___as_text(expression) -%}
+cast({{ expression }} as {{ dbt.type_string() }})
+{%- endmacro %}
+
+{#- A double that is whole has no point on Postgres. -#}
+{% macro postgres___as_text(expression) -%}
+{%- set text = 'cast((' ~ expression ~ ') as text)' -%}
+case
+      when pg_typeof({{ expression }}) not in (cast('double precision' as regtype), cast('real' as regtype)) then {{ text }}
+      when {{ text }} ~ '^-?[0-9]+$' then {{ text }} || '.0'
+      else replace(lower({{ text }}), 'infinity', 'inf')
+    end
+{%- endmacro %}
+
+
+{#- A text that is compared and sorted by its bytes, whatever the language of the database. -#}
+{% macro _by_bytes(expression) -%}
+  {{ return(adapter.dispatch('_by_bytes', 'passk')(expression)) }}
+{%- endmacro %}
+
+{% macro default___by_bytes(expression) -%}
+{{ expression }}
+{%- endmacro %}
+
+{% macro postgres___by_bytes(expression) -%}
+{{ expression }} collate "C"
+{%- endmacro %}
+
+
 {#- Tags from JSON text, as the demo's seed has them. -#}
 {% macro _tags_from_json(expression) -%}
   {{ return(adapter.dispatch('_tags_from_json', 'passk')(expression)) }}
@@ -67,6 +142,10 @@ try_cast(cast({{ expression }} as json) as map(varchar, varchar))
 {{ column }}[{{ passk._quoted(name) }}]
 {%- endmacro %}
 
+{% macro postgres___tag(column, name) -%}
+({{ column }} ->> {{ passk._quoted(name) }})
+{%- endmacro %}
+
 
 {#- Whether a double is a number: neither infinite nor NaN. -#}
 {% macro _is_finite(expression) -%}
@@ -86,6 +165,33 @@ cast({{ expression }} as {{ passk.type_tags() }})
 {#- A map's JSON is an object too, so both go the same way. -#}
 {% macro duckdb___tags_as_told(expression) -%}
 try_cast(try_cast({{ expression }} as json) as map(varchar, varchar))
+{%- endmacro %}
+
+
+{#- Text is looked at before the cast, which would stop the build: an object of names and texts, numbers, true, false or
+    null. A name that comes twice is seen by `json`, not by `jsonb`. -#}
+{% macro postgres___tags_as_told(expression) -%}
+{%- set told = 'cast((' ~ expression ~ ') as text)' -%}
+{%- set escape = '\\\\(["\\\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\\\u[dD][c-fC-F][0-9a-fA-F]{2})' -%}
+{%- set text = '"([^"\\\\\\x01-\\x1f]|' ~ escape ~ ')*"' -%}
+{%- set value = '(' ~ text ~ '|-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?|true|false|null)' -%}
+{%- set space = '[ \\t\\r\\n]*' -%}
+{%- set pair = text ~ space ~ ':' ~ space ~ value ~ space -%}
+case
+      when {{ told }} is null then null
+      when
+        pg_typeof({{ expression }}) in (cast('json' as regtype), cast('jsonb' as regtype))
+        and left(ltrim({{ told }}), 1) <> '{'
+        then null
+      when
+        pg_typeof({{ expression }}) not in (cast('json' as regtype), cast('jsonb' as regtype))
+        and {{ told }} !~ '^{{ space }}[{]{{ space }}({{ pair }}(,{{ space }}{{ pair }})*)?[}]{{ space }}$'
+        then null
+      else (
+        select case when count(*) = count(distinct tag.key) then coalesce(jsonb_object_agg(tag.key, tag.value), '{}') end
+        from json_each_text(cast({{ told }} as json)) as tag
+      )
+    end
 {%- endmacro %}
 
 

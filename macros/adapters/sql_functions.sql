@@ -18,20 +18,34 @@
 {% macro default__create_sql_functions() -%}
 {%- endmacro %}
 
+{#- Name, arguments and body of each. -#}
+{% macro _sql_functions() -%}
+  {{ return([
+    ['pass_at_k', ['n', 'c', 'k'], passk.pass_at_k('n', 'c', 'k')],
+    ['pass_hat_k', ['n', 'c', 'k'], passk.pass_hat_k('n', 'c', 'k')],
+    ['log_choose', ['n', 'k'], passk.log_choose('n', 'k')],
+    ['pass_at_k_plugin', ['n', 'c', 'k'], passk.pass_at_k_plugin('n', 'c', 'k')],
+    ['pass_hat_k_plugin', ['n', 'c', 'k'], passk.pass_hat_k_plugin('n', 'c', 'k')],
+    ['pass_at_k_pooled', ['pass_1', 'k'], passk.pass_at_k_pooled('pass_1', 'k')],
+    ['pass_hat_k_pooled', ['pass_1', 'k'], passk.pass_hat_k_pooled('pass_1', 'k')],
+    ['delta_k_max', ['pass_1', 'k'], passk.delta_k_max('pass_1', 'k')]
+  ]) }}
+{%- endmacro %}
+
 {% macro duckdb__create_sql_functions() -%}
-  {%- set functions = {
-    'pass_at_k(n, c, k)': passk.pass_at_k('n', 'c', 'k'),
-    'pass_hat_k(n, c, k)': passk.pass_hat_k('n', 'c', 'k'),
-    'log_choose(n, k)': passk.log_choose('n', 'k'),
-    'pass_at_k_plugin(n, c, k)': passk.pass_at_k_plugin('n', 'c', 'k'),
-    'pass_hat_k_plugin(n, c, k)': passk.pass_hat_k_plugin('n', 'c', 'k'),
-    'pass_at_k_pooled(pass_1, k)': passk.pass_at_k_pooled('pass_1', 'k'),
-    'pass_hat_k_pooled(pass_1, k)': passk.pass_hat_k_pooled('pass_1', 'k'),
-    'delta_k_max(pass_1, k)': passk.delta_k_max('pass_1', 'k')
-  } -%}
-  {%- for signature, body in functions.items() %}
-  create or replace macro "{{ target.database }}"."{{ target.schema }}".{{ signature }} as (
+  {%- for name, arguments, body in passk._sql_functions() %}
+  create or replace macro "{{ target.database }}"."{{ target.schema }}".{{ name }}({{ arguments | join(', ') }}) as (
     {{ body }}
   );
+  {%- endfor %}
+{%- endmacro %}
+
+{#- All arguments are doubles, which integers become by themselves. -#}
+{% macro postgres__create_sql_functions() -%}
+  {%- for name, arguments, body in passk._sql_functions() %}
+  create or replace function "{{ target.schema }}".{{ name }}({{ arguments | join(' double precision, ') }} double precision)
+  returns double precision language sql immutable parallel safe as $passk$
+    select {{ body }}
+  $passk$;
   {%- endfor %}
 {%- endmacro %}

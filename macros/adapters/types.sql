@@ -19,6 +19,9 @@
 
 {% macro duckdb__type_tags() -%} map(varchar, varchar) {%- endmacro %}
 
+{#- Compared and grouped by, as `json` can't be. -#}
+{% macro postgres__type_tags() -%} jsonb {%- endmacro %}
+
 {% macro spark__type_tags() -%} map<string, string> {%- endmacro %}
 
 
@@ -30,3 +33,13 @@
 {% macro default__type_mask() -%} {{ dbt.type_bigint() }} {%- endmacro %}
 
 {% macro duckdb__type_mask() -%} hugeint {%- endmacro %}
+
+
+{#- Contracts name types as DuckDB does, in YAML that no engine reads; dbt knows the other names of some types only. What
+    differs is spelled for the engine here, before the materialization compares the columns. -#}
+{% macro _spell_contract_types() -%}
+  {%- set spelled = {'double': passk.type_double() | trim, 'map(varchar, varchar)': passk.type_tags() | trim} -%}
+  {%- for column in model.columns.values() if column.data_type in spelled -%}
+    {%- do column.update({'data_type': spelled[column.data_type]}) -%}
+  {%- endfor -%}
+{%- endmacro %}

@@ -11,7 +11,7 @@ with fingerprinted as (
       *,
       row_number() over (
         partition by run_id, suite, task_id, attempt
-        order by loaded_at, source_file, source_line, fingerprint
+        order by loaded_at, {{ passk._by_bytes('source_file') }}, source_line, {{ passk._by_bytes('fingerprint') }}
       ) as copy_number,
       count(*) over (partition by run_id, suite, task_id, attempt) as copy_count,
       min(fingerprint) over (partition by run_id, suite, task_id, attempt) as lowest_fingerprint,
@@ -30,7 +30,7 @@ with fingerprinted as (
   {%- set text = dbt.type_string() -%}
   {%- set parts = [] -%}
   {%- for name in passk._contract_names()[:18] -%}
-    {%- set value = passk._tags_as_text(name) if name == 'tags' else 'cast(' ~ name ~ ' as ' ~ text ~ ')' -%}
+    {%- set value = passk._tags_as_text(name) if name == 'tags' else passk._as_text(name) -%}
     {%- do parts.append(
       "coalesce(cast(length(" ~ value ~ ") as " ~ text ~ ") || '=' || " ~ value ~ ", '-')"
     ) -%}

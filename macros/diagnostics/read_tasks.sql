@@ -74,7 +74,7 @@ ranked_tasks as (
     digests.n,
     row_number() over (
       partition by digests.run_id, digests.suite
-      order by digests.digest, digests.task_id
+      order by digests.digest, {{ passk._by_bytes('digests.task_id') }}
     ) as place
   from digests
   inner join last_slots

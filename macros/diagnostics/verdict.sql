@@ -40,5 +40,5 @@ cast({{ expression }} as {{ dbt.type_string() }})
 {%- endmacro %}
 
 {% macro _rounded(expression, digits=3) -%}
-cast(round({{ expression }}, {{ digits }}) as {{ dbt.type_string() }})
+{{ passk._round_to_text(expression, digits) }}
 {%- endmacro %}

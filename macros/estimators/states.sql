@@ -21,7 +21,7 @@ points as (
 {#- What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice: from a CTE
     `points` with n, c, k, and maybe more columns that tell its rows apart, to a CTE `results` with the `keys` and the estimates. -#}
 {% macro _point_formulas(keys) -%}
-halves as (
+halves as {{ passk._made_once() }}(
   select
     *,
     {{ passk._stirling_half('passes', 'draws') }} as pass_half,
@@ -38,7 +38,7 @@ halves as (
   ) as counted
 ),
 
-shifted as (
+shifted as {{ passk._made_once() }}(
   select
     *,
     {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}
@@ -50,7 +50,7 @@ shifted as (
   from halves
 ),
 
-logs as (
+logs as {{ passk._made_once() }}(
   select
     *,
     {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}

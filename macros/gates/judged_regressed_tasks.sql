@@ -20,7 +20,7 @@ surest as (
     moved_tasks.suite,
     moved_tasks.baseline_run_id,
     moved_tasks.candidate_run_id,
-    min(moved_tasks.task_id) as task_id
+    min({{ passk._by_bytes('moved_tasks.task_id') }}) as task_id
   from {{ ref('passk_task_comparisons') }} as moved_tasks
   inner join moves
     on moved_tasks.suite = moves.suite

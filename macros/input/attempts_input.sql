@@ -6,7 +6,7 @@
     {{ return('source') }}
   {%- elif passk._setting('passk_attempts_files') is not none -%}
     {{ return('files') }}
-  {%- elif target.profile_name == 'passk' and target.name == 'demo' -%}
+  {%- elif target.profile_name == 'passk' and target.name in ['demo', 'demo_postgres'] -%}
     {{ return('demo') }}
   {%- endif -%}
   {{ return('landing') }}

@@ -40,12 +40,12 @@ told as (
     {%- elif name == 'tags' -%}
       {{ passk._tags_as_told(expression) }}
     {%- elif type == dbt.type_string() -%}
-      cast({{ expression }} as {{ type }})
+      {{ passk._as_text(expression) }}
     {%- else -%}
       {{ passk._try_cast(expression, type) }}
     {%- endif %} as {{ name }},
     {%- if type != dbt.type_string() %}
-    {{ 'cast(' ~ expression ~ ' as ' ~ dbt.type_string() ~ ')' if has[name] else 'cast(null as ' ~ dbt.type_string() ~ ')' }} as {{ name }}_told,
+    {{ passk._as_text(expression) if has[name] else 'cast(null as ' ~ dbt.type_string() ~ ')' }} as {{ name }}_told,
     {%- endif %}
     {%- endfor %}
     1 as told
@@ -184,7 +184,7 @@ outcome
 {% macro _row_as_text() -%}
   {%- set parts = ["'run_id=' || run_id"] -%}
   {%- for name in passk._contract_names()[1:18] -%}
-    {%- do parts.append("coalesce(', " ~ name ~ "=' || cast(" ~ name ~ " as " ~ dbt.type_string() ~ "), '')") -%}
+    {%- do parts.append("coalesce(', " ~ name ~ "=' || " ~ passk._as_text(name) ~ ", '')") -%}
   {%- endfor -%}
   {{ parts | join('\n    || ') }}
 {%- endmacro %}

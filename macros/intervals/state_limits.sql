@@ -36,7 +36,7 @@ peaks as (
   where n > 0
 ),
 
-ranges as (
+ranges as {{ passk._made_once() }}(
   select
     *,
     case when peak > reach then peak - reach else 0e0 end as start_at,
@@ -47,7 +47,7 @@ ranges as (
   from peaks
 ),
 
-masses as (
+masses as {{ passk._made_once() }}(
   select
     ranges.*,
     cells.cell,
@@ -56,7 +56,7 @@ masses as (
   cross join cells
 ),
 
-sums as (
+sums as {{ passk._made_once() }}(
   select
     *,
     sum(mass) over (partition by n, c order by cell rows between unbounded preceding and current row) as mass_to_end,
@@ -78,7 +78,7 @@ wanted as (
   cross join sides
 ),
 
-found as (
+found as {{ passk._made_once() }}(
   select
     n,
     c,
@@ -95,7 +95,7 @@ found as (
 ),
 
 {% for step in range(1, 4) -%}
-step_{{ step }} as (
+step_{{ step }} as {{ passk._made_once() }}(
   select
     n,
     c,

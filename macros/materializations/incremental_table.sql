@@ -4,6 +4,7 @@
     dbt's own incremental materialization always makes a table of the new rows, asks for the columns of both and compares
     them: half of the statements of a build that has nothing to do. -#}
 {% materialization passk_incremental, default -%}
+  {%- do passk._spell_contract_types() -%}
   {%- set existing = load_cached_relation(this) -%}
   {%- if existing is not none and passk._told(sql, 'nothing new') -%}
     {{ return(passk._leave(existing)) }}

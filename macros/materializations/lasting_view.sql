@@ -3,6 +3,7 @@
 {% materialization passk_view, default -%}
   {%- set existing = load_cached_relation(this) -%}
   {%- set made_from = passk._made_from() -%}
+  {%- do passk._spell_contract_types() -%}
   {%- if existing is not none and existing.is_view and passk._view_note(this) == made_from -%}
     {{ return(passk._leave(existing)) }}
   {%- endif -%}

@@ -185,7 +185,7 @@ worst as (
   select
     counts.run_id,
     counts.suite,
-    min(counts.task_id) as worst_task_id,
+    min({{ passk._by_bytes('counts.task_id') }}) as worst_task_id,
     cast(count(*) as {{ bigint }}) as worst_tasks
   from counts
   inner join totals

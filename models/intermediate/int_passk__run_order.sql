@@ -1,5 +1,5 @@
 {#- A run of unknown time comes first on every engine: they differ in where nulls sort. -#}
-{%- set in_order = 'partition by suite, agent order by is_timed, ordered_at, run_id' -%}
+{%- set in_order = 'partition by suite, agent order by is_timed, ordered_at, ' ~ passk._by_bytes('run_id') -%}
 
 with runs as (
   select *

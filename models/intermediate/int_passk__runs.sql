@@ -46,8 +46,8 @@ from_first_attempts as (
     staged.run_id,
     staged.suite,
     {%- for attribute in attributes %}
-    min(staged.{{ attribute }}) as {{ attribute }},
-    max(staged.{{ attribute }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
+    min({{ passk._by_bytes('staged.' ~ attribute) }}) as {{ attribute }},
+    max({{ passk._by_bytes('staged.' ~ attribute) }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from {{ ref('stg_passk__attempts') }} as staged
   {%- if plan.changed %}
@@ -74,8 +74,8 @@ from_all_attempts as (
     staged.run_id,
     staged.suite,
     {%- for attribute in attributes %}
-    min(staged.{{ attribute }}) as {{ attribute }},
-    max(staged.{{ attribute }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
+    min({{ passk._by_bytes('staged.' ~ attribute) }}) as {{ attribute }},
+    max({{ passk._by_bytes('staged.' ~ attribute) }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from {{ ref('stg_passk__attempts') }} as staged
   inner join without_first_attempts

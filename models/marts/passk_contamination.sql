@@ -102,7 +102,7 @@ ranked as (
         {#- A run of unknown time is not the latest, wherever an engine sorts nulls. #}
         case when ordered_at is null then 1 else 0 end,
         ordered_at desc,
-        private_run_id desc
+        {{ passk._by_bytes('private_run_id') }} desc
     ) as place
   from dated
 ),

@@ -91,7 +91,7 @@ pooled as (
 
 {{ passk._permuted_outcomes() }},
 
-weights as (
+weights as {{ passk._made_once() }}(
   select
     candidate_n as k,
     chance,
@@ -106,7 +106,7 @@ most_draws as (
   from plans
 ),
 
-draws as (
+draws as {{ passk._made_once() }}(
   select ones.digit + 10 * tens.digit + 100 * hundreds.digit + 1000 * thousands.digit as draws
   from most_draws
   inner join digits as thousands
@@ -127,7 +127,7 @@ distinct_states as (
   from states
 ),
 
-state_moments as (
+state_moments as {{ passk._made_once() }}(
   select
     distinct_states.n,
     distinct_states.c,
@@ -227,7 +227,7 @@ fitted_moments as (
   where pilots.heterogeneity is not null and pilots.min_n < most_draws.most
 ),
 
-moments as (
+moments as {{ passk._made_once() }}(
   select
     run_moments.run_id,
     run_moments.suite,
@@ -266,7 +266,7 @@ based as (
   cross join ks
 ),
 
-means as (
+means as {{ passk._made_once() }}(
   select
     based.*,
     coalesce(firsts.moment, 0e0) as moment,
@@ -337,7 +337,7 @@ deciding as (
   group by states.run_id, states.suite, states.metric, plans.k, plans.attempts
 ),
 
-varied as (
+varied as {{ passk._made_once() }}(
   select
     between_tasks.run_id,
     between_tasks.suite,
@@ -398,7 +398,7 @@ answered as (
 ),
 
 {# As if the quantile were that of the normal distribution: from 30 tasks on that is off by less than five of them. #}
-roots as (
+roots as {{ passk._made_once() }}(
   select
     *,
     {{ passk._plan_root(passk.normal_quantile(), '(mean * mean + (1 - mean) * (1 - mean))') }} as root
@@ -412,7 +412,7 @@ first_guesses as (
   from roots
 ),
 
-with_critical as (
+with_critical as {{ passk._made_once() }}(
   select
     *,
     {{ passk.student_quantile('tried + 1') }} as critical,

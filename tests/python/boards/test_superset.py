@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -25,6 +23,8 @@ import pytest
 import passk_py as pk
 from passk_py.public_tables import PUBLIC_TABLES
 
+from ..engines.parity import copy_table
+from ..postgres_server import Server, postgres_programs
 from .demo import DECOY_SHOWN, rows_of, with_decoys
 from .serving import free_port, wait_for
 
@@ -118,11 +118,6 @@ for words in json.loads(sys.argv[1]):
 """
 
 
-def postgres_programs() -> Path | None:
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return found[-1].parent if found else None
-
-
 @pytest.fixture(scope="module")
 def served(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo, and rows that no dashboard may draw unasked."""
@@ -138,68 +133,17 @@ def postgres(served: Path) -> Iterator[str | None]:
     if programs is None:
         yield None
         return
-    # pytest keeps other users out of its folders.
-    folder = Path(tempfile.mkdtemp(prefix="passk-postgres-"))
-    folder.chmod(0o777)
-    port = free_port()
-    # Postgres does not run for root.
-    as_user = (
-        ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        if os.getuid() == 0
-        else []
-    )
-    owner = "postgres" if as_user else pwd.getpwuid(os.getuid()).pw_name
-
-    def call(*words: str) -> None:
-        done = subprocess.run(
-            [*as_user, str(programs / words[0]), *words[1:]],
-            cwd=folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, (done.stdout, done.stderr)
-
-    data = str(folder / "data")
-    call("initdb", "-D", data, "-U", owner, "-A", "trust", "-E", "UTF8")
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
-    call("pg_ctl", "-D", data, "-o", options, "-l", str(folder / "log.txt"), "-w", "start")
+    server = Server(programs)
     try:
-        copy_to_postgres(served, programs, owner, port)
-        yield f"postgresql+psycopg2://{owner}@127.0.0.1:{port}/postgres"
+        database = server.database
+        database.ask("create schema reliability")
+        with duckdb.connect(str(served), read_only=True) as connection:
+            for table in PUBLIC_TABLES:
+                to = f"reliability.{table.name}"
+                copy_table(connection, table.name, database, to, served.parent, maps="text")
+        yield f"postgresql+psycopg2://{database.user}@{database.host}:{database.port}/postgres"
     finally:
-        call("pg_ctl", "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-POSTGRES_TYPES: Final = {
-    "DOUBLE": "double precision",
-    "HUGEINT": "numeric",
-    "TIMESTAMP WITH TIME ZONE": "timestamptz",
-    "BLOB": "bytea",
-}
-
-
-def copy_to_postgres(served: Path, programs: Path, owner: str, port: int) -> None:
-    """Write each public table anew, by way of CSV."""
-    psql = [str(programs / "psql"), "-q", "-v", "ON_ERROR_STOP=1", "-U", owner]
-    psql += ["-h", "127.0.0.1", "-p", str(port), "-d", "postgres", "-c"]
-    subprocess.run([*psql, "create schema reliability"], check=True)
-    with duckdb.connect(str(served), read_only=True) as connection:
-        for table in PUBLIC_TABLES:
-            columns = {
-                row["column_name"]: str(row["column_type"])
-                for row in rows_of(connection, f"describe {table.name}")
-            }
-            types = ", ".join(
-                f"{name} {'text' if kind.startswith('MAP') else POSTGRES_TYPES.get(kind, kind)}"
-                for name, kind in columns.items()
-            )
-            subprocess.run([*psql, f"create table reliability.{table.name} ({types})"], check=True)
-            path = served.with_name(f"{table.name}.csv")
-            connection.execute(f"copy {table.name} to '{path}' (header false)")
-            with path.open("rb") as rows:
-                subprocess.run(
-                    [*psql, f"copy reliability.{table.name} from stdin (format csv)"],
-                    stdin=rows, check=True,
-                )  # fmt: skip
+        server.stop()
 
 
 @pytest.fixture(scope="module")

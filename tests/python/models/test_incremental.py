@@ -413,7 +413,7 @@ GROUPS: Final[dict[str, Sequence[Vars]]] = {
     ],
     "vars change and come back": [TAG, {**TAG, "passk_ordered_metrics": False}, TAG, BASE],
 }
-SEQUENCES: Final = 8
+SEQUENCES: Final = 6
 
 
 @pytest.mark.parametrize("group", GROUPS)

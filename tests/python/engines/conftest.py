@@ -1,0 +1,69 @@
+"""What the tests of engines share: a Postgres, and the dbt that speaks to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ..postgres_server import Postgres, Server, postgres_programs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@pytest.fixture(scope="session")
+def duckdb_dbt() -> str:
+    """The dbt that stands beside this Python."""
+    return str(Path(sys.executable).with_name("dbt"))
+
+
+@pytest.fixture(scope="session")
+def postgres_dbt() -> str:
+    """The dbt of an environment with dbt-postgres."""
+    command = os.environ.get("PASSK_DBT_POSTGRES")
+    if not command or not shutil.which(command):
+        pytest.skip("no dbt-postgres: PASSK_DBT_POSTGRES names its dbt; see scripts/test_engines")
+    return command
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """The server of PASSK_POSTGRES_URL, or one that ends with the tests."""
+    if url := os.environ.get("PASSK_POSTGRES_URL"):
+        yield Postgres.at(url)
+        return
+    programs = postgres_programs()
+    if programs is None:
+        pytest.skip("no Postgres: neither its programs nor PASSK_POSTGRES_URL")
+    server = Server(programs)
+    try:
+        yield server.database
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def new_database(postgres_server: Postgres) -> Callable[[], Postgres]:
+    """Makes empty databases that sort texts as English does, where the server can: nothing may rest on bytes."""
+
+    def make() -> Postgres:
+        name = f"passk_{uuid.uuid4().hex[:12]}"
+        try:
+            postgres_server.ask(
+                f"create database {name} template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US' "
+                "lc_collate 'C' lc_ctype 'C'"
+            )
+        except RuntimeError:
+            postgres_server.ask(f"create database {name} template template0 encoding 'UTF8'")
+        return Postgres(
+            postgres_server.psql, postgres_server.host, postgres_server.port, postgres_server.user,
+            postgres_server.password, name,
+        )  # fmt: skip
+
+    return make
