@@ -80,7 +80,10 @@ sorted as (
     *,
     at_least <= {{ error }} as is_met,
     at_most * tested_tasks <= {{ error }} as is_missed,
-    row_number() over (partition by gate, run_id, suite order by pass_rate asc, n desc, {{ passk._by_bytes('task_id') }} asc) as place
+    row_number() over (
+      partition by gate, run_id, suite
+      order by pass_rate asc, n desc, {{ passk._by_bytes('task_id') }} asc
+    ) as place
   from judged
 )
 
