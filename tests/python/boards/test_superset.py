@@ -598,7 +598,7 @@ def test_a_dashboard_stays_up_while_builds_go_on(page: Page, looped: Path) -> No
     try:
         # Longer on a slow machine, until both states were seen.
         while (passed := time.monotonic() - start) < SECONDS or (
-            passed < 6 * SECONDS and (seen != states or builds.published < 4)
+            passed < 4 * SECONDS and (seen != states or builds.published < 4)
         ):
             page.open("looped-overview")
             assert frozen(page.told) <= states, "an answer of neither state"
