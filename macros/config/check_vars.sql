@@ -135,10 +135,10 @@
   {%- if resamples is boolean or resamples is not integer or (resamples != 0 and resamples < 100) -%}
     {%- do mistakes.append(passk._var_mistake('passk_bootstrap', resamples, '0 or an integer from 100')) -%}
   {%- endif -%}
-  {%- if resamples and target.type != 'duckdb' -%}
+  {%- if resamples and not passk._runs_python_models() -%}
     {%- do mistakes.append(
       'passk_bootstrap is ' ~ passk._shown(resamples) ~ ', but passk_suite_bootstrap is a model in Python that only DuckDB runs; '
-      ~ target.type ~ ' needs 0. The intervals of passk_suite_metrics need no bootstrap.'
+      ~ passk._engine() ~ ' needs 0. The intervals of passk_suite_metrics need no bootstrap.'
     ) -%}
   {%- endif -%}
   {%- set seed = var('passk_bootstrap_seed', 0) -%}

@@ -1,0 +1,14 @@
+{#- Whether dbt runs models in Python on the engine. -#}
+{% macro _runs_python_models() -%}
+  {{ return(adapter.dispatch('_runs_python_models', 'passk')()) }}
+{%- endmacro %}
+
+{% macro default___runs_python_models() -%} {{ return(false) }} {%- endmacro %}
+
+{% macro duckdb___runs_python_models() -%} {{ return(true) }} {%- endmacro %}
+
+
+{#- What the engine is called. -#}
+{% macro _engine() -%}
+  {{ return(target.type) }}
+{%- endmacro %}
