@@ -113,6 +113,28 @@ cast(case when {{ relation }}.outcome = 'passed' then 1 else 0 end as {{ dbt.typ
 {%- endmacro %}
 
 
+{#- What is read of an attempt, as columns of a relation: `passed` is its verdict in an expression. -#}
+{% macro _read_columns(relation, passed=none) -%}
+{%- for column in ['run_id', 'suite', 'task_id', 'seed', 'output_hash', 'started_at'] -%}
+{{ relation }}.{{ column }},
+    {% endfor -%}
+{{ passed or passk._passed(relation) ~ ' as passed' }}
+{%- endmacro %}
+
+
+{#- Where the attempts of a relation of tasks are in the log. By one column first, which is cheap and leaves few to compare by all
+    three. -#}
+{% macro _from_log(tasks, plan) -%}
+from {{ ref('int_passk__attempts') }} as attempts
+  inner join {{ tasks }} as wanted_tasks
+    on {{ passk._same_keys(['run_id', 'suite', 'task_id'], 'attempts', 'wanted_tasks') }}
+  where
+    attempts.outcome <> 'excluded'
+    and attempts.task_id in (select few.task_id from {{ tasks }} as few)
+    and {{ passk._is_among(plan, 'attempts.run_id') }}
+{%- endmacro %}
+
+
 {#- What int_passk__read_attempts is made of. First the CTEs up to `read_tasks`, of the runs that its plan says. -#}
 {% macro _chosen_tasks(keys, wanted, plan) -%}
 runs as (
@@ -142,13 +164,7 @@ run_tasks as (
 {%- set task = ['run_id', 'suite', 'task_id'] -%}
 kept as (
   select
-    kept.run_id,
-    kept.suite,
-    kept.task_id,
-    kept.seed,
-    kept.output_hash,
-    kept.started_at,
-    kept.passed,
+    {{ passk._read_columns('kept', 'kept.passed') }},
     kept.loaded_at
   from {{ this }} as kept
   inner join read_tasks
@@ -157,13 +173,7 @@ kept as (
 
 arrived as (
   select
-    staged.run_id,
-    staged.suite,
-    staged.task_id,
-    staged.seed,
-    staged.output_hash,
-    staged.started_at,
-    {{ passk._passed('staged') }} as passed,
+    {{ passk._read_columns('staged') }},
     staged.loaded_at
   from {{ ref('stg_passk__attempts') }} as staged
   inner join read_tasks

@@ -6,10 +6,17 @@
     {{ return('source') }}
   {%- elif passk._setting('passk_attempts_files') is not none -%}
     {{ return('files') }}
-  {%- elif target.profile_name == 'passk' and target.name in ['demo', 'demo_postgres'] -%}
+  {%- elif passk._is_demo() -%}
     {{ return('demo') }}
   {%- endif -%}
   {{ return('landing') }}
+{%- endmacro %}
+
+
+{#- Whether this is one of the project's own targets for the demo log, `demo` and `demo_ENGINE`. Its seed is enabled by the same
+    question in dbt_project.yml, where no macro can be called. -#}
+{% macro _is_demo() -%}
+  {{ return(target.profile_name == 'passk' and target.name.split('_')[0] == 'demo') }}
 {%- endmacro %}
 
 

@@ -7,7 +7,7 @@
 }}
 {{ passk._depends_on_changes() }}
 
-{%- set keys = ['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source'] %}
+{%- set keys = passk._pair_keys() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set text = dbt.type_string() %}
 {%- set ks = passk._setting('passk_ks') %}
@@ -24,9 +24,7 @@ sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eli
   where baseline_n is null and candidate_n is null
 {%- endset %}
 {%- set known = 'select distinct ' ~ keys | join(', ') ~ ', loaded_at, log_rows from ' ~ this %}
-{#- Of anyone's own table it is known that runs have changed, not which pairs: there all are compared again. #}
-{%- set all_pairs = {'is_done': false, 'changed': none} %}
-{%- set plan = passk._plan(keys, wanted, known) if passk._attempts_kind() == 'landing' else all_pairs %}
+{%- set plan = passk._pair_plan(wanted, known) %}
 
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}
@@ -47,10 +45,7 @@ pairs as (
       order by wanted_pairs.suite, wanted_pairs.baseline_run_id, wanted_pairs.candidate_run_id, wanted_pairs.pair_source
     ) as pair_number
   from wanted_pairs
-  left join {{ ref('int_passk__runs') }} as baselines
-    on wanted_pairs.baseline_run_id = baselines.run_id and wanted_pairs.suite = baselines.suite
-  left join {{ ref('int_passk__runs') }} as candidates
-    on wanted_pairs.candidate_run_id = candidates.run_id and wanted_pairs.suite = candidates.suite
+  {{ passk._join_runs_of('wanted_pairs') }}
 ),
 
 grid as (

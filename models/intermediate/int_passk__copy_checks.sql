@@ -115,35 +115,14 @@ read_counts as (
 
 attempts as (
   {%- if has_reread %}
-  {#- By one column first, which is cheap and leaves few to compare by all three. #}
   select
-    attempts.run_id,
-    attempts.suite,
-    attempts.task_id,
-    attempts.seed,
-    attempts.output_hash,
-    attempts.started_at,
-    {{ passk._passed('attempts') }} as passed
-  from {{ ref('int_passk__attempts') }} as attempts
-  inner join read_tasks
-    on attempts.run_id = read_tasks.run_id
-    and attempts.suite = read_tasks.suite
-    and attempts.task_id = read_tasks.task_id
-  where
-    attempts.outcome <> 'excluded'
-    and attempts.task_id in (select kept.task_id from read_tasks as kept)
-    and {{ passk._is_among(plan, 'attempts.run_id') }}
+    {{ passk._read_columns('attempts') }}
+  {{ passk._from_log('read_tasks', plan) }}
   {%- endif %}
   {{ 'union all' if has_reread and has_kept }}
   {%- if has_kept %}
   select
-    kept.run_id,
-    kept.suite,
-    kept.task_id,
-    kept.seed,
-    kept.output_hash,
-    kept.started_at,
-    kept.passed
+    {{ passk._read_columns('kept', 'kept.passed') }}
   from {{ ref('int_passk__read_attempts') }} as kept
   inner join runs
     on kept.run_id = runs.run_id and kept.suite = runs.suite

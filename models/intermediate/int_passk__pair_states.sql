@@ -6,7 +6,7 @@
 }}
 {{ passk._depends_on_changes() }}
 
-{%- set keys = ['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source'] %}
+{%- set keys = passk._pair_keys() %}
 {%- set bigint = dbt.type_bigint() %}
 
 {#- A declared run that the log does not have leaves its side without a row. #}
@@ -19,16 +19,11 @@
     end as loaded_at,
     cast(coalesce(baselines.task_rows, 0) + coalesce(candidates.task_rows, 0) as {{ bigint }}) as log_rows
   from {{ ref('int_passk__pairs') }} as pairs
-  left join {{ ref('int_passk__runs') }} as baselines
-    on pairs.baseline_run_id = baselines.run_id and pairs.suite = baselines.suite
-  left join {{ ref('int_passk__runs') }} as candidates
-    on pairs.candidate_run_id = candidates.run_id and pairs.suite = candidates.suite
+  {{ passk._join_runs_of('pairs') }}
 {%- endset %}
 {%- set known = 'select ' ~ keys | join(', ') ~ ', loaded_at, log_rows from ' ~ this
   ~ ' where baseline_n is null and candidate_n is null' %}
-{#- Of anyone's own table it is known that runs have changed, not which pairs: there all are counted again. #}
-{%- set all_pairs = {'is_done': false, 'changed': none} %}
-{%- set plan = passk._plan(keys, wanted, known) if passk._attempts_kind() == 'landing' else all_pairs %}
+{%- set plan = passk._pair_plan(wanted, known) %}
 
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}

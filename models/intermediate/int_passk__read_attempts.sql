@@ -64,24 +64,11 @@ read_counts as (
 
 attempts as (
   {%- if has_lacking %}
-  {#- By one column first, which is cheap and leaves few to compare by all three. #}
   select
-    attempts.run_id,
-    attempts.suite,
-    attempts.task_id,
-    attempts.seed,
-    attempts.output_hash,
-    attempts.started_at,
-    {{ passk._passed('attempts') }} as passed,
+    {{ passk._read_columns('attempts') }},
     attempts.loaded_at
-  from {{ ref('int_passk__attempts') }} as attempts
-  inner join {{ 'lacking_tasks' if adds_up else 'read_tasks' }} as lacking
-    on {{ passk._same_keys(task, 'attempts', 'lacking') }}
-  where
-    attempts.outcome <> 'excluded'
-    and attempts.task_id in (select few.task_id from {{ 'lacking_tasks' if adds_up else 'read_tasks' }} as few)
+  {{ passk._from_log('lacking_tasks' if adds_up else 'read_tasks', plan) }}
     and {{ passk._is_among(few, 'attempts.task_id', ['task_id']) }}
-    and {{ passk._is_among(plan, 'attempts.run_id') }}
   {%- endif %}
   {%- for relation in (['arrived'] if has_few else ['kept', 'arrived']) if adds_up %}
   {{ 'union all' if has_lacking or not loop.first }}

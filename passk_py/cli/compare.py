@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from passk_py.answer.known import require_known
 from passk_py.answer.words import (
     chance,
     interval_line,
-    no_such,
     percent,
     plain,
     plural,
@@ -131,11 +131,7 @@ def _check_runs(tables: Tables, baseline: str, candidate: str, suite: str | None
         f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"
     )
     runs = list(dict.fromkeys(run for run, _ in known))
-    missing = [run for run in (baseline, candidate) if run not in runs]
-    if missing:
-        raise PasskError(
-            no_such("run", missing, runs), hint="`passk show passk_runs` shows all of them."
-        )
+    require_known("run", (baseline, candidate), runs)
     suites = [{of for run, of in known if run == one} for one in (baseline, candidate)]
     common = sorted(suites[0] & suites[1])
     if not common:
@@ -267,10 +263,7 @@ def _grid(rows: list[Row], *, drawn: bool) -> Table:
             continue
         limits = (row["difference_suite_lower"], row["difference_suite_upper"])
         hidden = " (hidden)" if row["hidden_regression"] else ""
-        line = interval_line(
-            limits[0], row["difference"], limits[1], bounds=(low, high), width=_DRAWN
-        )
-        table.add_row(
+        cells = [
             symbol(row["metric"], row["k"]),
             percent(row["baseline"]),
             percent(row["candidate"]),
@@ -278,8 +271,14 @@ def _grid(rows: list[Row], *, drawn: bool) -> Table:
             " to ".join(f"{100 * limit:+.1f}" for limit in limits),
             chance(row["p"]),
             row["verdict"] + hidden,
-            *([line] if drawn else []),
-        )
+        ]
+        if drawn:
+            cells.append(
+                interval_line(
+                    limits[0], row["difference"], limits[1], bounds=(low, high), width=_DRAWN
+                )
+            )
+        table.add_row(*cells)
     return table
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import DASH, limit, no_such, percent, plain, plural, symbol
+from passk_py.answer.known import require_known
+from passk_py.answer.words import DASH, limit, percent, plain, plural, symbol
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
@@ -200,13 +201,10 @@ def _of_run(
             f"where run_id = {quote(run)} and n is not null group by suite, n, c order by suite"
         )
     runs = list(dict.fromkeys(row[0] for row in known))
-    if run not in runs:
-        raise PasskError(
-            no_such("run", [run], runs), hint="`passk show passk_runs` shows all of them."
-        )
+    require_known("run", [run], runs)
     suites = [of for one, of in known if one == run]
-    if suite is not None and suite not in suites:
-        raise PasskError(no_such("suite", [suite], suites))
+    if suite is not None:
+        require_known("suite", [suite], suites)
     k = k or settings.deployment_k
     chosen = _enough(attempts, settings.plan_attempts, k)
     defaults = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.answer.words import TASK_CLASSES, as_part, no_such, plain
+from passk_py.answer.known import require_known
+from passk_py.answer.words import TASK_CLASSES, as_part, plain
 from passk_py.diagnostic_words import UNKNOWN, VERDICTS, WORDS
 from passk_py.errors import PasskError
 from passk_py.sql_text import quote
@@ -192,10 +193,7 @@ def _find(tables: Tables, run_id: str, suite: str | None) -> str:
                 f"Every row of the run {plain(run_id)} was rejected.",
                 hint="`passk show passk_rejected_attempts` says why.",
             )
-        raise PasskError(
-            no_such("run", [run_id], list(dict.fromkeys(run for run, _ in known))),
-            hint="`passk show passk_runs` shows all of them.",
-        )
+        require_known("run", [run_id], list(dict.fromkeys(run for run, _ in known)))
     if suite is None and len(suites) > 1:
         raise PasskError(
             f"The run {plain(run_id)} has the suites {', '.join(map(plain, suites))}; a card is "

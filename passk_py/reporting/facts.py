@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from passk_py.answer.known import require_known
 from passk_py.answer.sentences import paragraphs
-from passk_py.answer.words import no_such
 from passk_py.diagnostic_words import VERDICTS
 from passk_py.errors import PasskError
 from passk_py.run_order import in_order
@@ -200,12 +200,7 @@ def _nothing(tables: Tables, filters: Filters | None) -> PasskError:
         known = [
             name for (name,) in tables.rows(f"select distinct {column} from {runs} order by 1")
         ]
-        missing = [name for name in given if name not in known]
-        if missing:
-            return PasskError(
-                no_such(kind, missing, known),
-                hint="`passk show passk_runs` shows all of them.",
-            )
+        require_known(kind, given, known)
     return PasskError(
         "There is no run to report.", hint="`passk load FILE` and `passk build` make one."
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from passk_py.reporting.theme import PAPER
+
 __all__ = ["Chart", "bars", "condition", "count", "curves", "heat_map", "limits", "table"]
 
-AT_COLOR: Final = "#0b6e7f"
-HAT_COLOR: Final = "#8a2795"
+AT_COLOR: Final = PAPER["at"]
+HAT_COLOR: Final = PAPER["hat"]
 """The colours of pass@k and pass^k in the report."""
 
 AT_LIMIT_COLOR: Final = "#8cc3cb"

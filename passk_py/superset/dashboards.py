@@ -95,6 +95,18 @@ def _k(dataset: str = "points", *, but_not: tuple[str, ...] = ()) -> Filter:
 _DIFFERENCE: Final = {"difference": HAT_COLOR, "from": HAT_LIMIT_COLOR, "to": HAT_LIMIT_COLOR}
 _NEWEST: Final = condition("age", "==", 1)
 
+# The columns of both metrics with their limits, and what they are called on the page.
+_ESTIMATES: Final = {
+    "pass_at_k": "pass@k",
+    "pass_at_k_lower": "pass@k from",
+    "pass_at_k_upper": "pass@k to",
+    "pass_hat_k": "pass^k",
+    "pass_hat_k_lower": "pass^k from",
+    "pass_hat_k_upper": "pass^k to",
+}
+_LATEST: Final = "The latest run of each agent, at most eight. Not filtered by k."
+_WITHIN_TASKS: Final = "With the limits for these tasks, in lighter colours. Not filtered by k."
+
 _OVERVIEW: Final = Dashboard(
     "overview",
     "The latest run of each agent. **pass@k**: at least one of k tries succeeds. "
@@ -109,12 +121,7 @@ _OVERVIEW: Final = Dashboard(
                     "run_id": "run",
                     "agent": "agent",
                     "k": "k",
-                    "pass_at_k": "pass@k",
-                    "pass_at_k_lower": "pass@k from",
-                    "pass_at_k_upper": "pass@k to",
-                    "pass_hat_k": "pass^k",
-                    "pass_hat_k_lower": "pass^k from",
-                    "pass_hat_k_upper": "pass^k to",
+                    **_ESTIMATES,
                     "judgement": "reading",
                     "total_tasks": "tasks",
                     "attempts": "attempts",
@@ -122,16 +129,7 @@ _OVERVIEW: Final = Dashboard(
                 },
                 order=(("run_id", True),),
                 where=(_NEWEST,),
-                formats={
-                    ".1%": (
-                        "pass_at_k",
-                        "pass_at_k_lower",
-                        "pass_at_k_upper",
-                        "pass_hat_k",
-                        "pass_hat_k_lower",
-                        "pass_hat_k_upper",
-                    )
-                },
+                formats={".1%": tuple(_ESTIMATES)},
             ),
         ),
         (
@@ -141,7 +139,7 @@ _OVERVIEW: Final = Dashboard(
                 "pass@k",
                 by="run",
                 where=(_NEWEST,),
-                text="The latest run of each agent, at most eight. Not filtered by k.",
+                text=_LATEST,
             ),
             curves(
                 "pass^k over k",
@@ -149,7 +147,7 @@ _OVERVIEW: Final = Dashboard(
                 "pass^k",
                 by="run",
                 where=(_NEWEST,),
-                text="The latest run of each agent, at most eight. Not filtered by k.",
+                text=_LATEST,
             ),
         ),
     ),
@@ -172,12 +170,7 @@ _RUN: Final = Dashboard(
                 "points",
                 {
                     "k": "k",
-                    "pass_at_k": "pass@k",
-                    "pass_at_k_lower": "pass@k from",
-                    "pass_at_k_upper": "pass@k to",
-                    "pass_hat_k": "pass^k",
-                    "pass_hat_k_lower": "pass^k from",
-                    "pass_hat_k_upper": "pass^k to",
+                    **_ESTIMATES,
                     "judgement": "reading",
                     "eligible_tasks": "tasks with k attempts",
                     "total_tasks": "tasks",
@@ -185,16 +178,7 @@ _RUN: Final = Dashboard(
                     "excluded": "excluded",
                 },
                 order=(("k", True),),
-                formats={
-                    ".1%": (
-                        "pass_at_k",
-                        "pass_at_k_lower",
-                        "pass_at_k_upper",
-                        "pass_hat_k",
-                        "pass_hat_k_lower",
-                        "pass_hat_k_upper",
-                    )
-                },
+                formats={".1%": tuple(_ESTIMATES)},
             ),
         ),
         (
@@ -334,7 +318,7 @@ _COMPARE: Final = Dashboard(
                 known="difference",
                 bounds=(None, None),
                 where=(condition("metric", "==", "pass_at_k"),),
-                text="With the limits for these tasks, in lighter colours. Not filtered by k.",
+                text=_WITHIN_TASKS,
             ),
             limits(
                 "Difference of pass^k over k",
@@ -343,7 +327,7 @@ _COMPARE: Final = Dashboard(
                 known="difference",
                 bounds=(None, None),
                 where=(condition("metric", "==", "pass_hat_k"),),
-                text="With the limits for these tasks, in lighter colours. Not filtered by k.",
+                text=_WITHIN_TASKS,
             ),
         ),
         (
@@ -406,25 +390,11 @@ _TASKS: Final = Dashboard(
                     "n": "of",
                     "excluded": "excluded",
                     "k": "k",
-                    "pass_at_k": "pass@k",
-                    "pass_at_k_lower": "pass@k from",
-                    "pass_at_k_upper": "pass@k to",
-                    "pass_hat_k": "pass^k",
-                    "pass_hat_k_lower": "pass^k from",
-                    "pass_hat_k_upper": "pass^k to",
+                    **_ESTIMATES,
                     "null_reason": "why not known",
                 },
                 order=(("ordered_at", False), ("run_id", False)),
-                formats={
-                    ".1%": (
-                        "pass_at_k",
-                        "pass_at_k_lower",
-                        "pass_at_k_upper",
-                        "pass_hat_k",
-                        "pass_hat_k_lower",
-                        "pass_hat_k_upper",
-                    )
-                },
+                formats={".1%": tuple(_ESTIMATES)},
             ),
         ),
         (
