@@ -35,6 +35,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+html_show_copyright = False
 html_use_index = False
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
@@ -88,6 +89,26 @@ def prepared(name: str, text: str) -> str:
     return text
 
 
+def linked_to_dbt_docs(text: str) -> str:
+    """Link the front page to what ``scripts/docs --with-dbt-docs`` writes beside the pages.
+
+    Parameters
+    ----------
+    text
+        The front page's Markdown. It can't have the link itself: on a code host it would be dead.
+
+    Returns
+    -------
+    str
+        The same, with the link among the pages that are looked up.
+    """
+    before, heading, after = text.partition("## Look up\n")
+    if not heading:
+        raise ValueError("docs/index.md has no section 'Look up' for the link to dbt docs")
+    link = '<a href="dbt/index.html">dbt docs</a>: every model, column and macro, with the lineage'
+    return f"{before}{heading}\n- {link}{after}"
+
+
 def accessible(markup: str) -> str:
     """Say what the theme leaves unsaid to those who read by keyboard or by ear.
 
@@ -115,6 +136,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
     def read(_: Sphinx, name: str, content: list[str]) -> None:
         content[0] = prepared(name, content[0])
+        if name == "index" and app.tags.has("with_dbt_docs"):
+            content[0] = linked_to_dbt_docs(content[0])
 
     def write(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
         for part in ("body", "furo_navigation_tree"):

@@ -45,6 +45,15 @@ def test_a_broken_link_would_be_seen(tmp_path: Path) -> None:
     assert anchors(page) == {"one--two"}
 
 
+def test_the_front_page_can_link_to_dbt_docs(conf: Any) -> None:
+    text = (ROOT / "docs" / "index.md").read_text("utf-8")
+    before, _, after = conf.linked_to_dbt_docs(text).partition('<a href="dbt/index.html">')
+    assert before.rpartition("## ")[2].startswith("Look up")
+    assert after
+    with pytest.raises(ValueError, match="Look up"):
+        conf.linked_to_dbt_docs("# A page without it")
+
+
 def test_every_page_is_in_the_navigation_once(conf: Any) -> None:
     text = conf.prepared("index", (ROOT / "docs" / "index.md").read_text("utf-8"))
     listed = [

@@ -50,7 +50,7 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Node, Node]:
     environment = os.environ | {"PASSK_DATABASE": str(folder / "docs.duckdb")}
     for command in (
         ["build", "--select", "resource_type:seed", "resource_type:model"],
-        ["docs", "generate"],
+        ["docs", "generate", "--static"],
     ):
         done = subprocess.run(
             [
@@ -65,6 +65,8 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Node, Node]:
             check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
+    # What `scripts/docs --with-dbt-docs` puts beside the site.
+    assert "passk_suite_metrics" in (folder / "target" / "static_index.html").read_text("utf-8")
     manifest, catalog = (
         json.loads((folder / "target" / f"{name}.json").read_text())
         for name in ("manifest", "catalog")
