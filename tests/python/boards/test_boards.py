@@ -343,7 +343,7 @@ def test_a_pair_has_its_differences(board: Board, tables: duckdb.DuckDBPyConnect
 def test_a_task_has_its_numbers_over_runs(board: Board, tables: duckdb.DuckDBPyConnection) -> None:
     board.open("/task/")
     board.choose("Task", "sat-15")
-    assert "sat-15 of puzzles at k = 4" in board.text
+    assert "sat-15 of puzzles At k = 4" in board.text
     rows = rows_of(tables, "from passk_task_metrics where task_id = 'sat-15' and k = 4")
     assert len(rows) == 4
     for row in rows:
