@@ -47,7 +47,9 @@ def stand_in(adapter: str, columns: list[str]) -> None:
 
     def execute(self: Any, sql: str, *_: Any, **__: Any) -> tuple[AdapterResponse, agate.Table]:
         if "where 1 = 0" in sql:
-            return AdapterResponse(_message="OK"), agate.Table([], columns, [agate.Text()] * len(columns))
+            return AdapterResponse(_message="OK"), agate.Table(
+                [], columns, [agate.Text()] * len(columns)
+            )
         raise RuntimeError(f"the warehouse is not there to be asked: {sql}")
 
     def opened(cls: Any, connection: Any) -> Any:
@@ -63,7 +65,15 @@ def stand_in(adapter: str, columns: list[str]) -> None:
     kind.list_relations = nothing
     kind.list_schemas = nothing
     manager.open = classmethod(opened)
-    for name in ("close", "cancel", "rollback_if_open", "release", "begin", "commit", "clear_transaction"):
+    for name in (
+        "close",
+        "cancel",
+        "rollback_if_open",
+        "release",
+        "begin",
+        "commit",
+        "clear_transaction",
+    ):
         setattr(manager, name, lambda *_, **__: None)
 
 
@@ -83,7 +93,11 @@ def main(adapter: str, project: Path, output: Path) -> None:
     if done.exception is not None:
         raise done.exception
     if not done.success:
-        failed = [f"{one.node.name}: {one.message}" for one in done.result.results if one.status != "success"]
+        failed = [
+            f"{one.node.name}: {one.message}"
+            for one in done.result.results
+            if one.status != "success"
+        ]
         sys.exit("\n".join(failed))
     compiled = {
         one.node.name: one.node.compiled_code

@@ -47,9 +47,7 @@ VARS: Final[dict[str, Any]] = {
     ],
 }
 
-KNOWN_THERE: Final[dict[str, set[str]]] = {
-    name: set() for name in ADAPTERS
-}
+KNOWN_THERE: Final[dict[str, set[str]]] = {name: set() for name in ADAPTERS}
 """Functions of a warehouse that the parser does not know, and the warehouse's manual has."""
 
 
@@ -58,7 +56,9 @@ def python() -> str:
     """The Python of an environment with the adapters."""
     command = os.environ.get("PASSK_DIALECTS_PYTHON")
     if not command or not Path(command).exists():
-        pytest.skip("no adapters: PASSK_DIALECTS_PYTHON names their Python; see scripts/test_dialects")
+        pytest.skip(
+            "no adapters: PASSK_DIALECTS_PYTHON names their Python; see scripts/test_dialects"
+        )
     return command
 
 
@@ -71,7 +71,10 @@ def compiled(
     @cache
     def compile_for(adapter: str) -> dict[str, str]:
         project = tmp_path_factory.mktemp(adapter)
-        flags = {"require_generic_test_arguments_property": True, "send_anonymous_usage_stats": False}
+        flags = {
+            "require_generic_test_arguments_property": True,
+            "send_anonymous_usage_stats": False,
+        }
         files: dict[str, Any] = {
             "dbt_project.yml": {
                 "name": "lab", "version": "1.0.0", "config-version": 2, "profile": "lab", "flags": flags, "vars": VARS,
@@ -81,7 +84,9 @@ def compiled(
         }  # fmt: skip
         for name, content in files.items():
             (project / name).write_text(json.dumps(content), encoding="utf-8")
-        nulls = ", ".join(f"cast(null as {{{{ dbt.type_string() }}}}) as {name}" for name in COLUMNS)
+        nulls = ", ".join(
+            f"cast(null as {{{{ dbt.type_string() }}}}) as {name}" for name in COLUMNS
+        )
         (project / "models").mkdir()
         (project / "models" / "trials.sql").write_text(f"select {nulls}\n", encoding="utf-8")
         (project / "dbt_packages").mkdir()
@@ -116,7 +121,9 @@ def test_every_model_parses_with_functions_of_the_warehouse(
     parsed = sqlglot.parse(compiled(adapter)[model], read=adapter)
     assert len(parsed) == 1
     assert isinstance(parsed[0], exp.Query)
-    unknown = {node.name.lower() for node in parsed[0].find_all(exp.Anonymous, exp.AnonymousAggFunc)}
+    unknown = {
+        node.name.lower() for node in parsed[0].find_all(exp.Anonymous, exp.AnonymousAggFunc)
+    }
     assert unknown <= KNOWN_THERE[adapter]
 
 

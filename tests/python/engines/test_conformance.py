@@ -50,7 +50,9 @@ def test_postgres_has_the_golden_rows(
     assert "WARN=0 ERROR=0" in said
     said = call(postgres_dbt, project, "postgres", environment, "run-operation", "conformance")
     assert said.startswith("0\n"), said[-8000:]
-    assert len(re.findall(r"^PASS passk_\w+: \d+ golden rows, 0 apart$", said, re.MULTILINE)) == TABLES
+    assert (
+        len(re.findall(r"^PASS passk_\w+: \d+ golden rows, 0 apart$", said, re.MULTILINE)) == TABLES
+    )
 
     # And it does see what is wrong: a number, a row too many, and a null.
     database.ask(
@@ -60,7 +62,13 @@ def test_postgres_has_the_golden_rows(
     )
     said = call(postgres_dbt, project, "postgres", environment, "run-operation", "conformance")
     assert said.startswith("1\n")
-    assert re.search(r"FAIL passk_tasks: \d+ golden rows, 1 apart\n +billing / v1 / refund: pass_rate is 1, not 0.123; ", said)
-    assert re.search(r"FAIL passk_runs: \d+ golden rows, 1 apart\n +search / finder 1: agent is finder, not null; ", said)
+    assert re.search(
+        r"FAIL passk_tasks: \d+ golden rows, 1 apart\n +billing / v1 / refund: pass_rate is 1, not 0.123; ",
+        said,
+    )
+    assert re.search(
+        r"FAIL passk_runs: \d+ golden rows, 1 apart\n +search / finder 1: agent is finder, not null; ",
+        said,
+    )
     assert "should not be there" in said
     assert said.count("PASS passk_") == TABLES - 3
