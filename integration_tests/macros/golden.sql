@@ -134,14 +134,17 @@ where difference <> ''
 {#- Prints PASS, or the rows that differ, for each public table of the last build: dbt run-operation conformance -#}
 {% macro conformance() %}
   {%- set failed = [] -%}
-  {%- for node in graph.nodes.values() | sort(attribute='name') if node.unique_id.startswith('seed.passk_integration_tests.golden_passk_') -%}
+  {%- set start = 'seed.passk_integration_tests.golden_' -%}
+  {%- for node in graph.nodes.values() | sort(attribute='name') if node.unique_id.startswith(start) -%}
     {%- set table = node.name[7:] -%}
     {%- set golden = api.Relation.create(database=node.database, schema=node.schema, identifier=node.alias) -%}
     {%- set model = graph.nodes['model.passk.' ~ table] -%}
     {%- set built = api.Relation.create(database=model.database, schema=model.schema, identifier=model.alias) -%}
     {%- set rows = run_query('select count(*) as how_many from ' ~ golden).rows[0][0] -%}
     {%- set apart = run_query(rows_apart(built, golden, golden_columns(table), node.config.meta['keys'])).rows -%}
-    {%- do print(('FAIL ' if apart | length else 'PASS ') ~ table ~ ': ' ~ rows ~ ' golden rows, ' ~ apart | length ~ ' apart') -%}
+    {%- do print(
+      ('FAIL ' if apart | length else 'PASS ') ~ table ~ ': ' ~ rows ~ ' golden rows, ' ~ apart | length ~ ' apart'
+    ) -%}
     {%- for row in apart[:20] -%}
       {%- do print('     ' ~ row[0] ~ ': ' ~ row[1]) -%}
     {%- endfor -%}
