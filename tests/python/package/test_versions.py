@@ -60,7 +60,9 @@ def test_installed_from_elsewhere(
     installed = tmp_path / "dbt_packages" / "passk"
     assert (installed / "macros").is_dir()
     assert not installed.is_symlink()
-    world.run(tmp_path, "build", "--select", "+passk_suite_metrics")
+    world.run(
+        tmp_path, "build", "--select", "+passk_suite_metrics", "--indirect-selection", "cautious"
+    )
     assert_exact_suites(tmp_path / "evals.duckdb", "analytics", tasks_of(rows))
 
 
