@@ -1,3 +1,4 @@
+-- Tags as JSON text, which every engine has.
 select
   release,
   benchmark,
@@ -5,5 +6,15 @@ select
   trial,
   is_resolved,
   error_kind,
-  map([ 'difficulty' ], [ difficulty ]) as tags
+  line,
+  assistant,
+  version,
+  began,
+  seconds,
+  price,
+  tokens,
+  draw,
+  answer,
+  points,
+  '{"difficulty": "' || difficulty || '"}' as tags
 from {{ ref('eval_results') }}

@@ -11,7 +11,11 @@
 
 {% macro create_sql_functions() -%}
   {%- if execute and var('passk_create_sql_functions', true) -%}
-    {{ return(adapter.dispatch('create_sql_functions', 'passk')()) }}
+    {#- A project may put all of its models elsewhere, and then nobody has made the schema, nor wants it. -#}
+    {%- if adapter.check_schema_exists(target.database, target.schema) -%}
+      {{ return(adapter.dispatch('create_sql_functions', 'passk')()) }}
+    {%- endif -%}
+    {%- do log('passk makes no SQL functions, because there is no schema ' ~ target.schema ~ '.', info=true) -%}
   {%- endif -%}
 {%- endmacro %}
 

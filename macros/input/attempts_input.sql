@@ -39,7 +39,8 @@
   {%- if kind == 'model' -%}
     {%- set named = passk._setting('passk_attempts_model') -%}
     {%- if named is string -%}
-      {{ return(ref(named)) }}
+      {#- dbt warns of a package that reads the project's model without naming the project. -#}
+      {{ return(ref(project_name, named)) }}
     {%- endif -%}
     {{ return(ref(named[0], named[1])) }}
   {%- elif kind == 'source' -%}
