@@ -20,8 +20,8 @@ def model(dbt, session):
     states = defaultdict(Counter)
     for *place, n, c, tasks in counted:
         states[tuple(place)][n, c] = tasks
-    # By itself: dbt gives a model what it finds asked for. `meta`, because keys of one's own stand nowhere else; whole, because
-    # dbt 1.10 does not know `meta_get`.
+    # By itself: dbt gives a model what it finds asked for. Keys of one's own stand in `meta`, which
+    # is read whole, because dbt 1.10 does not know `meta_get`.
     settings = dbt.config.get("meta")
     names = ("run_id", "suite", "slice_name", "slice_value")
     rows = [
