@@ -6,7 +6,7 @@
     {{ return('source') }}
   {%- elif passk._setting('passk_attempts_files') is not none -%}
     {{ return('files') }}
-  {%- elif target.profile_name == 'passk' and target.name in ['demo', 'demo_postgres'] -%}
+  {%- elif target.profile_name == 'passk' and target.name in ['demo', 'demo_postgres', 'demo_spark'] -%}
     {{ return('demo') }}
   {%- endif -%}
   {{ return('landing') }}
@@ -76,10 +76,4 @@
     {%- endif -%}
   {%- endfor -%}
   {{ return(slices) }}
-{%- endmacro %}
-
-
-{#- A text as an SQL literal. -#}
-{% macro _quoted(text) -%}
-'{{ text | string | replace("'", "''") }}'
 {%- endmacro %}
