@@ -47,7 +47,7 @@
 
 {% macro _has_demo_gates() -%}
   {%- set given = passk._setting('passk_gates') or [] -%}
-  {{ return(given == 'demo' or (not given and target.profile_name == 'passk' and target.name in ['demo', 'demo_postgres'])) }}
+  {{ return(given == 'demo' or (not given and target.profile_name == 'passk' and target.name in ['demo', 'demo_postgres', 'demo_spark'])) }}
 {%- endmacro %}
 
 
