@@ -102,7 +102,7 @@ case
 {%- elif type == dbt.type_bigint() -%}
 case
       when typeof({{ expression }}) = 'boolean'
-        then case {{ text }} when 'true' then 1 when 'false' then 0 end
+        then case {{ text }} when 'true' then cast(1 as bigint) when 'false' then cast(0 as bigint) end
       when {{ text }} rlike '^[-+]?[0-9]+$' then try_cast({{ text }} as bigint)
       when {{ text }} rlike {{ number }} then try_cast(round(coalesce(
           try_cast({{ text }} as decimal(38, 18)), try_cast(try_cast({{ text }} as double) as decimal(38, 18))
