@@ -85,6 +85,43 @@ cast({{ expression }} as {{ type }})
 {%- endmacro %}
 
 
+{#- Java reads more as a number than others do, `1d` for one, so the text is looked at here too. A number for bigint is rounded
+    half away from 0. Times are those of the session's zone. -#}
+{% macro spark___try_cast(expression, type) -%}
+{%- set text = 'trim(cast((' ~ expression ~ ') as string))' -%}
+{%- set number = "'^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$'" -%}
+{%- if type == passk.type_double() -%}
+case
+      when typeof({{ expression }}) = 'boolean'
+        then case {{ text }} when 'true' then 1e0 when 'false' then 0e0 end
+      when lower({{ text }}) rlike '^[-+]?nan$' then cast('NaN' as double)
+      when lower({{ text }}) rlike '^[+]?inf(inity)?$' then cast('Infinity' as double)
+      when lower({{ text }}) rlike '^-inf(inity)?$' then cast('-Infinity' as double)
+      when {{ text }} rlike {{ number }} then try_cast({{ text }} as double)
+    end
+{%- elif type == dbt.type_bigint() -%}
+case
+      when typeof({{ expression }}) = 'boolean'
+        then case {{ text }} when 'true' then cast(1 as bigint) when 'false' then cast(0 as bigint) end
+      when {{ text }} rlike '^[-+]?[0-9]+$' then try_cast({{ text }} as bigint)
+      when {{ text }} rlike {{ number }} then try_cast(round(coalesce(
+          try_cast({{ text }} as decimal(38, 18)), try_cast(try_cast({{ text }} as double) as decimal(38, 18))
+        )) as bigint)
+    end
+{%- elif type == dbt.type_timestamp() -%}
+{%- set day = '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}' -%}
+{%- set clock = '([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?' -%}
+{%- set zone = ' ?(Z|z|[-+](0[0-9]|1[0-4])(:?[0-5][0-9])?)' -%}
+case
+      when {{ text }} rlike '^{{ day }}([ T]{{ clock }}({{ zone }})?)?$' and not {{ text }} rlike '^0000'
+        then try_cast({{ text }} as timestamp)
+    end
+{%- else -%}
+try_cast({{ expression }} as {{ type }})
+{%- endif -%}
+{%- endmacro %}
+
+
 {#- A value as text, as rows are told in the rejected table: all engines write a number in the same way. -#}
 {% macro _as_text(expression) -%}
   {{ return(adapter.dispatch('_as_text', 'passk')(expression)) }}
@@ -105,6 +142,25 @@ case
 {%- endmacro %}
 
 
+{#- A double has its exponent from 1e-4 down and from 1e16 up, with a sign and two digits or more. -#}
+{% macro spark___as_text(expression) -%}
+{%- set text = 'lower(cast((' ~ expression ~ ') as string))' -%}
+{%- set mantissa = "regexp_replace(split_part(" ~ text ~ ", 'e', 1), '[.]0$', '')" -%}
+{%- set exponent = "split_part(" ~ text ~ ", 'e', 2)" -%}
+case
+      when typeof({{ expression }}) not in ('double', 'float') then cast(({{ expression }}) as string)
+      when {{ text }} like '%infinity' then replace({{ text }}, 'infinity', 'inf')
+      when {{ text }} like '%inf' or {{ text }} = 'nan' or not {{ text }} like '%e%' then {{ text }}
+      when abs(try_cast({{ text }} as double)) >= 1e-4 and abs(try_cast({{ text }} as double)) < 1e16
+        then regexp_replace(regexp_replace(
+          cast(try_cast({{ text }} as decimal(38, 21)) as string), '0+$', ''
+        ), '[.]$', '.0')
+      else {{ mantissa }} || 'e' || case when {{ exponent }} like '-%' then '-' else '+' end
+        || case when length(replace({{ exponent }}, '-', '')) < 2 then '0' else '' end || replace({{ exponent }}, '-', '')
+    end
+{%- endmacro %}
+
+
 {#- A text that is compared and sorted by its bytes, whatever the language of the database. -#}
 {% macro _by_bytes(expression) -%}
   {{ return(adapter.dispatch('_by_bytes', 'passk')(expression)) }}
@@ -119,6 +175,19 @@ case
 {%- endmacro %}
 
 
+{#- After a column in an `order by`: nulls come last, as they do on DuckDB and Postgres. -#}
+{% macro _nulls_last() -%}
+  {{ return(adapter.dispatch('_nulls_last', 'passk')()) }}
+{%- endmacro %}
+
+{% macro default___nulls_last() -%}
+{%- endmacro %}
+
+{% macro spark___nulls_last() -%}
+{{ return(' nulls last') }}
+{%- endmacro %}
+
+
 {#- Tags from JSON text, as the demo's seed has them. -#}
 {% macro _tags_from_json(expression) -%}
   {{ return(adapter.dispatch('_tags_from_json', 'passk')(expression)) }}
@@ -130,6 +199,11 @@ cast({{ expression }} as {{ passk.type_tags() }})
 
 {% macro duckdb___tags_from_json(expression) -%}
 try_cast(cast({{ expression }} as json) as map(varchar, varchar))
+{%- endmacro %}
+
+
+{% macro spark___tags_from_json(expression) -%}
+from_json({{ expression }}, 'map<string,string>')
 {%- endmacro %}
 
 
@@ -195,6 +269,27 @@ case
 {%- endmacro %}
 
 
+{#- An object of names and texts, numbers, true, false or null, each name once. A map's JSON is an object too; by way of a
+    struct, because `to_json` takes no text. -#}
+{% macro spark___tags_as_told(expression) -%}
+{%- set told = "get_json_object(to_json(named_struct('tags', " ~ expression ~ ")), '$.tags')" -%}
+{%- set hex = '[0-9a-fA-F]' -%}
+{%- set letter = '([1-9a-ce-fA-CE-F]' ~ hex ~ '{3}|0[1-9a-fA-F]' ~ hex ~ '{2}|00[1-9a-fA-F]' ~ hex ~ '|000[1-9a-fA-F]|[dD][0-7]'
+  ~ hex ~ '{2})' -%}
+{%- set escape = '\\\\\\\\(["\\\\\\\\/bfnrt]|u' ~ letter ~ '|u[dD][89abAB]' ~ hex ~ '{2}\\\\\\\\u[dD][c-fC-F]' ~ hex ~ '{2})' -%}
+{%- set plain = '[^"\\\\\\\\\\\\x00-\\\\x1f]*' -%}
+{%- set text = '"' ~ plain ~ '(' ~ escape ~ plain ~ ')*"' -%}
+{%- set value = '(' ~ text ~ '|-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?|true|false|null)' -%}
+{%- set space = '[ \\\\t\\\\r\\\\n]*' -%}
+{%- set pair = text ~ space ~ ':' ~ space ~ value ~ space -%}
+case
+      when {{ told }} rlike '^{{ space }}[{]{{ space }}({{ pair }}(,{{ space }}{{ pair }})*)?[}]{{ space }}$'
+        and size(json_object_keys({{ told }})) = size(array_distinct(json_object_keys({{ told }})))
+        then from_json({{ told }}, 'map<string,string>')
+    end
+{%- endmacro %}
+
+
 {#- Tags as one text that does not depend on their order. -#}
 {% macro _tags_as_text(column) -%}
   {{ return(adapter.dispatch('_tags_as_text', 'passk')(column)) }}
@@ -206,6 +301,12 @@ cast({{ column }} as {{ dbt.type_string() }})
 
 {% macro duckdb___tags_as_text(column) -%}
 cast(to_json(list_sort(map_entries(cast({{ column }} as {{ passk.type_tags() }})))) as varchar)
+{%- endmacro %}
+
+
+{#- What is null has no value in the text of its entry. -#}
+{% macro spark___tags_as_text(column) -%}
+to_json(array_sort(map_entries({{ column }})))
 {%- endmacro %}
 
 

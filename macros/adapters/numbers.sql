@@ -3,16 +3,35 @@
   {{ return(adapter.dispatch('_round_to_text', 'passk')(expression, digits)) }}
 {%- endmacro %}
 
+{#- Postgres rounds decimals only, and a decimal made from a double has lost digits by which it may round; Spark rounds what it
+    would print. -#}
 {% macro default___round_to_text(expression, digits) -%}
-cast(round({{ expression }}, {{ digits }}) as {{ dbt.type_string() }})
-{%- endmacro %}
-
-{#- Postgres rounds decimals only, and a decimal made from a double has lost digits by which it may round. -#}
-{% macro postgres___round_to_text(expression, digits) -%}
 {%- set scale = '1' ~ '0' * digits ~ 'e0' -%}
 {{ passk._as_text(
   'sign(' ~ expression ~ ') * floor(abs(' ~ expression ~ ') * ' ~ scale ~ ' + 0.5e0) / ' ~ scale
 ) }}
+{%- endmacro %}
+
+{% macro duckdb___round_to_text(expression, digits) -%}
+cast(round({{ expression }}, {{ digits }}) as {{ dbt.type_string() }})
+{%- endmacro %}
+
+
+{#- The time between two times, as a double. -#}
+{% macro _microseconds(start, end) -%}
+  {{ return(adapter.dispatch('_microseconds', 'passk')(start, end)) }}
+{%- endmacro %}
+
+{% macro default___microseconds(start, end) -%}
+cast(
+      {{ dbt.datediff(start, end, 'microsecond') | trim }}
+      as {{ passk.type_double() }}
+    )
+{%- endmacro %}
+
+{#- dbt's own takes whole seconds there. -#}
+{% macro spark___microseconds(start, end) -%}
+cast(unix_micros({{ end }}) - unix_micros({{ start }}) as double)
 {%- endmacro %}
 
 

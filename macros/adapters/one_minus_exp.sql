@@ -19,6 +19,10 @@ end
 least(-2 * exp(greatest({{ x }}, -700) / 2) * sinh(greatest({{ x }}, -700) / 2), 1)
 {%- endmacro %}
 
+{% macro spark___one_minus_exp(x) -%}
+(0 - expm1({{ x }}))
+{%- endmacro %}
+
 
 {#- exp(x), 0 where the result would underflow: Postgres raises an error there. -#}
 {% macro _exp(x) -%}

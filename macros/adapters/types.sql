@@ -22,7 +22,7 @@
 {#- Compared and grouped by, as `json` can't be. -#}
 {% macro postgres__type_tags() -%} jsonb {%- endmacro %}
 
-{% macro spark__type_tags() -%} map<string, string> {%- endmacro %}
+{% macro spark__type_tags() -%} map<string,string> {%- endmacro %}
 
 
 {#- An integer wide enough for one bit an attempt, or none: then every task takes the road by a sort. -#}

@@ -1,6 +1,7 @@
 {#- Rows of a relation with: copy_number, 1 for the first copy of an attempt; is_unanimous, 1 where all copies of it say the
     same; copy_count. Earlier batches and lines come first, so that the kept copy does not depend on the build. -#}
 {% macro _numbered_copies(relation) -%}
+{%- set nulls = passk._nulls_last() -%}
 with fingerprinted as (
     select *, {{ passk._row_fingerprint() }} as fingerprint
     from {{ relation }}
@@ -11,7 +12,7 @@ with fingerprinted as (
       *,
       row_number() over (
         partition by run_id, suite, task_id, attempt
-        order by loaded_at, {{ passk._by_bytes('source_file') }}, source_line, {{ passk._by_bytes('fingerprint') }}
+        order by loaded_at{{ nulls }}, {{ passk._by_bytes('source_file') }}{{ nulls }}, source_line{{ nulls }}, {{ passk._by_bytes('fingerprint') }}
       ) as copy_number,
       count(*) over (partition by run_id, suite, task_id, attempt) as copy_count,
       min(fingerprint) over (partition by run_id, suite, task_id, attempt) as lowest_fingerprint,

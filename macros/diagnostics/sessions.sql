@@ -57,12 +57,3 @@ case
       )
     end
 {%- endmacro %}
-
-
-{#- The time between two times, as a double. -#}
-{% macro _microseconds(start, end) -%}
-cast(
-      {{ dbt.datediff(start, end, 'microsecond') | trim }}
-      as {{ passk.type_double() }}
-    )
-{%- endmacro %}

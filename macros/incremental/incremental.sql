@@ -20,7 +20,9 @@
   {%- if not passk._is_increment() or not passk._knows_changes() -%}
     {{ return(none) }}
   {%- endif -%}
-  {%- set built = run_query('select max(built_with) as built_with, max(loaded_at) as loaded_at from ' ~ this).rows[0] -%}
+  {%- set built = run_query(
+    'select max(built_with) as built_with, ' ~ passk._asked_time('max(loaded_at)') ~ ' as loaded_at from ' ~ this
+  ).rows[0] -%}
   {%- if built[0] != passk._built_with() -%}
     {{ return(none) }}
   {%- endif -%}
@@ -130,6 +132,9 @@ where removed_at > {{ since }}
     {{ passk._changed(keys, since) }}
     {%- endif %}
   {%- endset -%}
+  {%- if not passk._adds_to_tables() -%}
+    {{ return({'is_done': not passk._any_row(changed), 'changed': none}) }}
+  {%- endif -%}
   {%- set few = passk._few_rows(keys, changed) -%}
   {{ return({
     'is_done': few.selects == [],
@@ -229,8 +234,12 @@ select *
     {%- set new_states = counted ~ ' ' ~ dbt.except() ~ ' select ' ~ keys | join(', ') ~ ' from ' ~ this
       ~ ' where ' ~ known_where -%}
   {%- endif -%}
+  {%- set is_done = is_increment and not passk._any_row(new_states) -%}
+  {%- if not is_done and not passk._adds_to_tables() -%}
+    {%- set is_increment, new_states = false, counted -%}
+  {%- endif -%}
   {{ return({
-    'is_done': is_increment and not passk._any_row(new_states),
+    'is_done': is_done,
     'is_increment': is_increment,
     'new_states': new_states,
     'built_with': built_with

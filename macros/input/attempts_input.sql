@@ -85,9 +85,3 @@
   {%- endfor -%}
   {{ return(slices) }}
 {%- endmacro %}
-
-
-{#- A text as an SQL literal. -#}
-{% macro _quoted(text) -%}
-'{{ text | string | replace("'", "''") }}'
-{%- endmacro %}

@@ -11,7 +11,7 @@ select
   {{ passk._task_sum_names()[3:] | join(',\n  ') }},
   {% for verdict in ['pass', 'fail'] -%}
   {% if ordered -%}
-  {{ passk._first_rank(verdict ~ '_mask', '(pass_mask | fail_mask)') }}
+  {{ passk._first_rank(verdict ~ '_mask', passk._mask_either('pass_mask', 'fail_mask')) }}
   {%- else -%}
   cast(null as {{ dbt.type_bigint() }})
   {%- endif %} as first_{{ verdict }}_rank,

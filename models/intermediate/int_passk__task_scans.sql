@@ -17,6 +17,9 @@
 {{ passk._nothing_new() }}
 {%- else %}
 
+{%- if not passk._adds_to_tables() %}
+  {%- set since, adds_up, has_removed = none, false, false %}
+{%- endif %}
 {%- set reread = none %}
 {%- if has_removed %}
   {%- set reread = passk._removed(keys, since) %}

@@ -34,12 +34,13 @@ SKIPPED_PYTHON: Final = {
 }
 NOT_RUN: Final = {
     "bash scripts/demo": "installs; its command, passk demo, makes the database of these tests",
-    "bash scripts/test_engines": "makes an environment with dbt-postgres; its tests are tests/python/engines",
-    "bash scripts/parity": "makes an environment with dbt-postgres; its tests are tests/python/engines",
+    "bash scripts/test_engines": "makes environments with other adapters; its tests are tests/python/engines",
+    "bash scripts/parity": "makes environments with other adapters; its tests are tests/python/engines",
     "bash scripts/test": "runs these tests",
     "pip install": "installs",
     "python3 -m venv": "installs",
     "PASSK_POSTGRES_": "sets variables of the next command",
+    "SPARK_REMOTE": "names a Spark that these tests do not have; tests/python/engines/test_spark.py starts one",
     "DO_NOT_TRACK": "sets a variable of the next command",
     "SUPERSET_SECRET_KEY": "sets a variable of the next commands",
     "superset import-directory": "tests/python/boards/test_superset.py imports the bundles",

@@ -1,4 +1,4 @@
-"""What the tests of engines share: a Postgres, and the dbt that speaks to it."""
+"""What the tests of engines share: a Postgres and Sparks, and the dbts that speak to them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..postgres_server import Postgres, Server, postgres_programs
+from .spark_server import Cluster, Sail, Spark, spark_home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,3 +68,51 @@ def new_database(postgres_server: Postgres) -> Callable[[], Postgres]:
         )  # fmt: skip
 
     return make
+
+
+@pytest.fixture(scope="session")
+def spark_dbt() -> str:
+    """The dbt of an environment with dbt-spark."""
+    command = os.environ.get("PASSK_DBT_SPARK")
+    if not command or not shutil.which(command):
+        pytest.skip("no dbt-spark: PASSK_DBT_SPARK names its dbt; see scripts/test_engines")
+    return command
+
+
+@pytest.fixture(scope="session")
+def spark_python(spark_dbt: str) -> str:
+    """The Python of that environment, which has Spark's client."""
+    return str(Path(spark_dbt).with_name("python"))
+
+
+@pytest.fixture(scope="session")
+def sail(spark_dbt: str, spark_python: str) -> Iterator[Sail]:
+    """Sail, which ends with the tests."""
+    program = Path(spark_dbt).with_name("sail")
+    if not program.is_file():
+        pytest.skip("no Sail in the environment of dbt-spark")
+    server = Sail(str(program), spark_python)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(spark_python: str) -> Iterator[Cluster]:
+    """A cluster of Spark that ends with the tests."""
+    home = spark_home()
+    if home is None:
+        pytest.skip("no Spark: PASSK_SPARK_HOME names its folder, and java runs it")
+    server = Cluster(home, spark_python)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(params=["sail", "cluster"])
+def spark(request: pytest.FixtureRequest) -> Spark:
+    """Sail, and a cluster of Spark, one after the other."""
+    server: Sail | Cluster = request.getfixturevalue(request.param)
+    return server.spark

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import subprocess
+import sys
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -13,8 +16,9 @@ import duckdb
 from passk_py.landing.schema import TABLES, ensure_landing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+ROOT: Final = Path(__file__).resolve().parents[3]
 
 STRANGE: Final = (
     "it's", 'a "quoted" one', "emoji 🦆👩‍🚀", "Ärger", "ärger", "zebra", "Zebra", "a,b;c", "back\\slash", "new\nline",
@@ -291,3 +295,117 @@ def own_rows(seed: int = 11) -> list[tuple[str | None, ...]]:
                     )
                 )
     return rows
+
+
+RANDOM_VARS: Final = {
+    "passk_slices": ["domain", {"name": "reason", "expression": "outcome_reason"}],
+    "passk_extrapolated_ks": [128, 1000],
+    "passk_private_suites": [{"public": "even", "private": "far"}],
+    "passk_gates": [
+        {
+            "name": "suite",
+            "metric": "pass_hat_k",
+            "k": 4,
+            "min": 0.5,
+            "run": "all",
+            "severity": "ignore",
+        },
+        {
+            "name": "drop",
+            "metric": "pass_hat_k",
+            "k": 4,
+            "max_drop": 0.1,
+            "run": "all",
+            "severity": "ignore",
+        },
+        {
+            "name": "tasks",
+            "metric": "pass_hat_k",
+            "k": 2,
+            "min": 0.3,
+            "each": "task",
+            "severity": "ignore",
+        },
+        {"name": "excluded", "metric": "excluded_attempts", "max": 0.05, "severity": "ignore"},
+        {"name": "log", "diagnostics": "all", "severity": "ignore"},
+        {"name": "moved", "metric": "regressed_tasks", "max": 0, "severity": "ignore"},
+    ],
+}
+OWN_VARS: Final = {
+    "passk_attempts_source": ["passk_landing", "attempts"],
+    "passk_attempts_columns": OWN_MAPPING,
+    "passk_slices": ["domain"],
+    "passk_outcome_policy": {"rate_limited": "excluded"},
+}
+
+HUMAN_EVAL_OPTIONS: Final = (
+    "--map", "task_id=$.task_id", "--map", "attempt=$.completion_id + 1", "--map", "passed=$.passed",
+    "--map", "outcome_reason=$.result", "--map", "duration_s=$.seconds",
+    "--run-id", "codegen", "--agent", "codegen", "--suite", "humaneval",
+)  # fmt: skip
+
+
+def load(database: Path, *words: str) -> None:
+    """Load a log, as anyone would."""
+    done = subprocess.run(
+        [sys.executable, "-m", "passk_py", "load", "--database", str(database), *words],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def land_random(database: Path) -> None:
+    """Land a log with every edge case."""
+    land(database, random_runs())
+    land(database, random_rejected(), "rejected")
+    land(database, random_expected(), "expected_attempts")
+
+
+def land_own(database: Path) -> None:
+    """Make landing.attempts a table of somebody's own, which nobody has checked."""
+    land(database, [])
+    with duckdb.connect(str(database)) as connection:
+        columns = ", ".join(f"{name} varchar" for name in OWN_COLUMNS)
+        connection.execute(f"create or replace table landing.attempts ({columns})")
+        connection.executemany(
+            f"insert into landing.attempts values ({', '.join('?' * len(OWN_COLUMNS))})", own_rows()
+        )
+
+
+def growing(database: Path) -> Iterator[str]:
+    """Land a log, then new runs, then late attempts and copies, then deletions: give what was done, one by one."""
+    generator = random.Random(3)
+    tasks = {f"it's task {i} 🦆": generator.choice([0, 0.3, 0.7, 1]) for i in range(30)}
+    late = FIRST + 9 * BATCH
+
+    def run(run_id: str, batch: int, numbers: range) -> list[Row]:
+        return attempts_of(
+            generator,
+            run_id,
+            "suite",
+            tasks,
+            loaded_at=FIRST + batch * BATCH,
+            number=lambda: numbers,
+            version=run_id,
+        )
+
+    land(database, run("a", 0, range(1, 9)) + run("b", 1, range(1, 9)))
+    yield "the first runs"
+    land(database, run("c", 2, range(1, 13)) + run("far", 2, range(120, 131)))
+    yield "new runs"
+    land(database, run("a", 3, range(9, 12)) + run("b", 3, range(7, 10)))
+    yield "late attempts"
+    _forget(database, "run_id = 'c' and attempt > 6", late)
+    _forget(database, "run_id = 'b' and task_id like '%1 %' or run_id = 'far'", late)
+    yield "deletions"
+
+
+def _forget(database: Path, condition: str, removed_at: Any) -> None:
+    """Remove attempts, as `passk forget` does: what is gone is noted."""
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(
+            f"insert into landing.removed_tasks select distinct run_id, suite, task_id, ?::timestamp "
+            f"from landing.attempts where {condition}",
+            [removed_at],
+        )
+        connection.execute(f"delete from landing.attempts where {condition}")

@@ -14,11 +14,14 @@ import duckdb
 from passk_py.public_tables import PUBLIC_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from passk_py.public_tables import PublicTable
 
     from ..postgres_server import Postgres
+
+    Read = Callable[[duckdb.DuckDBPyConnection, str, Mapping[str, str]], None]
+    """Makes the table `there` of a public table of the other engine, given its name and DuckDB's types of its columns."""
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 TOLERANCE: Final = 1e-12
@@ -137,26 +140,14 @@ def copy_table(
         postgres.ask(f"copy {to} from stdin (format csv, null '\\N')", rows=rows)
 
 
-def compare_tables(
-    database: Path, postgres: Postgres, schema: str, work: Path, tables: Sequence[str] = ()
-) -> list[Compared]:
-    """Compare every public table of a DuckDB file with that of Postgres, row by row and value by value."""
-    wanted = [one for one in PUBLIC_TABLES if not one.var and (not tables or one.name in tables)]
-    return [compare_table(database, postgres, schema, one, work) for one in wanted]
+def read_from_postgres(postgres: Postgres, schema: str, work: Path) -> Read:
+    """Read tables of Postgres, by way of CSV."""
 
-
-def compare_table(
-    database: Path, postgres: Postgres, schema: str, table: PublicTable, work: Path
-) -> Compared:
-    """Compare one public table."""
-    path = work / f"{table.name}.csv"
-    with duckdb.connect() as connection:
-        connection.execute(f"attach '{database}' as built (read_only)")
-        described = connection.execute(f"describe built.main.{table.name}").fetchall()
-        columns = {row[0]: str(row[1]) for row in described}
+    def read(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, str]) -> None:
+        path = work / f"{table}.csv"
         listed = ", ".join(f'"{name}"' for name in columns)
         postgres.ask(
-            f"copy (select {listed} from {schema}.{table.name}) to stdout (format csv, null '\\N', force_quote *)",
+            f"copy (select {listed} from {schema}.{table}) to stdout (format csv, null '\\N', force_quote *)",
             output=path,
         )
         kinds = {
@@ -168,10 +159,32 @@ def compare_table(
             "nullstr = '\\N', allow_quoted_nulls = false, quote = '\"', escape = '\"', delim = ',', "
             "max_line_size = 10000000, new_line = '\\n')"
         )
-        same = {name: _same_text(name, kind, table.name) for name, kind in columns.items()}
-        for name, source in (("ours", f"built.main.{table.name}"), ("theirs", "there")):
+
+    return read
+
+
+def compare_tables(database: Path, read: Read, tables: Sequence[str] = ()) -> list[Compared]:
+    """Compare every public table of a DuckDB file with that of another engine, row by row and value by value."""
+    wanted = [one for one in PUBLIC_TABLES if not one.var and (not tables or one.name in tables)]
+    return [compare_table(database, read, one) for one in wanted]
+
+
+def compare_table(database: Path, read: Read, table: PublicTable) -> Compared:
+    """Compare one public table."""
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{database}' as built (read_only)")
+        described = connection.execute(f"describe built.main.{table.name}").fetchall()
+        columns = {row[0]: str(row[1]) for row in described}
+        read(connection, table.name, columns)
+        there = {row[0]: str(row[1]) for row in connection.execute("describe there").fetchall()}
+        assert set(there) == set(columns), (table.name, sorted(set(there) ^ set(columns)))
+        for name, source, kinds in (
+            ("ours", f"built.main.{table.name}", columns),
+            ("theirs", "there", there),
+        ):
             made = ", ".join(
-                f'{same[column][name == "theirs"]} as "{column}"' for column in columns
+                f'{_same_text(column, columns[column], kinds[column], table.name)} as "{column}"'
+                for column in columns
             )
             exact = ", ".join(f'"{column}"' for column, kind in columns.items() if kind != "DOUBLE")
             keys = ", ".join(table.key)
@@ -247,20 +260,31 @@ def _compare(
     return found
 
 
-def _same_text(name: str, kind: str, table: str) -> tuple[str, str]:
-    """Give the column as DuckDB has it and as it comes from Postgres, in a form that both have."""
+def told(log: str, engine: str, found: list[Compared]) -> list[Compared]:
+    """Print how all public tables of a log compare."""
+    print(f"\n{log}\n| table | rows | largest difference | {engine} |\n|---|---|---|---|")
+    for one in found:
+        verdict = "PASS" if one.passes else f"{one.differing} rows differ"
+        print(f"| `{one.table}` | {one.rows:,} | {one.largest:.1e} | {verdict} |")
+    return found
+
+
+def agree(found: list[Compared]) -> bool:
+    """Whether all tables agree; a test that fails shows which do not, and how."""
+    assert [(one.table, one.examples) for one in found if not one.passes] == []
+    return True
+
+
+def _same_text(name: str, kind: str, has: str, table: str) -> str:
+    """Give a column of a type of DuckDB's, as an engine has it, in a form that all engines have."""
     quoted = f'"{name}"'
     if kind.startswith("MAP"):
-        entries = "list_sort([entry for entry in map_entries({})])"
-        read = f"cast(cast({quoted} as json) as {kind})"
-        return (
-            f"case when {quoted} is not null then cast(to_json({entries.format(quoted)}) as varchar) end",
-            f"case when {quoted} is not null then cast(to_json({entries.format(read)}) as varchar) end",
-        )
-    if kind == "BOOLEAN":
-        return quoted, f"{quoted} = 't'"
+        made = quoted if has.startswith("MAP") else f"cast(cast({quoted} as json) as {kind})"
+        entries = f"list_sort([entry for entry in map_entries({made})])"
+        return f"case when {quoted} is not null then cast(to_json({entries}) as varchar) end"
+    if kind == "BOOLEAN" and has != kind:
+        return f"{quoted} = 't'"
     if table == "passk_rejected_attempts" and name == "raw":
         # Tags are written there as the engine writes its own type of a map.
-        cut = f"regexp_replace({quoted}, ', tags=.*$', '', 's')"
-        return cut, cut
-    return quoted, quoted
+        return f"regexp_replace({quoted}, ', tags=.*$', '', 's')"
+    return quoted

@@ -5,27 +5,20 @@ The environment that has dbt-postgres is named by ``PASSK_DBT_POSTGRES``; script
 
 from __future__ import annotations
 
-import random
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
 import pytest
 
 from .logs import (
-    BATCH,
-    FIRST,
-    OWN_COLUMNS,
-    OWN_MAPPING,
-    attempts_of,
-    land,
-    own_rows,
-    random_expected,
-    random_rejected,
-    random_runs,
+    HUMAN_EVAL_OPTIONS,
+    OWN_VARS,
+    RANDOM_VARS,
+    growing,
+    land_own,
+    land_random,
+    load,
 )
-from .parity import ROOT, build, compare_tables, copy_schema
+from .parity import agree, build, compare_tables, copy_schema, read_from_postgres, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,47 +32,6 @@ pytestmark = pytest.mark.timeout(1200)
 SCHEMA: Final = "reliability"
 MODELS: Final = ("run",)
 WITH_TESTS: Final = ("build", "--exclude-resource-type", "unit_test")
-
-RANDOM_VARS: Final = {
-    "passk_slices": ["domain", {"name": "reason", "expression": "outcome_reason"}],
-    "passk_extrapolated_ks": [128, 1000],
-    "passk_private_suites": [{"public": "even", "private": "far"}],
-    "passk_gates": [
-        {
-            "name": "suite",
-            "metric": "pass_hat_k",
-            "k": 4,
-            "min": 0.5,
-            "run": "all",
-            "severity": "ignore",
-        },
-        {
-            "name": "drop",
-            "metric": "pass_hat_k",
-            "k": 4,
-            "max_drop": 0.1,
-            "run": "all",
-            "severity": "ignore",
-        },
-        {
-            "name": "tasks",
-            "metric": "pass_hat_k",
-            "k": 2,
-            "min": 0.3,
-            "each": "task",
-            "severity": "ignore",
-        },
-        {"name": "excluded", "metric": "excluded_attempts", "max": 0.05, "severity": "ignore"},
-        {"name": "log", "diagnostics": "all", "severity": "ignore"},
-        {"name": "moved", "metric": "regressed_tasks", "max": 0, "severity": "ignore"},
-    ],
-}
-OWN_VARS: Final = {
-    "passk_attempts_source": ["passk_landing", "attempts"],
-    "passk_attempts_columns": OWN_MAPPING,
-    "passk_slices": ["domain"],
-    "passk_outcome_policy": {"rate_limited": "excluded"},
-}
 
 
 class Engines:
@@ -121,12 +73,8 @@ class Engines:
 
     def compare(self, log: str) -> list[Compared]:
         """Compare all public tables, and print how they compare."""
-        found = compare_tables(self.database, self.postgres, SCHEMA, self.folder)
-        print(f"\n{log}\n| table | rows | largest difference | Postgres |\n|---|---|---|---|")
-        for one in found:
-            verdict = "PASS" if one.passes else f"{one.differing} rows differ"
-            print(f"| `{one.table}` | {one.rows:,} | {one.largest:.1e} | {verdict} |")
-        return found
+        read = read_from_postgres(self.postgres, SCHEMA, self.folder)
+        return told(log, "Postgres", compare_tables(self.database, read))
 
     def oids(self) -> dict[str, str]:
         """Give what each table with rows is to Postgres: a full build makes it anew, an increment does not."""
@@ -142,26 +90,12 @@ class Engines:
         }
 
 
-def agree(found: list[Compared]) -> bool:
-    """Whether all tables agree; a test that fails shows which do not, and how."""
-    assert [(one.table, one.examples) for one in found if not one.passes] == []
-    return True
-
-
 @pytest.fixture
 def engines(
     tmp_path: Path, duckdb_dbt: str, postgres_dbt: str, new_database: Callable[[], Postgres]
 ) -> Engines:
     """Two engines without attempts."""
     return Engines(tmp_path, new_database(), (duckdb_dbt, postgres_dbt))
-
-
-def load(database: Path, *words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "passk_py", "load", "--database", str(database), *words],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 def test_parity_of_the_demo(engines: Engines) -> None:
@@ -192,11 +126,7 @@ def test_parity_of_tau_bench(engines: Engines, tau_bench_file: Path) -> None:
 
 
 def test_parity_of_human_eval(engines: Engines, human_eval_file: Path) -> None:
-    load(
-        engines.database, str(human_eval_file), "--map", "task_id=$.task_id", "--map", "attempt=$.completion_id + 1",
-        "--map", "passed=$.passed", "--map", "outcome_reason=$.result", "--map", "duration_s=$.seconds",
-        "--run-id", "codegen", "--agent", "codegen", "--suite", "humaneval",
-    )  # fmt: skip
+    load(engines.database, str(human_eval_file), *HUMAN_EVAL_OPTIONS)
     engines.copy()
     engines.build_duckdb({})
     engines.build_postgres({})
@@ -206,9 +136,7 @@ def test_parity_of_human_eval(engines: Engines, human_eval_file: Path) -> None:
 
 
 def test_parity_of_a_random_log(engines: Engines) -> None:
-    land(engines.database, random_runs())
-    land(engines.database, random_rejected(), "rejected")
-    land(engines.database, random_expected(), "expected_attempts")
+    land_random(engines.database)
     engines.copy()
     engines.build_duckdb(RANDOM_VARS)
     engines.build_postgres(RANDOM_VARS)
@@ -219,13 +147,7 @@ def test_parity_of_a_random_log(engines: Engines) -> None:
 
 
 def test_parity_of_a_table_of_ones_own(engines: Engines) -> None:
-    land(engines.database, [])
-    with duckdb.connect(str(engines.database)) as connection:
-        columns = ", ".join(f"{name} varchar" for name in OWN_COLUMNS)
-        connection.execute(f"create or replace table landing.attempts ({columns})")
-        connection.executemany(
-            f"insert into landing.attempts values ({', '.join('?' * len(OWN_COLUMNS))})", own_rows()
-        )
+    land_own(engines.database)
     engines.copy()
     engines.build_duckdb(OWN_VARS)
     engines.build_postgres(OWN_VARS)
@@ -238,60 +160,23 @@ def test_parity_of_a_table_of_ones_own(engines: Engines) -> None:
 
 def test_an_increment_is_what_a_full_refresh_makes(engines: Engines) -> None:
     """After new runs, after late attempts and copies, after deletions of attempts, tasks and a run."""
-    generator = random.Random(3)
-    tasks = {f"it's task {i} 🦆": generator.choice([0, 0.3, 0.7, 1]) for i in range(30)}
-    late = FIRST + 9 * BATCH
-
-    def run(run_id: str, batch: int, numbers: range) -> list[dict[str, Any]]:
-        return attempts_of(
-            generator,
-            run_id,
-            "suite",
-            tasks,
-            loaded_at=FIRST + batch * BATCH,
-            number=lambda: numbers,
-            version=run_id,
-        )
-
     variables = {"passk_slices": ["domain"]}
-    land(engines.database, run("a", 0, range(1, 9)) + run("b", 1, range(1, 9)))
+    steps = growing(engines.database)
+    next(steps)
     engines.copy()
     engines.build_postgres(variables, command=MODELS)
     first = engines.oids()
     assert {"int_passk__task_scans", "int_passk__runs", "int_passk__suite_metrics"} <= first.keys()
-
-    def new_runs() -> None:
-        land(engines.database, run("c", 2, range(1, 13)) + run("far", 2, range(120, 131)))
-
-    def late_attempts() -> None:
-        land(engines.database, run("a", 3, range(9, 12)) + run("b", 3, range(7, 10)))
-
-    def deletions() -> None:
-        _forget(engines.database, "run_id = 'c' and attempt > 6", late)
-        _forget(engines.database, "run_id = 'b' and task_id like '%1 %' or run_id = 'far'", late)
-
-    for step in (new_runs, late_attempts, deletions):
-        step()
+    for step in steps:
         engines.copy()
         engines.build_postgres(variables, command=MODELS)
         engines.build_duckdb(variables, "--full-refresh")
-        assert agree(engines.compare(f"After {step.__name__}")), step
+        assert agree(engines.compare(f"After {step}")), step
     # One that was empty may be made anew: no row says what it was built with.
     assert first.items() <= engines.oids().items()
     # What some tests compare with; a build with tests would have made it.
     engines.build_postgres(variables, command=("seed",))
     engines.build_postgres(variables, command=("test", "--exclude-resource-type", "unit_test"))
-
-
-def _forget(database: Path, condition: str, removed_at: Any) -> None:
-    """Remove attempts, as `passk forget` does: what is gone is noted."""
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(
-            f"insert into landing.removed_tasks select distinct run_id, suite, task_id, ?::timestamp "
-            f"from landing.attempts where {condition}",
-            [removed_at],
-        )
-        connection.execute(f"delete from landing.attempts where {condition}")
 
 
 def test_what_only_duckdb_does_is_refused(engines: Engines) -> None:

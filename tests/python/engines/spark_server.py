@@ -1,0 +1,231 @@
+"""Spark for tests: Sail, an engine that speaks Spark Connect, or a standalone cluster of Spark, as processes of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .parity import Read
+
+STEPS: Final = Path(__file__).with_name("spark_tables.py")
+HOST: Final = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A server of Spark Connect that answers, and the Python that has its client."""
+
+    name: str
+    python: str
+    port: int
+    session: str
+
+    def new(self) -> Spark:
+        """Give the same server with a session of its own: Sail's tables live and die with it."""
+        return Spark(self.name, self.python, self.port, str(uuid.uuid4()))
+
+    def environment(self, schema: str) -> dict[str, str]:
+        """Give the variables that the targets of profiles.yml and Spark's client read."""
+        return {
+            "SPARK_REMOTE": f"sc://{HOST}:{self.port}/;session_id={self.session}",
+            "PASSK_SPARK_SCHEMA": schema,
+        }
+
+    def take(self, *steps: Sequence[str]) -> list[list[list[Any]]]:
+        """Take the steps of spark_tables.py, and give what was asked for."""
+        done = subprocess.run(
+            [self.python, str(STEPS)], input=json.dumps(steps), env={**os.environ, **self.environment("")},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(done.stderr[-6000:])
+        answers: list[list[list[Any]]] = json.loads(done.stdout.splitlines()[-1])
+        return answers
+
+    def copy_schema(self, database: Path, schema: str, to: str, work: Path) -> None:
+        """Fill the tables of a schema from those of DuckDB's, by way of Parquet."""
+        steps: list[Sequence[str]] = [["ask", f"create schema if not exists {to}"]]
+        with duckdb.connect(str(database), read_only=True) as connection:
+            tables = connection.execute(
+                "select table_name from duckdb_tables() where schema_name = ? order by all",
+                [schema],
+            ).fetchall()
+            for (table,) in tables:
+                path = work / f"{uuid.uuid4().hex}.parquet"
+                described = connection.execute(f"describe {schema}.{table}").fetchall()
+                # Parquet has no number so wide.
+                listed = ", ".join(
+                    f'cast("{row[0]}" as decimal(38, 0)) as "{row[0]}"'
+                    if row[1] == "HUGEINT"
+                    else f'"{row[0]}"'
+                    for row in described
+                )
+                connection.execute(
+                    f"copy (select {listed} from {schema}.{table}) to '{path}' (format parquet)"
+                )
+                steps.append(["make", f"{to}.{table}", str(path)])
+        self.take(*steps)
+
+    def reader(self, schema: str, tables: Sequence[str], work: Path) -> Read:
+        """Read tables, by way of Parquet: all of them at once, because a client takes seconds to start."""
+        folder = Path(tempfile.mkdtemp(dir=work))
+        self.take(
+            *(["save", f"{schema}.{table}", str(folder / f"{table}.parquet")] for table in tables)
+        )
+
+        def read(
+            connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, str]
+        ) -> None:
+            listed = ", ".join(
+                f'make_timestamp("{name}") as "{name}"' if kind == "TIMESTAMP" else f'"{name}"'
+                for name, kind in columns.items()
+            )
+            path = folder / f"{table}.parquet"
+            connection.execute(f"create table there as select {listed} from read_parquet('{path}')")
+
+        return read
+
+
+def free_port() -> int:
+    """Give a port that nothing listens on."""
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+def wait_for(port: int, process: subprocess.Popen[bytes], said: Path, seconds: int = 120) -> None:
+    """Wait until something listens on a port."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with socket.socket() as tried:
+            if tried.connect_ex((HOST, port)) == 0:
+                return
+        if process.poll() is not None:
+            break
+        time.sleep(0.2)
+    raise RuntimeError(said.read_text(errors="replace")[-6000:])
+
+
+class Processes:
+    """Programs with a folder of their own, for as long as they are not stopped."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="passk-spark-"))
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def start(
+        self, name: str, words: Sequence[str], environment: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
+        """Start one; what it says goes to a file."""
+        with (self.folder / f"{name}.txt").open("wb") as said:
+            process = subprocess.Popen(
+                words, cwd=self.folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+                stdout=said, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        self._running.append(process)
+        return process
+
+    @staticmethod
+    def kill(process: subprocess.Popen[bytes]) -> None:
+        """End one and what it started, at once."""
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def stop(self) -> None:
+        """End them all, the last first, and remove the folder."""
+        for process in reversed(self._running):
+            self.kill(process)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Sail(Processes):
+    """Sail on a free port."""
+
+    def __init__(self, sail: str, python: str) -> None:
+        super().__init__()
+        port = free_port()
+        server = self.start("sail", [sail, "spark", "server", "--port", str(port)], {})
+        wait_for(port, server, self.folder / "sail.txt")
+        self.spark = Spark("Sail", python, port, str(uuid.uuid4()))
+
+
+class Cluster(Processes):
+    """A master, two workers and a Spark Connect server, whose tables lie in a folder of this machine."""
+
+    def __init__(self, home: str, python: str, memory: str = "1g", partitions: int = 4) -> None:
+        super().__init__()
+        self._home, self._memory = home, memory
+        self.port, web = free_port(), free_port()
+        master = self._start("master", "org.apache.spark.deploy.master.Master",
+                             "--host", HOST, "--port", str(self.port), "--webui-port", str(web))  # fmt: skip
+        wait_for(self.port, master, self.folder / "master.txt")
+        self.workers = [self.start_worker(f"worker-{i}") for i in range(2)]
+        connect = free_port()
+        options = {
+            "spark.connect.grpc.binding.port": connect,
+            "spark.connect.grpc.binding.address": HOST,
+            "spark.driver.host": HOST,
+            "spark.driver.bindAddress": HOST,
+            "spark.executor.memory": memory,
+            "spark.executor.cores": 1,
+            "spark.sql.shuffle.partitions": partitions,
+            "spark.sql.warehouse.dir": f"file:{self.folder}/warehouse",
+            "spark.sql.catalogImplementation": "in-memory",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.ui.enabled": "false",
+            "spark.local.dir": self.folder,
+        }
+        words = [
+            f"{home}/bin/spark-submit",
+            "--master",
+            f"spark://{HOST}:{self.port}",
+            "--driver-memory",
+            memory,
+        ]
+        for name, value in options.items():
+            words += ["--conf", f"{name}={value}"]
+        words += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]  # fmt: skip
+        server = self.start("connect", words, self._environment)
+        wait_for(connect, server, self.folder / "connect.txt")
+        self.spark = Spark("Spark", python, connect, str(uuid.uuid4()))
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {"SPARK_HOME": self._home, "SPARK_LOCAL_IP": HOST, "SPARK_NO_DAEMONIZE": "1"}
+
+    def _start(self, name: str, main: str, *words: str) -> subprocess.Popen[bytes]:
+        return self.start(name, [f"{self._home}/bin/spark-class", main, *words], self._environment)
+
+    def start_worker(self, name: str) -> subprocess.Popen[bytes]:
+        """Start a worker of one core."""
+        return self._start(
+            name, "org.apache.spark.deploy.worker.Worker", "--host", HOST, "--cores", "1", "--memory", self._memory,
+            "--webui-port", str(free_port()), "--work-dir", str(self.folder / name), f"spark://{HOST}:{self.port}",
+        )  # fmt: skip
+
+
+def spark_home() -> str | None:
+    """Give the folder of Spark that PASSK_SPARK_HOME names: a distribution, or pyspark's package."""
+    home = os.environ.get("PASSK_SPARK_HOME")
+    return (
+        home
+        if home and Path(home, "bin", "spark-class").is_file() and shutil.which("java")
+        else None
+    )
