@@ -183,12 +183,12 @@ def main() -> None:
     for attempts in options.attempts:
         run_tasks = attempts // options.tries
         found = []
-        for engine, measure in (
-            ("DuckDB", lambda folder: on_duckdb(folder, attempts, run_tasks)),  # noqa: B023
-            ("Spark", lambda folder: on_spark(folder, attempts, run_tasks, options.dbt)),  # noqa: B023
-        ):
+        for engine in ("DuckDB", "Spark"):
             with tempfile.TemporaryDirectory() as folder:
-                seconds, check = measure(Path(folder))
+                if engine == "DuckDB":
+                    seconds, check = on_duckdb(Path(folder), attempts, run_tasks)
+                else:
+                    seconds, check = on_spark(Path(folder), attempts, run_tasks, options.dbt)
             found.append(check)
             print(
                 f"| {attempts:,} | {engine} | {seconds['bare']:.1f} | {seconds['build']:.0f} "
