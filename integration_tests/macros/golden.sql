@@ -39,7 +39,7 @@ compared as (
           when abs(golden_rows.{{ name }}) < 1e-15 and abs(built_rows.{{ name }}) < 1e-15 then ''
           when
             abs(golden_rows.{{ name }} - built_rows.{{ name }})
-            <= 1e-12 * greatest(abs(golden_rows.{{ name }}), abs(built_rows.{{ name }}), {{ subtracted_from(name) }})
+            <= 1e-12 * greatest(abs(golden_rows.{{ name }}), abs(built_rows.{{ name }}), {{ subtracted_from(name, columns) }})
             then ''
           {%- else %}
           when golden_rows.{{ name }} = built_rows.{{ name }} then ''
@@ -63,14 +63,18 @@ where difference <> ''
 {% endmacro %}
 
 
-{#- What a double was subtracted from, so that its error is seen beside that: variances are differences of moments. -#}
-{% macro subtracted_from(name) -%}
+{#- What a double was subtracted from, so that its error is seen beside that: variances are differences of moments, and a lower
+    limit is its estimate less some standard errors. -#}
+{% macro subtracted_from(name, columns) -%}
+  {%- set estimate = name.removesuffix('_lower').removesuffix('_suite').removesuffix('_bayes') -%}
   {%- if name in ['variance_between', 'variance_within'] -%}
     10e0
   {%- elif name == 'within_share' -%}
     coalesce(10e0 / nullif(golden_rows.variance_between + golden_rows.variance_within, 0e0), 0e0)
   {%- elif name == 'detectable_difference' -%}
     1e0
+  {%- elif name.endswith('_lower') and estimate in columns | map('first') -%}
+    coalesce(abs(golden_rows.{{ estimate }}), 0e0)
   {%- else -%}
     0e0
   {%- endif -%}

@@ -60,7 +60,11 @@ def stand_in(adapter: str, columns: list[str]) -> None:
     def nothing(self: Any, *_: Any, **__: Any) -> list[Any]:
         return []
 
+    def absent(self: Any, *_: Any, **__: Any) -> None:
+        return None
+
     kind.execute = execute
+    kind.get_relation = absent
     kind.list_relations_without_caching = nothing
     kind.list_relations = nothing
     kind.list_schemas = nothing

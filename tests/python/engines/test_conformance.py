@@ -46,7 +46,10 @@ def test_postgres_has_the_golden_rows(
     environment = database.environment("analytics")
     for command in (["deps"], ["build"]):
         said = call(postgres_dbt, project, "postgres", environment, *command)
-        assert said.startswith("0\n"), said[-8000:]
+        # What differs is said by the comparison, not by dbt's tests.
+        assert said.startswith("0\n"), said[-4000:] + call(
+            postgres_dbt, project, "postgres", environment, "run-operation", "conformance"
+        )
     assert "WARN=0 ERROR=0" in said
     said = call(postgres_dbt, project, "postgres", environment, "run-operation", "conformance")
     assert said.startswith("0\n"), said[-8000:]
