@@ -29,6 +29,11 @@ cast(
     )
 {%- endmacro %}
 
+{#- dbt's own takes no microseconds there. -#}
+{% macro trino___microseconds(start, end) -%}
+((to_unixtime({{ end }}) - to_unixtime({{ start }})) * 1e6)
+{%- endmacro %}
+
 {#- dbt's own takes whole seconds there. -#}
 {% macro spark___microseconds(start, end) -%}
 cast(unix_micros({{ end }}) - unix_micros({{ start }}) as double)

@@ -97,9 +97,12 @@ grid as (
 
 {#- pass^k of every number of passes that a run can be dealt, and what it lacks to 1. #}
 sizes as (
-  select distinct baseline_n as n from pooled
-  union
-  select distinct candidate_n as n from pooled
+  select distinct n
+  from (
+    select baseline_n as n from pooled
+    union all
+    select candidate_n as n from pooled
+  ) as of_either
 ),
 
 points as (
@@ -155,17 +158,23 @@ variances as (
 {% macro _pooled_variances_formulas(ks) -%}
 {#- Failures too: with them in the place of passes, the formula of pass^k is that of pass@k. #}
 pooled as (
-  select
-    fewer_n as baseline_n,
-    more_n as candidate_n,
+  select distinct
+    baseline_n,
+    candidate_n,
     passes
-  from states
-  union
-  select
-    fewer_n as baseline_n,
-    more_n as candidate_n,
-    fewer_n + more_n - passes as passes
-  from states
+  from (
+    select
+      fewer_n as baseline_n,
+      more_n as candidate_n,
+      passes
+    from states
+    union all
+    select
+      fewer_n as baseline_n,
+      more_n as candidate_n,
+      fewer_n + more_n - passes as passes
+    from states
+  ) as both_ways
 ),
 
 {{ passk._permuted_outcomes() }},

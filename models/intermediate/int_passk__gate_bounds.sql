@@ -110,7 +110,7 @@ variants as (
     n as variant_n,
     c as variant_c
   from histogram
-  union
+  union all
   select distinct
     metric,
     k,
@@ -121,7 +121,7 @@ variants as (
     n + excluded as variant_n,
     c as variant_c
   from histogram
-  union
+  union all
   select distinct
     metric,
     k,

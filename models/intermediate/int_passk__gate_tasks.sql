@@ -37,17 +37,23 @@ tasks as (
 
 {# Each computed once, whatever the number of tasks. #}
 trials as (
-  select
-    all_n as n,
+  select distinct
+    n,
     c,
     p
-  from tasks
-  union
-  select
-    all_n as n,
-    most_c as c,
-    p
-  from tasks
+  from (
+    select
+      all_n as n,
+      c,
+      p
+    from tasks
+    union all
+    select
+      all_n as n,
+      most_c as c,
+      p
+    from tasks
+  ) as both_ways
 ),
 
 {{ passk._binomial_tails() }},
