@@ -49,6 +49,8 @@ NOT_RUN: Final = {
     "mf query": "tests/python/boards/test_semantic_layer.py asks for these metrics",
     "dbt deps": "tests/python/project/test_integration_project.py runs it",
     "dbt build": "tests/python/project/test_integration_project.py runs it",
+    "cd integration_tests": "tests/python/project/test_integration_project.py builds it",
+    "dbt run-operation conformance": "tests/python/engines/test_conformance.py runs it",
     "dbt docs generate": "tests/python/project/test_documented.py runs it",
     "dbt docs serve": "waits for a browser",
     "passk build": "takes long: run in the quickstart and the workflow",
