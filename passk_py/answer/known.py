@@ -36,6 +36,7 @@ def require_known(kind: str, given: Iterable[str], known: Sequence[str]) -> None
     >>> require_known("run", ["nope", "new"], ["new", "old"])
     Traceback (most recent call last):
     passk_py.errors.PasskError: There is no run nope; there is new, old.
+    `passk show passk_runs` shows all of them.
     """
     missing = [name for name in given if name not in known]
     if missing:
