@@ -244,10 +244,7 @@ def properties(columns: dict[PublicTable, list[str]]) -> str:
                 {
                     "is_golden": {
                         "name": f"{table.name}_is_golden",
-                        "arguments": {
-                            "table": table.name,
-                            "keys": list(KEYS.get(table.name, table.key)),
-                        },
+                        "arguments": {"table": table.name},
                     }
                 }
             ],

@@ -44,11 +44,25 @@ try_cast({{ expression }} as {{ type }})
 {%- endmacro %}
 
 
+{#- What a number, a time of a day and its zone look like, for engines whose own casts take more or less than DuckDB's. -#}
+{% macro _number_pattern() -%}
+{{ return("'^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$'") }}
+{%- endmacro %}
+
+{% macro _clock_pattern() -%}
+{{ return('([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?') }}
+{%- endmacro %}
+
+{% macro _zone_pattern() -%}
+{{ return(' ?(Z|z|[-+](0[0-9]|1[0-4])(:?[0-5][0-9])?)') }}
+{%- endmacro %}
+
+
 {#- Postgres has no such cast, so the text is looked at first. A number for bigint is rounded as DuckDB rounds it, half away
     from 0; a time with an offset is that of UTC. -#}
 {% macro postgres___try_cast(expression, type) -%}
 {%- set text = 'trim(cast((' ~ expression ~ ') as text))' -%}
-{%- set number = "'^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$'" -%}
+{%- set number = passk._number_pattern() -%}
 {%- if type == passk.type_double() -%}
 case
       when pg_typeof({{ expression }}) = cast('boolean' as regtype)
@@ -72,8 +86,8 @@ case
 {%- set leap = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)' -%}
 {%- set day = '(?!0000)([0-9]{4}-((0?[13578]|1[02])-(0?[1-9]|[12][0-9]|3[01])|(0?[469]|11)-(0?[1-9]|[12][0-9]|30)|0?2-(0?[1-9]|1[0-9]|2[0-8]))|'
   ~ leap ~ '-0?2-29)' -%}
-{%- set clock = '([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?' -%}
-{%- set zone = ' ?(Z|z|[-+](0[0-9]|1[0-4])(:?[0-5][0-9])?)' -%}
+{%- set clock = passk._clock_pattern() -%}
+{%- set zone = passk._zone_pattern() -%}
 case
       when {{ text }} ~ '^{{ day }}([ T]{{ clock }})?$' then cast({{ text }} as timestamp)
       when {{ text }} ~ '^{{ day }}[ T]{{ clock }}{{ zone }}$'
@@ -89,7 +103,7 @@ cast({{ expression }} as {{ type }})
     half away from 0. Times are those of the session's zone. -#}
 {% macro spark___try_cast(expression, type) -%}
 {%- set text = 'trim(cast((' ~ expression ~ ') as string))' -%}
-{%- set number = "'^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$'" -%}
+{%- set number = passk._number_pattern() -%}
 {%- if type == passk.type_double() -%}
 case
       when typeof({{ expression }}) = 'boolean'
@@ -110,8 +124,8 @@ case
     end
 {%- elif type == dbt.type_timestamp() -%}
 {%- set day = '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}' -%}
-{%- set clock = '([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?' -%}
-{%- set zone = ' ?(Z|z|[-+](0[0-9]|1[0-4])(:?[0-5][0-9])?)' -%}
+{%- set clock = passk._clock_pattern() -%}
+{%- set zone = passk._zone_pattern() -%}
 case
       when {{ text }} rlike '^{{ day }}([ T]{{ clock }}({{ zone }})?)?$' and not {{ text }} rlike '^0000'
         then try_cast({{ text }} as timestamp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import duckdb
 
@@ -172,7 +172,7 @@ def _gather(tables: Tables, filters: Filters | None, most_runs: int, most_tasks:
     settings = read_settings(tables)
     answer = find_answer(tables, filters)
     if not answer.suites:
-        raise _nothing(tables, filters)
+        _refuse(tables, filters)
     pending = pending_changes(tables)
     return {
         "passk_report": SCHEMA_VERSION,
@@ -190,8 +190,8 @@ def _gather(tables: Tables, filters: Filters | None, most_runs: int, most_tasks:
     }
 
 
-def _nothing(tables: Tables, filters: Filters | None) -> PasskError:
-    """Say which of the runs and suites that are asked for is not there."""
+def _refuse(tables: Tables, filters: Filters | None) -> NoReturn:
+    """Raise an error that says which of the runs and suites that are asked for is not there."""
     runs = tables.require("passk_runs")
     for kind, column, given in (
         ("run", "run_id", filters.runs if filters else ()),
@@ -201,7 +201,7 @@ def _nothing(tables: Tables, filters: Filters | None) -> PasskError:
             name for (name,) in tables.rows(f"select distinct {column} from {runs} order by 1")
         ]
         require_known(kind, given, known)
-    return PasskError(
+    raise PasskError(
         "There is no run to report.", hint="`passk load FILE` and `passk build` make one."
     )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+
+from .ports import HOST, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,13 +100,11 @@ class Server:
             else []
         )
         owner = "postgres" if self._as_user else pwd.getpwuid(os.getuid()).pw_name
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port: int = free.getsockname()[1]
-        self.database = Postgres(str(programs / "psql"), "127.0.0.1", port, owner, "", "postgres")
+        port = free_port()
+        self.database = Postgres(str(programs / "psql"), HOST, port, owner, "", "postgres")
         data = str(folder / "data")
         self._call(["initdb", "-D", data, "-U", owner, "-A", "trust", "-E", "UTF8"])
-        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        options = f"-p {port} -k {folder} -c listen_addresses={HOST} -c fsync=off"
         self._call(
             ["pg_ctl", "-D", data, "-o", options, "-l", str(folder / "log.txt"), "-w", "start"]
         )

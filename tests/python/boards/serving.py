@@ -1,8 +1,7 @@
-"""Servers that the tests start."""
+"""Waiting for a server that the tests start."""
 
 from __future__ import annotations
 
-import socket
 import time
 import urllib.error
 import urllib.request
@@ -11,13 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
 
 
 def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:

@@ -19,8 +19,9 @@ import pytest
 from passk_py.answer.words import percent
 from passk_py.public_tables import PUBLIC_TABLES
 
+from ..ports import free_port
 from .demo import DECOY_SHOWN, rows_of, with_decoys
-from .serving import free_port, wait_for
+from .serving import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -24,9 +24,10 @@ import passk_py as pk
 from passk_py.public_tables import PUBLIC_TABLES
 
 from ..engines.parity import copy_table
+from ..ports import free_port
 from ..postgres_server import Server, postgres_programs
 from .demo import DECOY_SHOWN, rows_of, with_decoys
-from .serving import free_port, wait_for
+from .serving import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

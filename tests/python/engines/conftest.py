@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..postgres_server import Postgres, Server, postgres_programs
-from .spark_server import Cluster, Sail, Spark, spark_home
+from .engines import WithPostgres, WithSpark
+from .spark_server import Cluster, Sail, spark_home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,13 +25,19 @@ def duckdb_dbt() -> str:
     return str(Path(sys.executable).with_name("dbt"))
 
 
+def dbt_of(adapter: str) -> str:
+    """Give the dbt that a variable of the environment names, or skip what needs it."""
+    name = f"PASSK_DBT_{adapter.upper()}"
+    command = os.environ.get(name)
+    if not command or not shutil.which(command):
+        pytest.skip(f"no dbt-{adapter}: {name} names its dbt; see scripts/test_engines")
+    return command
+
+
 @pytest.fixture(scope="session")
 def postgres_dbt() -> str:
     """The dbt of an environment with dbt-postgres."""
-    command = os.environ.get("PASSK_DBT_POSTGRES")
-    if not command or not shutil.which(command):
-        pytest.skip("no dbt-postgres: PASSK_DBT_POSTGRES names its dbt; see scripts/test_engines")
-    return command
+    return dbt_of("postgres")
 
 
 @pytest.fixture(scope="session")
@@ -73,10 +80,7 @@ def new_database(postgres_server: Postgres) -> Callable[[], Postgres]:
 @pytest.fixture(scope="session")
 def spark_dbt() -> str:
     """The dbt of an environment with dbt-spark."""
-    command = os.environ.get("PASSK_DBT_SPARK")
-    if not command or not shutil.which(command):
-        pytest.skip("no dbt-spark: PASSK_DBT_SPARK names its dbt; see scripts/test_engines")
-    return command
+    return dbt_of("spark")
 
 
 @pytest.fixture(scope="session")
@@ -111,8 +115,21 @@ def cluster(spark_python: str) -> Iterator[Cluster]:
         server.stop()
 
 
-@pytest.fixture(params=["sail", "cluster"])
-def spark(request: pytest.FixtureRequest) -> Spark:
-    """Sail, and a cluster of Spark, one after the other."""
-    server: Sail | Cluster = request.getfixturevalue(request.param)
-    return server.spark
+@pytest.fixture
+def with_postgres(
+    tmp_path: Path, duckdb_dbt: str, postgres_dbt: str, new_database: Callable[[], Postgres]
+) -> WithPostgres:
+    """DuckDB and Postgres without attempts."""
+    return WithPostgres(tmp_path, (duckdb_dbt, postgres_dbt), new_database())
+
+
+@pytest.fixture
+def with_sail(tmp_path: Path, duckdb_dbt: str, spark_dbt: str, sail: Sail) -> WithSpark:
+    """DuckDB and Sail without attempts."""
+    return WithSpark(tmp_path, (duckdb_dbt, spark_dbt), sail.spark.new())
+
+
+@pytest.fixture
+def with_cluster(tmp_path: Path, duckdb_dbt: str, spark_dbt: str, cluster: Cluster) -> WithSpark:
+    """DuckDB and a cluster of Spark without attempts."""
+    return WithSpark(tmp_path, (duckdb_dbt, spark_dbt), cluster.spark.new())

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from ..ports import HOST, free_port
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .parity import Read
 
 STEPS: Final = Path(__file__).with_name("spark_tables.py")
-HOST: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +100,6 @@ class Spark:
             connection.execute(f"create table there as select {listed} from read_parquet('{path}')")
 
         return read
-
-
-def free_port() -> int:
-    """Give a port that nothing listens on."""
-    with socket.socket() as free:
-        free.bind((HOST, 0))
-        port: int = free.getsockname()[1]
-    return port
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes], said: Path, seconds: int = 120) -> None:

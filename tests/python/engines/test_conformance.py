@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from ..integration_project import copy_project
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from ..postgres_server import Postgres
 
-ROOT: Final = Path(__file__).resolve().parents[3]
 TABLES: Final = 13
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A copy of the project, whose package is this checkout."""
-    made = tmp_path / "integration_tests"
-    shutil.copytree(
-        ROOT / "integration_tests", made, ignore=shutil.ignore_patterns("dbt_packages", "target", "logs", "*.duckdb*")
-    )  # fmt: skip
-    (made / "packages.yml").write_text(f"packages:\n  - local: {ROOT}\n")
-    return made
+    return copy_project(tmp_path)
 
 
 def call(dbt: str, project: Path, target: str, environment: dict[str, str], *words: str) -> str:

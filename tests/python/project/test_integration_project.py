@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,22 +10,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from ..integration_project import copy_project
 
 
 @pytest.fixture(scope="module")
 def consumer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The project, built in a copy whose package entry points back at this checkout."""
     folder = tmp_path_factory.mktemp("consumer")
-    project = folder / "integration_tests"
-    shutil.copytree(
-        ROOT / "integration_tests",
-        project,
-        ignore=shutil.ignore_patterns("dbt_packages", "target", "logs", "*.duckdb*"),
-    )
-    packages = project / "packages.yml"
-    assert packages.read_text().endswith("- local: ../\n")
-    packages.write_text(f"packages:\n  - local: {ROOT}\n")
+    project = copy_project(folder)
     output = ""
     for command in (["deps"], ["build", "--warn-error"]):
         done = subprocess.run(

@@ -1,0 +1,162 @@
+"""A DuckDB file and another engine that get the same attempts: copying, building and comparing them."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.public_tables import PUBLIC_TABLES
+
+from .logs import growing
+from .parity import agree, build, compare_tables, copy_schema, read_from_postgres, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from ..postgres_server import Postgres
+    from .parity import Compared, Read
+    from .spark_server import Spark
+
+MODELS: Final = ("run",)
+WITH_TESTS: Final = ("build", "--exclude-resource-type", "unit_test")
+TABLES: Final = [one.name for one in PUBLIC_TABLES if not one.var]
+
+
+class Engines(ABC):
+    """DuckDB and another engine, each with a dbt of its own.
+
+    Parameters
+    ----------
+    folder
+        An empty folder: of the database of DuckDB, and of what dbt writes.
+    dbts
+        The dbt that has DuckDB's adapter, and the one that has the other's.
+    """
+
+    engine: str
+    """What the other engine is called."""
+    target: str
+    """Its target in profiles.yml."""
+    environment: Mapping[str, str]
+    """What that target reads."""
+    variables: Mapping[str, Any]
+    """What its builds have beside their own variables."""
+
+    def __init__(self, folder: Path, dbts: tuple[str, str]) -> None:
+        self.folder, self._dbts = folder, dbts
+        self.database = folder / "passk.duckdb"
+
+    @abstractmethod
+    def copy(self) -> None:
+        """Give the other engine what has landed in DuckDB."""
+
+    @abstractmethod
+    def reader(self) -> Read:
+        """Give what reads the other engine's tables."""
+
+    def build_duckdb(
+        self,
+        variables: Mapping[str, Any],
+        *more: str,
+        target: str = "duckdb",
+        command: tuple[str, ...] = MODELS,
+    ) -> None:
+        """Build on DuckDB."""
+        build(
+            self._dbts[0], [*command, *more], target=target, folder=self.folder, variables=variables,
+            environment={"PASSK_DATABASE": str(self.database)},
+        )  # fmt: skip
+
+    def build_there(
+        self,
+        variables: Mapping[str, Any],
+        *,
+        target: str | None = None,
+        command: tuple[str, ...] = WITH_TESTS,
+    ) -> None:
+        """Build on the other engine, and run the data tests there."""
+        build(
+            self._dbts[1], command, target=target or self.target, folder=self.folder,
+            variables={**self.variables, **variables}, environment=self.environment,
+        )  # fmt: skip
+
+    def compare(self, log: str) -> list[Compared]:
+        """Compare all public tables, and print how they compare."""
+        return told(log, self.engine, compare_tables(self.database, self.reader()))
+
+    def grow(self, variables: Mapping[str, Any]) -> Iterator[str]:
+        """Build later builds there: after new runs, late attempts and copies, deletions of attempts, tasks and a run.
+
+        After each of them the tables are those of a full refresh on DuckDB.
+        """
+        for step in growing(self.database):
+            self.copy()
+            self.build_there(variables, command=MODELS)
+            self.build_duckdb(variables, "--full-refresh")
+            assert agree(self.compare(f"After {step}")), step
+            yield step
+
+
+class WithPostgres(Engines):
+    """DuckDB, and a database of Postgres."""
+
+    engine = "Postgres"
+    target = "postgres"
+    variables: Mapping[str, Any] = {}
+    schema: Final = "reliability"
+
+    def __init__(self, folder: Path, dbts: tuple[str, str], postgres: Postgres) -> None:
+        super().__init__(folder, dbts)
+        self.postgres = postgres
+        self.environment = postgres.environment(self.schema)
+
+    def copy(self) -> None:
+        copy_schema(self.database, "landing", self.postgres, self.folder)
+
+    def reader(self) -> Read:
+        return read_from_postgres(self.postgres, self.schema, self.folder)
+
+    def oids(self) -> dict[str, str]:
+        """Give what each table with rows is to Postgres: a full build makes it anew, an increment does not."""
+        internal = f"{self.schema}_passk_internal"
+        found = self.postgres.ask(
+            f"select relname, oid from pg_class where relkind = 'r' and relnamespace = '{internal}'::regnamespace"
+        )
+        tables = dict(line.split("|") for line in found.splitlines())
+        return {
+            name: oid
+            for name, oid in tables.items()
+            if self.postgres.ask(f"select 1 from {internal}.{name} limit 1")
+        }
+
+
+class WithSpark(Engines):
+    """DuckDB, and schemas of a server that speaks Spark Connect."""
+
+    target = "spark"
+
+    def __init__(self, folder: Path, dbts: tuple[str, str], spark: Spark) -> None:
+        super().__init__(folder, dbts)
+        name = uuid.uuid4().hex[:8]
+        self.spark, self.engine = spark, spark.name
+        self.landing, self.schema = f"landing_{name}", f"reliability_{name}"
+        self.environment = spark.environment(self.schema)
+        self.variables = {"passk_landing_schema": self.landing}
+
+    def copy(self) -> None:
+        self.spark.copy_schema(self.database, "landing", self.landing, self.folder)
+
+    def reader(self) -> Read:
+        return self.spark.reader(self.schema, TABLES, self.folder)
+
+    def left(self) -> set[str]:
+        """Give the models that the last build left as they were."""
+        results = json.loads((self.folder / "target_spark" / "run_results.json").read_text())
+        return {
+            one["unique_id"].split(".")[-1]
+            for one in results["results"]
+            if "UNCHANGED" in (one["adapter_response"].get("_message"), one["message"])
+        }

@@ -1,0 +1,80 @@
+"""The models on other engines: every public table is that of DuckDB, from the same attempts, and the data tests pass there.
+
+scripts/test_engines makes the environments that the other engines need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .logs import HUMAN_EVAL_OPTIONS, OWN_VARS, RANDOM_VARS, land_own, land_random, load
+from .parity import agree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .engines import Engines
+
+pytestmark = pytest.mark.timeout(3000)
+
+
+@pytest.fixture(params=["postgres", "sail", "cluster"])
+def engines(request: pytest.FixtureRequest) -> Engines:
+    """DuckDB and, one after the other, each of the other engines."""
+    made: Engines = request.getfixturevalue(f"with_{request.param}")
+    return made
+
+
+def test_parity_of_the_demo(engines: Engines) -> None:
+    engines.build_duckdb(
+        {}, target="demo", command=("build", "--exclude-resource-type", "unit_test", "test")
+    )
+    engines.build_there({}, target=f"demo_{engines.target}")
+    found = engines.compare("The demo log")
+    assert agree(found)
+    assert {one.table: one.rows for one in found}["passk_attempts"] == 3248
+
+
+def test_parity_of_tau_bench(engines: Engines, tau_bench_file: Path) -> None:
+    load(engines.database, str(tau_bench_file))
+    engines.copy()
+    engines.build_duckdb({})
+    engines.build_there({})
+    found = engines.compare("tau-bench: gpt-4o, airline")
+    assert agree(found)
+    assert {one.table: one.rows for one in found}["passk_attempts"] == 200
+
+
+def test_parity_of_human_eval(engines: Engines, human_eval_file: Path) -> None:
+    load(engines.database, str(human_eval_file), *HUMAN_EVAL_OPTIONS)
+    engines.copy()
+    engines.build_duckdb({})
+    engines.build_there({})
+    found = engines.compare("HumanEval: codegen-16B")
+    assert agree(found)
+    assert {one.table: one.rows for one in found}["passk_attempts"] == 16_400
+
+
+def test_parity_of_a_random_log(engines: Engines) -> None:
+    land_random(engines.database)
+    engines.copy()
+    engines.build_duckdb(RANDOM_VARS)
+    engines.build_there(RANDOM_VARS)
+    found = engines.compare("A random log with every edge case")
+    assert agree(found)
+    rows = {one.table: one.rows for one in found}
+    assert all(rows.values()), rows
+
+
+def test_parity_of_a_table_of_ones_own(engines: Engines) -> None:
+    land_own(engines.database)
+    engines.copy()
+    engines.build_duckdb(OWN_VARS)
+    engines.build_there(OWN_VARS)
+    found = engines.compare("A table of one's own, right and wrong texts")
+    assert agree(found)
+    rows = {one.table: one.rows for one in found}
+    assert rows["passk_attempts"] > 0
+    assert rows["passk_rejected_attempts"] > 0
