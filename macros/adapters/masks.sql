@@ -191,7 +191,7 @@ from (
 {%- for _ in range(7) -%}
   {%- if widths[-1] * 2 <= ks | max -%}{%- do widths.append(widths[-1] * 2) -%}{%- endif -%}
 {%- endfor -%}
-with runs_of_1 as {{ passk._made_once() }}(
+with runs_of_1 as {{ passk._made_once(of_tasks=true) }}(
   select
     {{ columns | join(', ') }},
     pass_mask | fail_mask as windows_1,
@@ -204,7 +204,7 @@ with runs_of_1 as {{ passk._made_once() }}(
 {%- for width in widths[1:] %}
 {%- set half = width // 2 %},
 
-runs_of_{{ width }} as {{ passk._made_once() }}(
+runs_of_{{ width }} as {{ passk._made_once(of_tasks=true) }}(
   select
     *,
     {% for kind in ['windows', 'pass_windows', 'fail_windows'] -%}

@@ -38,18 +38,3 @@ cast(
 {% macro spark___microseconds(start, end) -%}
 cast(unix_micros({{ end }}) - unix_micros({{ start }}) as double)
 {%- endmacro %}
-
-
-{#- After the `as` of a CTE whose columns others use many times: made once. Postgres else writes its expressions into each
-    place that names one, and where steps follow each other the text doubles with every step. -#}
-{% macro _made_once() -%}
-  {{ return(adapter.dispatch('_made_once', 'passk')()) }}
-{%- endmacro %}
-
-{% macro default___made_once() -%}
-{%- endmacro %}
-
-{#- The space is part of it, so that other engines get the text as it would be without. -#}
-{% macro postgres___made_once() -%}
-{{ return('materialized ') }}
-{%- endmacro %}

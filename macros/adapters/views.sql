@@ -33,3 +33,21 @@
     {%- endcall -%}
   {%- endif -%}
 {%- endmacro %}
+
+
+{#- Whether a model that is a view elsewhere is a table here. -#}
+{% macro _makes_a_table() -%}
+  {{ return(adapter.dispatch('_makes_a_table', 'passk')()) }}
+{%- endmacro %}
+
+{% macro default___makes_a_table() -%}
+  {{ return(false) }}
+{%- endmacro %}
+
+{#- Spark writes out all that a view reads, and again what this reads, before it looks at a row: seconds of every query, minutes
+    where views read views. What has a row for each attempt stays a view, so that the log is not stored again. -#}
+{% macro spark___makes_a_table() -%}
+  {{ return(model.name not in [
+    'stg_passk__attempts', 'stg_passk__expected_attempts', 'int_passk__attempts', 'passk_attempts', 'passk_rejected_attempts'
+  ]) }}
+{%- endmacro %}

@@ -12,8 +12,7 @@
 
   {%- set replaced = passk._told(sql, 'replaces') -%}
   {%- if existing is none or not (replaced or passk._told(sql, 'more rows')) -%}
-    {#- Engines have their own way to swap tables, under the name of their adapter. -#}
-    {{ return(context.get('materialization_table_' ~ adapter.type(), context['materialization_table_default'])()) }}
+    {{ return(passk._make_table()) }}
   {%- endif -%}
 
   {%- set target = this.incorporate(type='table') -%}

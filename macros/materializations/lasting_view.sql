@@ -7,6 +7,9 @@
   {%- if existing is not none and existing.is_view and passk._view_note(this) == made_from -%}
     {{ return(passk._leave(existing)) }}
   {%- endif -%}
+  {%- if passk._makes_a_table() -%}
+    {{ return(passk._make_table()) }}
+  {%- endif -%}
   {#- Engines have their own way to make a view, under the name of their adapter. -#}
   {%- set made = context.get('materialization_view_' ~ adapter.type(), dbt.materialization_view_default)() -%}
   {%- do passk._note_view(this, made_from) -%}

@@ -216,7 +216,7 @@ timed as (
   where started_at is not null
 ),
 
-clocks as (
+clocks as {{ passk._made_once() }}(
   select
     {{ run }},
     min(started_at) as first_started_at,
@@ -275,7 +275,7 @@ ranked_pauses as (
   from pauses
 ),
 
-breaks as (
+breaks as {{ passk._made_once() }}(
   select
     ranked_pauses.run_id,
     ranked_pauses.suite,
@@ -330,7 +330,7 @@ session_moments as (
   from session_variances
 ),
 
-session_sums as (
+session_sums as {{ passk._made_once() }}(
   select
     {{ run }},
     cast(sum(tasks) as {{ bigint }}) as session_tasks,

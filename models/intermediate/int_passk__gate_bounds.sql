@@ -58,7 +58,7 @@ counts as (
 ),
 
 {# Of a pair, the tasks that are compared. #}
-histogram as (
+histogram as {{ passk._made_once() }}(
   select
     judged.run_id,
     judged.other_run_id,

@@ -53,7 +53,7 @@ histogram as (
 ),
 
 {# Of k attempts in a row. #}
-weighed as (
+weighed as {{ passk._made_once() }}(
   select
     histogram.*,
     cast(histogram.c as {{ double }}) / nullif(histogram.n, 0) as pass_rate,
@@ -66,7 +66,7 @@ weighed as (
     on histogram.n = states.n and histogram.c = states.c and states.k = {{ k }}
 ),
 
-totals as (
+totals as {{ passk._made_once() }}(
   select
     {{ run }},
     cast(sum(tasks) as {{ bigint }}) as tasks,

@@ -421,7 +421,7 @@ with_critical as {{ passk._made_once() }}(
 ),
 
 {# Then with the quantile, and the rest of the error, at that number of tasks: off by less than one. #}
-nearer as (
+nearer as {{ passk._made_once() }}(
   select
     run_id,
     suite,
