@@ -1,10 +1,11 @@
 """What a build costs on Spark, beside one on DuckDB from the same attempts.
 
     SPARK_REMOTE=sc://localhost:15002 python benchmarks/spark.py --dbt .venv-spark/bin/dbt --attempts 1000000 10000000
+    python benchmarks/spark.py --attempts 10000000 --tries 10 --runs 100 --memory-limit 1GB
 
-The same log is made in SQL on both engines: 10 runs over one suite, every column filled, 2 % of the attempts excluded. Then each
-is built whole by `dbt run` in a process of its own. "build" is the wall time of that process, with dbt's start and parsing, "bare"
-that of one `group by` of the log to a table. That the metrics of both are equal is checked, not measured.
+The same log is made in SQL on both engines: runs over one suite, every column filled, 2 % of the attempts excluded. Then each
+is built whole by `dbt run`. "build" is the time that dbt's run took, without its start and parsing, which are the same on both, "bare"
+that of one `group by` of the log to a table. Without `--dbt` there is DuckDB alone. That the metrics of both are equal is checked, not measured.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from passk_py.landing.schema import TABLES, ensure_landing
+
 ROOT = Path(__file__).resolve().parent.parent
-RUNS = 10
 BARE = """
     create table {schema}.bare as
     select run_id, suite, task_id, count(*) as n, sum(case when outcome = 'passed' then 1 else 0 end) as c
@@ -43,9 +46,23 @@ for statement in json.load(sys.stdin):
 """
 
 
-def log(attempts: int, run_tasks: int, *, on_spark: bool) -> str:
+@dataclass(frozen=True)
+class Size:
+    """How large a log is: every run tries each task equally often."""
+
+    attempts: int
+    tries: int
+    runs: int
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks each run has."""
+        return self.attempts // self.tries // self.runs
+
+
+def log(size: Size, *, on_spark: bool) -> str:
     """Give the query of the log, in numbers that both engines compute alike."""
-    tasks, tries = run_tasks // RUNS, attempts // run_tasks
+    tasks, tries = size.tasks, size.tries
     text, domain = (
         ("string", "map('domain', {})") if on_spark else ("varchar", "map {{'domain': {}}}")
     )
@@ -84,10 +101,20 @@ def log(attempts: int, run_tasks: int, *, on_spark: bool) -> str:
                     {number} % {tasks} as task,
                     ({number} {whole} {tasks}) % {tries} + 1 as attempt,
                     ({number} * 2654435761) % 4294967291 as draw
-                from range({attempts})
+                from range({size.attempts})
             ) as numbered
         ) as drawn
     """
+
+
+def empty_tables(schema: str) -> list[str]:
+    """Give the statements that make what else lands, without rows."""
+    types = {"VARCHAR": "string"}
+    return [
+        f"create table {schema}.{table} ({', '.join(f'{name} {types.get(kind, kind)}' for name, kind in columns)}) using parquet"
+        for table, columns in TABLES.items()
+        if table != "attempts"
+    ]
 
 
 def ask_spark(python: str, *statements: str) -> list[tuple[float, Any]]:
@@ -108,7 +135,6 @@ def build(
     dbt: str, target: str, folder: Path, environment: dict[str, str], **variables: str
 ) -> float:
     """Seconds of a whole build."""
-    started = time.perf_counter()
     done = subprocess.run(
         [
             dbt, "--no-use-colors", "run", "--full-refresh", "--target", target, "--project-dir", str(ROOT),
@@ -120,44 +146,45 @@ def build(
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError((done.stdout + done.stderr)[-3000:])
-    return time.perf_counter() - started
+    results = json.loads((folder / "target" / "run_results.json").read_text())
+    return float(results["elapsed_time"])
 
 
-def on_duckdb(folder: Path, attempts: int, run_tasks: int) -> tuple[dict[str, float], Any]:
+def on_duckdb(folder: Path, size: Size, memory_limit: str | None) -> tuple[dict[str, float], Any]:
     """Seconds on DuckDB."""
     database = folder / "bench.duckdb"
     with duckdb.connect(str(database)) as connection:
         connection.execute("set threads = 2")
-        connection.execute("create schema landing")
-        connection.execute(
-            f"create table landing.attempts as {log(attempts, run_tasks, on_spark=False)}"
-        )
-        connection.execute(
-            "create table landing.removed_tasks (run_id varchar, suite varchar, task_id varchar, removed_at timestamp)"
-        )
+        ensure_landing(connection)
+        connection.execute("drop table landing.attempts")
+        connection.execute(f"create table landing.attempts as {log(size, on_spark=False)}")
         started = time.perf_counter()
         connection.execute(BARE.format(schema="landing"))
         connection.execute("checkpoint")
         bare = time.perf_counter() - started
+    megabytes = database.stat().st_size / 1e6
     dbt = str(Path(sys.executable).with_name("dbt"))
-    seconds = build(dbt, "duckdb", folder, {"PASSK_DATABASE": str(database)})
+    environment = {"PASSK_DATABASE": str(database)}
+    if memory_limit:
+        environment["PASSK_MEMORY_LIMIT"] = memory_limit
+    seconds = build(dbt, "duckdb", folder, environment)
     with duckdb.connect(str(database), read_only=True) as connection:
         check = connection.execute(CHECK.format(schema="main")).fetchone()
     database.unlink()
-    return {"bare": bare, "build": seconds}, check
+    return {"bare": bare, "build": seconds, "megabytes": megabytes}, check
 
 
-def on_spark(folder: Path, attempts: int, run_tasks: int, dbt: str) -> tuple[dict[str, float], Any]:
+def on_spark(folder: Path, size: Size, dbt: str) -> tuple[dict[str, float], Any]:
     """Seconds on Spark."""
     python = str(Path(dbt).with_name("python"))
-    schema, built = f"passk_bench_{attempts}", f"passk_bench_{attempts}_built"
+    schema, built = f"passk_bench_{size.attempts}", f"passk_bench_{size.attempts}_built"
     made = [schema, built, f"{built}_passk_internal"]
     ask_spark(python, *(f"drop schema if exists {name} cascade" for name in made))
     answers = ask_spark(
         python,
         f"create schema {schema}",
-        f"create table {schema}.attempts using parquet as {log(attempts, run_tasks, on_spark=True)}",
-        f"create table {schema}.removed_tasks (run_id string, suite string, task_id string, removed_at timestamp) using parquet",
+        f"create table {schema}.attempts using parquet as {log(size, on_spark=True)}",
+        *empty_tables(schema),
         BARE.format(schema=schema),
     )
     seconds = build(
@@ -175,27 +202,30 @@ def main() -> None:
     )
     parser.add_argument("--attempts", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--tries", type=int, default=100, help="attempts of each task in each run")
-    parser.add_argument("--dbt", required=True, help="dbt of an environment with dbt-spark")
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--dbt", help="dbt of an environment with dbt-spark")
+    parser.add_argument("--memory-limit", help="of DuckDB, such as 1GB")
     options = parser.parse_args()
     print(
-        "| attempts | engine | bare, s | build, s | build, microseconds an attempt |\n|---|---|---|---|---|"
+        "| attempts | runs | tasks of each | engine | bare, s | build, s | build, microseconds an attempt | log, MB |"
     )
+    print("|---|---|---|---|---|---|---|---|")
     for attempts in options.attempts:
-        run_tasks = attempts // options.tries
+        size = Size(attempts, options.tries, options.runs)
         found = []
-        for engine in ("DuckDB", "Spark"):
+        for engine in ("DuckDB", "Spark") if options.dbt else ("DuckDB",):
             with tempfile.TemporaryDirectory() as folder:
                 if engine == "DuckDB":
-                    seconds, check = on_duckdb(Path(folder), attempts, run_tasks)
+                    measured, check = on_duckdb(Path(folder), size, options.memory_limit)
                 else:
-                    seconds, check = on_spark(Path(folder), attempts, run_tasks, options.dbt)
+                    measured, check = on_spark(Path(folder), size, options.dbt)
             found.append(check)
             print(
-                f"| {attempts:,} | {engine} | {seconds['bare']:.1f} | {seconds['build']:.0f} "
-                f"| {seconds['build'] / attempts * 1e6:.2f} |",
+                f"| {attempts:,} | {size.runs:,} | {size.tasks:,} | {engine} | {measured['bare']:.1f} | {measured['build']:.0f} "
+                f"| {measured['build'] / attempts * 1e6:.2f} | {measured.get('megabytes', 0):,.0f} |",
                 flush=True,
             )
-        ours, theirs = found
+        ours, theirs = found[0], found[-1]
         if any(
             abs(one - other) > 1e-12 * abs(one) for one, other in zip(ours, theirs, strict=True)
         ):

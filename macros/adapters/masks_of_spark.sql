@@ -134,7 +134,8 @@ group by {{ columns | join(', ') }}, k
 
 
 {#- The verdicts of the counted attempts in order, as 1 and 0. Of two that follow each other neither can overlap another pair
-    that is equal to it, so that replacing counts them. -#}
+    that is equal to it, so that replacing counts them. What a function of an element takes from outside is computed for every
+    element, so the bits are an element too. -#}
 {% macro spark___mask_orders(relation, columns) -%}
 select
   {{ columns | join(', ') }},
@@ -152,9 +153,12 @@ from (
   select
     {{ columns | join(', ') }},
     transform(
-      filter(sequence(1, {{ passk._mask_bits() }}), attempt -> substring(counted_bits, attempt, 1) = '1'),
-      attempt -> substring(pass_bits, attempt, 1)
-    ) as verdicts
+      array(named_struct('counted', counted_bits, 'passed', pass_bits)),
+      bits -> transform(
+        filter(sequence(1, {{ passk._mask_bits() }}), attempt -> substring(bits.counted, attempt, 1) = '1'),
+        attempt -> substring(bits.passed, attempt, 1)
+      )
+    )[0] as verdicts
   from (
     select
       {{ columns | join(', ') }},
@@ -167,6 +171,7 @@ from (
 {%- endmacro %}
 
 
+{#- The bits come before the rows of each attempt: beside `explode` they would be computed for every row. -#}
 {% macro spark___mask_square_sums(relation, columns, mask) -%}
 select
   {{ columns | join(', ') }},
@@ -179,10 +184,15 @@ from (
   from (
     select
       {{ columns | join(', ') }},
-      {{ passk._spark_bits(mask) }} as bits,
+      bits,
       explode(sequence(1, {{ passk._mask_bits() }})) as attempt
-    from {{ relation }}
-  ) as bits
+    from (
+      select
+        {{ columns | join(', ') }},
+        {{ passk._spark_bits(mask) }} as bits
+      from {{ relation }}
+    ) as masks
+  ) as attempts
   group by {{ columns | join(', ') }}, attempt
 ) as counted
 group by {{ columns | join(', ') }}

@@ -19,11 +19,11 @@
 {%- if plan.is_done %}
 {{ passk._nothing_new() }}
 {%- else %}
-with copied_tasks as (
+with copied_tasks as {{ passk._made_once() }}(
   {{ passk._to_make(keys, copied_tasks, plan) }}
 ),
 
-attempts as (
+attempts as {{ passk._made_once() }}(
   select
     {%- for name in passk._contract_names() %}
     staged.{{ name }},

@@ -26,11 +26,11 @@
   {%- do columns.append('slice_' ~ loop.index) %}
 {%- endfor %}
 
-with unmasked as (
+with unmasked as {{ passk._made_once() }}(
   {{ passk._to_make(keys, unmasked, plan) }}
 ),
 
-attempts as (
+attempts as {{ passk._made_once() }}(
   select attempts.*
   from {{ ref('stg_passk__attempts') }} as attempts
   inner join unmasked
