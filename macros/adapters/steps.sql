@@ -3,7 +3,7 @@
 {#- After the `as` of a CTE that others use many times: made once. Postgres else writes its expressions into each place that names
     one, and where steps follow each other the text doubles with every step. `of_tasks` says that it has a row for each task. -#}
 {% macro _made_once(of_tasks=false) -%}
-  {{ return(adapter.dispatch('_made_once', 'passk')()) }}
+  {{ return(adapter.dispatch('_made_once', 'passk')(of_tasks)) }}
 {%- endmacro %}
 
 {% macro default___made_once(of_tasks) -%}
