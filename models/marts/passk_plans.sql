@@ -408,7 +408,10 @@ roots as {{ passk._made_once() }}(
 first_guesses as (
   select
     *,
-    case when root > {{ criticals | length }} then floor(root) else {{ passk._as_double(criticals | length) }} end as tried
+    case
+      when root > {{ criticals | length }} then {{ passk._as_double('floor(root)') }}
+      else {{ passk._as_double(criticals | length) }}
+    end as tried
   from roots
 ),
 
