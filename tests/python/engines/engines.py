@@ -87,6 +87,21 @@ class Engines(ABC):
         """Compare all public tables, and print how they compare."""
         return told(log, self.engine, compare_tables(self.database, self.reader()))
 
+    def rows_of_parity(
+        self, log: str, variables: Mapping[str, Any] | None = None
+    ) -> dict[str, int]:
+        """Build what has landed on both, and give how many rows each public table has on both: all tables are equal."""
+        self.copy()
+        self.build_duckdb(variables or {})
+        self.build_there(variables or {})
+        return self.rows_that_agree(log)
+
+    def rows_that_agree(self, log: str) -> dict[str, int]:
+        """Give how many rows each public table has on both: all tables are equal."""
+        found = self.compare(log)
+        assert agree(found)
+        return {one.table: one.rows for one in found}
+
     def grow(self, variables: Mapping[str, Any]) -> Iterator[str]:
         """Build later builds there: after new runs, late attempts and copies, deletions of attempts, tasks and a run.
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from .logs import HUMAN_EVAL_OPTIONS, OWN_VARS, RANDOM_VARS, land_own, land_random, load
-from .parity import agree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,49 +31,27 @@ def test_parity_of_the_demo(engines: Engines) -> None:
         {}, target="demo", command=("build", "--exclude-resource-type", "unit_test", "test")
     )
     engines.build_there({}, target=f"demo_{engines.target}")
-    found = engines.compare("The demo log")
-    assert agree(found)
-    assert {one.table: one.rows for one in found}["passk_attempts"] == 3248
+    assert engines.rows_that_agree("The demo log")["passk_attempts"] == 3248
 
 
 def test_parity_of_tau_bench(engines: Engines, tau_bench_file: Path) -> None:
     load(engines.database, str(tau_bench_file))
-    engines.copy()
-    engines.build_duckdb({})
-    engines.build_there({})
-    found = engines.compare("tau-bench: gpt-4o, airline")
-    assert agree(found)
-    assert {one.table: one.rows for one in found}["passk_attempts"] == 200
+    assert engines.rows_of_parity("tau-bench: gpt-4o, airline")["passk_attempts"] == 200
 
 
 def test_parity_of_human_eval(engines: Engines, human_eval_file: Path) -> None:
     load(engines.database, str(human_eval_file), *HUMAN_EVAL_OPTIONS)
-    engines.copy()
-    engines.build_duckdb({})
-    engines.build_there({})
-    found = engines.compare("HumanEval: codegen-16B")
-    assert agree(found)
-    assert {one.table: one.rows for one in found}["passk_attempts"] == 16_400
+    assert engines.rows_of_parity("HumanEval: codegen-16B")["passk_attempts"] == 16_400
 
 
 def test_parity_of_a_random_log(engines: Engines) -> None:
     land_random(engines.database)
-    engines.copy()
-    engines.build_duckdb(RANDOM_VARS)
-    engines.build_there(RANDOM_VARS)
-    found = engines.compare("A random log with every edge case")
-    assert agree(found)
-    rows = {one.table: one.rows for one in found}
+    rows = engines.rows_of_parity("A random log with every edge case", RANDOM_VARS)
     assert all(rows.values()), rows
 
 
 def test_parity_of_a_table_of_ones_own(engines: Engines) -> None:
     land_own(engines.database)
-    engines.copy()
-    engines.build_duckdb(OWN_VARS)
-    engines.build_there(OWN_VARS)
-    found = engines.compare("A table of one's own, right and wrong texts")
-    assert agree(found)
-    rows = {one.table: one.rows for one in found}
+    rows = engines.rows_of_parity("A table of one's own, right and wrong texts", OWN_VARS)
     assert rows["passk_attempts"] > 0
     assert rows["passk_rejected_attempts"] > 0
