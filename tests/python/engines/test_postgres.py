@@ -29,7 +29,7 @@ def test_a_later_build_is_what_a_full_refresh_makes(with_postgres: WithPostgres)
 
 
 def test_the_functions_are_those_of_the_macros(with_postgres: WithPostgres) -> None:
-    command = ("build", "--select", "+int_passk__states", "--exclude-resource-type", "unit_test", "test")  # fmt: skip
+    command = ("build", "--select", "+passk_task_metrics", "--exclude-resource-type", "unit_test", "test")  # fmt: skip
     with_postgres.build_there({}, target="demo_postgres", command=command)
     asked = (
         "select pass_hat_k(16, 14, 4), pass_at_k(5, 2, 2), pass_hat_k(3, 2, 4), delta_k_max(0.5, 2)"
