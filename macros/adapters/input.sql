@@ -12,15 +12,17 @@
   ) }}
 {%- endmacro %}
 
+{#- A column in the name of a folder, `run_id=007`, is a text like any other: DuckDB would make a number of it. -#}
 {% macro duckdb___files_relation(path) -%}
   {%- set quoted = passk._quoted(path) -%}
   {%- set name = path | lower -%}
+  {%- set how = "union_by_name = true, filename = 'source_file', hive_types_autocast = false" -%}
   {%- if '.parquet' in name -%}
-    read_parquet({{ quoted }}, union_by_name = true, filename = 'source_file')
+    read_parquet({{ quoted }}, {{ how }})
   {%- elif '.csv' in name or '.tsv' in name -%}
-    read_csv({{ quoted }}, union_by_name = true, filename = 'source_file')
+    read_csv({{ quoted }}, {{ how }})
   {%- elif '.json' in name or '.ndjson' in name -%}
-    read_json({{ quoted }}, union_by_name = true, filename = 'source_file')
+    read_json({{ quoted }}, {{ how }})
   {%- else -%}
     {{ exceptions.raise_compiler_error(
       'passk_attempts_files is ' ~ (path | tojson) ~ ', but must name files that end in .parquet, .csv, .tsv, .json, '

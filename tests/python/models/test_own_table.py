@@ -148,6 +148,24 @@ def test_files_by_a_glob(consumer: Project, ending: str, how: str) -> None:
     assert files == [("one", f"{folder}/a.{ending}"), ("two", f"{folder}/b.{ending}")]
 
 
+@pytest.mark.parametrize(
+    ("ending", "how"),
+    [("parquet", "parquet"), ("csv", "csv, header"), ("json", "json, array true")],
+)
+def test_names_of_folders_are_texts(consumer: Project, ending: str, how: str) -> None:
+    folder = consumer.folder / "lake"
+    rows = (
+        "select suite, run_id, 't' as task_id, 1 as attempt, true as passed from (values "
+        "('007', '2026-1-2'), ('1e3', 'true'), ('a/b', 'it''s')) x(suite, run_id)"
+    )
+    consumer.execute(
+        f"copy ({rows}) to '{folder}' (format {how}, partition_by (suite, run_id), file_extension '{ending}')"
+    )
+    consumer.run({"passk_attempts_files": f"{folder}/*/*/*.{ending}"}, select=["package:passk"])
+    found = consumer.query("select suite, run_id, n, c from passk_runs order by 1")
+    assert found == [("007", "2026-1-2", 1, 1), ("1e3", "true", 1, 1), ("a/b", "it's", 1, 1)]
+
+
 def test_files_of_an_unknown_kind(consumer: Project) -> None:
     assert consumer.refused({"passk_attempts_files": "logs/*.xlsx"}) == (
         'passk_attempts_files is "logs/*.xlsx", but must name files that end in .parquet, .csv,'
