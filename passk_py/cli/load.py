@@ -91,6 +91,12 @@ _SHOWN: Final = 20
     show_default=True,
     help="How many logs to read at a time.",
 )
+@click.option(
+    "--parquet",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Keep the attempts of a new database as Parquet in a folder, by suite and run.",
+)
 @click.option("--strict", is_flag=True, help="Refuse a file of which a row is rejected.")
 @common_options
 @pass_session
@@ -111,6 +117,7 @@ def command(
     score_threshold: float,
     policy: tuple[str, ...],
     jobs: int,
+    parquet: Path | None,
     strict: bool,
 ) -> int:
     """Load attempt logs: files, globs and folders.
@@ -145,6 +152,7 @@ def command(
             policy=rules,
             mapping=mapping,
             jobs=jobs,
+            parquet=parquet,
             progress=progress,
         )
     session.result({"database": str(database), **_as_dict(report)})
@@ -240,6 +248,8 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
     for file in listed:
         if file.status != "failed" and (said := _left_out(file)):
             session.say(f"{_short(file.path)}: {said}.")
+    if report.parquet is not None:
+        session.say(f"The attempts are Parquet in {_short(str(report.parquet))}.")
 
 
 def _left_out(file: FileReport) -> str:
@@ -308,4 +318,5 @@ def _as_dict(report: LoadReport) -> dict[str, Any]:
             for file in report.files
         ],
         "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
+        "parquet": None if report.parquet is None else str(report.parquet),
     }

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from passk_py.errors import PasskError
 from passk_py.landing.database import open_database
 from passk_py.landing.paths import absolute
 from passk_py.landing.report import ForgetReport
 from passk_py.landing.schema import ensure_landing, next_batch_time
+from passk_py.landing.storage import storage_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
+
+    from passk_py.landing.storage import Storage
 
 __all__ = ["forget"]
 
@@ -50,22 +53,30 @@ def forget(
         raise PasskError(
             "There is no saying what to forget.", hint="Give either run_id or source_file."
         )
-    column, value = ("run_id", run_id)
+    column: Literal["run_id", "source_file"] = "run_id"
+    value = run_id
     if source_file is not None:
         column, value = ("source_file", str(absolute(source_file)))
     with open_database(database) as connection:
         ensure_landing(connection)
+        storage = storage_of(connection)
         connection.execute("begin transaction")
-        report = _remove(connection, column, value)
+        report = _remove(connection, storage, column, value)
         connection.execute("commit")
+        storage.committed()
     return report
 
 
-def _remove(connection: duckdb.DuckDBPyConnection, column: str, value: str | None) -> ForgetReport:
+def _remove(
+    connection: duckdb.DuckDBPyConnection,
+    storage: Storage,
+    column: Literal["run_id", "source_file"],
+    value: str | None,
+) -> ForgetReport:
     def run(sql: str, *values: object) -> int:
         return int(connection.execute(sql, list(values)).fetchall()[0][0])
 
-    at = next_batch_time(connection)
+    at = next_batch_time(connection, storage)
     # Files may lose rows of one table only.
     connection.execute(
         "create or replace temp table passk_files as select distinct source_file from ("
@@ -84,7 +95,8 @@ def _remove(connection: duckdb.DuckDBPyConnection, column: str, value: str | Non
         at,
         value,
     )
-    rows = run(f"delete from landing.attempts where {column} = ?", value)
+    rows = storage.delete(connection, column, value)
+    storage.settle(connection)
     rejected = run(f"delete from landing.rejected where {column} = ?", value)
     run(f"delete from landing.expected_attempts where {column} = ?", value)
     files = run("select count(*) from temp.passk_files")

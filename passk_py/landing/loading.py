@@ -25,12 +25,14 @@ from passk_py.landing.paths import Candidate, Mistake, absolute, find_files
 from passk_py.landing.report import FileReport, LoadReport, Progress, SkippedFile
 from passk_py.landing.schema import ensure_landing
 from passk_py.landing.source import Source
+from passk_py.landing.storage import InParquet, keep_in_parquet, storage_of
 from passk_py.landing.writing import Written, recorded, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from passk_py.formats.mapping import Mapping as FileMapping
+    from passk_py.landing.storage import Storage
 
 __all__ = ["load"]
 
@@ -52,6 +54,7 @@ def load(
     policy: Mapping[str, str] | None = None,
     mapping: FileMapping | None = None,
     jobs: int = 1,
+    parquet: str | Path | None = None,
     progress: Progress | None = None,
 ) -> LoadReport:
     r"""Bring attempt logs into the tables ``landing.attempts`` and ``landing.rejected``.
@@ -85,6 +88,9 @@ def load(
         How the rows of files of anyone's own become attempts; no other format is tried then.
     jobs
         How many logs to read at a time.
+    parquet
+        A folder in which the attempts lie as Parquet, by suite and run, instead of in the
+        database, which keeps the rest and remembers the folder. Say it with the first load.
     progress
         Is told how far the load is.
 
@@ -96,7 +102,8 @@ def load(
     Raises
     ------
     PasskError
-        If the database can't be opened or an option makes no sense.
+        If the database can't be opened, an option makes no sense, or the attempts of the database
+        lie elsewhere than in ``parquet``.
 
     Examples
     --------
@@ -132,9 +139,18 @@ def load(
     logs_in: dict[str, int] = {}
     with _new_only_with_rows(Path(database), files), open_database(database) as connection:
         ensure_landing(connection, at_once=True)
+        storage = keep_in_parquet(connection, Path(parquet)) if parquet else storage_of(connection)
+        if isinstance(storage, InParquet):
+            storage.sweep(connection)
         connections = Connections(connection)
         load_log = _Loader(
-            connections, reader, options, mapping=mapping, strict=strict, progress=progress
+            connections,
+            reader,
+            options,
+            storage=storage,
+            mapping=mapping,
+            strict=strict,
+            progress=progress,
         )
         groups = Groups()
         with (
@@ -163,7 +179,7 @@ def load(
             files += [one if isinstance(one, FileReport) else one() for one in loaded]
         skipped = [file for file in skipped if file.path not in groups.companions]
     files += [_without_logs(folder, skipped) for folder, logs in logs_in.items() if not logs]
-    return LoadReport(tuple(files), tuple(skipped))
+    return LoadReport(tuple(files), tuple(skipped), storage.folder)
 
 
 @contextmanager
@@ -212,6 +228,7 @@ class _Loader:
         reader: Format | None,
         options: Options,
         *,
+        storage: Storage,
         strict: bool,
         progress: Progress | None,
         mapping: FileMapping | None = None,
@@ -219,6 +236,7 @@ class _Loader:
         self._mapping = mapping
         self._mapped: dict[tuple[str | None, bool], Format] = {}
         self._connections = connections
+        self._storage = storage
         self._reader = reader
         self._options = options
         self._strict = strict
@@ -329,6 +347,7 @@ class _Loader:
         written = write(
             self._connection,
             source,
+            storage=self._storage,
             replaces=replaces,
             strict=self._strict,
             writing=self._connections.writing,
@@ -386,8 +405,8 @@ class _Loader:
         if run is None or self._options.run_id is not None:
             return []
         other = self._connection.execute(
-            "select source_file from landing.attempts where run_id = ? and source_file <> ? "
-            "order by 1 limit 1",
+            f"select source_file from ({self._storage.files_of_runs}) "
+            "where run_id = ? and source_file <> ? order by 1 limit 1",
             [run, str(path)],
         ).fetchone()
         if not other:

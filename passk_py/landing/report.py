@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["FileReport", "ForgetReport", "LoadReport", "Progress", "SkippedFile", "Status"]
 
@@ -101,10 +104,13 @@ class LoadReport:
         A report for each file, in the order in which they were read.
     skipped
         Files of folders that were left alone.
+    parquet
+        The folder in which the attempts lie; None where they lie in the database.
     """
 
     files: tuple[FileReport, ...]
     skipped: tuple[SkippedFile, ...] = ()
+    parquet: Path | None = None
 
     @property
     def rows_read(self) -> int:

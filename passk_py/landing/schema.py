@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 
 from passk_py.contract import KEY, LANDING_COLUMNS, OUTCOMES
 from passk_py.errors import PasskError
+
+if TYPE_CHECKING:
+    from passk_py.landing.storage import Storage
 
 __all__ = ["TABLES", "ensure_landing", "next_batch_time"]
 
@@ -145,13 +148,15 @@ def _columns_of(
     return tuple((column, kind) for column, kind, *_ in found)
 
 
-def next_batch_time(connection: duckdb.DuckDBPyConnection) -> datetime:
+def next_batch_time(connection: duckdb.DuckDBPyConnection, storage: Storage) -> datetime:
     """Give a batch its time: now, and later than every batch and removal before it.
 
     Parameters
     ----------
     connection
         A connection to a database with the landing tables.
+    storage
+        Where its attempts lie.
 
     Returns
     -------
@@ -161,7 +166,7 @@ def next_batch_time(connection: duckdb.DuckDBPyConnection) -> datetime:
         still or goes back.
     """
     latest = connection.execute(
-        "select max(time) from (select max(loaded_at) as time from landing.attempts "
+        f"select max(time) from ({storage.batches} "
         "union all select max(loaded_at) from landing.rejected "
         "union all select max(loaded_at) from landing.files "
         "union all select max(removed_at) from landing.removed_tasks)"

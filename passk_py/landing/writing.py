@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from passk_py.containers.collector import COLLECTOR
-from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
 from passk_py.formats.harness import Harness
 from passk_py.landing.careful import DONE, Staged, staged
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 
     from passk_py.formats.sample import Sample
     from passk_py.landing.source import Source
+    from passk_py.landing.storage import Storage
 
 __all__ = ["Before", "Written", "recorded", "write"]
 
-_CONTRACT: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 _TASK: Final = "run_id, suite, task_id"
 
 
@@ -96,6 +95,7 @@ def write(
     connection: duckdb.DuckDBPyConnection,
     source: Source,
     *,
+    storage: Storage,
     replaces: bool,
     strict: bool,
     writing: Lock,
@@ -108,6 +108,8 @@ def write(
         The database.
     source
         The file.
+    storage
+        Where its attempts go.
     replaces
         Whether rows of the file landed before.
     strict
@@ -126,7 +128,15 @@ def write(
         source.sample, csv_is_odd if table else None, only_digest=harness
     )
     fingerprint.start()
-    file = _File(connection, source, fingerprint, replaces=replaces, strict=strict, writing=writing)
+    file = _File(
+        connection,
+        source,
+        fingerprint,
+        storage=storage,
+        replaces=replaces,
+        strict=strict,
+        writing=writing,
+    )
     try:
         if harness:
             # What DuckDB is told of the rows is made of many small objects too.
@@ -146,10 +156,12 @@ class _File:
         source: Source,
         fingerprint: FingerprintThread,
         *,
+        storage: Storage,
         replaces: bool,
         strict: bool,
         writing: Lock,
     ) -> None:
+        self._storage = storage
         self._writing = writing
         self._connection = connection
         self._source = source
@@ -208,25 +220,38 @@ class _File:
         with self._writing:
             self._connection.execute("begin transaction")
             try:
-                at = next_batch_time(self._connection)
+                at = next_batch_time(self._connection, self._storage)
                 if self._replaces:
-                    _remove(self._connection, self._path)
+                    self._remove()
                 yield at
+                self._storage.settle(self._connection)
                 self._connection.execute("commit")
             except BaseException as error:
                 # A failed statement may have ended the transaction; its error is the one to tell.
                 with suppress(Exception):
                     self._connection.execute("rollback")
+                self._storage.undone()
                 if not isinstance(error, _Undo):
                     raise
+            else:
+                self._storage.committed()
+
+    def _remove(self) -> None:
+        """Remove what the file had, and keep which tasks lose rows by it."""
+        self._connection.execute(
+            f"create or replace temp table passk_before as select distinct {_TASK} "
+            "from landing.attempts where source_file = ?",
+            [self._path],
+        )
+        self._storage.delete(self._connection, "source_file", self._path)
+        for table in ("rejected", "files", "expected_attempts"):
+            self._connection.execute(
+                f"delete from landing.{table} where source_file = ?", [self._path]
+            )
 
     def _insert_good(self, query: str, at: datetime) -> int:
-        rows = self._connection.execute(
-            f"insert into landing.attempts select {_CONTRACT}, ?, source_line, ?, ?::timestamp "
-            f"from ({query})",
-            [self._path, self._source.reader.name, at],
-        ).fetchall()
-        return int(rows[0][0])
+        batch = (self._path, self._source.reader.name, at)
+        return self._storage.insert(self._connection, query, batch)
 
     def _insert(self, stage: Staged, at: datetime) -> Written:
         path, name, rows = self._path, self._source.reader.name, stage.rows
@@ -307,16 +332,6 @@ class _Undo(Exception):  # noqa: N818 - no error, but the way out of a transacti
 def _stamp(sample: Sample) -> tuple[tuple[int, int], ...]:
     statuses = [path.stat() for path in sample.all_files]
     return tuple((status.st_size, status.st_mtime_ns) for status in statuses)
-
-
-def _remove(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    connection.execute(
-        f"create or replace temp table passk_before as select distinct {_TASK} "
-        "from landing.attempts where source_file = ?",
-        [path],
-    )
-    for table in ("attempts", "rejected", "files", "expected_attempts"):
-        connection.execute(f"delete from landing.{table} where source_file = ?", [path])
 
 
 def _note_removed_tasks(connection: duckdb.DuckDBPyConnection, at: datetime) -> None:

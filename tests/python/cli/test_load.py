@@ -65,6 +65,29 @@ def test_json_says_all_that_the_summary_says(passk: Passk) -> None:
     assert (file["status"], file["format"]) == ("landed", "jsonl")
 
 
+def test_parquet_is_said_and_remembered(passk: Passk) -> None:
+    said = passk("load", write("a.jsonl", GOOD), "--parquet", "lake")
+    assert said.code == 0
+    assert "The attempts are Parquet in lake." in said.out.splitlines()
+    assert len(list(Path("lake/suite=default/run_id=r").iterdir())) == 1
+    assert landed("select run_id, attempt from landing.attempts") == [("r", 1)]
+    again = passk("load", "a.jsonl", "--json")
+    assert again.json["parquet"] == str(Path("lake").absolute())
+    forgotten = passk("forget", "--run-id", "r")
+    assert "Removed 1 attempt of 1 task" in forgotten.out
+    assert not Path("lake/suite=default").exists()
+    assert passk("load", "a.jsonl", "--database", "other.duckdb", "--json").json["parquet"] is None
+
+
+def test_parquet_is_for_a_new_database(passk: Passk) -> None:
+    passk("load", write("a.jsonl", GOOD))
+    said = passk("load", write("b.jsonl", GOOD | {"attempt": 2}), "--parquet", "lake")
+    assert said.code == 2
+    assert "This database holds its attempts itself (1)" in said.err
+    assert "Load all of the logs into a new database with --parquet." in said.err
+    assert not Path("lake").exists()
+
+
 def test_options_fill_what_the_log_does_not_say(passk: Passk) -> None:
     log = write("a.jsonl", {"task_id": "t", "attempt": 1, "score": 0.7})
     said = passk(

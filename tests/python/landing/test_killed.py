@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 ROWS = 60_000
 LOAD = (
     "import sys; from passk_py.landing import load; print('loaded', flush=True); "
-    "load(sys.argv[1], database=sys.argv[2]); print('done', flush=True)"
+    "load(sys.argv[1], database=sys.argv[2], parquet=(sys.argv + [None])[3]); print('done', flush=True)"
 )
 
 
+@pytest.mark.parametrize("parquet", [False, True], ids=["table", "parquet"])
 @pytest.mark.parametrize("broken", [False, True], ids=["fast", "careful"])
-def test_killed_at_any_moment(landing: Landing, broken: bool) -> None:
+def test_killed_at_any_moment(landing: Landing, broken: bool, parquet: bool) -> None:
     seed = 20260131
     dice = random.Random(seed)
 
@@ -49,6 +50,7 @@ def test_killed_at_any_moment(landing: Landing, broken: bool) -> None:
 
     write(0)
     command = [sys.executable, "-c", LOAD, str(landing.folder / "log.jsonl"), str(landing.database)]
+    command += [str(landing.folder / "lake")] * parquet
     started = time.monotonic()
     subprocess.run(command, check=True, capture_output=True)
     whole = time.monotonic() - started
@@ -72,3 +74,5 @@ def test_killed_at_any_moment(landing: Landing, broken: bool) -> None:
         assert report.status == "replaced"
         removed += 100
     assert state() == expected(5, removed)
+    # Nothing is left behind that no table knows of.
+    assert len(list(landing.folder.glob("lake/*/*/*"))) == int(parquet)
