@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..postgres_server import Postgres, Server, postgres_programs
-from .engines import WithPostgres, WithSpark
+from .engines import WithLake, WithPostgres, WithSpark
 from .spark_server import Cluster, Sail, spark_home
 
 if TYPE_CHECKING:
@@ -78,6 +78,12 @@ def new_database(postgres_server: Postgres) -> Callable[[], Postgres]:
 
 
 @pytest.fixture(scope="session")
+def lake_dbt() -> str:
+    """The dbt of an environment with DuckLake."""
+    return dbt_of("ducklake")
+
+
+@pytest.fixture(scope="session")
 def spark_dbt() -> str:
     """The dbt of an environment with dbt-spark."""
     return dbt_of("spark")
@@ -121,6 +127,32 @@ def with_postgres(
 ) -> WithPostgres:
     """DuckDB and Postgres without attempts."""
     return WithPostgres(tmp_path, (duckdb_dbt, postgres_dbt), new_database())
+
+
+@pytest.fixture
+def with_lake(tmp_path: Path, duckdb_dbt: str, lake_dbt: str) -> WithLake:
+    """A DuckDB file, and a lake whose catalog is another."""
+    catalog = str(tmp_path / "catalog.ducklake")
+    return WithLake(tmp_path, (duckdb_dbt, lake_dbt), catalog, "DuckLake")
+
+
+@pytest.fixture
+def with_postgres_lake(
+    tmp_path: Path, duckdb_dbt: str, lake_dbt: str, new_database: Callable[[], Postgres]
+) -> WithLake:
+    """A DuckDB file, and a lake whose catalog is in Postgres."""
+    at = new_database()
+    named = {
+        "dbname": at.database,
+        "host": at.host,
+        "port": at.port,
+        "user": at.user,
+        "password": at.password,
+    }
+    catalog = " ".join(f"{name}={value}" for name, value in named.items() if value)
+    return WithLake(
+        tmp_path, (duckdb_dbt, lake_dbt), f"postgres:{catalog}", "DuckLake, catalog in Postgres"
+    )
 
 
 @pytest.fixture

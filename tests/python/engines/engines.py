@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import uuid
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.public_tables import PUBLIC_TABLES
 
 from .logs import growing
-from .parity import agree, build, compare_tables, copy_schema, read_from_postgres, told
+from .parity import agree, build, compare_tables, copy_schema, read_from_postgres, save_schema, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import duckdb
 
     from ..postgres_server import Postgres
     from .parity import Compared, Read
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
 MODELS: Final = ("run",)
 WITH_TESTS: Final = ("build", "--exclude-resource-type", "unit_test")
+LAKE_STEPS: Final = Path(__file__).with_name("lake_tables.py")
 TABLES: Final = [one.name for one in PUBLIC_TABLES if not one.var]
 
 
@@ -146,6 +151,49 @@ class WithPostgres(Engines):
             for name, oid in tables.items()
             if self.postgres.ask(f"select 1 from {internal}.{name} limit 1")
         }
+
+
+class WithLake(Engines):
+    """A DuckDB file, and tables of a lake: Parquet files, and a catalog in a file or in Postgres."""
+
+    target = "ducklake"
+    variables: Mapping[str, Any] = {}
+
+    def __init__(self, folder: Path, dbts: tuple[str, str], catalog: str, engine: str) -> None:
+        super().__init__(folder, dbts)
+        self.engine = engine
+        self.environment = {
+            "PASSK_DUCKLAKE_CATALOG": catalog,
+            "PASSK_DUCKLAKE_FILES": str(folder / "lake"),
+            # DuckDB looks for its extensions there.
+            "HOME": str(folder),
+        }
+        self._take(["install"])
+
+    def copy(self) -> None:
+        # By way of Parquet: the DuckDB of the lake is older than the one of the file.
+        files = save_schema(self.database, "landing", self.folder)
+        self._take(*(["land", "landing", table, str(path)] for table, path in files.items()))
+
+    def reader(self) -> Read:
+        files = {table: str(self.folder / f"{uuid.uuid4().hex}.parquet") for table in TABLES}
+        self._take(*(["save", f"main.{table}", path] for table, path in files.items()))
+
+        def read(
+            connection: duckdb.DuckDBPyConnection, table: str, _columns: Mapping[str, str]
+        ) -> None:
+            connection.execute(f"create table there as from read_parquet('{files[table]}')")
+
+        return read
+
+    def _take(self, *steps: Sequence[str]) -> None:
+        """Take steps of lake_tables.py, with the Python that has DuckLake."""
+        done = subprocess.run(
+            [str(Path(self._dbts[1]).with_name("python")), str(LAKE_STEPS)], input=json.dumps(steps),
+            env={**os.environ, **self.environment}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(done.stderr[-6000:])
 
 
 class WithSpark(Engines):

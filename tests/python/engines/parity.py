@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -110,6 +111,29 @@ def copy_schema(database: Path, schema: str, postgres: Postgres, work: Path) -> 
         ).fetchall()
         for (table,) in tables:
             copy_table(connection, f"{schema}.{table}", postgres, f"{schema}.{table}", work)
+
+
+def save_schema(database: Path, schema: str, work: Path) -> dict[str, Path]:
+    """Write the tables of a schema of DuckDB's as Parquet, and give the file of each."""
+    files: dict[str, Path] = {}
+    with duckdb.connect(str(database), read_only=True) as connection:
+        tables = connection.execute(
+            "select table_name from duckdb_tables() where schema_name = ? order by all", [schema]
+        ).fetchall()
+        for (table,) in tables:
+            files[table] = work / f"{uuid.uuid4().hex}.parquet"
+            described = connection.execute(f"describe {schema}.{table}").fetchall()
+            # Parquet has no number so wide.
+            listed = ", ".join(
+                f'cast("{row[0]}" as decimal(38, 0)) as "{row[0]}"'
+                if row[1] == "HUGEINT"
+                else f'"{row[0]}"'
+                for row in described
+            )
+            connection.execute(
+                f"copy (select {listed} from {schema}.{table}) to '{files[table]}' (format parquet)"
+            )
+    return files
 
 
 def copy_table(

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
-
 from ..ports import HOST, free_port
+from .parity import save_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import duckdb
 
     from .parity import Read
 
@@ -60,27 +61,9 @@ class Spark:
 
     def copy_schema(self, database: Path, schema: str, to: str, work: Path) -> None:
         """Fill the tables of a schema from those of DuckDB's, by way of Parquet."""
-        steps: list[Sequence[str]] = [["ask", f"create schema if not exists {to}"]]
-        with duckdb.connect(str(database), read_only=True) as connection:
-            tables = connection.execute(
-                "select table_name from duckdb_tables() where schema_name = ? order by all",
-                [schema],
-            ).fetchall()
-            for (table,) in tables:
-                path = work / f"{uuid.uuid4().hex}.parquet"
-                described = connection.execute(f"describe {schema}.{table}").fetchall()
-                # Parquet has no number so wide.
-                listed = ", ".join(
-                    f'cast("{row[0]}" as decimal(38, 0)) as "{row[0]}"'
-                    if row[1] == "HUGEINT"
-                    else f'"{row[0]}"'
-                    for row in described
-                )
-                connection.execute(
-                    f"copy (select {listed} from {schema}.{table}) to '{path}' (format parquet)"
-                )
-                steps.append(["make", f"{to}.{table}", str(path)])
-        self.take(*steps)
+        files = save_schema(database, schema, work)
+        made = [["make", f"{to}.{table}", str(path)] for table, path in files.items()]
+        self.take(["ask", f"create schema if not exists {to}"], *made)
 
     def reader(self, schema: str, tables: Sequence[str], work: Path) -> Read:
         """Read tables, by way of Parquet: all of them at once, because a client takes seconds to start."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(3000)
 
 
-@pytest.fixture(params=["postgres", "sail", "cluster"])
+@pytest.fixture(params=["postgres", "lake", "postgres_lake", "sail", "cluster"])
 def engines(request: pytest.FixtureRequest) -> Engines:
     """DuckDB and, one after the other, each of the other engines."""
     made: Engines = request.getfixturevalue(f"with_{request.param}")

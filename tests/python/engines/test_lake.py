@@ -1,0 +1,25 @@
+"""What only a lake does: attempts by suite and run, and later builds whose catalog is in a file or in Postgres."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .engines import WithLake
+
+pytestmark = pytest.mark.timeout(3000)
+
+
+@pytest.mark.parametrize("lake", ["with_lake", "with_postgres_lake"])
+def test_a_later_build_is_what_a_full_refresh_makes(
+    lake: str, request: pytest.FixtureRequest
+) -> None:
+    engines: WithLake = request.getfixturevalue(lake)
+    for _ in engines.grow({"passk_slices": ["domain"]}):
+        pass
+    # Attempts are files of their suite and run.
+    assert list(
+        (engines.folder / "lake" / "landing" / "attempts").glob("suite=*/run_id=*/*.parquet")
+    )
