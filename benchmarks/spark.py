@@ -220,9 +220,10 @@ def main() -> None:
                 else:
                     measured, check = on_spark(Path(folder), size, options.dbt)
             found.append(check)
+            megabytes = f"{measured['megabytes']:,.0f}" if "megabytes" in measured else ""
             print(
                 f"| {attempts:,} | {size.runs:,} | {size.tasks:,} | {engine} | {measured['bare']:.1f} | {measured['build']:.0f} "
-                f"| {measured['build'] / attempts * 1e6:.2f} | {measured.get('megabytes', 0):,.0f} |",
+                f"| {measured['build'] / attempts * 1e6:.2f} | {megabytes} |",
                 flush=True,
             )
         ours, theirs = found[0], found[-1]
