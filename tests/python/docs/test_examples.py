@@ -40,6 +40,7 @@ NOT_RUN: Final = {
     "pip install": "installs",
     "python3 -m venv": "installs",
     "PASSK_POSTGRES_": "sets variables of the next command",
+    "PASSK_DUCKLAKE_": "sets variables of the next command",
     "SPARK_REMOTE": "names a Spark that these tests do not have; tests/python/engines/test_spark.py starts one",
     "DO_NOT_TRACK": "sets a variable of the next command",
     "SUPERSET_SECRET_KEY": "sets a variable of the next commands",
@@ -160,6 +161,8 @@ SQL: Final = blocks("sql")
 
 @pytest.mark.parametrize("block", SQL, ids=[block.name for block in SQL])
 def test_queries_run(block: Block, demo: Path) -> None:
+    if "ducklake:" in block.text:
+        pytest.skip("needs a DuckDB with DuckLake: tests/python/engines/test_lake.py runs it")
     path = demo / ("bi/passk.duckdb" if "passk_published" in block.text else "passk.duckdb")
     with duckdb.connect(str(path), read_only=True) as connection:
         statements = duckdb.extract_statements(of_demo(block.text))

@@ -168,16 +168,16 @@ class WithLake(Engines):
             # DuckDB looks for its extensions there.
             "HOME": str(folder),
         }
-        self._take(["install"])
+        self.take(["install"])
 
     def copy(self) -> None:
         # By way of Parquet: the DuckDB of the lake is older than the one of the file.
         files = save_schema(self.database, "landing", self.folder)
-        self._take(*(["land", "landing", table, str(path)] for table, path in files.items()))
+        self.take(*(["land", "landing", table, str(path)] for table, path in files.items()))
 
     def reader(self) -> Read:
         files = {table: str(self.folder / f"{uuid.uuid4().hex}.parquet") for table in TABLES}
-        self._take(*(["save", f"main.{table}", path] for table, path in files.items()))
+        self.take(*(["save", f"main.{table}", path] for table, path in files.items()))
 
         def read(
             connection: duckdb.DuckDBPyConnection, table: str, _columns: Mapping[str, str]
@@ -186,10 +186,10 @@ class WithLake(Engines):
 
         return read
 
-    def _take(self, *steps: Sequence[str]) -> None:
+    def take(self, *steps: Sequence[str]) -> None:
         """Take steps of lake_tables.py, with the Python that has DuckLake."""
         done = subprocess.run(
-            [str(Path(self._dbts[1]).with_name("python")), str(LAKE_STEPS)], input=json.dumps(steps),
+            [str(Path(self._dbts[1]).with_name("python")), str(LAKE_STEPS)], input=json.dumps(steps), cwd=self.folder,
             env={**os.environ, **self.environment}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:

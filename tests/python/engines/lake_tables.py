@@ -1,6 +1,7 @@
 """Tables of a lake from Parquet and into it, in the environment that has DuckLake: JSON steps on standard input.
 
-A step is ``["install"]``, ``["land", schema, table, file]`` or ``["save", table, file]``. The lake is that of the targets of
+A step is ``["install"]``, ``["land", schema, table, file]``, ``["save", table, file]``, or ``["run", statements]``, before which nothing
+is attached. The lake is that of the targets of
 profiles.yml: PASSK_DUCKLAKE_CATALOG and PASSK_DUCKLAKE_FILES.
 """
 
@@ -39,6 +40,9 @@ def main() -> None:
         if kind == "install":
             install()
             lake.execute("load ducklake")
+            continue
+        if kind == "run":
+            lake.execute(words[0])
             continue
         if not lake.execute("from duckdb_databases() where database_name = 'lake'").fetchall():
             catalog, files = (os.environ[f"PASSK_DUCKLAKE_{one}"] for one in ("CATALOG", "FILES"))

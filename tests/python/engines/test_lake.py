@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 
+from ..docs.blocks import blocks
+from .logs import load
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .engines import WithLake
 
 pytestmark = pytest.mark.timeout(3000)
@@ -23,3 +29,11 @@ def test_a_later_build_is_what_a_full_refresh_makes(
     assert list(
         (engines.folder / "lake" / "landing" / "attempts").glob("suite=*/run_id=*/*.parquet")
     )
+
+
+def test_the_way_into_a_lake_that_the_docs_show(with_lake: WithLake, tau_bench_file: Path) -> None:
+    (block,) = blocks("sql", "docs/lakes.md")
+    load(with_lake.database, str(tau_bench_file))
+    with_lake.take(["run", block.text])
+    files = with_lake.folder / "passk_lake" / "landing" / "attempts" / "suite=*" / "run_id=*" / "*"
+    assert duckdb.sql(f"select count(*) from read_parquet('{files}')").fetchall() == [(200,)]
