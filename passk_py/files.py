@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["drafted", "write_report"]
+__all__ = ["drafted", "to_disk", "write_report"]
 
 
 @contextmanager
@@ -70,3 +71,21 @@ def write_report(path: Path, report: str | bytes) -> None:
             draft.write_bytes(content)
     except OSError as error:
         raise PasskError(f"{path} can't be written: {error.strerror}.") from error
+
+
+def to_disk(path: Path) -> None:
+    """Have the system write a file or folder out, or a power cut could leave a name without it.
+
+    Parameters
+    ----------
+    path
+        The file or folder. What the system can't write out is left to it.
+    """
+    if path.is_dir() and os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from passk_py.errors import InUseError, PasskError
+from passk_py.files import to_disk
 from passk_py.public_tables import PUBLIC_TABLES, PublicTable, public_table
 from passk_py.sql_text import identifier, io_reason, quote
 from passk_py.tables import open_tables
@@ -452,8 +453,8 @@ def _write_parquet(draft: Path, names: Iterable[str], copy_id: str) -> None:
         for name in names:
             path = folder / f"{name}.parquet"
             connection.execute(f"copy main.{name} to {quote(str(path))} ({options})")
-            _to_disk(path)
-    _to_disk(folder)
+            to_disk(path)
+    to_disk(folder)
 
 
 def _replace_parquet(draft: Path, folder: Path, copy_id: str) -> None:
@@ -469,11 +470,11 @@ def _replace_parquet(draft: Path, folder: Path, copy_id: str) -> None:
         _replace_folder(draft / PARQUET, link, versions / previous)
     else:
         (draft / PARQUET).rename(versions / copy_id)
-        _to_disk(versions)
+        to_disk(versions)
         if link.is_dir() and not link.is_symlink():
             link.rename(versions / previous)
         ready.replace(link)
-    _to_disk(folder)
+    to_disk(folder)
     for path in versions.iterdir():
         if path.name not in {copy_id, previous}:
             shutil.rmtree(path, ignore_errors=True)
@@ -496,23 +497,11 @@ def _replace_folder(new: Path, target: Path, old: Path) -> None:
 def _replace_database(draft: Path, folder: Path) -> None:
     """Give a draft of the DuckDB file its name."""
     new, target = draft / DATABASE, folder / DATABASE
-    _to_disk(new)
+    to_disk(new)
     if os.name == "posix":
         # A tool that forgets to open it read-only is told so, instead of locking others out.
         new.chmod(new.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
     # What a tool wrote to the old copy all the same: DuckDB would want it to belong to the new one.
     (folder / f"{DATABASE}.wal").unlink(missing_ok=True)
     new.replace(target)
-    _to_disk(folder)
-
-
-def _to_disk(path: Path) -> None:
-    """Have the system write a file or folder out, or a power cut could leave a name without it."""
-    if path.is_dir() and os.name != "posix":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            os.fsync(handle)
-    finally:
-        os.close(handle)
+    to_disk(folder)

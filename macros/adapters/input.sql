@@ -16,7 +16,7 @@
 {% macro duckdb___files_relation(path) -%}
   {%- set quoted = passk._quoted(path) -%}
   {%- set name = path | lower -%}
-  {%- set how = "union_by_name = true, filename = 'source_file', hive_types_autocast = false" -%}
+  {%- set how = "union_by_name = true, filename = '" ~ passk._name_of_file() ~ "', hive_types_autocast = false" -%}
   {%- if '.parquet' in name -%}
     read_parquet({{ quoted }}, {{ how }})
   {%- elif '.csv' in name or '.tsv' in name -%}
@@ -29,6 +29,12 @@
       ~ '.jsonl or .ndjson.'
     ) }}
   {%- endif -%}
+{%- endmacro %}
+
+
+{#- The column in which the engine says which file a row is from. -#}
+{% macro _name_of_file() -%}
+{{ return('passk_file') }}
 {%- endmacro %}
 
 

@@ -94,7 +94,6 @@ _SHOWN: Final = 20
 @click.option(
     "--parquet",
     metavar="FOLDER",
-    type=click.Path(path_type=Path),
     help="Keep the attempts of a new database as Parquet in a folder, by suite and run.",
 )
 @click.option("--strict", is_flag=True, help="Refuse a file of which a row is rejected.")
@@ -117,7 +116,7 @@ def command(
     score_threshold: float,
     policy: tuple[str, ...],
     jobs: int,
-    parquet: Path | None,
+    parquet: str | None,
     strict: bool,
 ) -> int:
     """Load attempt logs: files, globs and folders.

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from passk_py.errors import PasskError
 from passk_py.landing.database import open_database
+from passk_py.landing.parquet_storage import storage_of
 from passk_py.landing.paths import absolute
 from passk_py.landing.report import ForgetReport
 from passk_py.landing.schema import ensure_landing, next_batch_time
-from passk_py.landing.storage import storage_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
 
-    from passk_py.landing.storage import Storage
+    from passk_py.landing.storage import Part, Storage
 
 __all__ = ["forget"]
 
@@ -53,26 +53,24 @@ def forget(
         raise PasskError(
             "There is no saying what to forget.", hint="Give either run_id or source_file."
         )
-    column: Literal["run_id", "source_file"] = "run_id"
-    value = run_id
-    if source_file is not None:
-        column, value = ("source_file", str(absolute(source_file)))
+    part: Part
+    if run_id is not None:
+        part = ("run_id", run_id)
+    else:
+        part = ("source_file", str(absolute(source_file or "")))
     with open_database(database) as connection:
-        ensure_landing(connection)
         storage = storage_of(connection)
+        ensure_landing(connection)
         connection.execute("begin transaction")
-        report = _remove(connection, storage, column, value)
+        report = _remove(connection, storage, part)
         connection.execute("commit")
         storage.committed()
     return report
 
 
-def _remove(
-    connection: duckdb.DuckDBPyConnection,
-    storage: Storage,
-    column: Literal["run_id", "source_file"],
-    value: str | None,
-) -> ForgetReport:
+def _remove(connection: duckdb.DuckDBPyConnection, storage: Storage, part: Part) -> ForgetReport:
+    column, value = part
+
     def run(sql: str, *values: object) -> int:
         return int(connection.execute(sql, list(values)).fetchall()[0][0])
 
@@ -80,7 +78,7 @@ def _remove(
     # Files may lose rows of one table only.
     connection.execute(
         "create or replace temp table passk_files as select distinct source_file from ("
-        f"select source_file from landing.attempts where {column} = ? "
+        f"select source_file from ({storage.runs_of_files}) where {column} = ? "
         f"union all select source_file from landing.rejected where {column} = ?"
         + (
             " union all select source_file from landing.files where source_file = ?)"
@@ -91,11 +89,10 @@ def _remove(
     )
     tasks = run(
         "insert into landing.removed_tasks select distinct run_id, suite, task_id, ?::timestamp "
-        f"from landing.attempts where {column} = ?",
+        f"from {storage.attempts_of(connection, part)}",
         at,
-        value,
     )
-    rows = storage.delete(connection, column, value)
+    rows = storage.delete(connection, part)
     storage.settle(connection)
     rejected = run(f"delete from landing.rejected where {column} = ?", value)
     run(f"delete from landing.expected_attempts where {column} = ?", value)

@@ -21,11 +21,11 @@ from passk_py.landing.fingerprint import digest_of
 from passk_py.landing.groups import Groups
 from passk_py.landing.jobs import Connections, Jobs
 from passk_py.landing.options import Options
+from passk_py.landing.parquet_storage import InParquet, keep_in_parquet, storage_of
 from passk_py.landing.paths import Candidate, Mistake, absolute, find_files
 from passk_py.landing.report import FileReport, LoadReport, Progress, SkippedFile
 from passk_py.landing.schema import ensure_landing
 from passk_py.landing.source import Source
-from passk_py.landing.storage import InParquet, keep_in_parquet, storage_of
 from passk_py.landing.writing import Written, recorded, write
 
 if TYPE_CHECKING:
@@ -138,8 +138,10 @@ def load(
     skipped: list[SkippedFile] = []
     logs_in: dict[str, int] = {}
     with _new_only_with_rows(Path(database), files), open_database(database) as connection:
+        storage = storage_of(connection)
         ensure_landing(connection, at_once=True)
-        storage = keep_in_parquet(connection, Path(parquet)) if parquet else storage_of(connection)
+        if parquet is not None:
+            storage = keep_in_parquet(connection, parquet)
         if isinstance(storage, InParquet):
             storage.sweep(connection)
         connections = Connections(connection)
@@ -165,7 +167,11 @@ def load(
                 else:
                     if found.folder is not None:
                         logs_in.setdefault(found.folder, 0)
-                    outcome = groups.inside(found) or load_log.look(found)
+                    outcome = (
+                        _landed_already(found, storage)
+                        or groups.inside(found)
+                        or load_log.look(found)
+                    )
                     if isinstance(outcome, SkippedFile):
                         skipped.append(outcome)
                         continue
@@ -202,6 +208,18 @@ def _is_empty(database: Path) -> bool:
             return not tables or not connection.execute("from landing.files limit 1").fetchall()
     except duckdb.Error:
         return False
+
+
+def _landed_already(file: Candidate, storage: Storage) -> FileReport | SkippedFile | None:
+    """Say that a file holds attempts of this very database, which would land once more."""
+    if not storage.holds(file.path):
+        return None
+    path = str(file.path)
+    if file.folder is not None:
+        return SkippedFile(path, "among the attempts of this database")
+    return _failed(
+        path, f"{path} is among the attempts of this database.", "Load the log that it came from."
+    )
 
 
 def _failed(path: str, message: str, hint: str = "", **rest: Any) -> FileReport:  # noqa: ANN401
@@ -405,7 +423,7 @@ class _Loader:
         if run is None or self._options.run_id is not None:
             return []
         other = self._connection.execute(
-            f"select source_file from ({self._storage.files_of_runs}) "
+            f"select source_file from ({self._storage.runs_of_files}) "
             "where run_id = ? and source_file <> ? order by 1 limit 1",
             [run, str(path)],
         ).fetchone()

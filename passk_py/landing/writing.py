@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from passk_py.formats.sample import Sample
     from passk_py.landing.source import Source
-    from passk_py.landing.storage import Storage
+    from passk_py.landing.storage import Part, Storage
 
 __all__ = ["Before", "Written", "recorded", "write"]
 
@@ -230,7 +230,7 @@ class _File:
                 # A failed statement may have ended the transaction; its error is the one to tell.
                 with suppress(Exception):
                     self._connection.execute("rollback")
-                self._storage.undone()
+                self._storage.undone(self._connection)
                 if not isinstance(error, _Undo):
                     raise
             else:
@@ -238,12 +238,12 @@ class _File:
 
     def _remove(self) -> None:
         """Remove what the file had, and keep which tasks lose rows by it."""
+        part: Part = ("source_file", self._path)
         self._connection.execute(
             f"create or replace temp table passk_before as select distinct {_TASK} "
-            "from landing.attempts where source_file = ?",
-            [self._path],
+            f"from {self._storage.attempts_of(self._connection, part)}"
         )
-        self._storage.delete(self._connection, "source_file", self._path)
+        self._storage.delete(self._connection, part)
         for table in ("rejected", "files", "expected_attempts"):
             self._connection.execute(
                 f"delete from landing.{table} where source_file = ?", [self._path]

@@ -22,8 +22,11 @@ LOAD = (
 )
 
 
-@pytest.mark.parametrize("parquet", [False, True], ids=["table", "parquet"])
-@pytest.mark.parametrize("broken", [False, True], ids=["fast", "careful"])
+@pytest.mark.parametrize(
+    ("broken", "parquet"),
+    [(False, False), (True, False), (True, True)],
+    ids=["fast", "careful", "parquet"],
+)
 def test_killed_at_any_moment(landing: Landing, broken: bool, parquet: bool) -> None:
     seed = 20260131
     dice = random.Random(seed)
@@ -76,3 +79,24 @@ def test_killed_at_any_moment(landing: Landing, broken: bool, parquet: bool) -> 
     assert state() == expected(5, removed)
     # Nothing is left behind that no table knows of.
     assert len(list(landing.folder.glob("lake/*/*/*"))) == int(parquet)
+
+
+def test_a_first_load_that_is_killed_is_made_again(landing: Landing) -> None:
+    dice = random.Random(20261122)
+    rows = [
+        json.dumps({"run_id": "r", "task_id": "t", "attempt": n, "score": 1})
+        for n in range(1, ROWS)
+    ]
+    log = landing.write("log.jsonl", "\n".join(rows) + "\n")
+    folder = landing.folder / "kept"
+    command = [sys.executable, "-c", LOAD, str(log), str(landing.database), str(folder)]
+    for _ in range(4):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loaded\n"
+        time.sleep(dice.uniform(0, 0.6))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    landing.load(log, parquet=folder)
+    assert landing.query("select count(*) from landing.attempts") == [(ROWS - 1,)]
+    assert len(list(folder.glob("*/*/*"))) == 1

@@ -166,6 +166,16 @@ def test_names_of_folders_are_texts(consumer: Project, ending: str, how: str) ->
     assert found == [("007", "2026-1-2", 1, 1), ("1e3", "true", 1, 1), ("a/b", "it's", 1, 1)]
 
 
+def test_a_file_may_say_where_a_row_is_from(consumer: Project) -> None:
+    rows = "select 'r' as run_id, 't' as task_id, i as attempt, true as passed, 'log ' || i as source_file"
+    consumer.execute(
+        f"copy ({rows} from range(1, 3) x(i)) to '{consumer.folder}/a.parquet' (format parquet)"
+    )
+    consumer.run({"passk_attempts_files": f"{consumer.folder}/*.parquet"}, select=["package:passk"])
+    found = consumer.query("select attempt, source_file from passk_attempts order by 1")
+    assert found == [(1, "log 1"), (2, "log 2")]
+
+
 def test_files_of_an_unknown_kind(consumer: Project) -> None:
     assert consumer.refused({"passk_attempts_files": "logs/*.xlsx"}) == (
         'passk_attempts_files is "logs/*.xlsx", but must name files that end in .parquet, .csv,'

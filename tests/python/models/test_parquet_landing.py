@@ -33,43 +33,43 @@ def write(path: Path, run: str, tasks: int, attempts: int, every: int) -> Path:
     return path
 
 
-def assert_same(lake: Project, table: Project, *, full_refresh: bool) -> None:
+def assert_same(parquet: Project, table: Project, *, full_refresh: bool) -> None:
     """Build by an increment from Parquet, and from tables of the same rows; compare all tables."""
     copied = [
-        f"create or replace table landing.{name} as from lake.landing.{name}" for name in LANDING
+        f"create or replace table landing.{name} as from parquet.landing.{name}" for name in LANDING
     ]
     table.execute(
-        f"attach '{lake.database}' as lake (read_only)",
+        f"attach '{parquet.database}' as parquet (read_only)",
         "create schema if not exists landing",
         *copied,
     )
-    lake.run(VARIABLES)
+    parquet.run(VARIABLES)
     table.run(VARIABLES, full_refresh=full_refresh)
-    assert differences(snapshot(lake), snapshot(table)) == []
+    assert differences(snapshot(parquet), snapshot(table)) == []
 
 
 def test_parquet_gives_the_tables_that_a_database_gives(
     make_project: Callable[[], Project],
 ) -> None:
-    lake, table = make_project(), make_project()
-    logs = lake.folder / "logs"
+    parquet, table = make_project(), make_project()
+    logs = parquet.folder / "logs"
     logs.mkdir()
     load(
         write(logs / "1.jsonl", "r1", 12, 5, 3),
-        database=lake.database,
-        parquet=lake.folder / "lake",
+        database=parquet.database,
+        parquet=parquet.folder / "parquet",
     )
-    assert_same(lake, table, full_refresh=False)
+    assert_same(parquet, table, full_refresh=False)
     # A new run, late attempts, and copies of those that came before.
     write(logs / "2.jsonl", "r2", 12, 5, 4)
     write(logs / "late.jsonl", "r1", 3, 8, 3)
-    load(logs, database=lake.database)
-    assert_same(lake, table, full_refresh=True)
+    load(logs, database=parquet.database)
+    assert_same(parquet, table, full_refresh=True)
     write(logs / "2.jsonl", "r2", 9, 6, 5)
-    load(logs, database=lake.database)
-    assert_same(lake, table, full_refresh=True)
-    forget(lake.database, run_id="r1")
-    assert_same(lake, table, full_refresh=True)
-    assert lake.query("select run_id, n from passk_runs") == [("r2", 54)]
+    load(logs, database=parquet.database)
+    assert_same(parquet, table, full_refresh=True)
+    forget(parquet.database, run_id="r1")
+    assert_same(parquet, table, full_refresh=True)
+    assert parquet.query("select run_id, n from passk_runs") == [("r2", 54)]
     kinds = "select table_type from information_schema.tables where table_schema = 'landing' and table_name = 'attempts'"
-    assert (lake.query(kinds), table.query(kinds)) == ([("VIEW",)], [("BASE TABLE",)])
+    assert (parquet.query(kinds), table.query(kinds)) == ([("VIEW",)], [("BASE TABLE",)])
