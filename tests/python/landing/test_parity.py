@@ -19,6 +19,7 @@ from passk_py.landing.jobs import Connections
 from passk_py.landing.loading import Candidate, _Loader
 from passk_py.landing.options import Options
 from passk_py.landing.source import Source
+from passk_py.landing.storage import InDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +45,12 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("passk_py.landing.loading.Source", partial(Source, careful=careful))
             loader = _Loader(
-                Connections(connection), None, Options(**options), strict=False, progress=None
+                Connections(connection),
+                None,
+                Options(**options),
+                storage=InDatabase(),
+                strict=False,
+                progress=None,
             )
             looked = loader.look(Candidate(path))
             report = loader(*looked) if isinstance(looked, tuple) else looked
