@@ -8,8 +8,18 @@
 
 {% macro default___mask_bits() -%} {{ return(0) }} {%- endmacro %}
 
-{#- HUGEINT has 127 bits beside its sign; one is left free for the shift in _first_rank. -#}
-{% macro duckdb___mask_bits() -%} {{ return(126) }} {%- endmacro %}
+{#- HUGEINT has 127 bits beside its sign; one is left free for the shift in _first_rank. In a lake, whose files are Parquet, it
+    is kept as a double, which has 53. -#}
+{% macro duckdb___mask_bits() -%} {{ return(52 if passk._is_lake() else 126) }} {%- endmacro %}
+
+
+{#- Whether the tables of a DuckDB are those of a DuckLake. Adapters that know nothing of lakes have none. -#}
+{% macro _is_lake() -%}
+  {%- if adapter.is_ducklake is defined -%}
+    {{ return(adapter.is_ducklake(api.Relation.create(database=target.database, schema=target.schema, identifier='attempts'))) }}
+  {%- endif -%}
+  {{ return(false) }}
+{%- endmacro %}
 
 
 {#- Aggregate: the attempts for which `condition` holds. -#}

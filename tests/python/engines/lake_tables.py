@@ -27,7 +27,8 @@ def land(lake: duckdb.DuckDBPyConnection, schema: str, table: str, path: str) ->
     name = f"lake.{schema}.{table}"
     lake.execute(f"create schema if not exists lake.{schema}")
     lake.execute(f"create table if not exists {name} as from read_parquet('{path}') limit 0")
-    if table == "attempts":
+    columns = {row[0] for row in lake.execute(f"describe {name}").fetchall()}
+    if table == "attempts" and columns >= {"suite", "run_id"}:
         lake.execute(f"alter table {name} set partitioned by (suite, run_id)")
     lake.execute(f"delete from {name}")
     lake.execute(f"insert into {name} from read_parquet('{path}')")
