@@ -49,15 +49,15 @@ def forget(
         If not exactly one of ``run_id`` and ``source_file`` is given, or the database can't be
         opened.
     """
-    if (run_id is None) == (source_file is None):
+    part: Part
+    if run_id is not None and source_file is None:
+        part = ("run_id", run_id)
+    elif source_file is not None and run_id is None:
+        part = ("source_file", str(absolute(source_file)))
+    else:
         raise PasskError(
             "There is no saying what to forget.", hint="Give either run_id or source_file."
         )
-    part: Part
-    if run_id is not None:
-        part = ("run_id", run_id)
-    else:
-        part = ("source_file", str(absolute(source_file or "")))
     with open_database(database) as connection:
         storage = storage_of(connection)
         ensure_landing(connection)

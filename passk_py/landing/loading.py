@@ -141,7 +141,7 @@ def load(
         storage = storage_of(connection)
         ensure_landing(connection, at_once=True)
         if parquet is not None:
-            storage = keep_in_parquet(connection, parquet)
+            storage = keep_in_parquet(connection, parquet, storage)
         if isinstance(storage, InParquet):
             storage.sweep(connection)
         connections = Connections(connection)

@@ -194,7 +194,9 @@ def storage_of(connection: duckdb.DuckDBPyConnection) -> Storage:
     return InParquet(Path(folder), owner)
 
 
-def keep_in_parquet(connection: duckdb.DuckDBPyConnection, folder: str | Path) -> InParquet:
+def keep_in_parquet(
+    connection: duckdb.DuckDBPyConnection, folder: str | Path, now: Storage
+) -> InParquet:
     """Let the attempts of a database lie in a folder from now on.
 
     Parameters
@@ -203,6 +205,8 @@ def keep_in_parquet(connection: duckdb.DuckDBPyConnection, folder: str | Path) -
         A connection to a database with the landing tables, in no transaction.
     folder
         The folder; it is made if it is missing.
+    now
+        Where they lie so far.
 
     Raises
     ------
@@ -216,7 +220,6 @@ def keep_in_parquet(connection: duckdb.DuckDBPyConnection, folder: str | Path) -
             hint="Copy the files there afterwards, or mount the store as a folder.",
         )
     path = absolute(folder)
-    now = storage_of(connection)
     if now.folder is not None and os.path.realpath(now.folder) != os.path.realpath(path):
         raise PasskError(
             f"The attempts of this database are Parquet in {now.folder}, not in {path}.",

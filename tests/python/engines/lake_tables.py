@@ -1,8 +1,7 @@
 """Tables of a lake from Parquet and into it, in the environment that has DuckLake: JSON steps on standard input.
 
-A step is ``["install"]``, ``["land", schema, table, file]``, ``["save", table, file]``, or ``["run", statements]``, before which nothing
-is attached. The lake is that of the targets of
-profiles.yml: PASSK_DUCKLAKE_CATALOG and PASSK_DUCKLAKE_FILES.
+A step is ``["install"]``, ``["land", schema, table, file]``, ``["save", table, file]``, or ``["run", statements]``, before which
+nothing is attached. The lake is that of the targets of profiles.yml: PASSK_DUCKLAKE_CATALOG and PASSK_DUCKLAKE_FILES.
 """
 
 from __future__ import annotations

@@ -102,14 +102,36 @@ def build(
         raise RuntimeError((done.stdout + done.stderr)[-6000:])
 
 
+def take_steps(
+    python: str,
+    script: Path,
+    steps: Sequence[Sequence[str]],
+    folder: Path,
+    environment: Mapping[str, str],
+) -> str:
+    """Run a script of another environment with steps as JSON, and give what it prints. Raise what it says where it fails."""
+    done = subprocess.run(
+        [python, str(script)], input=json.dumps(steps), cwd=folder, env={**os.environ, **environment},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(done.stderr[-6000:])
+    return done.stdout
+
+
+def tables_of(connection: duckdb.DuckDBPyConnection, schema: str) -> list[str]:
+    """Name the tables of a schema; views are none."""
+    rows = connection.execute(
+        "select table_name from duckdb_tables() where schema_name = ? order by all", [schema]
+    ).fetchall()
+    return [table for (table,) in rows]
+
+
 def copy_schema(database: Path, schema: str, postgres: Postgres, work: Path) -> None:
     """Fill the tables of a schema from those of DuckDB's of the same name, by way of CSV; views over them stay."""
     postgres.ask(f"create schema if not exists {schema}")
     with duckdb.connect(str(database), read_only=True) as connection:
-        tables = connection.execute(
-            "select table_name from duckdb_tables() where schema_name = ? order by all", [schema]
-        ).fetchall()
-        for (table,) in tables:
+        for table in tables_of(connection, schema):
             copy_table(connection, f"{schema}.{table}", postgres, f"{schema}.{table}", work)
 
 
@@ -117,10 +139,7 @@ def save_schema(database: Path, schema: str, work: Path) -> dict[str, Path]:
     """Write the tables of a schema of DuckDB's as Parquet, and give the file of each."""
     files: dict[str, Path] = {}
     with duckdb.connect(str(database), read_only=True) as connection:
-        tables = connection.execute(
-            "select table_name from duckdb_tables() where schema_name = ? order by all", [schema]
-        ).fetchall()
-        for (table,) in tables:
+        for table in tables_of(connection, schema):
             files[table] = work / f"{uuid.uuid4().hex}.parquet"
             described = connection.execute(f"describe {schema}.{table}").fetchall()
             # Parquet has no number so wide.

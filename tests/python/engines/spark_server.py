@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..ports import HOST, free_port
-from .parity import save_schema
+from .parity import save_schema, take_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,13 +50,8 @@ class Spark:
 
     def take(self, *steps: Sequence[str]) -> list[list[list[Any]]]:
         """Take the steps of spark_tables.py, and give what was asked for."""
-        done = subprocess.run(
-            [self.python, str(STEPS)], input=json.dumps(steps), env={**os.environ, **self.environment("")},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            raise RuntimeError(done.stderr[-6000:])
-        answers: list[list[list[Any]]] = json.loads(done.stdout.splitlines()[-1])
+        said = take_steps(self.python, STEPS, steps, Path.cwd(), self.environment(""))
+        answers: list[list[list[Any]]] = json.loads(said.splitlines()[-1])
         return answers
 
     def copy_schema(self, database: Path, schema: str, to: str, work: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -293,11 +294,8 @@ def test_missing_files_are_told(landing: Landing, kept: Path, gone: str) -> None
     listed = sorted(kept.rglob("*.parquet"))
     away = kept if gone == "folder" else listed[0]
     moved = away.rename(landing.folder / "away")
-    said = (
-        f"{2 if gone == 'folder' else 1} of the Parquet files .* the first is {listed[0]}".replace(
-            "[", "\\["
-        )
-    )
+    count = 2 if gone == "folder" else 1
+    said = f"{count} of the Parquet files .* the first is {re.escape(str(listed[0]))}"
     for change in (lambda: landing.load(file), lambda: forget(landing.database, run_id="a")):
         with pytest.raises(PasskError, match=said):
             change()
@@ -306,17 +304,17 @@ def test_missing_files_are_told(landing: Landing, kept: Path, gone: str) -> None
 
 
 class Interrupted:
-    """A connection on which the commit of a log is done, and then interrupted."""
+    """A connection on which the commit of a log is done, and then interrupted, once."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
-        self.left = 1
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, left: list[type[BaseException]]
+    ) -> None:
+        self._connection, self._left = connection, left
 
     def execute(self, statement: str, *values: Any) -> Any:
         done = self._connection.execute(statement, *values)
-        if statement == "commit" and self.left:
-            self.left -= 1
-            raise KeyboardInterrupt
+        if statement == "commit" and self._left:
+            raise self._left.pop()
         return done
 
     def __getattr__(self, name: str) -> Any:
@@ -329,17 +327,8 @@ def test_an_interrupt_after_the_commit_leaves_what_was_committed(
     file = landing.lines(*rows_of("a", 1, 2))
     landing.load(file, parquet=kept)
     landing.lines(*rows_of("a", 1), *rows_of("b", 1))
-    monkeypatch.setattr(
-        "passk_py.landing.jobs.Connections.mine", property(lambda self: self._interrupted)
-    )
-    made = "passk_py.landing.jobs.Connections.__init__"
-    original = Connections.__init__
-
-    def init(self: Any, connection: duckdb.DuckDBPyConnection) -> None:
-        original(self, connection)
-        self._interrupted = Interrupted(connection)
-
-    monkeypatch.setattr(made, init)
+    left: list[type[BaseException]] = [KeyboardInterrupt]
+    monkeypatch.setattr(Connections, "mine", property(lambda self: Interrupted(self._first, left)))
     with pytest.raises(KeyboardInterrupt):
         landing.load(file)
     monkeypatch.undo()

@@ -5,25 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from ..public import PUBLIC_TABLES
+
 if TYPE_CHECKING:
     from conftest import Project
 
-PUBLIC_TABLES: Final = (
-    "passk_attempts",
-    "passk_comparisons",
-    "passk_contamination",
-    "passk_diagnostics",
-    "passk_extrapolations",
-    "passk_gates",
-    "passk_missing_attempts",
-    "passk_plans",
-    "passk_rejected_attempts",
-    "passk_runs",
-    "passk_suite_metrics",
-    "passk_task_comparisons",
-    "passk_task_metrics",
-    "passk_tasks",
-)
 INTERNAL_TABLES: Final = (
     "int_passk__attempts",
     "int_passk__comparisons",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..public import PUBLIC_TABLES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,20 +27,7 @@ VIEWS = (
     "int_passk__task_streaks",
     "int_passk__task_windows",
     "int_passk__unusable_runs",
-    "passk_attempts",
-    "passk_comparisons",
-    "passk_contamination",
-    "passk_diagnostics",
-    "passk_extrapolations",
-    "passk_gates",
-    "passk_missing_attempts",
-    "passk_plans",
-    "passk_rejected_attempts",
-    "passk_runs",
-    "passk_suite_metrics",
-    "passk_task_comparisons",
-    "passk_task_metrics",
-    "passk_tasks",
+    *PUBLIC_TABLES,
 )
 
 

@@ -17,26 +17,12 @@ import yaml
 from passk_py.descriptions import described_tables
 from passk_py.landing.schema import TABLES
 
+from ..public import PUBLIC_TABLES
+
 if TYPE_CHECKING:
     from conftest import Project
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-PUBLIC_TABLES: Final = {
-    "passk_attempts",
-    "passk_comparisons",
-    "passk_contamination",
-    "passk_diagnostics",
-    "passk_extrapolations",
-    "passk_gates",
-    "passk_missing_attempts",
-    "passk_plans",
-    "passk_rejected_attempts",
-    "passk_runs",
-    "passk_suite_metrics",
-    "passk_task_comparisons",
-    "passk_task_metrics",
-    "passk_tasks",
-}
 EXAMPLE: Final = re.compile(r"Example:\s+`(?P<call>.+?)`\s+gives\s+`(?P<result>.+?)`")
 GRAIN: Final = re.compile(r"\bOne row per [^.]+(\.|; none for tasks without order\.)$")
 
@@ -149,7 +135,7 @@ def test_public_tables_have_enforced_contracts_in_the_order_of_their_columns(
         for name, node in tables.items()
         if node["resource_type"] == "model" and node["contract"]["enforced"]
     }
-    assert {node["name"] for node in enforced.values()} == PUBLIC_TABLES
+    assert {node["name"] for node in enforced.values()} == set(PUBLIC_TABLES)
     for name, node in enforced.items():
         built = artifacts[1]["nodes"][name]["columns"]
         assert list(node["columns"]) == sorted(built, key=lambda column: built[column]["index"])
@@ -159,7 +145,7 @@ def test_public_tables_have_enforced_contracts_in_the_order_of_their_columns(
 def test_comments_of_published_copies_are_the_descriptions(tables: dict[str, Node]) -> None:
     described = described_tables()
     models = {node["name"]: node for node in tables.values() if node["resource_type"] == "model"}
-    assert described.keys() >= PUBLIC_TABLES
+    assert described.keys() >= set(PUBLIC_TABLES)
     for name in PUBLIC_TABLES:
         node, words = models[name], described[name]
         assert words.text == " ".join(node["description"].split())

@@ -16,27 +16,13 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from ..public import PUBLIC_TABLES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Project
 
-PUBLIC_MODELS: Final = (
-    "passk_attempts",
-    "passk_comparisons",
-    "passk_contamination",
-    "passk_diagnostics",
-    "passk_extrapolations",
-    "passk_gates",
-    "passk_missing_attempts",
-    "passk_plans",
-    "passk_rejected_attempts",
-    "passk_runs",
-    "passk_suite_metrics",
-    "passk_task_comparisons",
-    "passk_task_metrics",
-    "passk_tasks",
-)
 DIALECTS: Final = ("postgres", "spark", "snowflake", "bigquery")
 BACKTICKS: Final = ("spark", "bigquery")
 
@@ -78,7 +64,7 @@ def compiled(make_project: Callable[[], Project]) -> dict[str, str]:
     made = make_project()
     done = made.run(command="compile")
     found = {result.node.name: result.node.compiled_code for result in done.results}
-    return {name: found[name] for name in PUBLIC_MODELS}
+    return {name: found[name] for name in PUBLIC_TABLES}
 
 
 def as_dialect(sql: str, dialect: str) -> str:
@@ -93,7 +79,7 @@ def statement(sql: str, dialect: str) -> exp.Expression:
     return parsed[0]
 
 
-@pytest.mark.parametrize("model", PUBLIC_MODELS)
+@pytest.mark.parametrize("model", PUBLIC_TABLES)
 def test_double_quotes_are_only_round_the_names_of_tables(
     compiled: dict[str, str], model: str
 ) -> None:
@@ -103,7 +89,7 @@ def test_double_quotes_are_only_round_the_names_of_tables(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("model", PUBLIC_MODELS)
+@pytest.mark.parametrize("model", PUBLIC_TABLES)
 def test_public_models_parse_in_every_dialect(
     compiled: dict[str, str], model: str, dialect: str
 ) -> None:
@@ -112,7 +98,7 @@ def test_public_models_parse_in_every_dialect(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("model", PUBLIC_MODELS)
+@pytest.mark.parametrize("model", PUBLIC_TABLES)
 def test_every_function_is_known_to_every_dialect(
     compiled: dict[str, str], model: str, dialect: str
 ) -> None:
@@ -122,7 +108,7 @@ def test_every_function_is_known_to_every_dialect(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("model", PUBLIC_MODELS)
+@pytest.mark.parametrize("model", PUBLIC_TABLES)
 def test_nothing_that_one_engine_only_has(
     compiled: dict[str, str], model: str, dialect: str
 ) -> None:
@@ -150,7 +136,7 @@ def test_nothing_that_one_engine_only_has(
     assert found == {}
 
 
-@pytest.mark.parametrize("model", PUBLIC_MODELS)
+@pytest.mark.parametrize("model", PUBLIC_TABLES)
 def test_casts_are_spelled_out(compiled: dict[str, str], model: str) -> None:
     """Parsers read `::` and try_cast as casts too, so the words are looked at instead."""
     tokens = sqlglot.tokenize(compiled[model], read="duckdb")
@@ -158,7 +144,7 @@ def test_casts_are_spelled_out(compiled: dict[str, str], model: str) -> None:
     assert [token.text for token in tokens if token.text.lower() in ("try_cast", "safe_cast")] == []
 
 
-@pytest.mark.parametrize("model", PUBLIC_MODELS)
+@pytest.mark.parametrize("model", PUBLIC_TABLES)
 def test_every_derived_table_has_a_name(compiled: dict[str, str], model: str) -> None:
     """Postgres before 16, and others, refuse a subquery in FROM without one."""
     tree = statement(compiled[model], "postgres")

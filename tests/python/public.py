@@ -1,0 +1,22 @@
+"""The public tables that every build makes, written down here so that one that is lost is missed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PUBLIC_TABLES: Final = (
+    "passk_attempts",
+    "passk_comparisons",
+    "passk_contamination",
+    "passk_diagnostics",
+    "passk_extrapolations",
+    "passk_gates",
+    "passk_missing_attempts",
+    "passk_plans",
+    "passk_rejected_attempts",
+    "passk_runs",
+    "passk_suite_metrics",
+    "passk_task_comparisons",
+    "passk_task_metrics",
+    "passk_tasks",
+)
