@@ -1,4 +1,4 @@
-"""The models on other engines: every public table is that of DuckDB, from the same attempts, and the data tests pass there.
+"""The models on other engines: every public table is that of DuckDB, from the same attempts, and dbt's tests pass there.
 
 scripts/test_engines makes the environments that the other engines need.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from .engines import WITH_TESTS
 from .logs import HUMAN_EVAL_OPTIONS, OWN_VARS, RANDOM_VARS, land_own, land_random, load
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def test_parity_of_the_demo(engines: Engines) -> None:
     engines.build_duckdb(
         {}, target="demo", command=("build", "--exclude-resource-type", "unit_test", "test")
     )
-    engines.build_there({}, target=f"demo_{engines.target}")
+    engines.build_there({}, target=f"demo_{engines.target}", command=WITH_TESTS)
     assert engines.rows_that_agree("The demo log")["passk_attempts"] == 3248
 
 
