@@ -243,6 +243,12 @@ from_json({{ expression }}, 'map<string,string>')
 {%- endmacro %}
 
 
+{#- Tags are JSON in a text there; the text of a value has no quotes. -#}
+{% macro snowflake___tag(column, name) -%}
+cast(try_parse_json({{ column }})[{{ passk._quoted(name) }}] as {{ dbt.type_string() }})
+{%- endmacro %}
+
+
 {#- Whether a double is a number: neither infinite nor NaN. -#}
 {% macro _is_finite(expression) -%}
 ({{ expression }} between -1.7976931348623157e308 and 1.7976931348623157e308)

@@ -1,5 +1,8 @@
 {#- Order without a sort: one bit an attempt, bit a - 1 for attempt number a, in an integer of the engine. Engines without
-    a wide integer and a bitwise aggregate leave the masks null, and all tasks take the road by a sort. -#}
+    a wide integer and a bitwise aggregate leave the masks null, and all tasks take the road by a sort.
+
+    DuckDB's integer has 127 bits beside its sign. Tables keep it as `type_mask`, which need not be that integer: what computes
+    with a mask asks for its `_bits_of` first. -#}
 
 {#- How many attempts a mask holds; 0 where there are none. -#}
 {% macro _mask_bits() -%}
@@ -8,17 +11,13 @@
 
 {% macro default___mask_bits() -%} {{ return(0) }} {%- endmacro %}
 
-{#- HUGEINT has 127 bits beside its sign; one is left free for the shift in _first_rank. In a lake, whose files are Parquet, it
-    is kept as a double, which has 53. -#}
-{% macro duckdb___mask_bits() -%} {{ return(52 if passk._is_lake() else 126) }} {%- endmacro %}
+{#- One is left free for the shift in _first_rank. -#}
+{% macro duckdb___mask_bits() -%} {{ return(126) }} {%- endmacro %}
 
 
-{#- Whether the tables of a DuckDB are those of a DuckLake. Adapters that know nothing of lakes have none. -#}
-{% macro _is_lake() -%}
-  {%- if adapter.is_ducklake is defined -%}
-    {{ return(adapter.is_ducklake(api.Relation.create(database=target.database, schema=target.schema, identifier='attempts'))) }}
-  {%- endif -%}
-  {{ return(false) }}
+{#- DuckDB's integer of a mask that a table keeps. -#}
+{% macro _bits_of(mask) -%}
+cast({{ mask }} as hugeint)
 {%- endmacro %}
 
 
@@ -32,9 +31,9 @@ cast(null as {{ passk.type_mask() }})
 {%- endmacro %}
 
 {% macro duckdb___mask(condition) -%}
-coalesce(bit_or(case
+cast(coalesce(bit_or(case
       when attempt <= {{ passk._mask_bits() }} and {{ condition }} then cast(1 as hugeint) << (attempt - 1)
-    end), 0)
+    end), 0) as {{ passk.type_mask() }})
 {%- endmacro %}
 
 
@@ -48,7 +47,7 @@ cast(null as {{ passk.type_mask() }})
 {%- endmacro %}
 
 {% macro duckdb___mask_union(mask) -%}
-bit_or({{ mask }})
+cast(bit_or({{ passk._bits_of(mask) }}) as {{ passk.type_mask() }})
 {%- endmacro %}
 
 
@@ -62,7 +61,7 @@ bit_or({{ mask }})
 {%- endmacro %}
 
 {% macro duckdb___mask_count(mask) -%}
-cast(bit_count({{ mask }}) as bigint)
+cast(bit_count({{ passk._bits_of(mask) }}) as bigint)
 {%- endmacro %}
 
 
@@ -77,9 +76,10 @@ cast(null as {{ dbt.type_bigint() }})
 
 {#- m & -m is the lowest bit of m; everything up to it is twice that, less one. -#}
 {% macro duckdb___first_rank(mask, counted) -%}
+{%- set bits = passk._bits_of(mask) -%}
 case
   when {{ mask }} <> 0
-    then cast(bit_count({{ counted }} & (({{ mask }} & (-{{ mask }})) * 2 - 1)) as bigint)
+    then cast(bit_count({{ passk._bits_of(counted) }} & (({{ bits }} & (-{{ bits }})) * 2 - 1)) as bigint)
 end
 {%- endmacro %}
 
@@ -94,7 +94,7 @@ cast(null as {{ dbt.type_bigint() }})
 {%- endmacro %}
 
 {% macro duckdb___mask_longest(mask) -%}
-list_max([length(streak) for streak in string_split(cast(cast({{ mask }} as bit) as varchar), '0')])
+list_max([length(streak) for streak in string_split(cast(cast({{ passk._bits_of(mask) }} as bit) as varchar), '0')])
 {%- endmacro %}
 
 
@@ -204,9 +204,9 @@ from (
 with runs_of_1 as {{ passk._made_once(of_tasks=true) }}(
   select
     {{ columns | join(', ') }},
-    pass_mask | fail_mask as windows_1,
-    pass_mask as pass_windows_1,
-    fail_mask as fail_windows_1
+    {{ passk._bits_of('pass_mask') }} | {{ passk._bits_of('fail_mask') }} as windows_1,
+    {{ passk._bits_of('pass_mask') }} as pass_windows_1,
+    {{ passk._bits_of('fail_mask') }} as fail_windows_1
   from {{ relation }}
   where pass_mask is not null
 )
@@ -253,7 +253,7 @@ cast(null as {{ passk.type_mask() }})
 {%- endmacro %}
 
 {% macro duckdb___mask_either(one, other) -%}
-({{ one }} | {{ other }})
+cast({{ passk._bits_of(one) }} | {{ passk._bits_of(other) }} as {{ passk.type_mask() }})
 {%- endmacro %}
 
 
@@ -280,19 +280,25 @@ where 1 = 0
 with masks as (
   select
     {{ columns | join(', ') }},
-    pass_mask,
-    pass_mask | fail_mask as counted,
-    (pass_mask | fail_mask) & (-(pass_mask | fail_mask)) as lowest
+    {{ passk._bits_of('pass_mask') }} as passes,
+    {{ passk._bits_of('pass_mask') }} | {{ passk._bits_of('fail_mask') }} as counted
   from {{ relation }}
   where pass_mask is not null
+),
+
+lowest_attempts as (
+  select
+    *,
+    counted & (-counted) as lowest
+  from masks
 ),
 
 shifted as (
   select
     {{ columns | join(', ') }},
-    pass_mask >> bit_count(lowest - 1) as passes,
+    passes >> bit_count(lowest - 1) as passes,
     counted >> bit_count(lowest - 1) as counted
-  from masks
+  from lowest_attempts
 ),
 
 {% for hole in range(most_holes) -%}
@@ -389,7 +395,7 @@ from (
     {{ columns | join(', ') }},
     [
       {%- for shift in range(wide) %}
-      sum(({{ mask }} >> {{ shift }}) & cast({{ ones }} as hugeint)){{ ',' if not loop.last }}
+      sum(({{ passk._bits_of(mask) }} >> {{ shift }}) & cast({{ ones }} as hugeint)){{ ',' if not loop.last }}
       {%- endfor %}
     ] as all_counters
   from {{ relation }}

@@ -32,7 +32,19 @@
 
 {% macro default__type_mask() -%} {{ dbt.type_bigint() }} {%- endmacro %}
 
-{% macro duckdb__type_mask() -%} hugeint {%- endmacro %}
+{#- In a lake, whose files are Parquet, an integer so wide would be kept as a double, and lose its low bits. -#}
+{% macro duckdb__type_mask() -%}
+  {{ return('decimal(38, 0)' if passk._is_lake() else 'hugeint') }}
+{%- endmacro %}
+
+
+{#- Whether the tables of a DuckDB are those of a DuckLake. Adapters that know nothing of lakes have none. -#}
+{% macro _is_lake() -%}
+  {%- if adapter.is_ducklake is defined -%}
+    {{ return(adapter.is_ducklake(api.Relation.create(database=target.database, schema=target.schema, identifier='attempts'))) }}
+  {%- endif -%}
+  {{ return(false) }}
+{%- endmacro %}
 
 
 {#- Contracts name types as DuckDB does, in YAML that no engine reads; dbt knows the other names of some types only. What

@@ -258,7 +258,7 @@ slow_orders as (
     c,
     cast(sum(case when outcome <> previous then 1 else 0 end) as {{ bigint }}) as switches,
     cast(sum(case when outcome = 'passed' then place else 0 end) as {{ bigint }}) as rank_sum,
-    {{ passk._mask("outcome <> 'excluded'") }} as counted_mask,
+    {{ passk._counted_attempts() }} as counted_attempts,
     {{ passk._mask("outcome = 'passed'") }} as pass_mask
   from slow_attempts
   group by {{ task }}, n, c
@@ -314,32 +314,36 @@ order_sums as (
 
 {# Passes over the whole suite: the tasks whose counted attempts have the same numbers. #}
 numbered as (
+  {% if passk._mask_bits() or not has_slow -%}
   select
-    {{ run }},
+    {{ task }},
     n,
     c,
-    {{ passk._mask_either('pass_mask', 'fail_mask') }} as counted_mask,
+    {{ passk._mask_either('pass_mask', 'fail_mask') }} as counted_attempts,
     pass_mask
   from informative
   where pass_mask is not null
-  {%- if has_slow %}
+  {%- endif %}
+  {%- if passk._mask_bits() and has_slow %}
   union all
-  select {{ run }}, n, c, counted_mask, pass_mask
+  {%- endif %}
+  {%- if has_slow %}
+  select {{ task }}, n, c, counted_attempts, pass_mask
   from slow_orders
-  where {{ passk._mask_count('counted_mask') }} = n
+  where {{ passk._are_counted('counted_attempts', 'n') }}
   {%- endif %}
 ),
 
 number_sets as (
   select
     {{ run }},
-    counted_mask,
+    counted_attempts,
     n,
     cast(count(*) as {{ bigint }}) as tasks,
     cast(sum(c) as {{ bigint }}) as passes,
     cast(sum(c * c) as {{ bigint }}) as task_square_sum
   from numbered
-  group by {{ run }}, counted_mask, n
+  group by {{ run }}, counted_attempts, n
 ),
 
 {# Only the sets that are in as many tasks as any have to be sorted. #}
@@ -356,7 +360,7 @@ ranked_sets as (
     number_sets.*,
     row_number() over (
       partition by number_sets.run_id, number_sets.suite
-      order by number_sets.n desc, number_sets.counted_mask asc
+      order by number_sets.n desc, number_sets.counted_attempts asc
     ) as place
   from number_sets
   inner join most_tasks
@@ -369,17 +373,18 @@ most_common_set as (
   select
     numbered.run_id,
     numbered.suite,
+    numbered.task_id,
     numbered.pass_mask
   from numbered
   inner join ranked_sets
     on numbered.run_id = ranked_sets.run_id
     and numbered.suite = ranked_sets.suite
-    and numbered.counted_mask = ranked_sets.counted_mask
+    and numbered.counted_attempts = ranked_sets.counted_attempts
   where ranked_sets.place = 1
 ),
 
 square_sums as (
-  {{ passk._mask_square_sums('most_common_set', ['run_id', 'suite'], 'pass_mask') }}
+  {{ passk._square_sums('most_common_set', 'slow_attempts' if has_slow) }}
 ),
 
 suite_passes as (

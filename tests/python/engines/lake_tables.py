@@ -17,7 +17,7 @@ def install() -> None:
     """Put the extensions where DuckDB looks for them."""
     from duckdb_extensions import import_extension  # type: ignore[import-not-found]
 
-    for name in ("ducklake", "postgres_scanner"):
+    for name in ("ducklake", "postgres_scanner", "httpfs"):
         import_extension(name)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import duckdb
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from ..integration_project import copy_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from ..postgres_server import Postgres
 
@@ -26,12 +29,32 @@ def project(tmp_path: Path) -> Path:
     return copy_project(tmp_path)
 
 
-def call(dbt: str, project: Path, target: str, environment: dict[str, str], *words: str) -> str:
+MACROS: Final = Path(__file__).resolve().parents[3] / "macros" / "adapters"
+
+
+def call(
+    dbt: str | list[str], project: Path, target: str, environment: dict[str, str], *words: str
+) -> str:
     done = subprocess.run(
-        [dbt, "--no-use-colors", *words, "--profiles-dir", ".", "--target", target],
+        [*([dbt] if isinstance(dbt, str) else dbt), "--no-use-colors", *words, "--profiles-dir", ".", "--target", target],
         cwd=project, env=os.environ | environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return f"{done.returncode}\n{done.stdout}{done.stderr}"
+
+
+@pytest.fixture
+def fakesnow() -> str:
+    """The emulator of Snowflake, in an environment that has dbt-snowflake too."""
+    program = os.environ.get("PASSK_FAKESNOW")
+    if not program or not Path(program).exists():
+        pytest.skip("no emulator of Snowflake: PASSK_FAKESNOW names it; see scripts/test_engines")
+    return program
+
+
+def all_pass(said: str) -> bool:
+    """Whether the conformance of every table was printed as one that has the golden rows."""
+    found = re.findall(r"^PASS passk_\w+: \d+ golden rows, 0 apart$", said, re.MULTILINE)
+    return said.startswith("0\n") and len(found) == TABLES
 
 
 def test_postgres_has_the_golden_rows(
@@ -47,10 +70,7 @@ def test_postgres_has_the_golden_rows(
         )
     assert "WARN=0 ERROR=0" in said
     said = call(postgres_dbt, project, "postgres", environment, "run-operation", "conformance")
-    assert said.startswith("0\n"), said[-8000:]
-    assert (
-        len(re.findall(r"^PASS passk_\w+: \d+ golden rows, 0 apart$", said, re.MULTILINE)) == TABLES
-    )
+    assert all_pass(said), said[-8000:]
 
     # And it does see what is wrong: a number, a row too many, and a null.
     database.ask(
@@ -70,3 +90,57 @@ def test_postgres_has_the_golden_rows(
     )
     assert "should not be there" in said
     assert said.count("PASS passk_") == TABLES - 3
+
+
+def test_an_engine_without_masks_has_the_golden_rows(duckdb_dbt: str, project: Path) -> None:
+    """DuckDB, with the macros that an engine has before anyone wrote some for it."""
+    defaults = re.findall(
+        r"macro default_(__?\w*(?:mask|_first_rank)\w*)\((.*?)\)",
+        "".join(path.read_text() for path in MACROS.glob("*.sql")),
+    )
+    assert len(defaults) == 12
+    (project / "macros" / "without_masks.sql").write_text(
+        "".join(
+            f"{{% macro duckdb_{name}({words}) %}}{{{{ return(passk.default_{name}({words})) }}}}{{% endmacro %}}\n"
+            for name, words in defaults
+        )
+    )
+    settings = project / "dbt_project.yml"
+    content = yaml.safe_load(settings.read_text())
+    content["dispatch"] = [
+        {"macro_namespace": "passk", "search_order": ["passk_integration_tests", "passk"]}
+    ]
+    settings.write_text(yaml.safe_dump(content))
+    environment = {"PASSK_INTEGRATION_DATABASE": str(project / "it.duckdb")}
+    for command in (["deps"], ["build"]):
+        said = call(duckdb_dbt, project, "duckdb", environment, *command)
+        assert said.startswith("0\n"), said[-4000:] + call(
+            duckdb_dbt, project, "duckdb", environment, "run-operation", "conformance"
+        )
+    assert "WARN=0 ERROR=0" in said
+    with duckdb.connect(str(project / "it.duckdb"), read_only=True) as connection:
+        masks = connection.execute(
+            "select count(pass_mask), count(*) from analytics_reliability.int_passk__task_counts"
+        ).fetchone()
+    assert masks is not None
+    assert masks[0] == 0 < masks[1]
+
+
+def test_an_emulator_of_snowflake_has_the_golden_rows(
+    fakesnow: str, project: Path, tmp_path: Path
+) -> None:
+    """It takes dbt-snowflake's statements, and runs them on DuckDB: functions that Snowflake lacks pass too."""
+    account = {"account": "fakesnow", "user": "fake", "password": "snow", "warehouse": "warehouse"}
+    target = {"type": "snowflake", "database": "evals", "schema": "analytics", "threads": 1}
+    (project / "profiles.yml").write_text(
+        json.dumps({"passk_integration_tests": {"outputs": {"snowflake": account | target}}})
+    )
+    (tmp_path / "databases").mkdir()
+    dbt = [fakesnow, "-d", str(tmp_path / "databases"), "-m", "dbt.cli.main"]
+    # The second build has nothing new, and says so in statements of its own.
+    for command in (["deps"], ["build"], ["build"]):
+        said = call(dbt, project, "snowflake", {}, *command)
+        assert said.startswith("0\n"), said[-6000:]
+    assert "WARN=0 ERROR=0" in said
+    said = call(dbt, project, "snowflake", {}, "run-operation", "conformance")
+    assert all_pass(said), said[-8000:]
