@@ -5,7 +5,8 @@
 
 The same log is made in SQL on both engines: runs over one suite, every column filled, 2 % of the attempts excluded. Then each
 is built whole by `dbt run`. "build" is the time that dbt's run took, without its start and parsing, which are the same on both, "bare"
-that of one `group by` of the log to a table. Without `--dbt` there is DuckDB alone. That the metrics of both are equal is checked, not measured.
+that of one `group by` of the log to a table, "peak" the memory of dbt's process with DuckDB in it. Without `--dbt` there is
+DuckDB alone. That the metrics of both are equal is checked, not measured.
 """
 
 from __future__ import annotations
@@ -133,21 +134,37 @@ def ask_spark(python: str, *statements: str) -> list[tuple[float, Any]]:
 
 def build(
     dbt: str, target: str, folder: Path, environment: dict[str, str], **variables: str
-) -> float:
-    """Seconds of a whole build."""
-    done = subprocess.run(
-        [
-            dbt, "--no-use-colors", "run", "--full-refresh", "--target", target, "--project-dir", str(ROOT),
-            "--profiles-dir", str(ROOT), "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
-            "--vars", json.dumps(variables),
-        ],
-        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment}, cwd=folder,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError((done.stdout + done.stderr)[-3000:])
+) -> tuple[float, float]:
+    """Seconds of a whole build, and the most megabytes that dbt's process took."""
+    words = [
+        dbt, "--no-use-colors", "run", "--full-refresh", "--target", target, "--project-dir", str(ROOT),
+        "--profiles-dir", str(ROOT), "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
+        "--vars", json.dumps(variables),
+    ]  # fmt: skip
+    said = folder / "dbt.txt"
+    with said.open("w") as output:
+        process = subprocess.Popen(
+            words, env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment}, cwd=folder,
+            stdout=output, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    peak = 0.0
+    while process.poll() is None:
+        peak = max(peak, _peak(process.pid))
+        time.sleep(0.1)
+    if process.returncode:
+        raise RuntimeError(said.read_text()[-3000:])
     results = json.loads((folder / "target" / "run_results.json").read_text())
-    return float(results["elapsed_time"])
+    return float(results["elapsed_time"]), peak
+
+
+def _peak(process: int) -> float:
+    """Give the most memory that a process has had, in megabytes; 0 where the system does not tell."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0.0
+    lines = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(lines[0].split()[1]) * 1024 / 1e6 if lines else 0.0
 
 
 def on_duckdb(folder: Path, size: Size, memory_limit: str | None) -> tuple[dict[str, float], Any]:
@@ -167,11 +184,11 @@ def on_duckdb(folder: Path, size: Size, memory_limit: str | None) -> tuple[dict[
     environment = {"PASSK_DATABASE": str(database)}
     if memory_limit:
         environment["PASSK_MEMORY_LIMIT"] = memory_limit
-    seconds = build(dbt, "duckdb", folder, environment)
+    seconds, peak = build(dbt, "duckdb", folder, environment)
     with duckdb.connect(str(database), read_only=True) as connection:
         check = connection.execute(CHECK.format(schema="main")).fetchone()
     database.unlink()
-    return {"bare": bare, "build": seconds, "megabytes": megabytes}, check
+    return {"bare": bare, "build": seconds, "megabytes": megabytes, "peak": peak}, check
 
 
 def on_spark(folder: Path, size: Size, dbt: str) -> tuple[dict[str, float], Any]:
@@ -187,7 +204,7 @@ def on_spark(folder: Path, size: Size, dbt: str) -> tuple[dict[str, float], Any]
         *empty_tables(schema),
         BARE.format(schema=schema),
     )
-    seconds = build(
+    seconds, _ = build(
         dbt, "spark", folder, {"PASSK_SPARK_SCHEMA": built}, passk_landing_schema=schema
     )
     check = ask_spark(python, CHECK.format(schema=built))[0][1][0]
@@ -207,9 +224,9 @@ def main() -> None:
     parser.add_argument("--memory-limit", help="of DuckDB, such as 1GB")
     options = parser.parse_args()
     print(
-        "| attempts | runs | tasks of each | engine | bare, s | build, s | build, microseconds an attempt | log, MB |"
+        "| attempts | runs | tasks of each | engine | bare, s | build, s | build, microseconds an attempt | log, MB | peak, MB |"
     )
-    print("|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|")
     for attempts in options.attempts:
         size = Size(attempts, options.tries, options.runs)
         found = []
@@ -220,10 +237,13 @@ def main() -> None:
                 else:
                     measured, check = on_spark(Path(folder), size, options.dbt)
             found.append(check)
-            megabytes = f"{measured['megabytes']:,.0f}" if "megabytes" in measured else ""
+            log_mb, peak_mb = (
+                f"{measured[name]:,.0f}" if name in measured else ""
+                for name in ("megabytes", "peak")
+            )
             print(
                 f"| {attempts:,} | {size.runs:,} | {size.tasks:,} | {engine} | {measured['bare']:.1f} | {measured['build']:.0f} "
-                f"| {measured['build'] / attempts * 1e6:.2f} | {megabytes} |",
+                f"| {measured['build'] / attempts * 1e6:.2f} | {log_mb} | {peak_mb} |",
                 flush=True,
             )
         ours, theirs = found[0], found[-1]
