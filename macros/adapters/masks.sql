@@ -15,8 +15,16 @@
 {% macro duckdb___mask_bits() -%} {{ return(126) }} {%- endmacro %}
 
 
-{#- DuckDB's integer of a mask that a table keeps. -#}
+{#- What the engine computes with, of a mask that a table keeps. -#}
 {% macro _bits_of(mask) -%}
+  {{ return(adapter.dispatch('_bits_of', 'passk')(mask)) }}
+{%- endmacro %}
+
+{% macro default___bits_of(mask) -%}
+{{ mask }}
+{%- endmacro %}
+
+{% macro duckdb___bits_of(mask) -%}
 cast({{ mask }} as hugeint)
 {%- endmacro %}
 
