@@ -7,7 +7,7 @@ from http import HTTPStatus
 from urllib.request import Request, urlopen
 
 from ..ports import HOST, free_port
-from .spark_server import Processes, wait_for
+from .processes import Processes
 
 
 class ObjectStore(Processes):
@@ -15,9 +15,10 @@ class ObjectStore(Processes):
 
     def __init__(self, program: str) -> None:
         super().__init__()
-        self.address = f"{HOST}:{free_port()}"
-        words = [program, "-H", HOST, "-p", self.address.split(":")[1]]
-        wait_for(int(words[-1]), self.start("moto", words, {}), self.folder / "moto.txt")
+        port = free_port()
+        self.address = f"{HOST}:{port}"
+        self.start("moto", [program, "-H", HOST, "-p", str(port)], {})
+        self.wait_for("moto", port)
 
     def new_bucket(self) -> str:
         """Make an empty bucket, and give its name."""

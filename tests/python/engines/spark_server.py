@@ -5,11 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import socket
-import subprocess
 import tempfile
-import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..ports import HOST, free_port
 from .parity import save_schema, take_steps
+from .processes import Processes
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping, Sequence
 
     import duckdb
@@ -80,60 +78,14 @@ class Spark:
         return read
 
 
-def wait_for(port: int, process: subprocess.Popen[bytes], said: Path, seconds: int = 120) -> None:
-    """Wait until something listens on a port."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with socket.socket() as tried:
-            if tried.connect_ex((HOST, port)) == 0:
-                return
-        if process.poll() is not None:
-            break
-        time.sleep(0.2)
-    raise RuntimeError(said.read_text(errors="replace")[-6000:])
-
-
-class Processes:
-    """Programs with a folder of their own, for as long as they are not stopped."""
-
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="passk-spark-"))
-        self._running: list[subprocess.Popen[bytes]] = []
-
-    def start(
-        self, name: str, words: Sequence[str], environment: Mapping[str, str]
-    ) -> subprocess.Popen[bytes]:
-        """Start one; what it says goes to a file."""
-        with (self.folder / f"{name}.txt").open("wb") as said:
-            process = subprocess.Popen(
-                words, cwd=self.folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
-                stdout=said, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
-        self._running.append(process)
-        return process
-
-    @staticmethod
-    def kill(process: subprocess.Popen[bytes]) -> None:
-        """End one and what it started, at once."""
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-    def stop(self) -> None:
-        """End them all, the last first, and remove the folder."""
-        for process in reversed(self._running):
-            self.kill(process)
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
 class Sail(Processes):
     """Sail on a free port."""
 
     def __init__(self, sail: str, python: str) -> None:
         super().__init__()
         port = free_port()
-        server = self.start("sail", [sail, "spark", "server", "--port", str(port)], {})
-        wait_for(port, server, self.folder / "sail.txt")
+        self.start("sail", [sail, "spark", "server", "--port", str(port)], {})
+        self.wait_for("sail", port)
         self.spark = Spark("Sail", python, port, str(uuid.uuid4()))
 
 
@@ -144,9 +96,11 @@ class Cluster(Processes):
         super().__init__()
         self._home, self._memory = home, memory
         self.port, web = free_port(), free_port()
-        master = self._start("master", "org.apache.spark.deploy.master.Master",
-                             "--host", HOST, "--port", str(self.port), "--webui-port", str(web))  # fmt: skip
-        wait_for(self.port, master, self.folder / "master.txt")
+        self._start(
+            "master", "org.apache.spark.deploy.master.Master",
+            "--host", HOST, "--port", str(self.port), "--webui-port", str(web),
+        )  # fmt: skip
+        self.wait_for("master", self.port)
         self.workers = [self.start_worker(f"worker-{i}") for i in range(2)]
         connect = free_port()
         options = {
@@ -173,8 +127,8 @@ class Cluster(Processes):
         for name, value in options.items():
             words += ["--conf", f"{name}={value}"]
         words += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]  # fmt: skip
-        server = self.start("connect", words, self._environment)
-        wait_for(connect, server, self.folder / "connect.txt")
+        self.start("connect", words, self._environment)
+        self.wait_for("connect", connect)
         self.spark = Spark("Spark", python, connect, str(uuid.uuid4()))
 
     @property

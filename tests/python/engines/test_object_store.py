@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from .engines import TABLES
@@ -81,4 +82,7 @@ def test_a_lake_keeps_its_files_in_an_object_store(
     with_lake.take(["run", store.secret])
     load(with_lake.database, str(tau_bench_file))
     assert with_lake.rows_of_parity("tau-bench, in an object store")["passk_attempts"] == 200
-    assert not (with_lake.folder / "lake").exists()
+    landed = with_lake.folder / "landed.parquet"
+    files = f"s3://{bucket}/lake/landing/attempts/*/*/*.parquet"
+    with_lake.take(["run", f"copy (from read_parquet('{files}')) to '{landed}'"])
+    assert len(pl.read_parquet(landed)) == 200
