@@ -142,15 +142,21 @@ def build(
         "--vars", json.dumps(variables),
     ]  # fmt: skip
     said = folder / "dbt.txt"
-    with said.open("w") as output:
-        process = subprocess.Popen(
+    peak = 0.0
+    with (
+        said.open("w") as output,
+        subprocess.Popen(
             words, env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment}, cwd=folder,
             stdout=output, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-    peak = 0.0
-    while process.poll() is None:
-        peak = max(peak, _peak(process.pid))
-        time.sleep(0.1)
+        ) as process,
+    ):  # fmt: skip
+        try:
+            while process.poll() is None:
+                peak = max(peak, _peak(process.pid))
+                time.sleep(0.1)
+        except BaseException:
+            process.kill()
+            raise
     if process.returncode:
         raise RuntimeError(said.read_text()[-3000:])
     results = json.loads((folder / "target" / "run_results.json").read_text())
