@@ -29,7 +29,18 @@
   {%- if not execute -%}
     {{ return(true) }}
   {%- endif -%}
-  {{ return(adapter.get_relation(landed.database, landed.schema, landed.identifier) is not none) }}
+  {{ return(passk._exists(landed)) }}
+{%- endmacro %}
+
+
+{#- Whether a table of another schema is there. dbt keeps the tables of a schema in a cache that it fills one by one, and takes
+    the cache for whole as soon as the first is in it: while another thread fills it, a table may be missing. A query later
+    it is there. -#}
+{% macro _exists(relation) -%}
+  {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is none -%}
+    {%- do run_query('select 1 as one') -%}
+  {%- endif -%}
+  {{ return(adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none) }}
 {%- endmacro %}
 
 

@@ -1,0 +1,36 @@
+"""What a build makes of dbt's cache of tables while another thread fills it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.duckdb import DuckDBAdapter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+    from conftest import Project
+
+
+def test_a_table_that_is_not_in_the_cache_yet_is_there(
+    make_project: Callable[[], Project],
+    attempts: Callable[..., list[dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    project = make_project()
+    project.land(attempts("r", "t", "PF"))
+    asked: list[str] = []
+    original = DuckDBAdapter.get_relation
+
+    def get_relation(self: Any, database: str, schema: str, identifier: str) -> Any:
+        if schema == "landing":
+            asked.append(identifier)
+            if asked.count(identifier) == 1:
+                return None
+        return original(self, database, schema, identifier)
+
+    monkeypatch.setattr(DuckDBAdapter, "get_relation", get_relation)
+    project.run()
+    assert asked.count("attempts") > 1
+    assert project.query("select n, c from passk_runs") == [(2, 1)]
