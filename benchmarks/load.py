@@ -29,6 +29,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memory import peak_mib
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -197,16 +199,12 @@ def run(what: str, name: str, path: Path, small: Path) -> None:
             if report.exit_code or {file.format for file in report.files} != {name}:
                 raise SystemExit(str(report))
         seconds = time.perf_counter() - before
-    print(json.dumps([seconds, peak_mib(), rows]))
+    print(json.dumps([seconds, most_memory(), rows]))
 
 
-def peak_mib() -> float:
-    """Give the most memory that this process has had; of a child, ru_maxrss begins with the parent's."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def most_memory() -> float:
+    """Give the most memory that this process has had, in MiB."""
+    return peak_mib() or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def load_little(folder: Path, small: Path) -> None:

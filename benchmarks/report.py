@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from memory import peak_mib
 
 LOOK = "select run_id, task_class, count(*) from passk_tasks group by all"
 
@@ -78,15 +79,6 @@ def page(database: Path, out: Path) -> None:
 
 
 PARTS = {"look": look, "report": page}
-
-
-def peak_mib() -> float:
-    """Read the most memory that this process ever had, without what its parent had before."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return (
-        next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-        / 1024
-    )
 
 
 def measured(part: str, database: Path, out: Path) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from memory import peak_mib
 
 from passk_py.landing.schema import TABLES, ensure_landing
 
@@ -152,7 +153,7 @@ def build(
     ):  # fmt: skip
         try:
             while process.poll() is None:
-                peak = max(peak, _peak(process.pid))
+                peak = max(peak, (peak_mib(process.pid) or 0.0) * 2**20 / 1e6)
                 time.sleep(0.1)
         except BaseException:
             process.kill()
@@ -161,16 +162,6 @@ def build(
         raise RuntimeError(said.read_text()[-3000:])
     results = json.loads((folder / "target" / "run_results.json").read_text())
     return float(results["elapsed_time"]), peak
-
-
-def _peak(process: int) -> float:
-    """Give the most memory that a process has had, in megabytes; 0 where the system does not tell."""
-    try:
-        status = Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return 0.0
-    lines = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return int(lines[0].split()[1]) * 1024 / 1e6 if lines else 0.0
 
 
 def on_duckdb(folder: Path, size: Size, memory_limit: str | None) -> tuple[dict[str, float], Any]:
