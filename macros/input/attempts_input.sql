@@ -37,9 +37,10 @@
     the cache for whole as soon as the first is in it: while another thread fills it, a table may be missing. A query later
     it is there. -#}
 {% macro _exists(relation) -%}
-  {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is none -%}
-    {%- do run_query('select 1 as one') -%}
+  {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none -%}
+    {{ return(true) }}
   {%- endif -%}
+  {%- do run_query('select 1 as one') -%}
   {{ return(adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none) }}
 {%- endmacro %}
 
