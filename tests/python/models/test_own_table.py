@@ -13,7 +13,7 @@ from passk_py.tables import open_tables
 from passk_py.validate import validate_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from conftest import Dbt, Project
@@ -59,10 +59,20 @@ def consumer(tmp_path: Path, consumer_dbt: Dbt, project: Project) -> Project:
 MODEL: Final = {"passk_attempts_model": "my_attempts", "passk_ks": [1, 2, 4]}
 
 
-def build(consumer: Project, log: str, variables: dict[str, Any] | None = None) -> None:
+ATTEMPTS: Final = ("+passk_attempts", "+passk_rejected_attempts")
+"""What a build makes where only the reading of attempts is looked at: all tables take twice as long."""
+
+
+def build(
+    consumer: Project,
+    log: str,
+    variables: dict[str, Any] | None = None,
+    *,
+    select: Sequence[str] = (),
+) -> None:
     """Make the table evals.log, and build over it."""
     consumer.execute(f"create or replace table evals.log as {log}")
-    consumer.run({**MODEL, **(variables or {})})
+    consumer.run({**MODEL, **(variables or {})}, select=select)
 
 
 KEPT: Final = "select run_id, suite, task_id, attempt, outcome, outcome_reason from passk_attempts"
@@ -141,7 +151,9 @@ def test_files_by_a_glob(consumer: Project, ending: str, how: str) -> None:
         f"copy ({select.format('one', '')}) to '{quoted}/a.{ending}' {how}",
         f"""copy ({select.format("two", ", 'x' as agent")}) to '{quoted}/b.{ending}' {how}""",
     )
-    consumer.run({"passk_attempts_files": f"{folder}/*.{ending}"}, select=["package:passk"])
+    consumer.run(
+        {"passk_attempts_files": f"{folder}/*.{ending}"}, select=[*ATTEMPTS, "+passk_runs"]
+    )
     rows = consumer.query("select run_id, agent, n, c from passk_runs order by 1")
     assert rows == [("one", None, 3, 2), ("two", "x", 3, 2)]
     files = consumer.query("select distinct run_id, source_file from passk_attempts order by 1")
@@ -161,7 +173,7 @@ def test_names_of_folders_are_texts(consumer: Project, ending: str, how: str) ->
     consumer.execute(
         f"copy ({rows}) to '{folder}' (format {how}, partition_by (suite, run_id), file_extension '{ending}')"
     )
-    consumer.run({"passk_attempts_files": f"{folder}/*/*/*.{ending}"}, select=["package:passk"])
+    consumer.run({"passk_attempts_files": f"{folder}/*/*/*.{ending}"}, select=["+passk_runs"])
     found = consumer.query("select suite, run_id, n, c from passk_runs order by 1")
     assert found == [("007", "2026-1-2", 1, 1), ("1e3", "true", 1, 1), ("a/b", "it's", 1, 1)]
 
@@ -171,7 +183,7 @@ def test_a_file_may_say_where_a_row_is_from(consumer: Project) -> None:
     consumer.execute(
         f"copy ({rows} from range(1, 3) x(i)) to '{consumer.folder}/a.parquet' (format parquet)"
     )
-    consumer.run({"passk_attempts_files": f"{consumer.folder}/*.parquet"}, select=["package:passk"])
+    consumer.run({"passk_attempts_files": f"{consumer.folder}/*.parquet"}, select=ATTEMPTS)
     found = consumer.query("select attempt, source_file from passk_attempts order by 1")
     assert found == [(1, "log 1"), (2, "log 2")]
 
@@ -249,7 +261,7 @@ def words(column: str, values: str) -> str:
 def test_verdicts_of_every_form(
     consumer: Project, column: str, values: str, outcomes: list[str]
 ) -> None:
-    build(consumer, words(column, values))
+    build(consumer, words(column, values), select=ATTEMPTS)
     rows = consumer.query("select outcome, outcome_reason from passk_attempts order by attempt")
     assert [outcome for outcome, _ in rows] == outcomes
     assert {reason for outcome, reason in rows if outcome == "excluded"} <= {None, "no_verdict"}
@@ -262,7 +274,7 @@ def test_verdicts_of_every_form(
 )  # fmt: skip
 def test_score_thresholds(consumer: Project, threshold: float, passing: list[float]) -> None:
     values = "(1, 1.0::double), (2, 0.5), (3, 1e-7), (4, 1e-8), (5, 0.0), (6, -1.0), (7, -2.0)"
-    build(consumer, words("score", values), {"passk_score_threshold": threshold})
+    build(consumer, words("score", values), {"passk_score_threshold": threshold}, select=ATTEMPTS)
     rows = consumer.query("select score from passk_attempts where outcome = 'passed' order by 1")
     assert [score for (score,) in rows] == passing
 
@@ -339,7 +351,11 @@ def test_the_other_rows_are_kept(broken: Project) -> None:
 
 def test_a_row_without_a_task_is_refused(consumer: Project) -> None:
     row = "select 'r' as run_id, {} as task_id, 1 as attempt, true as passed"
-    build(consumer, " union all ".join(row.format(task) for task in ("''", "null", "'t'")))
+    build(
+        consumer,
+        " union all ".join(row.format(task) for task in ("''", "null", "'t'")),
+        select=ATTEMPTS,
+    )
     rows = consumer.query("select reason from passk_rejected_attempts")
     assert rows == [(f"missing_field: task_id {MISSING}",)] * 2
 
@@ -349,6 +365,7 @@ def test_doubles_that_are_no_numbers_of_attempts(consumer: Project) -> None:
         consumer,
         "select 'r' as run_id, 't' as task_id, i as attempt, true as passed from (values"
         " (1.0::double), (2.5), ('nan'), ('inf'), (1e300)) x(i)",
+        select=ATTEMPTS,
     )
     rows = consumer.query("select reason from passk_rejected_attempts order by 1")
     assert [reason for (reason,) in rows] == [
@@ -370,14 +387,17 @@ def test_tags_of_every_form(
     consumer: Project, values: str, tags: list[dict[str, str] | None]
 ) -> None:
     log = words("tags", values).replace("as tags", "as tags, true as passed")
-    build(consumer, log, {"passk_slices": ["a"]})
+    build(consumer, log, {"passk_slices": ["a"]}, select=[*ATTEMPTS, "+passk_suite_metrics"])
     rows = consumer.query("select tags from passk_attempts order by attempt")
     assert [found for (found,) in rows] == tags
+    slices = consumer.query("select distinct slice_value from passk_suite_metrics where slice_name = 'a'")  # fmt: skip
+    assert {one["a"] for one in tags if one and "a" in one} <= {value for (value,) in slices}
 
 
 def test_tags_that_are_not_json_spoil_their_row_only(consumer: Project) -> None:
     values = """(1, '{"a": "x"}'), (2, 'hard, easy')"""
-    build(consumer, words("tags", values).replace("as tags", "as tags, true as passed"))
+    log = words("tags", values).replace("as tags", "as tags, true as passed")
+    build(consumer, log, select=ATTEMPTS)
     assert consumer.query("select attempt from passk_attempts") == [(1,)]
     assert consumer.query("select attempt, reason_code from passk_rejected_attempts") == [
         (2, "wrong_type")
