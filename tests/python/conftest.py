@@ -448,7 +448,7 @@ def browser() -> Iterator[Any]:
         filter(None, map(shutil.which, BROWSERS)), None
     )
     if found is None:
-        pytest.skip("no Chromium: see scripts/install_browser")
+        pytest.skip("no Chromium: see scripts/install_programs")
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=found, args=list(BROWSER_FLAGS))

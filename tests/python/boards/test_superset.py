@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 SUPERSET: Final = os.environ.get("PASSK_SUPERSET")
-DCT: Final = os.environ.get("PASSK_DCT") or shutil.which("dct")
 LATEST: Final = ("scout-2026-03", "tracer-2026-03", "walker-2026-03")
 SECONDS: Final = 60
 PASSWORD: Final = "only of this test"  # noqa: S105 - of a server that lives for minutes
@@ -302,7 +300,7 @@ def page(visitor: Page) -> Iterator[Page]:
 @pytest.fixture(params=["duckdb", "postgres"])
 def engine(request: pytest.FixtureRequest, postgres: str | None) -> str:
     if request.param == "postgres" and postgres is None:
-        pytest.skip("no Postgres: see scripts/test_boards")
+        pytest.skip("no Postgres: see scripts/install_programs")
     return str(request.param)
 
 

@@ -48,7 +48,9 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgr
         return
     programs = postgres_programs()
     if programs is None:
-        pytest.skip("no Postgres: neither its programs nor PASSK_POSTGRES_URL")
+        pytest.skip(
+            "no Postgres: neither its programs, see scripts/install_programs, nor PASSK_POSTGRES_URL"
+        )
     server = Server(programs)
     try:
         yield server.database
