@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from passk_py import diagnostics as twin
+from passk_py.diagnostics import moments as twin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ def test_windows_over_all_orders(sql: Project, k: int) -> None:
         mean, exact = moments(shares)
         assert mean == Fraction(comb(c, k), comb(n, k))
         assert variance == pytest.approx(float(exact), rel=1e-13, abs=1e-16)
-        assert twin._window_variance(n, c, k) == pytest.approx(float(exact), rel=1e-13, abs=1e-16)
+        assert twin.window_variance(n, c, k) == pytest.approx(float(exact), rel=1e-13, abs=1e-16)
 
 
 def test_windows_of_large_n_are_those_of_the_sum_over_all_pairs(sql: Project) -> None:
@@ -113,7 +113,7 @@ def test_sessions_over_all_choices(sql: Project) -> None:
         assert square == pytest.approx(float(of_square), rel=1e-12, abs=1e-16)
         # What can't vary must not take part in a test by its rounding.
         assert (square > 1e-12) == (of_square > 0)
-        assert twin._session_moments(first, n, c) == pytest.approx(
+        assert twin.session_moments(first, n, c) == pytest.approx(
             (float(exact), float(of_square)), rel=1e-12, abs=1e-15
         )
 

@@ -1,0 +1,78 @@
+"""Where reliability is lost, and whether less of it is lost than can be."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from passk_py.diagnostics.moments import pass_hat
+from passk_py.diagnostics.results import LEAST, Result, rounded, too_few
+
+if TYPE_CHECKING:
+    from passk_py.diagnostics.runs import Run
+
+__all__ = ["dominant_tasks", "jensen_bounds"]
+
+
+def dominant_tasks(run: Run) -> Result:
+    """Ask how few tasks make more than half of the lost reliability."""
+    tasks = len(run.eligible)
+    losses = sorted(
+        ((1 - pass_hat(task.n, task.c, run.k), task.name) for task in run.eligible),
+        key=lambda loss: (-loss[0], loss[1]),
+    )
+    total = math.fsum(lost for lost, _ in losses)
+    if not total:
+        finding = f"Nothing is lost at k = {run.k}: every attempt that counts passed."
+        return (
+            Result(None, None, tasks, "insufficient", too_few(tasks))
+            if tasks < LEAST
+            else Result(None, None, tasks, "ok", finding)
+        )
+    dominant, reached = 0, 0.0
+    while reached <= total / 2 * (1 + 1e-9):
+        reached += losses[dominant][0]
+        dominant += 1
+    most, worst = losses[0]
+    as_much = sum(abs(lost - most) < 1e-12 for lost, _ in losses)
+    finding = (
+        f"{dominant} of {tasks} tasks make more than half of the lost reliability at k = {run.k}; "
+        f"none loses more than {worst}, {rounded(most / total)} of it"
+        + (f", and {as_much - 1} more lose as much." if as_much > 1 else ".")
+    )
+    if tasks < LEAST:
+        return Result(dominant / tasks, None, tasks, "insufficient", too_few(tasks))
+    verdict = "warning" if 10 * dominant <= tasks else "ok"
+    return Result(dominant / tasks, None, tasks, verdict, finding)
+
+
+def jensen_bounds(run: Run) -> Result:
+    """Ask whether pass^k is below what the mean pass rate allows."""
+    k, tasks = run.k, run.eligible
+    informative = sum(task.informative for task in tasks)
+    delta = ratio = None
+    if len(tasks) > 1 and k > 1:
+        rates = [task.c / task.n for task in tasks]
+        hats = [pass_hat(task.n, task.c, k) for task in tasks]
+        count = len(tasks)
+        mean, hat = math.fsum(rates) / count, math.fsum(hats) / count
+        variance = math.fsum((rate - mean) ** 2 for rate in rates) / (count - 1)
+        delta = hat - mean**k + k * (k - 1) / 2 * mean ** (k - 2) * variance / count
+        slope = k * mean ** (k - 1)
+        spread = math.fsum(
+            (one - hat - slope * (rate - mean)) ** 2 for one, rate in zip(hats, rates, strict=True)
+        ) / (count - 1)
+        ratio = delta / math.sqrt(spread / count) if spread > 0 else None
+    if k == 1:
+        finding = "At k = 1 both bounds are the estimate."
+        return Result(None, None, informative, "not_applicable", finding)
+    if informative < LEAST or ratio is None or delta is None:
+        return Result(ratio, None, informative, "insufficient", too_few(informative))
+    return Result(
+        ratio,
+        None,
+        informative,
+        "warning" if ratio < -2 else "ok",
+        f"pass^k at k = {k} is {rounded(abs(delta))} {'below' if delta < 0 else 'above'} the "
+        f"least that the mean pass rate allows ({rounded(ratio, 2)} standard errors).",
+    )

@@ -1,0 +1,40 @@
+"""The moments of what diagnostics look at, over all orders of the verdicts of a task."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+__all__ = ["pass_hat", "session_moments", "window_variance"]
+
+
+def pass_hat(n: int, c: int, k: int) -> float:
+    """Give pass^k of one task, for whole numbers with k <= n."""
+    return math.comb(c, k) / math.comb(n, k)
+
+
+@lru_cache(maxsize=4096)
+def window_variance(n: int, c: int, k: int) -> float:
+    """Give the variance, over all orders, of the share of windows of k that all pass."""
+    windows = n - k + 1
+    pairs = sum(
+        (windows - abs(distance)) * Fraction(math.comb(c, together), math.comb(n, together))
+        for distance in range(-windows + 1, windows)
+        if (together := min(k + abs(distance), 2 * k)) <= n
+    )
+    return float(pairs / windows**2 - Fraction(math.comb(c, k), math.comb(n, k)) ** 2)
+
+
+@lru_cache(maxsize=4096)
+def session_moments(first: int, n: int, c: int) -> tuple[float, float]:
+    """Give mean and variance of the squared distance of a hypergeometric variable to its mean."""
+    mean = first * c / n
+    ways = math.comb(n, first)
+    second = fourth = 0.0
+    for hits in range(max(0, first + c - n), min(first, c) + 1):
+        chance = math.comb(c, hits) * math.comb(n - c, first - hits) / ways
+        second += chance * (hits - mean) ** 2
+        fourth += chance * (hits - mean) ** 4
+    variance = fourth - second**2
+    return second, variance if variance > 1e-12 * fourth else 0.0

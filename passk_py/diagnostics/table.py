@@ -1,0 +1,178 @@
+"""The table ``passk_diagnostics``, from attempts in polars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from passk_py.diagnostic_words import WORDS
+from passk_py.diagnostics.details import (
+    batch_effect,
+    duplicate_outputs,
+    duplicate_seeds,
+    noisy_grader,
+    temperature_zero,
+)
+from passk_py.diagnostics.losses import dominant_tasks, jensen_bounds
+from passk_py.diagnostics.order import (
+    drift,
+    first_k_gap,
+    retry_until_pass,
+    serial_dependence,
+    shared_run_effect,
+    window_gap,
+)
+from passk_py.diagnostics.results import Result
+from passk_py.diagnostics.runs import Run, runs_of
+from passk_py.estimators import ArgumentError
+from passk_py.estimators.arguments import checked_confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["diagnose"]
+
+_SCHEMA: Final[dict[str, pl.DataType]] = {
+    "run_id": pl.String(),
+    "suite": pl.String(),
+    "diagnostic": pl.String(),
+    "statistic": pl.Float64(),
+    "p": pl.Float64(),
+    "tasks": pl.Int64(),
+    "verdict": pl.String(),
+    "finding": pl.String(),
+    "meaning": pl.String(),
+    "advice": pl.String(),
+    "loaded_at": pl.Datetime("us"),
+}
+_DIAGNOSTICS: Final[dict[str, Callable[[Run], Result]]] = {
+    "serial_dependence": serial_dependence,
+    "drift": drift,
+    "shared_run_effect": shared_run_effect,
+    "batch_effect": batch_effect,
+    "duplicate_seeds": duplicate_seeds,
+    "duplicate_outputs": duplicate_outputs,
+    "noisy_grader": noisy_grader,
+    "temperature_zero": temperature_zero,
+    "retry_until_pass": retry_until_pass,
+    "window_gap": window_gap,
+    "first_k_gap": first_k_gap,
+    "dominant_tasks": dominant_tasks,
+    "jensen_bounds": jensen_bounds,
+}
+_BY_ORDER: Final = frozenset(
+    (
+        "serial_dependence",
+        "drift",
+        "shared_run_effect",
+        "retry_until_pass",
+        "window_gap",
+        "first_k_gap",
+    )
+)
+"""What is asked of the order of the attempts."""
+_NO_ORDER: Final = Result(
+    None,
+    None,
+    0,
+    "not_applicable",
+    "The order of the attempts was not computed: the var passk_ordered_metrics is false.",
+)
+
+
+def diagnose(
+    attempts: pl.DataFrame | pl.LazyFrame,
+    *,
+    k: int = 4,
+    ordered: bool = True,
+    confidence: float = 0.95,
+    threshold: float = 1.0,
+) -> pl.DataFrame:
+    """Say whether a log can be trusted: the table ``passk_diagnostics``, from attempts.
+
+    Parameters
+    ----------
+    attempts
+        A frame whose rows are attempts; the columns ``seed``, ``output_hash`` and ``started_at``
+        are used where they are there.
+    k
+        How many times in a row the agent must succeed once deployed.
+    ordered
+        Whether to ask what depends on the order of the attempts. If not, it is ``not_applicable``.
+    confidence
+        A test warns where p is below 1 less this.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per run_id, suite and diagnostic: ``statistic``, ``p`` (null where there is no
+        test), ``tasks`` that informed it, ``verdict`` (``ok``, ``warning``, ``insufficient`` or
+        ``not_applicable``), ``finding``, ``meaning``, ``advice`` and the latest ``loaded_at``.
+        Tasks with an attempt number twice, or without one, are left out.
+
+    Raises
+    ------
+    ArgumentError
+        If k is no whole number from 1, or confidence is not between 0 and 1.
+    PasskError
+        If a column is missing or of the wrong type, or an outcome is unknown.
+
+    Notes
+    -----
+    Given that c of the n attempts of a task passed, the number of switches of its verdict has the
+    mean u / n and the variance u (u - n) / (n^2 (n - 1)) with u = 2 c (n - c), and the sum of the
+    places of its passes c (n + 1) / 2 and c (n - c) (n + 1) / 12. What all attempts of a task share
+    looks like another chance of passing, and nothing here sees it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> tasks = [f"t{i}" for i in range(12) for _ in range(8)]
+    >>> sticky = [False] * 4 + [True] * 4
+    >>> log = pl.DataFrame(
+    ...     {
+    ...         "run_id": "r",
+    ...         "task_id": tasks,
+    ...         "attempt": [1, 2, 3, 4, 5, 6, 7, 8] * 12,
+    ...         "passed": sticky * 12,
+    ...     }
+    ... )
+    >>> diagnose(log).filter(pl.col("verdict") == "warning")["diagnostic"].to_list()[:3]
+    ['serial_dependence', 'drift', 'shared_run_effect']
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
+    level = checked_confidence("diagnose", confidence)
+    rows: list[dict[str, Any]] = []
+    for run_id, suite, tasks, loaded_at in runs_of(attempts, threshold):
+        run = Run(tasks, k, round(1 - level, 6))
+        for diagnostic, words in WORDS.items():
+            said = _NO_ORDER
+            if ordered or diagnostic not in _BY_ORDER:
+                said = _DIAGNOSTICS[diagnostic](run)
+            meaning, advice = {
+                "warning": (words.effect, words.advice),
+                "ok": (words.fine, None),
+            }.get(
+                said.verdict,
+                (f"Not known from this log. If it were so: {words.effect}", words.need),
+            )
+            rows.append(
+                {
+                    "run_id": run_id,
+                    "suite": suite,
+                    "diagnostic": diagnostic,
+                    "statistic": said.statistic,
+                    "p": said.p,
+                    "tasks": said.tasks,
+                    "verdict": said.verdict,
+                    "finding": said.finding,
+                    "meaning": meaning,
+                    "advice": advice,
+                    "loaded_at": loaded_at,
+                }
+            )
+    return pl.DataFrame(rows, schema=_SCHEMA)
