@@ -20,11 +20,11 @@ __all__ = ["command"]
 @click.command(
     "forget",
     short_help="Landed rows out of the database again.",
-    epilog=examples(
-        "passk forget --run-id nightly-2026-11-20", "passk forget --source-file a.jsonl"
-    ),
+    epilog=examples("passk forget --run nightly-2026-11-20", "passk forget --source-file a.jsonl"),
 )
-@click.option("--run-id", help="Remove this run, whichever files it came from.")
+@click.option(
+    "--run", "run_id", metavar="RUN_ID", help="Remove this run, whichever files it came from."
+)
 @click.option("--source-file", help="Remove what came from this file.")
 @database_option
 @common_options
@@ -40,7 +40,7 @@ def command(
     from passk_py.landing import forget
 
     if (run_id is None) == (source_file is None):
-        raise click.UsageError("Give either --run-id or --source-file.")
+        raise click.UsageError("Give either --run or --source-file.")
     if not database.exists():
         raise PasskError(
             f"There is no database {database}.", hint="Name the one to clean with --database."

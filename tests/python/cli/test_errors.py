@@ -43,7 +43,7 @@ def test_missing_database_for_build_and_forget(passk: Passk) -> None:
         "Error: There is no database passk.duckdb.\n"
         "Load a log first with `passk load FILE`, or name another one with --database.\n"
     )
-    assert passk("forget", "--run-id", "a").err == (
+    assert passk("forget", "--run", "a").err == (
         "Error: There is no database passk.duckdb.\nName the one to clean with --database.\n"
     )
     assert not Path("passk.duckdb").exists()
@@ -107,7 +107,7 @@ def holder(letters: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize(
-    "words", [*READING, ["build"], ["forget", "--run-id", "old"], ["load", "a.jsonl"]]
+    "words", [*READING, ["build"], ["forget", "--run", "old"], ["load", "a.jsonl"]]
 )
 def test_database_in_use(passk: Passk, words: list[str], holder: subprocess.Popen[str]) -> None:
     said = passk(*words)
@@ -154,7 +154,7 @@ def test_database_in_use(passk: Passk, words: list[str], holder: subprocess.Pope
         ),
         (
             ["forget"],
-            "Give either --run-id or --source-file.",
+            "Give either --run or --source-file.",
             "`passk forget --help` shows what can be given.",
         ),
     ],

@@ -73,7 +73,7 @@ def test_parquet_is_said_and_remembered(passk: Passk) -> None:
     assert landed("select run_id, attempt from landing.attempts") == [("r", 1)]
     again = passk("load", "a.jsonl", "--json")
     assert again.json["parquet"] == str(Path("lake").absolute())
-    forgotten = passk("forget", "--run-id", "r")
+    forgotten = passk("forget", "--run", "r")
     assert "Removed 1 attempt of 1 task" in forgotten.out
     assert not Path("lake/suite=default").exists()
     assert passk("load", "a.jsonl", "--database", "other.duckdb", "--json").json["parquet"] is None
@@ -163,7 +163,7 @@ def test_unknown_format_names_those_there_are(passk: Passk) -> None:
 def test_forget_removes_a_run_and_the_next_build_shows_it(
     passk: Passk, letters: Path, models_only: tuple[str, str]
 ) -> None:
-    said = passk("forget", "--run-id", "old")
+    said = passk("forget", "--run", "old")
     assert said.code == 0
     assert said.out == (
         "Removed 12 attempts of 3 tasks and 0 rejected rows of the run old.\n  next  passk build\n"
@@ -184,7 +184,7 @@ def test_forget_of_what_is_not_there(passk: Passk, letters: Path) -> None:
         "Nothing of the file other.jsonl has landed in passk.duckdb.\n"
         "  its runs  passk show passk_runs\n"
     )
-    assert passk("forget", "--run-id", "nobody", "--json").json["rows"] == 0
+    assert passk("forget", "--run", "nobody", "--json").json["rows"] == 0
 
 
 @pytest.mark.parametrize("word", ["a\x1b[2Jb", "a\nb"])
