@@ -320,7 +320,8 @@ diagnostics as (
         then 'Nothing is lost at k = ' || {{ passk._whole('k') }} || ': every attempt that counts passed.'
       else {{ passk._whole('dominant_tasks') }} || ' of ' || {{ passk._whole('eligible_tasks') }}
         || ' tasks make more than half of the lost reliability at k = ' || {{ passk._whole('k') }}
-        || '; none loses more than ' || worst_task_id || ', ' || {{ passk._rounded('worst_share') }} || ' of it'
+        || '; none loses more than ' || worst_task_id || ', '
+        || case when worst_share < 9.5e-4 then 'less than 0.001' else {{ passk._rounded('worst_share') }} end || ' of it'
         || case
           when worst_tasks > 1 then ', and ' || {{ passk._whole('worst_tasks - 1') }} || ' more lose as much.'
           else '.'

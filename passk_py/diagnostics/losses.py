@@ -34,10 +34,12 @@ def dominant_tasks(run: Run) -> Result:
         reached += losses[dominant][0]
         dominant += 1
     most, worst = losses[0]
+    # No share of equal tasks, 1 / n, is so near to this that rounding decides.
+    share = "less than 0.001" if most / total < 9.5e-4 else rounded(most / total)
     as_much = sum(abs(lost - most) < 1e-12 for lost, _ in losses)
     finding = (
         f"{dominant} of {tasks} tasks make more than half of the lost reliability at k = {run.k}; "
-        f"none loses more than {worst}, {rounded(most / total)} of it"
+        f"none loses more than {worst}, {share} of it"
         + (f", and {as_much - 1} more lose as much." if as_much > 1 else ".")
     )
     if tasks < LEAST:

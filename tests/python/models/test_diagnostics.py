@@ -490,6 +490,8 @@ def test_a_large_run_is_read_in_part(project: Project) -> None:
     found = diagnostics(project, "large")["duplicate_seeds"]
     assert found["tasks"] == 1000
     assert found["finding"].endswith("Read of 1000 of 1100 tasks.")
+    lost = diagnostics(project, "large")["dominant_tasks"]["finding"]
+    assert lost.endswith("less than 0.001 of it, and 1099 more lose as much."), lost
     assert differences(project, log_of(project)) == []
 
 
