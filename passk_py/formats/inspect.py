@@ -44,7 +44,6 @@ log is one object of the same names, with whole samples in ``samples``.
 
 from __future__ import annotations
 
-import math
 import re
 import zlib
 from collections import Counter
@@ -65,10 +64,10 @@ from passk_py.formats.harness import (
     Log,
     Unfit,
     at,
-    number,
     seconds_between,
     text,
 )
+from passk_py.formats.inspect_samples import attempt_of, chosen_score, count_of, short_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -87,26 +86,11 @@ _START: Final = "_journal/start.json"
 _SUMMARIES: Final = "summaries.json"
 _JOURNAL: Final = re.compile(r"_journal/summaries/(\d{1,18})\.json")
 _SAMPLE: Final = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)", re.DOTALL)
-_ERROR: Final = re.compile(r"([A-Za-z_][\w.]*)\(")
-_LAST: Final = re.compile(r"([A-Za-z_][\w.]*)(?::|$)")
-_DETAILS: Final = re.compile(r" - |[{\[(]")
 # The id of a task, which its logs have in their names: 22 digits to the base 57.
 _TASK_ID: Final = re.compile(r"(?<![0-9A-Za-z])[2-9A-HJ-NP-Za-km-z]{22}(?![0-9A-Za-z])")
 _SHARDS: Final = ".shards"
-_CANCELLED: Final = ("CancelledError", "Cancelled")
 _KEY: Final = decoder({"id": ANY, "epoch": ANY})
 _KEYS: Final = whole_decoder((EACH,), {"id": ANY, "epoch": ANY}, {})
-# Where in a score it may say why it is what it is.
-_SAYS: Final = frozenset(("reason", "metadata"))
-_NUMBERS: Final = (int, float)
-_WORDS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-_LOWER_WORDS: Final = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-_READ: Final = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
-_WRITTEN: Final = ("output_tokens",)
-_PAID: Final = ("total_cost",)
-# Tags are for slicing: what is longer than a label is none, and of labels there are a few.
-_LONGEST_TAG: Final = 100
-_MOST_TAGS: Final = 20
 # Of how many epochs of samples a log is searched for those that were run again.
 _MOST_KEYS: Final = 1_000_000
 
@@ -298,8 +282,8 @@ class Inspect(JsonHarness):
             _refuse_if_repeated(row, repeats)
         chosen = log.heads.get("chosen")
         if chosen is None:
-            chosen = log.heads["chosen"] = _chosen(log)
-        return (_attempt(row, chosen),)
+            chosen = log.heads["chosen"] = chosen_score(log)
+        return (attempt_of(row, chosen),)
 
     def fills(self, log: Log) -> dict[str, Any]:
         """Take what the header says of the run."""
@@ -311,7 +295,7 @@ class Inspect(JsonHarness):
         last = at(plan, "steps", -2 if at(plan, "finish") else -1, "solver")
         agent = text(at(spec, "solver")) or text(last)
         metadata = at(spec, "metadata")
-        tags = _small(metadata) if isinstance(metadata, dict) else {}
+        tags = short_values(metadata) if isinstance(metadata, dict) else {}
         tags = {
             key: str(tag).lower() if isinstance(tag, bool) else tag for key, tag in tags.items()
         }
@@ -332,7 +316,7 @@ class Inspect(JsonHarness):
             epochs = 1
         ids = at(spec, "dataset", "sample_ids")
         # What was stopped early on purpose is not incomplete.
-        if not _count(epochs) or at(log.heads.get("results"), "early_stopping"):
+        if not count_of(epochs) or at(log.heads.get("results"), "early_stopping"):
             return []
         tasks = [text(one) for one in ids] if isinstance(ids, list) else []
         return [Expected(epochs, tuple(task for task in tasks if task))]
@@ -473,36 +457,6 @@ def _rows_in(members: ZipMembers, names: Iterable[str]) -> Iterator[Any]:
                 yield from (element.value for element in walk.rows())
 
 
-def _attempt(row: dict[str, Any], chosen: tuple[str | None, ...]) -> dict[str, Any]:
-    scores = row.get("scores")
-    if scores is None and row.get("score") is not None:
-        # So the first logs had it, before there could be several scorers.
-        scores = {"score": row["score"]}
-    score, value, name = _verdict_of(scores if isinstance(scores, dict) else {}, chosen)
-    value = _as_number(value)
-    started = row.get("started_at")
-    duration = row.get("total_time")
-    if duration is None:
-        duration = seconds_between(started, row.get("completed_at"))
-    attempt = {
-        "task_id": row.get("id"),
-        "attempt": row.get("epoch"),
-        "passed": None if value is None else value >= 1.0,
-        "outcome_reason": _reason(row, score, graded=value is not None),
-        "score": value,
-        "started_at": started,
-        "duration_s": duration,
-        "tags": _tags_of(row, scores, name),
-    }
-    usage = row.get("model_usage")
-    if usage and isinstance(usage, dict):
-        models = [one for one in usage.values() if isinstance(one, dict)]
-        attempt["input_tokens"] = _sum(models, _READ)
-        attempt["output_tokens"] = _sum(models, _WRITTEN)
-        attempt["cost_usd"] = _sum(models, _PAID)
-    return attempt
-
-
 def _key_of(row: dict[str, Any]) -> str:
     return f"{row.get('id')}\0{row.get('epoch')}"
 
@@ -516,182 +470,3 @@ def _refuse_if_repeated(row: dict[str, Any], repeats: Counter[str]) -> None:
             f"The sample {row.get('id')} was run again in epoch {row.get('epoch')}; a later row "
             "counts.",
         )
-
-
-def _chosen(log: Log) -> tuple[str | None, ...]:
-    """Say which scorer the verdict is from, and which of its values if it has several."""
-    results = log.heads.get("results")
-    headline = at(results, "headline")
-    scorer, name = text(at(headline, "scorer")), text(at(headline, "score"))
-    if scorer is None:
-        # Logs of which no result says it: what the task declares, as far as there is such a score.
-        declared = at(log.heads.get("eval"), "headline_metric")
-        scorer, name, metric = (text(at(declared, key)) for key in ("scorer", "score", "metric"))
-        scores = at(results, "scores")
-        if isinstance(scores, list) and scores:
-            first = next((one for one in scores if _fits(one, scorer, name, metric)), scores[0])
-            scorer, name = text(at(first, "scorer")), text(at(first, "name"))
-    return scorer, name
-
-
-def _fits(score: Any, scorer: str | None, name: str | None, metric: str | None) -> bool:  # noqa: ANN401 - JSON
-    metrics = at(score, "metrics")
-    return (
-        scorer in (None, at(score, "scorer"))
-        and name in (None, at(score, "name"))
-        and (metric is None or (isinstance(metrics, dict) and metric in metrics))
-    )
-
-
-def _verdict_of(
-    scores: dict[str, Any], chosen: tuple[str | None, ...]
-) -> tuple[Any, Any, tuple[str, str | None]]:
-    """Take the score that is the verdict, its value, and where it stands.
-
-    Raises
-    ------
-    Unfit
-        If its value is a list, of which no value is the verdict.
-    """
-    scorer, name = chosen
-    if scorer is None:
-        scorer = next(iter(scores), None)
-    # Of two scorers of one name, the second is numbered in the scores, and in `name` only.
-    found = name if scorer not in scores and name in scores else scorer
-    score = scores.get(found) if found is not None else None
-    value = score.get("value") if isinstance(score, dict) else None
-    if isinstance(value, list):
-        raise Unfit(
-            "several_values",
-            f"scores.{found}.value is a list of {len(value)} values, and none of them is the "
-            "verdict.",
-        )
-    inner = None
-    if isinstance(value, dict):
-        inner = name if name in value else next(iter(value), None)
-        value = value.get(inner)
-    return score, value, (str(found), inner)
-
-
-def _as_number(value: Any) -> float | None:  # noqa: ANN401 - JSON
-    """Make a number of a value as Inspect's ``value_to_float`` does; None where it is no score."""
-    if isinstance(value, str):
-        known = _WORDS.get(value)
-        if known is None:
-            known = _LOWER_WORDS.get(value.lower())
-        if known is None:
-            known = number(value)
-            known = known if known is not None and math.isfinite(known) else 0.0
-        return known
-    if isinstance(value, bool):
-        return float(value)
-    made = number(value)
-    return None if made is None or math.isnan(made) else made
-
-
-def _reason(row: dict[str, Any], score: Any, *, graded: bool) -> str | None:  # noqa: ANN401 - JSON
-    """Say what befell the attempt, in Inspect's words."""
-    error, limit = row.get("error"), row.get("limit")
-    if error is None and limit is None and graded and not _SAYS.intersection(score or ()):
-        return None
-    if error is not None:
-        # A text in summaries, an object in samples.
-        message = error if isinstance(error, str) else at(error, "message")
-        found = _ERROR.match(message) if isinstance(message, str) else None
-        if found and found[1] in _CANCELLED:
-            return "cancelled"
-        said = found[1] if found else _class_of(at(error, "traceback")) or _start_of(message)
-        return f"error: {said}" if said else "error"
-    kind = text(at(limit, "type")) if isinstance(limit, dict) else text(limit)
-    said = text(at(score, "reason")) or text(at(score, "metadata", "unscored_reason"))
-    if graded:
-        return f"{kind}_limit" if kind else said
-    if isinstance(score, dict):
-        return f"unscored: {said}" if said else "unscored"
-    if kind:
-        return f"{kind}_limit"
-    return "incomplete" if row.get("completed") is False else "unscored"
-
-
-def _class_of(traceback: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Take the class of an error from the end of its traceback."""
-    lines = traceback.rstrip().splitlines() if isinstance(traceback, str) else []
-    found = _LAST.match(lines[-1]) if lines else None
-    return found[1].rpartition(".")[2] if found else None
-
-
-def _start_of(message: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Take the start of a message, without what differs from one error to the next."""
-    lines = message.strip().splitlines() if isinstance(message, str) else []
-    start = _DETAILS.split(lines[0], maxsplit=1)[0][:_LONGEST_TAG].strip() if lines else ""
-    return start if start.isprintable() and start else None
-
-
-def _sum(models: list[dict[str, Any]], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
-    """Add numbers; None if there are none, and the first that is no number in place of a sum."""
-    if len(models) == 1 and len(keys) == 1:
-        return models[0].get(keys[0])
-    total: float | None = None
-    for one in models:
-        for key in keys:
-            value = one.get(key)
-            if value is None:
-                continue
-            if type(value) not in _NUMBERS:
-                return value
-            try:
-                total = value if total is None else total + value
-            except OverflowError:
-                return value
-    return total
-
-
-def _count(value: Any) -> int:  # noqa: ANN401 - JSON
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _tags_of(
-    row: dict[str, Any],
-    scores: Any,  # noqa: ANN401 - JSON
-    verdict: tuple[str, str | None],
-) -> dict[str, Any] | None:
-    """Make tags of the metadata and of the values that are not the verdict."""
-    metadata = row.get("metadata")
-    tags = _small(metadata) if metadata and isinstance(metadata, dict) else {}
-    if isinstance(scores, dict) and (len(scores) > 1 or verdict[1] is not None):
-        tags |= _small(dict(_other_scores(scores, verdict)))
-    retries = row.get("retries")
-    again = row.get("error_retries")
-    if retries or again:
-        tags["retries"] = len(again) if isinstance(again, list) else _count(retries)
-    return tags or None
-
-
-def _other_scores(
-    scores: dict[str, Any], verdict: tuple[str, str | None]
-) -> Iterator[tuple[str, Any]]:
-    for name, score in scores.items():
-        value = at(score, "value")
-        if isinstance(value, dict):
-            for inner, one in value.items():
-                if (name, inner) != verdict:
-                    yield f"score.{name}.{inner}", one
-        elif name != verdict[0]:
-            yield f"score.{name}", value
-
-
-def _small(values: dict[str, Any]) -> dict[str, Any]:
-    """Give the values that can be labels, not all of them if there are many."""
-    found = {}
-    for name, value in values.items():
-        if isinstance(value, str):
-            good = 0 < len(value) <= _LONGEST_TAG and value.isprintable()
-        elif isinstance(value, float):
-            good = math.isfinite(value)
-        else:
-            good = isinstance(value, int) and abs(value) < 1 << 63
-        if good and len(name) <= _LONGEST_TAG and name.isprintable():
-            found[name] = value
-            if len(found) == _MOST_TAGS:
-                break
-    return found
