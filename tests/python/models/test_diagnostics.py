@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
 import pytest
 
 import passk_py as pk
@@ -16,7 +17,6 @@ import passk_py as pk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    import polars as pl
     from conftest import Project
 
 DIAGNOSTICS: Final = (
@@ -493,6 +493,15 @@ def test_a_large_run_is_read_in_part(project: Project) -> None:
     lost = diagnostics(project, "large")["dominant_tasks"]["finding"]
     assert lost.endswith("less than 0.001 of it, and 1099 more lose as much."), lost
     assert differences(project, log_of(project)) == []
+
+
+@pytest.mark.parametrize(
+    ("tasks", "share"), [(1000, ", 0.001 of it"), (2500, ", less than 0.001 of it")]
+)
+def test_a_small_share_of_what_is_lost_is_not_nothing(tasks: int, share: str) -> None:
+    log = pl.DataFrame(rows_of("run", [[True, False, True, True]] * tasks))
+    found = pk.diagnose(log).filter(pl.col("diagnostic") == "dominant_tasks")["finding"].item()
+    assert share in found
 
 
 READ: Final = ("int_passk__read_attempts", "int_passk__copy_checks")
