@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -22,6 +21,7 @@ from passk_py.validate import validate_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from conftest import Demo, Said
 
@@ -52,8 +52,6 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
     }
     assert report.left_out == ()
 
-
-ROOT = Path(__file__).resolve().parents[3]
 
 VARS = [
     (
