@@ -6,11 +6,12 @@ A synthetic log is landed: 10 runs over one suite, every column filled, attempts
 executes them, 2 % excluded. Then, each in a process of its own so that peak memory is its own:
 
 - the bare query: attempts and passes by run, suite and task, written to a table;
-- a full build, without and with the metrics that need the order of attempts;
-- a full build without the diagnostics of the log;
+- the first build of a database, without the metrics that need the order of attempts, without the diagnostics of the log, without
+  either, and with both; after each its full refresh, which leaves what does not depend on the log: views, and values of formulas;
 - a full build by another revision of the project, with ``--other FOLDER``, a checkout of it;
 - builds by increment after 1 % new attempts: a new run, and the late half of the attempts of 2 % of all tasks;
-- a build with nothing new, which is the fixed cost of the statements themselves.
+- a build with nothing new;
+- the same over a log of 1,600 attempts, which is what the statements themselves cost.
 
 "SQL" is the time inside the database, summed over all statements that dbt sends and the checkpoint at their end, so that
 both sides have written their tables whole; "wall" is the whole process after its imports. Medians of the repetitions.
@@ -36,6 +37,7 @@ import duckdb
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 10
+SMALL: dict[str, Any] = {"attempts": 1_600, "run_tasks": 100}
 BARE = """
     create or replace table bare as
     select run_id, suite, task_id, count(*) as n, sum(case when outcome = 'passed' then 1 else 0 end) as c
@@ -215,8 +217,8 @@ def _step(arguments: argparse.Namespace) -> None:
         figures = measure_build(
             database,
             full_refresh=arguments.step.startswith("full"),
-            ordered=not arguments.step.endswith("unordered"),
-            diagnosed=not arguments.step.endswith("undiagnosed"),
+            ordered="unordered" not in arguments.step,
+            diagnosed="undiagnosed" not in arguments.step,
         )
     figures["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(figures))
@@ -251,28 +253,45 @@ def main() -> None:
             """Copy under the same name, which is part of the SQL of every view."""
             copy = Path(folder) / name / database.name
             copy.parent.mkdir(exist_ok=True)
-            return Path(shutil.copy(of, copy))
+            shutil.copy(of, copy)
+            os.sync()  # else the first commit waits until the copy is on the disk
+            return copy
+
+        def increments(prefix: str, built: Path, log: dict[str, Any]) -> None:
+            copy = copy_to("copy", built)
+            measure(f"{prefix}nothing new", "increment", copy)
+            _in_own_process("new-run", copy, **log)
+            measure(f"{prefix}1 % new: a new run", "increment", copy)
+            _in_own_process("late", copy, **log)
+            measure(f"{prefix}1 % new: late attempts of 2 % of the tasks", "increment", copy)
 
         # The bare query between the others, so that a slow moment of the machine meets both.
-        unordered, ordered = copy_to("unordered", database), copy_to("ordered", database)
-        undiagnosed = copy_to("undiagnosed", database)
-        other = copy_to("other", database) if arguments.other else None
-        for repetition in range(arguments.repeat + 1):
-            first = "" if repetition else ", first build of the database"
-            measure("bare group by", "bare", database)
-            measure(f"full, without ordered metrics{first}", "full-unordered", unordered)
-            measure("bare group by", "bare", database)
-            measure(f"full, without diagnostics{first}", "full-undiagnosed", undiagnosed)
-            measure(f"full{first}", "full", ordered)
-            if other is not None:
-                measure(f"full, by the other revision{first}", "full", other, arguments.other)
+        variants = [
+            ("full, without ordered metrics", "full-unordered", ROOT),
+            ("full, without diagnostics", "full-undiagnosed", ROOT),
+            ("full, without either", "full-unordered-undiagnosed", ROOT),
+            ("full", "full", ROOT),
+        ]
+        if arguments.other:
+            variants.append(("full, by the other revision", "full", arguments.other))
         for _ in range(arguments.repeat):
-            copy = copy_to("copy", ordered)
-            measure("nothing new", "increment", copy)
-            _in_own_process("new-run", copy, **size)
-            measure("1 % new: a new run", "increment", copy)
-            _in_own_process("late", copy, **size)
-            measure("1 % new: late attempts of 2 % of the tasks", "increment", copy)
+            for name, step, checkout in variants:
+                built = copy_to(name, database)
+                measure("bare group by", "bare", database)
+                measure(f"{name}, first build", step, built, checkout)
+                measure(name, step, built, checkout)
+        for _ in range(arguments.repeat):
+            increments("", Path(folder) / "full" / database.name, size)
+
+        small = Path(folder) / "small" / database.name
+        small.parent.mkdir()
+        _in_own_process("make", small, **SMALL)
+        landed = copy_to("landed", small)
+        for _ in range(arguments.repeat):
+            shutil.copy(landed, small)
+            measure("small log: full, first build", "full", small)
+            measure("small log: full", "full", small)
+            increments("small log: ", small, SMALL)
     _report(rows, size)
 
 
@@ -282,16 +301,18 @@ def _report(rows: dict[str, list[dict[str, Any]]], size: dict[str, int]) -> None
     def median(name: str, figure: str) -> float:
         return float(statistics.median(row[figure] for row in rows[name]))
 
-    bare, full = median("bare group by", "sql"), median("full", "sql")
+    beside = {"bare": "bare group by", "first": "full, first build", "full": "full"}
+    seconds = {heading: median(name, "sql") for heading, name in beside.items()}
     print(
         f"{size['attempts']:,} attempts in {size['run_tasks']:,} run-tasks, DuckDB {duckdb.__version__}, 2 threads"
     )
-    print(f"{'':58}{'SQL s':>8}{'/ bare':>9}{'/ full':>9}{'wall s':>9}{'peak MiB':>10}")
+    headings = "".join(f"{'/ ' + heading:>9}" for heading in seconds)
+    print(f"{'':58}{'SQL s':>8}{headings}{'wall s':>9}{'peak MiB':>10}")
     for name in rows:
         sql = median(name, "sql")
+        ratios = "".join(f"{sql / other:9.2f}" for other in seconds.values())
         print(
-            f"{name:58}{sql:8.3f}{sql / bare:9.2f}{sql / full:9.2f}"
-            f"{median(name, 'wall'):9.2f}{median(name, 'peak_mib'):10.0f}"
+            f"{name:58}{sql:8.3f}{ratios}{median(name, 'wall'):9.2f}{median(name, 'peak_mib'):10.0f}"
         )
 
 
