@@ -13,17 +13,23 @@
 {%- endmacro %}
 
 
-{#- The time, as an SQL literal, after which rows arrived that this model's table does not have; none if all of it is to be
-    built: the table does not exist or is empty, was built by other code or with other vars, or the input does not
-    say when rows arrive. All rows of a table are built with the same, because other rows are never added to. -#}
-{% macro _increment_since() -%}
+{#- The latest `built_with` and `loaded_at` of the model's table, both null where it is empty; none where a build asks nothing of
+    it, because it makes all of it. -#}
+{% macro _built() -%}
   {%- if not passk._is_increment() or not passk._knows_changes() -%}
     {{ return(none) }}
   {%- endif -%}
-  {%- set built = run_query(
+  {{ return(run_query(
     'select max(built_with) as built_with, ' ~ passk._asked_time('max(loaded_at)') ~ ' as loaded_at from ' ~ this
-  ).rows[0] -%}
-  {%- if built[0] != passk._built_with() -%}
+  ).rows[0]) }}
+{%- endmacro %}
+
+
+{#- The time, as an SQL literal, after which rows arrived that this model's table does not have; none if all of it is to be
+    built: the table does not exist or is empty, was built by other code or with other vars, or the input does not
+    say when rows arrive. All rows of a table are built with the same, because other rows are never added to. -#}
+{% macro _increment_since(built) -%}
+  {%- if built is none or built[0] != passk._built_with() -%}
     {{ return(none) }}
   {%- endif -%}
   {{ return(
@@ -106,14 +112,16 @@ where removed_at > {{ since }}
 
 
 {#- What is to be done with a table that follows another step by step, given the keys that it should hold: `is_done` if
-    nothing; `changed`, the keys to make anew; else none, and all of it is to be made; `literals` of each key. `wanted` and
-    `known` are queries of the keys, loaded_at and log_rows, as the step before has them and as this table does. Attempts that
-    come raise the time, attempts that go lower the number, so nothing of the log is read. -#}
+    nothing; `changed`, the keys to make anew; else none, and all of it is to be made; `literals` of each key; `since`, the time
+    after which what it lacks arrived. `wanted` and `known` are queries of the keys, loaded_at and log_rows, as the step before
+    has them and as this table does. Attempts that come raise the time, attempts that go lower the number, so nothing of the log
+    is read. -#}
 {% macro _plan(keys, wanted, known) -%}
-  {%- if passk._stays_empty(wanted) -%}
+  {%- set built = passk._built() -%}
+  {%- if passk._stays_empty(wanted, built) -%}
     {{ return({'is_done': true, 'changed': none}) }}
   {%- endif -%}
-  {%- set since = passk._increment_since() -%}
+  {%- set since = passk._increment_since(built) -%}
   {%- if since is none -%}
     {{ return({'is_done': false, 'changed': none}) }}
   {%- endif -%}
@@ -139,7 +147,8 @@ where removed_at > {{ since }}
   {{ return({
     'is_done': few.selects == [],
     'changed': few.selects | join(' union all ') if few.selects else changed,
-    'literals': few.literals
+    'literals': few.literals,
+    'since': since
   }) }}
 {%- endmacro %}
 
@@ -231,8 +240,9 @@ select *
     and not passk._any_row('select 1 from ' ~ this ~ ' where built_with <> ' ~ passk._quoted(built_with)) -%}
   {%- set new_states = counted -%}
   {%- if is_increment -%}
-    {%- set new_states = counted ~ ' ' ~ dbt.except() ~ ' select ' ~ keys | join(', ') ~ ' from ' ~ this
-      ~ ' where ' ~ known_where -%}
+    {%- set names = keys | join(', ') -%}
+    {%- set new_states = 'select ' ~ names ~ ' from (' ~ counted ~ ') as counted ' ~ dbt.except() ~ ' select ' ~ names
+      ~ ' from ' ~ this ~ ' where ' ~ known_where -%}
   {%- endif -%}
   {%- set is_done = is_increment and not passk._any_row(new_states) -%}
   {%- if not is_done and not passk._adds_to_tables() -%}
@@ -279,11 +289,31 @@ where n >= {{ least_n }}
 {%- endmacro %}
 
 
+{#- The (n, c) that tasks with the counts of a relation have or may have: each n that was seen with each c that was, so that the
+    next run finds its states made. A state costs little beside the plan of its formulas, unless tasks have many attempts:
+    above 126 attempts, the (n, c) that were seen. -#}
+{% macro _likely_states(counts) -%}
+{%- set most = 126 -%}
+select
+    sizes.n,
+    passes.c
+  from (select distinct n from {{ counts }} where n <= {{ most }}) as sizes
+  inner join (select distinct c from {{ counts }} where n <= {{ most }}) as passes
+    on sizes.n >= passes.c
+  union all
+  {{ passk._distinct_states(counts, least_n=most + 1) }}
+{%- endmacro %}
+
+
 {#- Whether this table is empty, and rightly so: most logs need no slow road. No row says what it was built with, but one
-    of an older version may lack columns. -#}
-{% macro _stays_empty(wanted) -%}
+    of an older version may lack columns. `built` is what `_built` found in it. -#}
+{% macro _stays_empty(wanted, built) -%}
   {%- set existing = passk._existing_table() -%}
-  {%- if existing is none or passk._any_row('select 1 from ' ~ existing) or passk._any_row(wanted) -%}
+  {%- if existing is none -%}
+    {{ return(false) }}
+  {%- endif -%}
+  {%- set has_rows = (built[0] is not none) if (built is not none) else passk._any_row('select 1 from ' ~ existing) -%}
+  {%- if has_rows or passk._any_row(wanted) -%}
     {{ return(false) }}
   {%- endif -%}
   {%- set columns = adapter.get_columns_in_relation(existing) | map(attribute='name') | map('lower') | list -%}

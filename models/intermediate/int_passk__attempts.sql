@@ -1,13 +1,11 @@
 {%- set names = passk._contract_names() %}
 
+{#- Neither by `not exists`, for which DuckDB before 2.0 groups the whole log by these keys, nor with the duplicates in
+    a CTE, before which DuckDB does not stop at a limit. No row repeats: one that finds a duplicate goes. -#}
 with staged as (
   select *
   from {{ ref('stg_passk__attempts') }}
   where reject_reason is null
-),
-
-duplicates as (
-  select * from {{ ref('int_passk__duplicate_attempts') }}
 )
 
 select
@@ -19,16 +17,12 @@ select
   {% endfor -%}
   staged.{{ names[-1] }}
 from staged
-where
-  not exists (
-    select 1
-    from duplicates
-    where
-      duplicates.run_id = staged.run_id
-      and duplicates.suite = staged.suite
-      and duplicates.task_id = staged.task_id
-      and duplicates.attempt = staged.attempt
-  )
+left join {{ ref('int_passk__duplicate_attempts') }} as duplicates
+  on staged.run_id = duplicates.run_id
+  and staged.suite = duplicates.suite
+  and staged.task_id = duplicates.task_id
+  and staged.attempt = duplicates.attempt
+where duplicates.run_id is null
 union all
 select
   {{ names[:-1] | join(',\n  ') }},
@@ -36,5 +30,5 @@ select
   coalesce(cast({{ slice.expression }} as {{ dbt.type_string() }}), '(untagged)') as slice_{{ loop.index }},
   {% endfor -%}
   {{ names[-1] }}
-from duplicates
+from {{ ref('int_passk__duplicate_attempts') }}
 where is_kept = 1

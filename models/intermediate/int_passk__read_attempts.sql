@@ -33,7 +33,7 @@
 {#- Kept attempts are added to, like what task_scans knows. What they lack, because their task was not read before, lost
     attempts or holds copies, is read from the log; what they have of tasks that are read no more is dropped. -#}
 {%- set adds_up = plan.changed is not none and passk._attempts_kind() == 'landing' %}
-{%- set since = passk._increment_since() if adds_up %}
+{%- set since = plan.since if adds_up %}
 {%- set has_removed = adds_up and passk._any_row(passk._removed(task, since)) %}
 
 {%- set replaced_runs = passk._tasks_of_runs(this, plan.changed) %}

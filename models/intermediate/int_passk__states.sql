@@ -9,6 +9,6 @@
 {#- Asking for the functions of the database, which share the formulas, makes them anew too. #}
 {{ passk._state_table(
   passk._states_formulas(passk._setting('passk_ks')),
-  passk._distinct_states(ref('int_passk__task_counts')),
+  passk._likely_states(ref('int_passk__task_counts')),
   more_formulas=passk._setting('passk_create_sql_functions')
 ) }}

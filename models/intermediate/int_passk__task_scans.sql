@@ -6,7 +6,7 @@
 {%- set keys = ['run_id', 'suite', 'task_id'] %}
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 {%- set slices = passk._slices() %}
-{%- set since = passk._increment_since() %}
+{%- set since = passk._increment_since(passk._built()) %}
 
 {#- What landed is only ever added to or removed, so new attempts are added to what a table knows of their task, and the
     old ones are read again for tasks that lost some. Of anyone's own table nothing is known but that a task changed. #}

@@ -82,13 +82,17 @@ def test_new_attempts_leave_the_tables_that_they_do_not_concern(built: Project) 
     }
     # (4, 3) is a new state.
     assert changed(built.run()) == touched | STATES
-    arrive(built, "other", 1, "passed", day=2)
-    arrive(built, "other", 2, "failed", day=2)
-    arrive(built, "other", 3, "passed", day=2)
+    for attempt, outcome in enumerate(("passed", "failed", "passed"), start=1):
+        arrive(built, "other", attempt, outcome, day=2)
+    # (3, 2) is known, but with n = 4 and c = 3 about, (3, 3) and (4, 2) are made ahead.
+    assert changed(built.run()) == touched | STATES
+    for attempt, outcome in enumerate(("failed", "passed", "failed", "passed"), start=1):
+        arrive(built, "third", attempt, outcome, day=3)
     assert changed(built.run()) == touched
     assert built.query("select task_id, n, c from passk_tasks order by 1") == [
         ("other", 3, 2),
         ("task", 4, 3),
+        ("third", 4, 2),
     ]
 
 
