@@ -47,8 +47,18 @@
 {{ dbt.safe_cast(expression, type) }}
 {%- endmacro %}
 
+{#- A time with a zone is that of UTC, as a text with an offset is. DuckDB's own cast gives the clock of the session, which goes
+    back in autumn and is another one on another machine. It knows the type when it plans, so only one branch is left. -#}
 {% macro duckdb___try_cast(expression, type) -%}
+{%- if type == dbt.type_timestamp() -%}
+case
+        when typeof({{ expression }}) = 'TIMESTAMP WITH TIME ZONE'
+          then make_timestamp(epoch_us(try_cast({{ expression }} as timestamptz)))
+        else try_cast({{ expression }} as {{ type }})
+      end
+{%- else -%}
 try_cast({{ expression }} as {{ type }})
+{%- endif -%}
 {%- endmacro %}
 
 

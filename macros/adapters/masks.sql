@@ -392,21 +392,23 @@ where 1 = 0
 {%- set ones = 1 + 2 ** wide + 2 ** (2 * wide) -%}
 select
   {{ columns | join(', ') }},
-  cast(list_sum([
+  sum(
     {%- for part in range(3) %}
     power(cast((counters >> {{ part * wide }}) & {{ 2 ** wide - 1 }} as double), 2){{ ' +' if not loop.last }}
     {%- endfor %}
-    for counters in all_counters
-  ]) as double) as square_sum
+  ) as square_sum
 from (
   select
     {{ columns | join(', ') }},
-    [
-      {%- for shift in range(wide) %}
-      sum(({{ passk._bits_of(mask) }} >> {{ shift }}) & cast({{ ones }} as hugeint)){{ ',' if not loop.last }}
-      {%- endfor %}
-    ] as all_counters
-  from {{ relation }}
-  group by {{ columns | join(', ') }}
+    sum((bits >> shift) & cast({{ ones }} as hugeint)) as counters
+  from (
+    select
+      {{ columns | join(', ') }},
+      {{ passk._bits_of(mask) }} as bits,
+      unnest(range({{ wide }})) as shift
+    from {{ relation }}
+  ) as shifted
+  group by {{ columns | join(', ') }}, shift
 ) as counted
+group by {{ columns | join(', ') }}
 {%- endmacro %}

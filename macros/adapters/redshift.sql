@@ -20,7 +20,7 @@ try_cast({{ expression }} as {{ type }})
 
 {% macro redshift___made_once(of_tasks) -%} {{ return(passk.default___made_once(of_tasks)) }} {%- endmacro %}
 
-{% macro redshift__create_sql_functions() -%} {{ return(passk.default__create_sql_functions()) }} {%- endmacro %}
+{% macro redshift__create_sql_functions(database) -%} {{ return(passk.default__create_sql_functions(database)) }} {%- endmacro %}
 
 {% macro redshift__type_mask() -%} {{ return(passk.default__type_mask()) }} {%- endmacro %}
 

@@ -4,22 +4,23 @@
     so other builds leave them as they are. -#}
 {% macro _after_states(sql) -%}
   {%- if execute and not passk._told(sql, 'nothing new') and not passk._told(sql, 'more rows') -%}
-    {{ passk.create_sql_functions() }}
+    {{ passk.create_sql_functions(this.database) }}
   {%- endif -%}
 {%- endmacro %}
 
 
-{% macro create_sql_functions() -%}
+{#- `database` is that of the models, by default that of the target: a transaction writes to one only. -#}
+{% macro create_sql_functions(database=none) -%}
   {%- if execute and var('passk_create_sql_functions', true) -%}
     {#- A project may put all of its models elsewhere, and then nobody has made the schema, nor wants it. -#}
-    {%- if adapter.check_schema_exists(target.database, target.schema) -%}
-      {{ return(adapter.dispatch('create_sql_functions', 'passk')()) }}
+    {%- if adapter.check_schema_exists(database or target.database, target.schema) -%}
+      {{ return(adapter.dispatch('create_sql_functions', 'passk')(database or target.database)) }}
     {%- endif -%}
     {%- do log('passk makes no SQL functions, because there is no schema ' ~ target.schema ~ '.', info=true) -%}
   {%- endif -%}
 {%- endmacro %}
 
-{% macro default__create_sql_functions() -%}
+{% macro default__create_sql_functions(database) -%}
 {%- endmacro %}
 
 {#- Name, arguments and body of each. -#}
@@ -36,16 +37,16 @@
   ]) }}
 {%- endmacro %}
 
-{% macro duckdb__create_sql_functions() -%}
+{% macro duckdb__create_sql_functions(database) -%}
   {%- for name, arguments, body in passk._sql_functions() %}
-  create or replace macro "{{ target.database }}"."{{ target.schema }}".{{ name }}({{ arguments | join(', ') }}) as (
+  create or replace macro "{{ database }}"."{{ target.schema }}".{{ name }}({{ arguments | join(', ') }}) as (
     {{ body }}
   );
   {%- endfor %}
 {%- endmacro %}
 
 {#- All arguments are doubles, which integers become by themselves. -#}
-{% macro postgres__create_sql_functions() -%}
+{% macro postgres__create_sql_functions(database) -%}
   {%- for name, arguments, body in passk._sql_functions() %}
   create or replace function "{{ target.schema }}".{{ name }}({{ arguments | join(' double precision, ') }} double precision)
   returns double precision language sql immutable parallel safe as $passk$

@@ -1,0 +1,164 @@
+"""A project that has this package: its own input and models, databases and time zones."""
+
+from __future__ import annotations
+
+import json
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Dbt, Project
+
+LOG = (
+    "select 'r' as run_id, 't' || t as task_id, i as attempt, i > t as passed "
+    "from range(1, 4) x(i), range(1, 6) y(t)"
+)
+
+
+@pytest.fixture
+def own(tmp_path: Path, dbt: Dbt, project: Project, request: pytest.FixtureRequest) -> Any:
+    """Make a project of these models, with the package, and its database."""
+
+    def made(models: dict[str, str], *, config: dict[str, Any] | None = None) -> Project:
+        folder = tmp_path / "own"
+        files: dict[str, str] = {
+            "dbt_project.yml": json.dumps(
+                {
+                    "name": "own", "version": "1.0.0", "config-version": 2, "profile": "own",
+                    "flags": {"require_generic_test_arguments_property": True},
+                    **(config or {}),
+                }
+            ),
+            "packages.yml": json.dumps({"packages": [{"local": str(request.config.rootpath)}]}),
+            **{f"models/{name}.sql": text for name, text in models.items()},
+        }  # fmt: skip
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        (folder / "dbt_packages").mkdir()
+        (folder / "dbt_packages" / "passk").symlink_to(request.config.rootpath)
+        return type(project)(tmp_path, type(dbt)(folder / "dbt", project_dir=folder, profile="own"))
+
+    return made
+
+
+def change_profile(project: Project, **more: Any) -> None:
+    """Have dbt open the database with these settings."""
+    profiles = project.dbt.folder / "profiles.yml"
+    profile = json.loads(profiles.read_text("utf-8"))
+    for output in profile["own"]["outputs"].values():
+        output.update(more)
+    profiles.write_text(json.dumps(profile), "utf-8")
+
+
+INPUT = {"passk_attempts_model": "trials", "passk_ks": [1, 2, 4]}
+
+
+def test_an_ephemeral_input_is_refused_in_words(own: Callable[..., Project]) -> None:
+    project = own({"trials": "{{ config(materialized='ephemeral') }}\n" + LOG})
+    said = project.refused(INPUT)
+    assert "the model trials of the var passk_attempts_model is ephemeral" in said
+    assert "Make it a view or a table." in said
+
+
+def test_an_input_that_is_not_built_is_named_where_dbt_only_compiles(
+    own: Callable[..., Project],
+) -> None:
+    project = own({"trials": LOG})
+    said = project.refused(INPUT, "compile")
+    assert "the model trials of the var passk_attempts_model is not built yet" in said
+    assert "build it first: dbt run --select trials." in said
+    project.run(INPUT, select=["trials"])
+    project.dbt.invoke(["compile"], folder=project.folder, variables=INPUT)
+
+
+def test_wrong_vars_are_listed_where_dbt_only_compiles(own: Callable[..., Project]) -> None:
+    project = own({"trials": LOG})
+    said = project.refused({**INPUT, "passk_ks": [0], "passk_confidence": 0.91}, "compile")
+    assert "passk_ks holds 0, but must hold integers of at least 1 only." in said
+    assert "passk_confidence is 0.91, but must be" in said
+
+
+MACROS = {
+    "trials": LOG,
+    "reading": (
+        "select {{ passk.normal_quantile() }} as z, {{ passk.student_quantile(10) }} as t,\n"
+        "  {{ passk.mean_lower(1, 0, 5) }} as lower, {{ passk.mean_upper(0, 0, 5) }} as upper,\n"
+        "  {{ passk.least_tasks(0.95) }} as tasks,\n"
+        "  {{ passk.diagnostic_verdict(0.01, 30) }} as verdict\n"
+        "from {{ ref('passk', 'passk_runs') }}"
+    ),
+}
+
+
+@pytest.mark.parametrize("confidence", [None, 0.8])
+def test_macros_take_the_vars_that_they_default_to(
+    confidence: float | None, own: Callable[..., Project]
+) -> None:
+    project = own(MACROS)
+    project.run(INPUT | ({} if confidence is None else {"passk_confidence": confidence}))
+    ((z, t, lower, upper, tasks, verdict),) = project.query("from reading")
+    level = confidence or 0.95
+    assert z == pytest.approx(NormalDist().inv_cdf((1 + level) / 2), rel=1e-12)
+    # Tables of Student's t with 10 degrees of freedom.
+    assert t == pytest.approx({0.95: 2.228, 0.8: 1.372}[level], abs=5e-4)
+    assert 0 < lower < 1
+    assert lower == pytest.approx(1 - upper)
+    assert tasks > 0
+    assert verdict in ("ok", "warning", "notice")
+
+
+def test_vars_of_the_package_alone_do_not_stop_models_that_call_its_macros(
+    own: Callable[..., Project],
+) -> None:
+    scoped = {"passk": {**INPUT, "passk_confidence": 0.9}}
+    project = own(MACROS, config={"vars": scoped})
+    project.run({})
+    ((z,),) = project.query("select z from reading")
+    assert z == pytest.approx(NormalDist().inv_cdf(0.975), rel=1e-12)
+    assert project.query("select n from passk_runs") == [(15,)]
+
+
+def test_the_tables_may_lie_in_an_attached_database(
+    own: Callable[..., Project], tmp_path: Path
+) -> None:
+    project = own({"trials": LOG}, config={"models": {"passk": {"+database": "other"}}})
+    change_profile(project, attach=[{"path": str(tmp_path / "other.duckdb")}])
+    project.run(INPUT)
+    with duckdb.connect(str(project.database)) as connection:
+        connection.execute(f"attach '{tmp_path / 'other.duckdb'}' as other (read_only)")
+        assert connection.sql("select n from other.passk_runs").fetchall() == [(15,)]
+        ((value,),) = connection.sql("select other.pass_hat_k(16, 14, 4)").fetchall()
+        # C(14, 4) / C(16, 4)
+        assert value == pytest.approx(1001 / 1820, rel=1e-12)
+
+
+def test_times_with_a_zone_are_those_of_utc(own: Callable[..., Project]) -> None:
+    """The clock of New York goes back at 6:00 UTC: what came later has an earlier time there."""
+    project = own({"trials": "select * from events"})
+    row = "('r', '{}', {}, true, '2026-11-01 {}+00'::timestamptz, '2026-11-01T{}Z')"
+    project.execute(
+        "create table events (run_id text, task_id text, attempt int, passed boolean, "
+        "loaded_at timestamptz, started_at text)",
+        f"insert into events values {row.format('t', 1, '05:30', '05:00')}",
+    )
+    variables = INPUT | {"passk_incremental_by_loaded_at": True}
+    change_profile(project, settings={"TimeZone": "America/New_York"})
+    project.run(variables)
+    project.execute(
+        f"insert into events values {row.format('t', 2, '06:15', '05:00')}, "
+        f"{row.format('u', 1, '06:15', '06:00')}"
+    )
+    project.run(variables)
+    assert project.query("select n from passk_runs") == [(3,)]
+    assert project.query(
+        "select distinct strftime(loaded_at, '%H:%M'), strftime(started_at, '%H:%M') "
+        "from passk_attempts where task_id = 'u'"
+    ) == [("06:15", "06:00")]
