@@ -73,6 +73,35 @@ def test_the_counts_that_jest_printed_follow_from_what_landed(
     assert found["passed"] == printed["numPassedTests"] + printed["numTodoTests"]
 
 
+def test_the_counts_that_playwright_printed_follow_from_what_landed(
+    harness_log: Callable[..., Any],
+) -> None:
+    loaded = harness_log(FIXTURES / "playwright/junit.xml")
+    said = {
+        (one["task_id"], one["attempt"]): {True: "passed", False: "failed", None: "excluded"}[
+            one["passed"]
+        ]
+        for one in EXPECTED["playwright/junit.xml"]["attempts"]
+    }
+    assert loaded.verdicts() == said
+    printed = EXPECTED["playwright/junit.xml"]["printed"]
+    found = Counter(row["outcome"] for row in loaded.attempts)
+    # What is flaky passed in the end.
+    assert found["passed"] == printed["expected"] + printed["flaky"]
+    assert found["excluded"] == printed["skipped"]
+    # Each of two repeats of two projects ran out of time, and so did its retry.
+    assert Counter(loaded.reasons().values())["timeout"] == 8
+    assert {row["model"] for row in loaded.attempts if "flaky" in row["task_id"]} == {"mock-1"}
+
+
+def test_a_test_of_two_projects_of_playwright_is_two_tasks(
+    harness_log: Callable[..., Any],
+) -> None:
+    counts = harness_log(FIXTURES / "playwright/junit.xml").counts()
+    assert counts["small::agent.spec.ts::agent \u203a add"] == (3, 1)
+    assert counts["large::agent.spec.ts::agent \u203a add"] == (2, 2)
+
+
 def test_pass_at_k_of_repeats_is_that_of_the_runners_own_verdicts(
     harness_log: Callable[..., Any],
 ) -> None:
@@ -227,6 +256,52 @@ def test_runs_in_folders_of_their_own_are_attempts_of_one_run(
     ]
 
 
+@pytest.mark.parametrize(
+    ("folders", "runs"),
+    [
+        (("gpt-5-run-1", "gpt-5-run-2", "claude-run-1"), {"gpt-5": 2, "claude": 1}),
+        (("run_1_of_2", "run_2_of_2"), {"x": 2}),
+        (("test-results-attempt-1", "test-results-attempt-2"), {"x": 2}),
+        (("run-1", "run-2", "agent.try3", "rerun-1"), {"x": 2, "agent": 1, "rerun-1": 1}),
+    ],
+)
+def test_folders_of_repeated_runs_are_told_apart_by_their_names(
+    folders: tuple[str, ...],
+    runs: dict[str, int],
+    report: Callable[..., Path],
+    tmp_path: Path,
+    harness_log: Callable[..., Any],
+) -> None:
+    for folder in folders:
+        report(case("a", classname=folder[:1]), f"x/{folder}/junit.xml")
+    loaded = harness_log(tmp_path)
+    assert Counter(row["run_id"] for row in loaded.attempts) == runs
+    # Each that is named stands for itself.
+    one = harness_log(tmp_path / "x" / folders[0])
+    assert [row["run_id"] for row in one.attempts] == [folders[0]]
+    assert [Path(file.path).parent.name for file in one.report.files] == [folders[0]]
+
+
+def test_one_of_the_folders_does_not_take_the_place_of_a_run(
+    report: Callable[..., Path], tmp_path: Path
+) -> None:
+    from passk_py.landing import load
+
+    folders = [tmp_path / "x" / f"gpt-5-run-{number}" for number in (1, 2, 3)]
+    for folder in folders:
+        report(case("a"), f"x/{folder.name}/junit.xml")
+    database = tmp_path / "passk.duckdb"
+    assert load(tmp_path, database=database).statuses == {"landed": 1}
+    (refused,) = load(folders[:2], database=database).files
+    assert refused.status == "failed"
+    assert refused.message == (
+        f"{tmp_path}/x/gpt-5-run-* landed before as one log with {folders[2]}/junit.xml, which was "
+        "not named."
+    )
+    assert load(folders, database=database).statuses == {"unchanged": 1}
+    assert load(tmp_path, database=database).statuses == {"unchanged": 1}
+
+
 def test_timestamps_come_before_names(
     report: Callable[..., Path], tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:
@@ -255,6 +330,17 @@ def test_the_folder_as_a_whole_lands_each_run_of_a_test_once(
     keys = {(row["run_id"], row["task_id"], row["attempt"]) for row in loaded.attempts}
     wanted = sum(len(one["attempts"]) for one in EXPECTED.values())
     assert len(keys) == len(loaded.attempts) == wanted
+
+
+def test_ids_of_several_numbers_are_no_repetitions(
+    report: Callable[..., Path], harness_log: Callable[..., Any]
+) -> None:
+    names = ["t[1-3]", "t[2-3]", "t[1-4]", "t[2-4]", "u[1-2]", "u[2-2]"]
+    file = report("".join(map(case, names)), suite='name="pytest"')
+    assert harness_log(file).counts() == {
+        **{f"c::{name}": (1, 1) for name in names[:4]},
+        "c::u": (2, 2),
+    }
 
 
 def test_an_id_that_ends_like_a_repetition_stays(harness_log: Callable[..., Any]) -> None:
@@ -338,6 +424,63 @@ def test_a_file_that_is_cut_off_lands_up_to_there(
     assert [(row["reason_code"], row["raw"]) for row in loaded.rejected] == [
         ("truncated", "größe 長い")
     ]
+
+
+def test_pytest_is_told_by_its_suite_where_that_has_a_name_of_its_own(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    """Before 8.4 the root had no name, and junit_suite_name may be anything."""
+    log = tmp_path / "log.xml"
+    log.write_text(
+        '<testsuites><testsuite name="helpdesk" errors="1" failures="1" skipped="0" tests="6" time="1" '
+        'timestamp="2026-11-01T10:00:00" hostname="h">'
+        '<testcase classname="t" name="down" time="0.1"><failure message="assert 0"/></testcase>'
+        '<testcase classname="t" name="down" time="0.1">'
+        '<error message="failed on teardown with &quot;RuntimeError&quot;"/></testcase>'
+        '<testcase classname="t" name="flaky" time="0.1"/><testcase classname="t" name="flaky" time="0.1"/>'
+        '<testcase classname="t" name="ok[1-2]" time="0.1"/><testcase classname="t" name="ok[2-2]" time="0.1"/>'
+        "</testsuite></testsuites>"
+    )
+    loaded = harness_log(log)
+    assert loaded.verdicts() == {
+        ("t::down", 1): "failed",
+        ("t::flaky", 1): "passed",
+        ("t::ok", 1): "passed",
+        ("t::ok", 2): "passed",
+    }
+
+
+def test_errors_that_are_timeouts_fail_whatever_their_type_is(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    log = tmp_path / "log.xml"
+    errors = {
+        "junit4": (
+            "test timed out after 100 milliseconds",
+            "org.junit.runners.model.TestTimedOutException",
+        ),
+        "playwright": ("Test timeout of 30000ms exceeded.", "Error"),
+        "plain": ("Exceeded timeout of 5000 ms", "Exception"),
+        "read": ("test timed out", "ReadTimeout"),
+        "lost": ("Request to a model exceeded timeout of 30 s", "openai.APIConnectionError"),
+        "sandbox": ("the test timed out: no container", "docker.errors.APIError"),
+        "other": ("boom", "KeyError"),
+    }
+    cases = "".join(
+        f'<testcase classname="c" name="{name}"><error message="{message}" type="{type_}"/></testcase>'
+        for name, (message, type_) in errors.items()
+    )
+    log.write_text(f'<testsuite name="s">{cases}</testsuite>')
+    loaded = harness_log(log)
+    assert {row["task_id"]: (row["outcome"], row["outcome_reason"]) for row in loaded.attempts} == {
+        "c::junit4": ("failed", "timeout"),
+        "c::playwright": ("failed", "timeout"),
+        "c::plain": ("failed", "timeout"),
+        "c::read": ("excluded", "ReadTimeout"),
+        "c::lost": ("excluded", "openai.APIConnectionError"),
+        "c::sandbox": ("excluded", "docker.errors.APIError"),
+        "c::other": ("excluded", "KeyError"),
+    }
 
 
 def test_tries_of_pytest_that_are_cut_off_are_still_one_attempt(
