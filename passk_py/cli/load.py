@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ _OTHER_COLUMNS: Final = 52
 _LONGEST_REASON: Final = 40
 _MOST_REASONS: Final = 6
 _SHOWN: Final = 20
-"""Files that are listed one by one; of more, only those that did not land whole."""
+"""Files that are listed one by one; of more, only those that did not land whole or are doubtful."""
 
 
 @click.command(
@@ -184,7 +185,11 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
     listed = report.files
     if len(listed) > _SHOWN:
         failed = [file for file in listed if file.status == "failed"]
-        others = [file for file in listed if file.status != "failed" and file.rows_rejected]
+        others = [
+            file
+            for file in listed
+            if file.status != "failed" and (file.rows_rejected or file.is_doubtful)
+        ]
         # What failed is told of every file.
         listed = (*failed, *others[: max(0, _SHOWN - len(failed))])
     if not session.as_json and any(file.status != "failed" for file in report.files):
@@ -234,14 +239,16 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
     session.say()
     if len(report.files) > 1:
         statuses = ", ".join(f"{count:,} {status}" for status, count in report.statuses.items())
-        left_out = [
-            f"{count:,} {what}"
-            for count, what in (
-                (sum(sum(file.excluded.values()) for file in report.files), "excluded"),
-                (sum(file.missing for file in report.files), "missing"),
-            )
-            if count
-        ]
+        excluded: Counter[str] = Counter()
+        for file in report.files:
+            excluded.update(file.excluded)
+        left_out = []
+        if excluded:
+            # Where not all files are listed, nothing else says why.
+            why = "" if len(listed) == len(report.files) else _reasons(dict(excluded.most_common()))
+            left_out.append(f"{excluded.total():,} excluded{why}")
+        if missing := sum(file.missing for file in report.files):
+            left_out.append(f"{missing:,} missing")
         told = f" Attempts: {', '.join(left_out)}." if left_out else ""
         session.say(f"{plural(len(report.files), 'file')}: {statuses}.{told}")
     for file in listed:
@@ -270,6 +277,9 @@ def _say_next(session: Session, report: LoadReport, database: Path) -> None:
     from passk_py.cli.next_steps import command_line, say_next
 
     steps = [("next", command_line("build", database=database))]
+    if any(file.excluded for file in report.files):
+        policy = command_line("formats", "--policy")
+        steps.append(("then, which reasons exclude an attempt", policy))
     if report.rows_rejected:
         rejected = command_line("show", "passk_rejected_attempts", database=database)
         steps.append(("then, why rows were rejected", rejected))

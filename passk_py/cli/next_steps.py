@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["command_line", "say_next"]
 
 
-def command_line(*words: str, database: Path) -> str:
-    """Write a command for a database.
+def command_line(*words: str, database: Path | None = None) -> str:
+    """Write a command, for a database if it is about one.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def command_line(*words: str, database: Path) -> str:
         Named if it is not the one that is taken anyway.
     """
     taken = Path(os.environ.get("PASSK_DATABASE") or DEFAULT_DATABASE)
-    named = [] if database == taken else ["--database", str(database)]
+    named = [] if database in (None, taken) else ["--database", str(database)]
     return shlex.join([_program(), *words, *named])
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from passk_py.formats.sample import Sample
 
-__all__ = ["CANONICAL_FIELDS", "CANONICAL_KEYS", "VERDICTS", "Canonical"]
+__all__ = ["CANONICAL_FIELDS", "CANONICAL_KEYS", "VERDICTS", "Canonical", "is_canonical"]
 
 VERDICTS: Final = ("outcome", "passed", "score")
 """The fields that may say how an attempt ended; the first that is given wins."""
@@ -35,6 +35,17 @@ CANONICAL_KEYS: Final = tuple(
 """The same, as the keys of JSON objects."""
 
 _FIRST_KEYS: Final = ("run_id", "task_id", "attempt")
+
+
+def is_canonical(fields: tuple[str, ...]) -> bool:
+    """Tell whether a row with these fields is an attempt as the contract calls them.
+
+    Examples
+    --------
+    >>> is_canonical(("run_id", "task_id", "passed"))
+    True
+    """
+    return "task_id" in fields and any(name in fields for name in ("attempt", *VERDICTS))
 
 
 class Canonical(Format):
@@ -64,9 +75,7 @@ class Canonical(Format):
         if not sample.complete:
             # The first row is longer than the sample, so the others may stand behind its end.
             return any(name in sample.fields for name in _FIRST_KEYS)
-        return "task_id" in sample.fields and any(
-            name in sample.fields for name in ("attempt", *VERDICTS)
-        )
+        return is_canonical(sample.fields)
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
         """Map each field to the column of the same name."""

@@ -40,6 +40,12 @@ SAMPLE_BYTES: Final = 1 << 20
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _PARQUET: Final = b"PAR1"
 _ZIP: Final = b"PK\x03\x04"
+# What a file is that holds rows or logs which passk does not read: where it says so, and how.
+_NOT_READ: Final = (
+    (0, b"ARROW1", "an Arrow file", "Write it as Parquet."),
+    (0, b"SQLite format 3\x00", "an SQLite database", "Write its rows as CSV."),
+    (257, b"ustar", "a tar archive", "Unpack it, and load what was in it."),
+)
 # More members than any harness writes; listing them takes memory.
 _MOST_MEMBERS: Final = 1_000_000
 # Longer ones are no names, but a text that happens to have no line's end.
@@ -91,8 +97,14 @@ class Sample:
         The files of a log that is a folder; else empty.
     companions
         Files beside it that say more of it.
+    part_of
+        The folder whose files are one log together, of which only this part was named; else None.
+    some_of
+        Whether the files of the log were named one by one, so that others of it may be missing.
     problem
         Why nothing can be read from the file.
+    foreign
+        Whether that is because it is something else, and not because it is damaged.
     description
         What the file seems to be, to be named in an error.
     """
@@ -112,7 +124,10 @@ class Sample:
     members: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     companions: tuple[Path, ...] = ()
+    part_of: Path | None = None
+    some_of: bool = False
     problem: Refusal | None = None
+    foreign: bool = False
     description: str = ""
 
     @property
@@ -186,6 +201,9 @@ def _unreadable(sample: Sample, what: str, hint: str) -> Sample:
 
 
 def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
+    for at, magic, what, hint in _NOT_READ:
+        if head.startswith(magic, at):
+            return replace(_unreadable(sample, what, hint), foreign=True)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return _unreadable(sample, "text in UTF-16", "Convert the file to UTF-8.")
     if head.startswith(BOM):
@@ -201,19 +219,20 @@ def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
         return _list(sample, body)
     lines = body.split(sample.newline)
     complete = whole or len(lines) > 1
+    # Many a writer ends the one line with a newline.
+    one_line = sample.newline not in (body.rstrip(_SPACE) if whole else body)
     if not whole and len(lines) > 1:
         del lines[-1]
     objects = [line for line in lines if line.startswith(b"{")]
     if (
-        len(objects) > 1
-        or (objects and (len(lines) == 1 or objects[0].rstrip(_SPACE).endswith(b"}")))
+        len(objects) > 1 or (objects and (one_line or objects[0].rstrip(_SPACE).endswith(b"}")))
     ) and (body.startswith(b"{") or _are_objects(objects)):
         return replace(
             sample,
             container="json_lines",
             fields=_keys_of_all(objects),
             complete=complete,
-            one_object=len(lines) == 1 and body.startswith(b"{"),
+            one_object=one_line and body.startswith(b"{"),
         )
     if body.startswith(b"{"):
         names = tuple(top_level_keys(body))

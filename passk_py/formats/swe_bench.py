@@ -115,6 +115,7 @@ class SweBench(JsonHarness):
         '"patch_successfully_applied": true, "resolved": true, "tests_status": {...}}}'
     )
     default_suite: ClassVar[str] = "swe-bench"
+    numbered_with_others: ClassVar[bool] = True
     reasons: ClassVar[Mapping[str, Outcome]] = {
         "error": "failed",
         "missing_module": "failed",

@@ -12,7 +12,10 @@ beside a ``results.json`` that has none. The messages are never read.
 - tau2-bench grades a simulation that ended early, by ``max_steps`` for one, with the reward 0: a
   failure, which keeps its ``termination_reason``. Without ``reward_info`` there is no verdict, and
   the reason decides: ``infrastructure_error`` is excluded, as tau2-bench's metrics do (its
-  leaderboard counts it as failed); ``context_window_exceeded`` fails, as most versions count it.
+  leaderboard counts it as failed), even with a reward, which grading the run once more gives it;
+  ``context_window_exceeded`` fails, as most versions count it.
+- Where the grading itself failed, the reward is 0, as tau2-bench counts it, and its error the
+  reason.
 - ``agent_cost`` is the cost; what the simulated user cost is not the agent's.
 - Times are local and without a zone, and are taken as they are. Tokens stand in the messages only,
   so they are null.
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tau2Bench"]
 
+_INFRASTRUCTURE: Final = "infrastructure_error"
 _ROW: Final = frozenset(("task_id", "trial", "termination_reason"))
 # The trial is written after the messages, which may be longer than a sample.
 _EARLY: Final = frozenset(("task_id", "start_time", "termination_reason"))
@@ -59,7 +63,7 @@ class Tau2Bench(JsonHarness):
 
     name: ClassVar[str] = "tau2-bench"
     title: ClassVar[str] = "tau2-bench's results.json, alone or with a folder of simulations"
-    reader_version: ClassVar[int] = 2
+    reader_version: ClassVar[int] = 3
     container: ClassVar[Container] = "json_object"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     recognised_by: ClassVar[str] = (
@@ -71,7 +75,10 @@ class Tau2Bench(JsonHarness):
         ("task_id", "task_id"),
         ("attempt", "trial + 1"),
         ("outcome", "reward_info.reward, termination_reason"),
-        ("outcome_reason", "termination_reason, unless the user or the agent ended it"),
+        (
+            "outcome_reason",
+            "termination_reason; where the user or the agent ended it, the error of the grading",
+        ),
         ("score", "reward_info.reward"),
         ("agent", "info.agent_info.implementation"),
         ("agent_version", "info.git_commit"),
@@ -84,7 +91,8 @@ class Tau2Bench(JsonHarness):
     verdict_rule: ClassVar[str] = "1 - 1e-6 <= reward_info.reward <= 1 + 1e-6"
     attempt_rule: ClassVar[str] = "trial + 1"
     error_rule: ClassVar[str] = (
-        "no reward_info: termination_reason decides; tau2-bench's leaderboard counts it as failed"
+        "no reward_info, or infrastructure_error: termination_reason decides; tau2-bench's "
+        "leaderboard counts it as failed"
     )
     documentation: ClassVar[str] = "https://github.com/sierra-research/tau2-bench"
     example: ClassVar[str] = (
@@ -100,7 +108,7 @@ class Tau2Bench(JsonHarness):
         "cost_usd": "agent_cost",
     }
     reasons: ClassVar[Mapping[str, Outcome]] = {
-        "infrastructure_error": "excluded",
+        _INFRASTRUCTURE: "excluded",
         "user_error": "excluded",
         "unexpected_error": "excluded",
         "context_window_exceeded": "failed",
@@ -123,7 +131,7 @@ class Tau2Bench(JsonHarness):
             ),
             ANY,
         ),
-        "reward_info": {"reward": ANY},
+        "reward_info": {"reward": ANY, "info": {"error": ANY}},
     }
     head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
         ("info",): {
@@ -189,13 +197,16 @@ class Tau2Bench(JsonHarness):
         del element, log
         trial = row.get("trial")
         reason = text(row.get("termination_reason"))
-        reward = at(row, "reward_info", "reward")
+        reward = at(row, "reward_info", "reward") if reason != _INFRASTRUCTURE else None
         value = number(reward)
+        if reason in _ENDS:
+            error = text(at(row, "reward_info", "info", "error"))
+            reason = error.partition("\n")[0] if error else None
         yield {
             "task_id": row.get("task_id"),
             "attempt": trial + 1 if isinstance(trial, int) else trial,
             "passed": None if value is None else 1 - 1e-6 <= value <= 1 + 1e-6,
-            "outcome_reason": None if reason in _ENDS else reason,
+            "outcome_reason": reason,
             "score": reward,
             "seed": row.get("seed"),
             "started_at": row.get("start_time"),

@@ -44,11 +44,13 @@ def load_yaml(path: Path, example: str) -> dict[str, Any]:
     """
     import yaml  # type: ignore[import-untyped]
 
+    from passk_py import strict_yaml
+
     hint = f"Write lines such as {example}; put what begins with * or [ into quotes."
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise PasskError(f"{path} is too large to be a file of a few lines.", hint=hint)
-        said = yaml.safe_load(path.read_text("utf-8"))
+        said = strict_yaml.load(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise PasskError(f"{path} can't be read as YAML: {first}", hint=hint) from error

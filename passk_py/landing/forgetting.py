@@ -118,3 +118,7 @@ def _recount(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         "delete from landing.files where rows_read = 0 and source_file in (from temp.passk_files)"
     )
+    connection.execute(
+        "delete from landing.parts where source_file in (from temp.passk_files) "
+        "and source_file not in (select source_file from landing.files)"
+    )

@@ -82,7 +82,9 @@ class Groups:
             # of runs must not take the place of the others that landed before.
             named = self._named[name, folder]
             path = next(iter(named)) if len(named) == 1 else folder
-            if path != first.path and folder not in path.parents:
+            # Of a log that is some of the folders of a folder, no folder is the whole.
+            homes = {sample.path.parent for sample in samples}
+            if path != first.path and folder not in path.parents and path not in homes:
                 path = folder
             alone = len(samples) == 1 and (path == first.path or path != folder)
             path = first.path if alone else path
@@ -93,6 +95,7 @@ class Groups:
                 if other.is_file() and not other.is_symlink() and other not in files
             )
             self.companions |= {str(other) for other in beside}
+            whole = any(one == folder or one in folder.parents for one in named)
             size = sum(sample.size for sample in samples)
             yield (
                 replace(
@@ -101,6 +104,8 @@ class Groups:
                     size=size + sum(other.stat().st_size for other in beside),
                     files=() if alone else files,
                     companions=beside,
+                    part_of=folder if path != folder else None,
+                    some_of=path == folder and not alone and not whole,
                 ),
                 reader,
             )

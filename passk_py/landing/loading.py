@@ -13,10 +13,12 @@ import duckdb
 
 from passk_py.errors import PasskError
 from passk_py.formats import FORMATS, Format, Refusal, format_named, listed, recognise
+from passk_py.formats.canonical import is_canonical
 from passk_py.formats.harness import Harness
 from passk_py.formats.mapped import mapped
 from passk_py.formats.sample import Sample, take_sample
 from passk_py.landing.database import open_database, writing_at_once
+from passk_py.landing.doubts import doubts
 from passk_py.landing.fingerprint import digest_of
 from passk_py.landing.groups import Groups
 from passk_py.landing.jobs import Connections, Jobs
@@ -284,7 +286,7 @@ class _Loader:
             part = _part_of_a_log(sample)
             what = part or _unknown(sample)
             # What is something else is no business of passk's; what is damaged may be a log.
-            if file.folder is not None and (part or not sample.problem):
+            if file.folder is not None and (part or not sample.problem or sample.foreign):
                 return SkippedFile(path, what.message)
             return _failed(path, f"{path} is {what.message}.", what.hint)
         if not reader.can_read(sample):
@@ -360,6 +362,14 @@ class _Loader:
                 before.rows_rejected,
                 self._reasons(path),
             )
+        if before is not None and sample.some_of and (other := self._not_named(sample)):
+            return _failed(
+                path,
+                f"{path} landed before as one log with {other}, which was not named.",
+                "Load the folder, or name all files that landed: some of them would take the place "
+                f"of all. Or take out what landed: passk forget --source-file {shlex.quote(path)}.",
+                format=reader.name,
+            )
         source = Source(sample, reader, self._options, self._progress)
         replaces = before is not None
         written = write(
@@ -372,6 +382,15 @@ class _Loader:
         )
         source.tell(sample.size, written.rows)
         return self._report(source, written, replaced=replaces)
+
+    def _not_named(self, sample: Sample) -> str | None:
+        """Find a file that landed as part of a log of which only some files are named now."""
+        found = self._connection.execute(
+            "select part from landing.parts where source_file = ? "
+            "and part not in (select unnest(?)) order by 1 limit 1",
+            [str(sample.path), [str(file) for file in sample.files]],
+        ).fetchone()
+        return found[0] if found else None
 
     def _report(self, source: Source, written: Written, *, replaced: bool) -> FileReport:
         path, name, read = str(source.sample.path), source.reader.name, written.rows
@@ -389,6 +408,7 @@ class _Loader:
                 ignored=ignored,
                 refused=True,
             )
+        doubt = self._doubt(source)
         return FileReport(
             path,
             "replaced" if replaced else "landed",
@@ -397,44 +417,16 @@ class _Loader:
             written.landed,
             written.rejected,
             written.reasons,
-            " ".join([*self._doubts(source), *_notes(written, ignored)]),
+            " ".join(filter(None, [doubt, *_notes(written, ignored)])),
             ignored=ignored,
             excluded=written.excluded,
             missing=written.missing,
+            is_doubtful=bool(doubt),
         )
 
-    def _doubts(self, source: Source) -> list[str]:
-        """Say what another file of the database makes doubtful of this one."""
-        path = source.sample.path
-        twin = self._connection.execute(
-            "select twin.source_file from landing.files as file join landing.files as twin "
-            "on file.sha256 = twin.sha256 and file.source_file <> twin.source_file "
-            "where file.source_file = ? order by 1",
-            [str(path)],
-        ).fetchone()
-        if twin:
-            said = (
-                f"The same bytes landed before as {twin[0]}. Each attempt counts once while both "
-                "agree; if the file was moved, take the old name out: passk forget --source-file "
-                f"{shlex.quote(twin[0])}."
-            )
-            return [said]
-        run = source.reader.default_run_id(path)
-        if run is None or self._options.run_id is not None:
-            return []
-        other = self._connection.execute(
-            f"select source_file from ({self._storage.runs_of_files}) "
-            "where run_id = ? and source_file <> ? order by 1 limit 1",
-            [run, str(path)],
-        ).fetchone()
-        if not other:
-            return []
-        said = (
-            f"Its run is called {run} after the file's name, and so is a run in {other[0]}. If "
-            "they are two runs, name each with --run-id: attempts that contradict each other are "
-            "refused."
-        )
-        return [said]
+    def _doubt(self, source: Source) -> str:
+        run_id = self._options.run_id
+        return doubts(self._connection, source.sample, source.reader, self._storage, run_id=run_id)
 
     def _reasons(self, path: str) -> dict[str, int]:
         found = self._connection.execute(
@@ -471,17 +463,37 @@ def _unknown(sample: Sample) -> Refusal:
     if sample.problem:
         return sample.problem
     what = sample.description
+    attempt = sample.container == "json_object" and is_canonical(sample.fields)
+    first_line = sample.start.split(sample.newline, 1)[0].strip()
+    # An object that goes on in the next line.
+    opened = first_line.startswith(b"{") and first_line.endswith((b"{", b"[", b","))
+    if attempt or (sample.container == "json_lines" and opened):
+        return Refusal(
+            f"{'an attempt' if attempt else 'JSON objects'} on several lines",
+            "Write each attempt on a line of its own, as `jq -c .` does.",
+        )
+    if sample.container == "zip":
+        return Refusal(what, "Unpack it, and load what was in it, if that is a log.")
+    hint = (
+        "`passk formats` lists what passk reads; a canonical log has run_id, task_id, attempt and "
+        "outcome, passed or score."
+    )
     if sample.container in ("json_lines", "json_list", "csv", "parquet") and sample.fields:
         what = f"a log of no format that passk knows; its fields are {listed(sample.fields)}"
+        if is_canonical(tuple(name.lower() for name in sample.fields)):
+            hint = "The names of a canonical log are in lower case: rename its fields."
+        else:
+            hint += " Any other is read by --map, which says where each of them is found."
+            # It may be one attempt, or all of them in a list.
+            if sample.one_object and b"[" in sample.start:
+                hint = hint.removesuffix(".") + ", with rows=$.KEY for where its rows are."
+    elif sample.container == "json_object":
+        hint += " Any other is read by --map, with rows=$.KEY for where its rows are."
     elif sample.container == "json_list":
         what = "an empty JSON list" if sample.complete else "a JSON list that can't be read"
     elif sample.container and not what:
         what = "a log without fields"
-    return Refusal(
-        what or "of no format that passk knows",
-        "`passk formats` lists what passk reads; a canonical log has run_id, task_id, attempt and "
-        "outcome, passed or score.",
-    )
+    return Refusal(what or "of no format that passk knows", hint)
 
 
 def _first_line(error: Exception) -> str:

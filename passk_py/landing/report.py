@@ -61,6 +61,9 @@ class FileReport:
         How many attempts of a harness are excluded for which reason. Told when they land.
     missing
         How many attempts the harness was to make that the log does not hold. Told then too.
+    is_doubtful
+        Whether the message says that its attempts may be in the database twice, or be numbered
+        like those of another log.
     """
 
     path: str
@@ -76,6 +79,7 @@ class FileReport:
     refused: bool = False
     excluded: dict[str, int] = field(default_factory=dict)
     missing: int = 0
+    is_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,10 @@ TABLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("rows_rejected", _BIGINT),
         ("loaded_at", _TIMESTAMP),
     ),
+    "parts": (
+        ("source_file", _VARCHAR),
+        ("part", _VARCHAR),
+    ),
     "removed_tasks": (
         ("run_id", _VARCHAR),
         ("suite", _VARCHAR),
@@ -74,6 +78,7 @@ _REQUIRED: Final = {
     "attempts": (*KEY, "outcome", "source_file", "loaded_at"),
     "rejected": ("reason_code", "reason", "source_file", "loaded_at"),
     "files": ("source_file", "source_format", "rows_read", "loaded_at"),
+    "parts": ("source_file", "part"),
     "removed_tasks": ("run_id", "suite", "task_id", "removed_at"),
     "expected_attempts": (
         "run_id",

@@ -244,7 +244,7 @@ class _File:
             f"from {self._storage.attempts_of(self._connection, part)}"
         )
         self._storage.delete(self._connection, part)
-        for table in ("rejected", "files", "expected_attempts"):
+        for table in ("rejected", "files", "parts", "expected_attempts"):
             self._connection.execute(
                 f"delete from landing.{table} where source_file = ?", [self._path]
             )
@@ -314,6 +314,11 @@ class _File:
                 at,
             ],
         )
+        if self._source.sample.files:
+            self._connection.execute(
+                "insert into landing.parts select ?, unnest(?)",
+                [self._path, [str(part) for part in self._source.sample.files]],
+            )
         return written
 
 

@@ -2,6 +2,7 @@
 
 {%- set kind = passk._attempts_kind() %}
 {%- set relation = passk._attempts_relation() %}
+{%- do passk._check_input(relation) %}
 
 {%- if kind in ['landing', 'demo'] %}
 {#- `passk load` has checked every row; the demo's log is the loader's own. Nothing is checked twice. #}

@@ -154,6 +154,23 @@ def test_many_files_are_summed_up(passk: Passk) -> None:
     assert "29.jsonl" not in said.out
 
 
+def test_of_many_files_the_doubtful_are_listed_and_why_attempts_are_excluded(passk: Passk) -> None:
+    case = '<testsuite name="s"><testcase classname="c" name="{}">{}</testcase></testsuite>'
+    for number in range(25):
+        folder = Path(f"logs/suite-{number}")
+        folder.mkdir(parents=True)
+        inside = '<error type="api.RateLimit"/>' if number % 5 else "<skipped/>"
+        (folder / "junit.xml").write_text(case.format(number, inside if number % 2 else ""))
+    assert passk("load", "logs/suite-7/junit.xml", "--run-id", "alone").code == 0
+    said = passk("load", "logs")
+    listed = [line for line in said.out.splitlines() if line.startswith("logs/")]
+    # In the table, and for what of it is excluded.
+    assert [line.split()[0] for line in listed] == ["logs/suite-7", "logs/suite-7:"]
+    assert "logs/suite-7/junit.xml, which is a part of it, landed before by itself:" in said.err
+    assert "Attempts: 12 excluded (10 api.RateLimit, 2 skipped)." in said.out
+    assert "then, which reasons exclude an attempt  passk formats --policy" in said.out
+
+
 def test_unknown_format_names_those_there_are(passk: Passk) -> None:
     said = passk("load", write("a.jsonl", GOOD), "--format", "xml")
     assert said.code == 2

@@ -74,7 +74,8 @@ def test_what_was_graded_keeps_its_verdict_and_its_reason(harness_log: Callable[
         else:
             assert loaded.verdicts()[key] == "excluded"
         ended = told["termination_reason"] in ("user_stop", "agent_stop")
-        assert loaded.reasons()[key] == (None if ended else told["termination_reason"])
+        crashed = ((told["reward_info"] or {}).get("info") or {}).get("error")
+        assert loaded.reasons()[key] == (crashed if ended else told["termination_reason"])
 
 
 def test_without_a_grade_the_reason_decides(harness_log: Callable[..., Any]) -> None:
@@ -89,6 +90,33 @@ def test_without_a_grade_the_reason_decides(harness_log: Callable[..., Any]) -> 
         "infrastructure_error": "excluded",
         "context_window_exceeded": "failed",
     }
+
+
+def test_a_grade_of_an_infrastructure_error_is_none(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    """Grading a run once more gives a reward of 0 to whatever did not end by user or agent."""
+    crashed = {"error": "KeyError: 'x'\nat line 1", "note": "graded as reward=0.0"}
+    simulations = [
+        {"task_id": "0", "trial": trial, "termination_reason": reason, "reward_info": graded}
+        for trial, (reason, graded) in enumerate(
+            [
+                ("user_stop", {"reward": 1.0}),
+                ("infrastructure_error", {"reward": 0.0, "info": {"note": "terminated"}}),
+                ("user_stop", {"reward": 0.0, "info": crashed}),
+                ("max_steps", {"reward": 0.0, "info": None}),
+            ]
+        )
+    ]
+    log = tmp_path / "results.json"
+    log.write_text(json.dumps({"info": {}, "tasks": [], "simulations": simulations}))
+    loaded = harness_log(log)
+    assert [(row["outcome"], row["outcome_reason"], row["score"]) for row in loaded.attempts] == [
+        ("passed", None, 1.0),
+        ("excluded", "infrastructure_error", None),
+        ("failed", "KeyError: 'x'", 0.0),
+        ("failed", "max_steps", 0.0),
+    ]
 
 
 def test_missing_trials_are_expected(harness_log: Callable[..., Any]) -> None:

@@ -97,6 +97,7 @@ def test_tables_are_made_once(landing: Landing) -> None:
         ("attempts",),
         ("expected_attempts",),
         ("files",),
+        ("parts",),
         ("rejected",),
         ("removed_tasks",),
     ]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
+import sqlite3
+import tarfile
+import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +25,8 @@ READS = (
     "`passk formats` lists what passk reads; a canonical log has run_id, task_id, attempt "
     "and outcome, passed or score."
 )
+OR_MAP = f"{READS} Any other is read by --map, which says where each of them is found."
+ON_ONE_LINE = "Write each attempt on a line of its own, as `jq -c .` does."
 AGAIN = "Write or copy the file again."
 ENDED = "Check whether the run that wrote it ended."
 NUMBER = (
@@ -27,8 +34,42 @@ NUMBER = (
     "attempt."
 )
 
+
+def packed(kind: str) -> bytes:
+    """Give an archive or a database with one small log in it."""
+    row = b'{"task_id": "t", "attempt": 1, "passed": true}\n'
+    data = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(data, "w") as archive:
+            archive.writestr("log.jsonl", row)
+    elif kind == "sqlite":
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.execute("create table log (task_id)")
+            return database.serialize()
+    elif kind == "arrow":
+        pl.DataFrame({"task_id": ["t"]}).write_ipc(data)
+    else:
+        with tarfile.open(fileobj=data, mode="w") as tar:
+            member = tarfile.TarInfo("log.jsonl")
+            member.size = len(row)
+            tar.addfile(member, io.BytesIO(row))
+    return data.getvalue()
+
+
+UNPACK = "Unpack it, and load what was in it."
+
 # name, content, what the message says after the path, the hint
 FILES = [
+    ("log.tar", packed("tar"), "is a tar archive.", UNPACK),
+    ("log.tar.gz", gzip.compress(packed("tar")), "is a tar archive.", UNPACK),
+    (
+        "log.zip",
+        packed("zip"),
+        "is a zip with the members log.jsonl.",
+        "Unpack it, and load what was in it, if that is a log.",
+    ),
+    ("log.arrow", packed("arrow"), "is an Arrow file.", "Write it as Parquet."),
+    ("log.db", packed("sqlite"), "is an SQLite database.", "Write its rows as CSV."),
     ("empty.jsonl", b"", "is empty.", ENDED),
     ("blank.csv", b" \n\n", "is empty.", ENDED),
     ("header.csv", b"run_id,task_id,attempt,passed\n", "holds no rows.", ENDED),
@@ -38,20 +79,56 @@ FILES = [
         "object.json",
         b'{\n  "a": 1,\n  "b": {}\n}\n',
         "is one JSON object with the keys a, b.",
-        READS,
+        f"{READS} Any other is read by --map, with rows=$.KEY for where its rows are.",
+    ),
+    (
+        "indented.json",
+        b'{\n  "task_id": "t",\n  "attempt": 1,\n  "passed": true\n}\n',
+        "is an attempt on several lines.",
+        ON_ONE_LINE,
+    ),
+    (
+        "indented.jsonl",
+        b'{\n  "task_id": "t"\n}\n{\n  "task_id": "t"\n}\n',
+        "is JSON objects on several lines.",
+        ON_ONE_LINE,
+    ),
+    (
+        "indented_otherwise.jsonl",
+        b'{ "task_id": "t",\n  "a": 1 }\n{ "task_id": "t",\n  "a": 2 }\n',
+        "is JSON objects on several lines.",
+        ON_ONE_LINE,
+    ),
+    (
+        "object_on_one_line.json",
+        b'{"results": [{"case": "a"}]}\n',
+        "is a log of no format that passk knows; its fields are results.",
+        f"{OR_MAP.removesuffix('.')}, with rows=$.KEY for where its rows are.",
+    ),
+    (
+        "blanks.jsonl",
+        b'{ "id": 1 }\n',
+        "is a log of no format that passk knows; its fields are id.",
+        OR_MAP,
+    ),
+    (
+        "upper.csv",
+        b"RUN_ID,TASK_ID,ATTEMPT,PASSED\nr,t,1,true\n",
+        "is a log of no format that passk knows; its fields are RUN_ID, TASK_ID, ATTEMPT, PASSED.",
+        "The names of a canonical log are in lower case: rename its fields.",
     ),
     ("noise.jsonl", bytes(range(256)) * 8, "is binary data.", READS),
     (
         "text.csv",
         b"Dear log,\n",
         "is a log of no format that passk knows; its fields are Dear log, .",
-        READS,
+        OR_MAP,
     ),
     (
         "other.jsonl",
         b'{"id": 1, "ok": true}\n',
         "is a log of no format that passk knows; its fields are id, ok.",
-        READS,
+        OR_MAP,
     ),
     (
         "utf16.csv",
@@ -230,3 +307,15 @@ def test_names_that_are_not_utf8(landing: Landing, row: dict[str, Any]) -> None:
     report = landing.load_one(odd)
     assert report.message == f"{landing.folder}/\\xff.jsonl has a name that is not UTF-8."
     assert report.hint == "Rename the file."
+
+
+def test_what_is_something_else_is_left_alone_in_a_folder(
+    landing: Landing, row: dict[str, Any]
+) -> None:
+    landing.lines(row, name="log.jsonl")
+    archive = landing.write("all.json.gz", gzip.compress(packed("tar")))
+    report = landing.load(landing.folder)
+    assert [(file.path, file.reason) for file in report.skipped] == [
+        (str(archive), "a tar archive")
+    ]
+    assert (report.exit_code, report.rows_landed) == (0, 1)
