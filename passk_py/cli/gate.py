@@ -125,10 +125,8 @@ def command(
             read = _read(one, rules, names, settings)
             rows = judge_tables(tables, settings, read).to_dicts()
             source = "passk_attempts"
-    session.result(
-        {"database": str(database), "source": source, "exit_code": _exit_code(rows), "gates": rows}
-    )
-    _say(session, rows, alone=one is not None)
+    # Before anything is said: the reader of a pipe may close it, and a gate must not pass by that.
+    session.code = _exit_code(rows)
     text = reports.markdown(rows)
     if junit is not None:
         write_report(junit, reports.junit(rows))
@@ -136,7 +134,11 @@ def command(
         write_report(markdown, text)
     if step_summary:
         reports.append_step_summary(text)
-    return _exit_code(rows)
+    session.result(
+        {"database": str(database), "source": source, "exit_code": session.code, "gates": rows}
+    )
+    _say(session, rows, alone=one is not None)
+    return session.code
 
 
 def _exit_code(rows: Sequence[Row]) -> int:

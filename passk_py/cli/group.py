@@ -92,7 +92,7 @@ class PasskGroup(click.Group):
             # Whoever read the output has seen enough; click turns that into an exit with 1, which
             # means something else here. Python would complain at its end without the redirection.
             os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-            sys.exit(0)
+            sys.exit(session.code)
         except Exception as error:  # noqa: BLE001 - the end of every error
             _fail(session, error)
         sys.exit(code if isinstance(code, int) else 0)

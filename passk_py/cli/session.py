@@ -33,10 +33,13 @@ class Session:
         Whether stdout takes one JSON object and nothing else.
     debug
         Whether errors show where they come from.
+    code
+        The exit code, once it is known: it holds even if nobody reads the result to its end.
     """
 
     as_json: bool = False
     debug: bool = False
+    code: int = 0
 
     @property
     def on_terminal(self) -> bool:

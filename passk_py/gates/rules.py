@@ -433,9 +433,11 @@ def read_rules(path: Path) -> list[Mapping[str, Any]]:
     """
     import yaml  # type: ignore[import-untyped]
 
+    from passk_py import strict_yaml
+
     hint = "Write a list of rules, as in docs/gates.md."
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = strict_yaml.load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PasskError(f"{path} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -151,13 +151,15 @@ class _Suite:
     @cached_property
     def overlay(self) -> str | None:
         """Both curves of all runs in one plot, where they can be told apart."""
-        if not 1 < len(self.runs) <= RUNS:
+        if not 1 < len(self.runs) <= RUNS or not self.ks:
             return None
         label = "pass@k, dashed, and pass^k, solid, over k for " + _listed(self.runs)
         return inline(charts.overlay(self.runs, self.ks, self.k), label)
 
     def curves(self) -> Iterable[tuple[Row, str, str | None]]:
-        """Each run with its curves and, below, its delta_k."""
+        """Each run with its curves and, below, its delta_k; none where no k has a figure."""
+        if not self.ks:
+            return
         highest = self.highest_delta
         for run in self.runs:
             label = (

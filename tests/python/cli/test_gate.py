@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +15,12 @@ from passk_py.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Demo, Said
 
     Passk = Callable[..., Said]
 
+ROOT = Path(__file__).resolve().parents[3]
 RELIABLE = ("--metric", "pass_hat_k", "--k", 4)
 
 
@@ -231,3 +234,30 @@ def test_no_control_character_breaks_a_row(sign: str) -> None:
     }  # fmt: skip
     line = reports.markdown([row]).split("\n")[-2]
     assert line == f"| a{' ' * len(sign)}b | r · s | r | ✅ pass | why |"
+
+
+def test_a_gate_does_not_pass_because_nobody_reads_its_output(demo: Demo, tmp_path: Path) -> None:
+    report = tmp_path / "gates.xml"
+    command = (
+        f"{sys.executable} -m passk_py gate --run all --metric pass_hat_k --k 1 --min 0.99 "
+        f"--junit {report} --database {demo.database}"
+    )
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} | true"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "<testsuite" in report.read_text("utf-8")
+
+
+def test_a_name_that_stands_twice_in_a_rule_is_refused(
+    passk: Passk, demo: Demo, tmp_path: Path
+) -> None:
+    rules = tmp_path / "gates.yml"
+    rules.write_text("- name: high\n  metric: pass_hat_k\n  k: 1\n  min: 0.9\n  min: 0.1\n")
+    said = passk("gate", "--rules", str(rules), "--database", str(demo.database))
+    assert said.code == 2
+    assert f"{rules}, line 5, column 3: this is no YAML, min stands there twice." in said.err

@@ -251,6 +251,16 @@ def test_described_defaults_are_the_defaults(
     assert described == project_vars
 
 
+def test_macros_that_other_projects_call_know_the_defaults(
+    project_vars: dict[str, Any], project: Project
+) -> None:
+    known = project.render("{{ passk._default_settings() | tojson }}")
+    assert json.loads(known) == project_vars
+    assert list(json.loads(project.render("{{ passk._setting_names() | tojson }}"))) == list(
+        project_vars
+    )
+
+
 def test_every_var_is_checked_when_a_run_starts(project_vars: dict[str, Any]) -> None:
     # Rules are a language of their own, checked beside the rest of it.
     places = ("config/check_vars.sql", "gates/check_gates.sql")

@@ -606,3 +606,26 @@ def test_the_article_s_figures_come_out_of_a_log(make_project: Callable[[], Proj
 def _values(chart: dict[str, Any]) -> list[dict[str, Any]]:
     shared = chart.get("data", {}).get("values")
     return shared or [row for layer in chart["layer"] for row in layer["data"]["values"]]
+
+
+def test_suites_without_a_figure_at_any_k(
+    make_project: Callable[[], Project], attempts: Callable[..., list[Any]]
+) -> None:
+    """A task of which every attempt is excluded leaves a suite without a mean over its tasks."""
+    made = make_project()
+    rows = [
+        attempts(run, task, letters, suite=suite)
+        for run in ("one", "two")
+        for suite, task, letters in (
+            ("skipped", "a", "PPF"),
+            ("skipped", "b", "XXX"),
+            ("lost", "a", "XX"),
+        )
+    ]
+    made.land([row for task in rows for row in task])
+    made.run({"passk_ks": [1, 2, 4]})
+    made_report = pk.report(made.database)
+    page = made_report.html()
+    assert made_report.markdown()
+    assert page.count("There is no figure at any k: the numbers say why.") == 2
+    assert "NaN" not in page

@@ -1,0 +1,56 @@
+"""YAML in which each name stands once: of two values, YAML would take the last without a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml  # type: ignore[import-untyped]
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+__all__ = ["load"]
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Refuses a name that stands twice in one table."""
+
+    def construct_mapping(
+        self,
+        node: yaml.MappingNode,
+        deep: bool = False,  # noqa: FBT002 - yaml's signature
+    ) -> dict[Hashable, Any]:
+        """Read a table."""
+        met: set[tuple[str, str]] = set()
+        for name, _ in node.value:
+            # What is merged in with << may be said again: that is what it is for.
+            if not isinstance(name, yaml.ScalarNode) or name.tag.endswith(":merge"):
+                continue
+            if (name.tag, name.value) in met:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{name.value} stands there twice", name.start_mark
+                )
+            met.add((name.tag, name.value))
+        made: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
+        return made
+
+
+def load(text: str) -> Any:  # noqa: ANN401 - YAML
+    """Load a document.
+
+    Parameters
+    ----------
+    text
+        The document.
+
+    Raises
+    ------
+    yaml.YAMLError
+        If it is none, or a name stands twice in one of its tables.
+
+    Examples
+    --------
+    >>> load("{min: 0.9, k: 4}")
+    {'min': 0.9, 'k': 4}
+    """
+    return yaml.load(text, Loader=_Loader)  # noqa: S506 - the loader is a safe one
