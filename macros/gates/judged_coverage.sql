@@ -18,6 +18,12 @@ shares as (
       {%- endfor %}
     end as whole,
     case gates.metric
+      {%- for metric, share in passk._gate_shares().items() if share.unsure is defined %}
+      when '{{ metric }}' then runs.{{ share.unsure }}
+      {%- endfor %}
+      else 0
+    end as unsure,
+    case gates.metric
       {%- for metric, share in passk._gate_shares().items() %}
       when '{{ metric }}' then '{{ share.said }}'
       {%- endfor %}
@@ -26,6 +32,19 @@ shares as (
   inner join {{ ref('passk_runs') }} as runs
     on gates.run_id = runs.run_id and gates.suite = runs.suite
   where gates.kind = 'coverage' and gates.has_run
+),
+
+told_coverage as (
+  select
+    *,
+    case
+      when coalesce(whole, 0) = 0 then 'inconclusive'
+      {#- Not part / whole: a share at its limit must not fall over it by rounding. #}
+      when part > threshold * whole * (1 + 1e-12) then 'fail'
+      when part + unsure <= threshold * (whole + unsure) * (1 + 1e-12) then 'pass'
+      else 'inconclusive'
+    end as result
+  from shares
 ),
 
 judged_coverage as (
@@ -38,20 +57,21 @@ judged_coverage as (
     cast(part as {{ double }}) / nullif(whole, 0) as estimate,
     cast(null as {{ double }}) as estimate_lower,
     cast(null as {{ double }}) as estimate_upper,
-    case
-      when coalesce(whole, 0) = 0 then 'inconclusive'
-      {#- Not part / whole: a share at its limit must not fall over it by rounding. #}
-      when part <= threshold * whole * (1 + 1e-12) then 'pass'
-      else 'fail'
-    end as result,
+    result,
     case
       when coalesce(whole, 0) = 0 then 'The log does not say how many attempts were to be made.'
       else {{ passk._whole('part') }} || ' of ' || {{ passk._whole('whole') }} || ' ' || said || ', and '
-        || {{ passk._whole('cast(floor(threshold * whole * (1 + 1e-12)) as ' ~ bigint ~ ')') }} || ' may be.'
+        || {{ passk._whole('cast(floor(threshold * whole * (1 + 1e-12)) as ' ~ bigint ~ ')') }} || ' may be'
+        || case
+          when result <> 'inconclusive' then '.'
+          when unsure = 1 then ', but 1 rejected row does not say whose it is.'
+          else ', but ' || {{ passk._whole('unsure') }} || ' rejected rows do not say whose they are.'
+        end
     end as reason,
     case
       when coalesce(whole, 0) = 0 then 'A log that says how many attempts were to be made.'
+      when result = 'inconclusive' then 'The reasons in passk_rejected_attempts, mended.'
     end as to_settle
-  from shares
+  from told_coverage
 )
 {%- endmacro %}

@@ -65,7 +65,7 @@
 {%- endmacro %}
 
 
-{#- What a share of attempts is a share of, in words, by metric. -#}
+{#- What a share of attempts is a share of, in words, by metric; `unsure` is what may belong to it or not. -#}
 {% macro _gate_shares() -%}
   {{ return({
     'excluded_attempts': {'count': 'excluded', 'whole': 'attempts', 'said': 'attempts are excluded', 'of': 'the attempts'},
@@ -74,7 +74,8 @@
       'of': 'the expected attempts'
     },
     'rejected_attempts': {
-      'count': 'rejected', 'whole': 'rejected + attempts', 'said': 'rows are rejected', 'of': 'the rows that were read'
+      'count': 'rejected', 'unsure': 'rejected_unnamed', 'whole': 'rejected + attempts', 'said': 'rows are rejected',
+      'of': 'the rows that were read'
     }
   }) }}
 {%- endmacro %}

@@ -4,15 +4,67 @@ with counts as (
   where slice_name = 'all'
 ),
 
-{# Only the rows that say which run they belong to. The others stay visible in passk_rejected_attempts. #}
-refused as (
+refused_rows as (
   select
     run_id,
     coalesce(suite, 'default') as suite,
-    cast(count(*) as {{ dbt.type_bigint() }}) as rejected
+    coalesce(source_file, '') as source_file,
+    count(*) as refused
   from {{ ref('passk_rejected_attempts') }}
+  group by run_id, coalesce(suite, 'default'), coalesce(source_file, '')
+),
+
+refused as (
+  select
+    run_id,
+    suite,
+    cast(sum(refused) as {{ dbt.type_bigint() }}) as rejected
+  from refused_rows
   where run_id is not null
-  group by run_id, coalesce(suite, 'default')
+  group by run_id, suite
+),
+
+{# A row that does not say whose it is may belong to any run of its file; where no file is known, to any run. #}
+unnamed as (
+  select
+    source_file,
+    sum(refused) as refused
+  from refused_rows
+  where run_id is null
+  group by source_file
+),
+
+{# Reads nothing of the log where every rejected row names its run. #}
+runs_of_files as (
+  select distinct
+    every.run_id,
+    every.suite,
+    every.source_file
+  from (
+    select
+      run_id,
+      suite,
+      coalesce(source_file, '') as source_file
+    from {{ ref('stg_passk__attempts') }}
+    where coalesce(source_file, '') in (select unnamed.source_file from unnamed)
+    union all
+    select
+      run_id,
+      suite,
+      source_file
+    from refused_rows
+  ) as every
+),
+
+refused_unnamed as (
+  select
+    runs_of_files.run_id,
+    runs_of_files.suite,
+    cast(sum(unnamed.refused) as {{ dbt.type_bigint() }}) as rejected_unnamed
+  from runs_of_files
+  inner join unnamed
+    on runs_of_files.source_file = unnamed.source_file
+  group by runs_of_files.run_id, runs_of_files.suite
 ),
 
 {# What the harness was to make, of which a task may have none. #}
@@ -70,6 +122,7 @@ joined as (
     runs.other_model,
     expectations.expected_attempts,
     coalesce(refused.rejected, 0) as rejected,
+    coalesce(refused_unnamed.rejected_unnamed, 0) as rejected_unnamed,
     case when expectations.expected_attempts is not null then coalesce(missing.missing_attempts, 0) end as missing_attempts,
     coalesce(missing.untried_tasks, 0) as untried_tasks
   from totals
@@ -77,6 +130,8 @@ joined as (
     on totals.run_id = runs.run_id and totals.suite = runs.suite
   left join refused
     on totals.run_id = refused.run_id and totals.suite = refused.suite
+  left join refused_unnamed
+    on totals.run_id = refused_unnamed.run_id and totals.suite = refused_unnamed.suite
   left join expectations
     on totals.run_id = expectations.run_id and totals.suite = expectations.suite
   left join missing
@@ -94,13 +149,13 @@ warned as (
       else ''
     end
     || case
-      when uncounted_tasks > 0
-        then cast(uncounted_tasks as {{ dbt.type_string() }}) || ' tasks have no counted attempt. '
+      when uncounted_tasks = 1 then '1 task has no counted attempt. '
+      when uncounted_tasks > 1 then {{ passk._whole('uncounted_tasks') }} || ' tasks have no counted attempt. '
       else ''
     end
     || case
-      when refused_tasks > 0
-        then cast(refused_tasks as {{ dbt.type_string() }}) || ' tasks are left out: all their attempts conflict. '
+      when refused_tasks = 1 then '1 task is left out: all its attempts conflict. '
+      when refused_tasks > 1 then {{ passk._whole('refused_tasks') }} || ' tasks are left out: all their attempts conflict. '
       else ''
     end
     || case
@@ -110,12 +165,18 @@ warned as (
       else ''
     end
     || case
-      when untried_tasks > 0
-        then cast(untried_tasks as {{ dbt.type_string() }}) || ' tasks that were to be tried have no attempt. '
+      when untried_tasks = 1 then '1 task that was to be tried has no attempt. '
+      when untried_tasks > 1 then {{ passk._whole('untried_tasks') }} || ' tasks that were to be tried have no attempt. '
       else ''
     end
     || case
-      when rejected > 0 then cast(rejected as {{ dbt.type_string() }}) || ' rows were rejected. '
+      when rejected = 1 then '1 row was rejected. '
+      when rejected > 1 then {{ passk._whole('rejected') }} || ' rows were rejected. '
+      else ''
+    end
+    || case
+      when rejected_unnamed = 1 then '1 rejected row does not say whose it is. '
+      when rejected_unnamed > 1 then {{ passk._whole('rejected_unnamed') }} || ' rejected rows do not say whose they are. '
       else ''
     end
     || case
@@ -139,6 +200,7 @@ select
   c,
   excluded,
   rejected,
+  rejected_unnamed,
   expected_attempts,
   missing_attempts,
   min_n,

@@ -52,6 +52,8 @@ class Share:
         What it is a share of, in a rule.
     word
         What these are, in a rule.
+    unsure
+        Column of ``passk_runs`` with what may belong to part and whole, or to neither; "" if none.
     """
 
     part: str
@@ -59,6 +61,7 @@ class Share:
     said: str
     of: str
     word: str
+    unsure: str = ""
 
 
 SHARES: Final = {
@@ -78,6 +81,7 @@ SHARES: Final = {
         "rows are rejected",
         "the rows that were read",
         "rejected",
+        unsure="rejected_unnamed",
     ),
 }
 
