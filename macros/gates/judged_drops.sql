@@ -23,10 +23,9 @@ drops as (
     end as estimate_{{ end }},
     {%- endfor %}
     coalesce(candidate_bounds.excluded, 0) + coalesce(baseline_bounds.excluded, 0) as excluded,
-    (coalesce(baseline_bounds.change_if_passed, 0) - coalesce(candidate_bounds.change_if_failed, 0))
-    / nullif(comparisons.eligible_tasks, 0) as loss,
-    (coalesce(candidate_bounds.change_if_passed, 0) - coalesce(baseline_bounds.change_if_failed, 0))
-    / nullif(comparisons.eligible_tasks, 0) as gain
+    comparisons.eligible_tasks + coalesce(candidate_bounds.short_tasks, 0) as tasks_with_short,
+    coalesce(candidate_bounds.change_if_failed, 0) - coalesce(baseline_bounds.change_if_passed, 0) as change_if_against,
+    coalesce(candidate_bounds.change_if_passed, 0) - coalesce(baseline_bounds.change_if_failed, 0) as change_if_for
   from gates
   left join comparisons
     on gates.run_id = comparisons.candidate_run_id
@@ -46,6 +45,15 @@ drops as (
   where gates.kind = 'drop' and gates.has_run
 ),
 
+{# Were the excluded attempts counted, the limits would move about as the difference does. #}
+moved_drops as (
+  select
+    *,
+    estimate - (estimate * tasks + change_if_against) / nullif(tasks_with_short, 0) as loss,
+    (estimate * tasks + change_if_for) / nullif(tasks_with_short, 0) - estimate as gain
+  from drops
+),
+
 told_drops as (
   select
     *,
@@ -58,7 +66,7 @@ told_drops as (
     {{ metric_name }} as metric_name,
     case when estimate < -threshold then estimate_upper else estimate_lower end - estimate as reach,
     -threshold - estimate as distance
-  from drops
+  from moved_drops
 ),
 
 judged_drops as (

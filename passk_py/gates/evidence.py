@@ -32,7 +32,7 @@ class Moves(NamedTuple):
 
     excluded: int
     short: int
-    """Tasks with n < k that would come in."""
+    """Tasks with n < k, of a pair in either run, that would come in."""
     if_failed: float
     if_passed: float
 
@@ -211,9 +211,9 @@ class Evidence:
         found: dict[str, dict[str, Any]] = self._cache[key].get((run.run_id, run.suite), {})
         return found
 
-    def _excluding(self, run_id: str, suite: str, slice_name: str) -> pl.DataFrame:
-        """Count the attempts of the tasks that have excluded ones, by value of a slice."""
-        key = ("excluding", run_id, suite, slice_name)
+    def _with_excluded(self, run_id: str, suite: str, slice_name: str) -> pl.DataFrame:
+        """Count the attempts of tasks, with those that are excluded, by value of a slice."""
+        key = ("excluded", run_id, suite, slice_name)
         if key not in self._cache:
             name = None if slice_name == "all" else slice_name
             log = read_log(self._of(run_id, suite), self.threshold, name)
@@ -227,7 +227,6 @@ class Evidence:
                     c=passed.sum().cast(pl.Int64),
                     x=passed.null_count().cast(pl.Int64),
                 )
-                .filter(pl.col("x") > 0)
                 .collect()
             )
         found: pl.DataFrame = self._cache[key]
@@ -245,19 +244,21 @@ class Evidence:
         other: str | None = None,
     ) -> Moves:
         """Sum what the excluded attempts of a run could change, of a pair on what is compared."""
-        states = self._excluding(run_id, suite, slice_name).filter(
-            pl.col("slice_value") == slice_value, pl.col("n") + pl.col("x") >= k
+        n, x = pl.col("n"), pl.col("x")
+        is_short = n < k
+        states = self._with_excluded(run_id, suite, slice_name).filter(
+            pl.col("slice_value") == slice_value, n + x >= k
         )
         if other is not None:
-            there = self.counts.filter(
-                pl.col("run_id") == other, pl.col("suite") == suite, pl.col("n") >= k
-            )
-            states = states.filter(pl.col("n") >= k).join(there, on="task_id", how="semi")
+            there = self._with_excluded(other, suite, "all").filter(n + x >= k)
+            states = states.join(there, on="task_id", suffix="_there")
+            is_short |= pl.col("n_there") < k
+        states = states.filter((x > 0) | is_short)
         estimate = est.pass_hat_k if metric == "pass_hat_k" else est.pass_at_k
-        counted = estimate("n", "c", k).fill_null(0.0)
-        sums = states.with_columns(m=pl.col("n") + pl.col("x"), d=pl.col("c") + pl.col("x")).select(
-            pl.col("x").sum(),
-            short=(pl.col("n") < k).sum(),
+        counted = pl.when(is_short).then(0.0).otherwise(estimate("n", "c", k))
+        sums = states.with_columns(m=n + x, d=pl.col("c") + x).select(
+            x.sum(),
+            short=is_short.sum(),
             if_failed=(estimate("m", "c", k) - counted).sum(),
             if_passed=(estimate("m", "d", k) - counted).sum(),
         )
@@ -325,14 +326,18 @@ class Evidence:
         }
         return [TaskTails(task, n, c, *known[n, c, x]) for task, n, c, x in rows]
 
-    def share(self, run: Run, metric: str) -> tuple[int | None, int | None]:
-        """Give the part and the whole of a share of a run's attempts; None if it is not known."""
+    def share(self, run: Run, metric: str) -> tuple[int | None, int | None, int]:
+        """Give the part and the whole of a share of a run's attempts; None if it is not known.
+
+        Third, how many more may belong to both or to neither.
+        """
         share = SHARES[metric]
         whole = [run.told.get(name) for name in share.whole]
         part = run.told.get(share.part)
         if part is None or None in whole:
-            return None, None
-        return int(part), sum(int(one) for one in whole if one is not None)
+            return None, None, 0
+        unsure = run.told.get(share.unsure) if share.unsure else None
+        return int(part), sum(int(one) for one in whole if one is not None), int(unsure or 0)
 
     def diagnostics(self, run: Run) -> dict[str, dict[str, Any]]:
         """Give the rows of ``passk_diagnostics`` of a run, by diagnostic."""
