@@ -523,8 +523,8 @@ def compare_tasks(
         One row per suite and task that both runs have, with the columns of the table
         ``passk_task_comparisons``: counts and pass rates of both, ``difference``, the two-sided
         ``p`` of Fisher's exact test, ``p_adjusted`` for the number of tasks (Benjamini and
-        Hochberg), the ``least_p`` that so many attempts can give, ``moved``, ``direction`` and
-        ``null_reason``.
+        Hochberg), the ``least_p`` that so many attempts can give, the ``least_p_of_fall`` that they
+        can with as many passes in the baseline, ``moved``, ``direction`` and ``null_reason``.
 
     Raises
     ------
@@ -568,11 +568,18 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
     """
     states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]
     tested = pl.DataFrame(
-        [(*one, fisher(one), least_p(one.baseline_n, one.candidate_n)) for one in states],
+        [
+            (
+                *one,
+                fisher(one),
+                least_p(one.baseline_n, one.candidate_n),
+                fisher(one._replace(candidate_c=0)),
+            )
+            for one in states
+        ],
         schema={
             **dict.fromkeys(PairCounts._fields, pl.Int64),
-            "p": pl.Float64,
-            "least_p": pl.Float64,
+            **dict.fromkeys(("p", "least_p", "least_p_of_fall"), pl.Float64),
         },
         orient="row",
     )
@@ -624,6 +631,7 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
             "p",
             "p_adjusted",
             "least_p",
+            "least_p_of_fall",
             "moved",
             "direction",
             "null_reason",

@@ -259,7 +259,10 @@ def compared_tasks(pairs: Sequence[Pair], settings: Settings, stored: pl.DataFra
             **dict.fromkeys(rates),
             "difference": pl.max_horizontal(*rates),
             # Whole numbers here, sums of up to thousands of logarithms there.
-            **{name: pl.col(name) * 1000 for name in ("p", "p_adjusted", "least_p")},
+            **{
+                name: pl.col(name) * 1000
+                for name in ("p", "p_adjusted", "least_p", "least_p_of_fall")
+            },
         },
     )
 

@@ -3,6 +3,7 @@
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set error = passk._gate_error() %}
+{%- set z = passk.normal_quantile() %}
 moves as (
   select
     suite,
@@ -10,7 +11,8 @@ moves as (
     candidate_run_id,
     cast(count(p) as {{ bigint }}) as tasks,
     cast(sum(case when moved and direction = 'fell' then 1 else 0 end) as {{ bigint }}) as fell_tasks,
-    min(case when moved and direction = 'fell' then p end) as surest_p
+    min(case when moved and direction = 'fell' then p end) as surest_p,
+    cast(sum(case when p is not null and baseline_c > 0 then 1 else 0 end) as {{ bigint }}) as passed_tasks
   from {{ ref('passk_task_comparisons') }}
   group by suite, baseline_run_id, candidate_run_id
 ),
@@ -56,16 +58,23 @@ asked_moves as (
   where gates.kind = 'regressed_tasks' and gates.has_run
 ),
 
-{# Of which tasks a fall could be seen, if one more than the rule allows had fallen: the bar of Benjamini and Hochberg. #}
-visible as (
+asked_tasks as (
   select
     asked_moves.gate,
     asked_moves.suite,
     asked_moves.baseline_run_id,
     asked_moves.run_id,
-    sum(
-      case when task_moves.least_p * moves.tasks <= {{ error }} * (asked_moves.threshold + 1) * (1 + 1e-9) then 1 else 0 end
-    ) as visible_tasks
+    asked_moves.threshold,
+    moves.tasks,
+    task_moves.difference,
+    task_moves.least_p_of_fall,
+    cast(task_moves.baseline_n as {{ double }}) as baseline_n,
+    cast(task_moves.candidate_n as {{ double }}) as candidate_n,
+    cast(task_moves.baseline_c + task_moves.candidate_c as {{ double }}) as passes,
+    row_number() over (
+      partition by asked_moves.gate, asked_moves.suite, asked_moves.baseline_run_id, asked_moves.run_id
+      order by task_moves.difference, {{ passk._by_bytes('task_moves.task_id') }}
+    ) as place
   from asked_moves
   inner join moves
     on asked_moves.suite = moves.suite
@@ -76,7 +85,31 @@ visible as (
     and moves.baseline_run_id = task_moves.baseline_run_id
     and moves.candidate_run_id = task_moves.candidate_run_id
   where task_moves.p is not null
-  group by asked_moves.gate, asked_moves.suite, asked_moves.baseline_run_id, asked_moves.run_id
+),
+
+{# Of which tasks a fall could be seen, if one more than the rule allows had fallen: the bar of Benjamini and Hochberg. And all
+    but the worst, which may fall, together: the difference of each has the variance of a hypergeometric draw. Half a step, as a
+    sum of draws goes in steps. #}
+summed_tasks as (
+  select
+    gate,
+    suite,
+    baseline_run_id,
+    run_id,
+    sum(
+      case when least_p_of_fall * tasks <= {{ error }} * (threshold + 1) * (1 + 1e-9) then 1 else 0 end
+    ) as visible_tasks,
+    sum(case when place > threshold then difference end)
+    + avg(case when place > threshold then (1 / baseline_n + 1 / candidate_n) / 2 end) as rest_difference,
+    sum(
+      case
+        when place > threshold
+          then passes * (baseline_n + candidate_n - passes)
+            / ((baseline_n + candidate_n - 1) * baseline_n * candidate_n)
+      end
+    ) as rest_variance
+  from asked_tasks
+  group by gate, suite, baseline_run_id, run_id
 ),
 
 told_moves as (
@@ -84,14 +117,23 @@ told_moves as (
     asked_moves.*,
     moves.tasks,
     moves.fell_tasks,
+    moves.passed_tasks,
+    summed_tasks.visible_tasks,
     surest.task_id as surest_task_id,
     case
-      when coalesce(moves.tasks, 0) = 0 then 'inconclusive'
-      when moves.fell_tasks > asked_moves.threshold then 'fail'
-      when moves.tasks * 10 < asked_moves.baseline_tasks * 9 then 'inconclusive'
-      when visible.visible_tasks > asked_moves.threshold then 'pass'
-      else 'inconclusive'
-    end as result
+      when coalesce(moves.tasks, 0) = 0 then 'no task'
+      when moves.fell_tasks > asked_moves.threshold then 'fell'
+      when moves.tasks * 10 < asked_moves.baseline_tasks * 9 then 'few of the baseline'
+      when moves.passed_tasks = 0 then 'none could fall'
+      when
+        summed_tasks.rest_difference < 0
+        and summed_tasks.rest_difference * summed_tasks.rest_difference
+        >= {{ z }} * {{ z }} * summed_tasks.rest_variance * (1 - 1e-9)
+        then 'fell together'
+      when summed_tasks.visible_tasks <= asked_moves.threshold then 'unseen'
+      when summed_tasks.visible_tasks * 2 < moves.passed_tasks then 'unseen'
+      else 'held'
+    end as found
   from asked_moves
   left join moves
     on asked_moves.suite = moves.suite
@@ -101,11 +143,11 @@ told_moves as (
     on asked_moves.suite = surest.suite
     and asked_moves.baseline_run_id = surest.baseline_run_id
     and asked_moves.run_id = surest.candidate_run_id
-  left join visible
-    on asked_moves.gate = visible.gate
-    and asked_moves.suite = visible.suite
-    and asked_moves.baseline_run_id = visible.baseline_run_id
-    and asked_moves.run_id = visible.run_id
+  left join summed_tasks
+    on asked_moves.gate = summed_tasks.gate
+    and asked_moves.suite = summed_tasks.suite
+    and asked_moves.baseline_run_id = summed_tasks.baseline_run_id
+    and asked_moves.run_id = summed_tasks.run_id
 ),
 
 judged_moves as (
@@ -118,26 +160,37 @@ judged_moves as (
     case when tasks > 0 then cast(fell_tasks as {{ double }}) end as estimate,
     cast(null as {{ double }}) as estimate_lower,
     cast(null as {{ double }}) as estimate_upper,
-    result,
+    case found when 'fell' then 'fail' when 'held' then 'pass' else 'inconclusive' end as result,
     case
       {{ passk._why_no_baseline() }}
       when lacks_baseline then 'The suite has no attempt of the baseline.'
-      when coalesce(tasks, 0) = 0 then 'No task has counted attempts in both runs.'
+      when found = 'no task' then 'No task has counted attempts in both runs.'
       else {{ passk._whole('fell_tasks') }} || ' of ' || {{ passk._whole('tasks') }} || ' tasks fell beyond chance'
         || case when fell_tasks > 0 then ', the surest of them ' || surest_task_id else '' end || '.'
-        || case
-          when result <> 'inconclusive' then ''
-          when tasks * 10 < baseline_tasks * 9
+        || case found
+          when 'fell' then ''
+          when 'few of the baseline'
             then ' They are fewer than 90 % of the ' || {{ passk._whole('baseline_tasks') }} || ' of the baseline.'
-          else ' With as few attempts of so many tasks, more could not be seen to.'
+          when 'none could fall' then ' No task passed in the baseline.'
+          when 'fell together'
+            then case
+              when threshold = 0 then ' Together they fell beyond chance, but which of them cannot be told.'
+              when threshold = 1 then ' All but the worst fell together beyond chance, but which of them cannot be told.'
+              else ' All but the ' || threshold_text
+                || ' worst fell together beyond chance, but which of them cannot be told.'
+            end
+          else ' A fall to no pass could be seen in ' || {{ passk._whole('visible_tasks') }} || ' of the '
+            || {{ passk._whole('passed_tasks') }} || ' that passed before.'
         end
     end as reason,
     case
-      when result <> 'inconclusive' then null
+      when found in ('fell', 'held') then null
       when baseline_run_id is null then {{ passk._name_a_baseline() }}
       when lacks_baseline then {{ passk._another_baseline() }}
-      when coalesce(tasks, 0) = 0 or tasks * 10 < baseline_tasks * 9 then {{ passk._over_baseline_tasks() }}
-      else 'More attempts of each task: see least_p in passk_task_comparisons.'
+      when found in ('no task', 'few of the baseline') then {{ passk._over_baseline_tasks() }}
+      when found = 'none could fall' then 'A baseline that passes.'
+      when found = 'fell together' then 'More attempts of each task.'
+      else 'More attempts of each task: see least_p_of_fall in passk_task_comparisons.'
     end as to_settle
   from told_moves
 )

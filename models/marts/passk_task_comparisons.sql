@@ -41,12 +41,21 @@ histogram as (
   group by pair_number, {{ counts | join(', ') }}
 ),
 
-{# Each computed once, whatever the number of tasks. #}
+{# Each computed once, whatever the number of tasks; and what it would be if the candidate had no pass. #}
 states as (
   select distinct
-    {{ counts | join(',\n    ') }},
-    baseline_c + candidate_c as passes
-  from histogram
+    every.*,
+    every.baseline_c + every.candidate_c as passes
+  from (
+    select
+      {{ counts | join(',\n      ') }}
+    from histogram
+    union all
+    select
+      {{ counts[:-1] | join(',\n      ') }},
+      0 as candidate_c
+    from histogram
+  ) as every
 ),
 
 {# With the counts that say most: as many passes as one run has attempts, all of them in it. #}
@@ -146,7 +155,8 @@ joined as (
     common_tasks.candidate_c * common_tasks.baseline_n - common_tasks.baseline_c * common_tasks.candidate_n as balance,
     adjusted.p,
     adjusted.p_adjusted,
-    least_ps.least_p
+    least_ps.least_p,
+    falls.p as least_p_of_fall
   from common_tasks
   inner join pairs
     on common_tasks.pair_number = pairs.pair_number
@@ -157,6 +167,11 @@ joined as (
     {%- endfor %}
   left join least_ps
     on common_tasks.baseline_n = least_ps.baseline_n and common_tasks.candidate_n = least_ps.candidate_n
+  left join tested as falls
+    on common_tasks.baseline_n = falls.baseline_n
+    and common_tasks.baseline_c = falls.baseline_c
+    and common_tasks.candidate_n = falls.candidate_n
+    and falls.candidate_c = 0
 )
 
 select
@@ -174,6 +189,7 @@ select
   p,
   p_adjusted,
   least_p,
+  least_p_of_fall,
   coalesce(p_adjusted <= {{ error }}, false) as moved,
   case
     when p is null then null

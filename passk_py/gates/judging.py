@@ -16,11 +16,14 @@ from passk_py.gates.least import (
 from passk_py.gates.rules import SHARES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
 
     from passk_py.gates.evidence import Evidence
     from passk_py.gates.rules import Rule
     from passk_py.run_order import Run
+
+    Row: TypeAlias = dict[str, Any]
 
 __all__ = ["Finding", "judge"]
 
@@ -34,6 +37,7 @@ _OVER_ITS_TASKS: Final = "A run over the tasks of the baseline."
 _LACKS: Final = "the suite has no attempt of the baseline"
 _FLOOR, _FLOOR_OF_DROP = 0.25, 0.5
 """What stands in an interval for these tasks for what no variance shows."""
+_MEND: Final = "The reasons in passk_rejected_attempts, mended."
 _AGAIN: Final = "The excluded attempts, made again."
 
 
@@ -247,10 +251,12 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
         for of, than in ((run.run_id, baseline), (baseline, run.run_id))
     )
     bar = "0" if threshold == 0 else f"-{threshold}"
-    seen = _Measured(
-        estimate, lower, upper, -threshold,
-        (other.if_passed - own.if_failed) / tasks, (own.if_passed - other.if_failed) / tasks,
-    )  # fmt: skip
+    # Were the excluded attempts counted, the limits would move about as the difference does.
+    against, in_favour = (
+        (estimate * tasks + change) / (tasks + own.short)
+        for change in (own.if_failed - other.if_passed, own.if_passed - other.if_failed)
+    )
+    seen = _Measured(estimate, lower, upper, -threshold, estimate - against, in_favour - estimate)
     excluded = own.excluded + other.excluded
     if seen.result == "pass":
         why = f", at worst not below {bar}."
@@ -306,7 +312,7 @@ def _each_task(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
 
 
 def _coverage(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
-    part, whole = log.share(run, rule.metric)
+    part, whole, unsure = log.share(run, rule.metric)
     tasks = run.told.get("tasks")
     if part is None or not whole:
         yield Finding(
@@ -317,10 +323,23 @@ def _coverage(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
         )
         return
     # A share at its limit must not fall over it by rounding.
-    most = rule.threshold * whole * (1 + 1e-12)
+    most, of_all = (rule.threshold * rows * (1 + 1e-12) for rows in (whole, whole + unsure))
+    reason = f"{part} of {whole} {SHARES[rule.metric].said}, and {math.floor(most)} may be"
+    settle = None
+    if part > most:
+        result = "fail"
+    elif part + unsure <= of_all:
+        result = "pass"
+    else:
+        result, settle = "inconclusive", _MEND
+        they = "1 rejected row does not say whose it is"
+        if unsure > 1:
+            they = f"{unsure} rejected rows do not say whose they are"
+        reason += f", but {they}"
     yield Finding(
-        "pass" if part <= most else "fail",
-        f"{part} of {whole} {SHARES[rule.metric].said}, and {math.floor(most)} may be.",
+        result,
+        f"{reason}.",
+        settle,
         tasks=tasks,
         estimate=part / whole,
     )
@@ -341,9 +360,10 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     pair = log.comparison(run, baseline, "pass_hat_k", 1)
     of_baseline = pair["common_tasks"] + pair["baseline_only_tasks"]
     fell = [row for row in tested if row["moved"] and row["direction"] == "fell"]
+    before = sum(row["baseline_c"] > 0 for row in tested)
     # Of which tasks a fall could be seen, if one more than the rule allows had fallen.
     bar = log.error * (rule.threshold + 1) * (1 + 1e-9)
-    visible = sum(row["least_p"] * len(tested) <= bar for row in tested)
+    visible = sum(row["least_p_of_fall"] * len(tested) <= bar for row in tested)
     settle = None
     surest = min(fell, key=lambda row: (row["p"], row["task_id"])) if fell else None
     reason = f"{len(fell)} of {len(tested)} tasks fell beyond chance"
@@ -353,13 +373,43 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     elif len(tested) * 10 < of_baseline * 9:
         result, settle = "inconclusive", _OVER_ITS_TASKS
         reason += f" They are fewer than 90 % of the {of_baseline} of the baseline."
-    elif visible > rule.threshold:
-        result = "pass"
+    elif not before:
+        result, settle = "inconclusive", "A baseline that passes."
+        reason += " No task passed in the baseline."
+    elif _fell_together(tested, int(rule.threshold), log.z):
+        result, settle = "inconclusive", "More attempts of each task."
+        who = {0: "Together they fell", 1: "All but the worst fell together"}.get(
+            int(rule.threshold), f"All but the {rule.threshold} worst fell together"
+        )
+        reason += f" {who} beyond chance, but which of them cannot be told."
     else:
-        result = "inconclusive"
-        settle = "More attempts of each task: see least_p in passk_task_comparisons."
-        reason += " With as few attempts of so many tasks, more could not be seen to."
+        reason += (
+            f" A fall to no pass could be seen in {visible} of the {before} that passed before."
+        )
+        result = "pass"
+        if visible <= rule.threshold or visible * 2 < before:
+            result = "inconclusive"
+            settle = "More attempts of each task: see least_p_of_fall in passk_task_comparisons."
     return Finding(result, reason, settle, baseline, tasks=len(tested), estimate=float(len(fell)))
+
+
+def _fell_together(tested: Sequence[Row], allowed: int, z: float) -> bool:
+    """Say whether all tasks but the worst fell beyond chance, though none of them may alone.
+
+    Were the runs the same, each difference would have the variance of a hypergeometric draw. Half a
+    step is taken off, as a sum of draws goes in steps.
+    """
+    rest = sorted(tested, key=lambda row: (row["difference"], row["task_id"]))[allowed:]
+    if not rest:
+        return False
+    variances, steps = [], []
+    for row in rest:
+        old, new = row["baseline_n"], row["candidate_n"]
+        passes = row["baseline_c"] + row["candidate_c"]
+        variances.append(passes * (old + new - passes) / ((old + new - 1) * old * new))
+        steps.append((1 / old + 1 / new) / 2)
+    fall = math.fsum(row["difference"] for row in rest) + math.fsum(steps) / len(steps)
+    return fall < 0 and fall * fall >= z * z * math.fsum(variances) * (1 - 1e-9)
 
 
 def _diagnostics(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -429,7 +479,7 @@ def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
             Finding(
                 "inconclusive",
                 f"No attempt of {run.run_id} can be used: all were rejected.",
-                "The reasons in passk_rejected_attempts, mended.",
+                _MEND,
                 rule.baseline,
                 rule.slice_name,
                 rule.slice_value or _UNKNOWN,

@@ -168,6 +168,7 @@ WRONG = {
             "p": "p * (1 + 1e-8)",
             "p_adjusted": "null",
             "least_p": "2 * least_p",
+            "least_p_of_fall": "2 * least_p_of_fall",
             "moved": "true",
             "direction": "'rose'",
             "null_reason": "'because'",

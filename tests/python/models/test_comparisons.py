@@ -227,6 +227,8 @@ def test_fishers_p_is_that_over_all_outcomes(project: Project) -> None:
     for (a, _, b, _), row in found.items():
         least = min(p for (n, _, m, _), p in ps.items() if (n, m) == (a, b))
         assert row["least_p"] == pytest.approx(float(least), rel=1e-12, abs=0)
+        fallen = ps[a, row["baseline_c"], b, 0]
+        assert row["least_p_of_fall"] == pytest.approx(float(fallen), rel=1e-12, abs=0)
         # Benjamini and Hochberg: the least q at which the task would be among those that are found.
         own = ps[a, row["baseline_c"], b, row["candidate_c"]]
         q = min(p * len(ps) / sum(o <= p for o in ps.values()) for p in ps.values() if p >= own)

@@ -292,9 +292,9 @@ CASES: Final = {
     # With 2 attempts p is 1 / 3 at the least.
     "none could be seen": Case(
         {"old": ["PP"], "new": ["FF"]}, {"metric": "regressed_tasks", "max": 0}, "inconclusive",
-        "0 of 1 tasks fell beyond chance. With as few attempts of so many tasks, more could not be "
-        "seen to.",
-        "More attempts of each task: see least_p in passk_task_comparisons.",
+        "0 of 1 tasks fell beyond chance. A fall to no pass could be seen in 0 of the 1 that passed "
+        "before.",
+        "More attempts of each task: see least_p_of_fall in passk_task_comparisons.",
     ),
     "no order to speak of": Case(
         {"r": ["PPPP"] * 3}, {"diagnostics": ["drift"]}, "inconclusive",
@@ -306,18 +306,66 @@ CASES: Final = {
         "inconclusive", "No attempt of new can be used: all were rejected.",
         "The reasons in passk_rejected_attempts, mended.",
     ),
-    # .0286 * 100 is far above .05: three such falls among 100 tasks can't be told from chance.
+    # .0286 * 100 is far above .05, so none of three such falls among 100 tasks can be told from
+    # chance. All three can: each has the variance 4 * 4 / (7 * 4 * 4) = 1 / 7 and the step 1 / 2, and
+    # (3 - 1 / 4) / sqrt(3 / 7) = 4.2.
     "falls that can't be seen": Case(
         {"old": ["PPPP"] * 100, "new": ["FFFF"] * 3 + ["PPPP"] * 97},
         {"metric": "regressed_tasks", "max": 0}, "inconclusive",
-        "0 of 100 tasks fell beyond chance. With as few attempts of so many tasks, more could not "
-        "be seen to.",
-        "More attempts of each task: see least_p in passk_task_comparisons.",
+        "0 of 100 tasks fell beyond chance. Together they fell beyond chance, but which of them "
+        "cannot be told.",
+        "More attempts of each task.",
+    ),
+    # No fall of 3 of 8 is beyond chance, and 20 of them are: 20 * 3 / 8 - 1 / 8 = 7.4, the variance
+    # 20 * 3 * 13 / (15 * 8 * 8) = .81.
+    "all fell, and none alone": Case(
+        {"old": ["PPPFFFFF"] * 20, "new": ["F" * 8] * 20}, {"metric": "regressed_tasks", "max": 0},
+        "inconclusive",
+        "0 of 20 tasks fell beyond chance. Together they fell beyond chance, but which of them "
+        "cannot be told.",
+        "More attempts of each task.",
+    ),
+    # The first may fall. The others: 10 * 3 / 8 - 1 / 8 = 3.6, 10 * 13 * 3 / (15 * 8 * 8) = .41.
+    "more than the one that may": Case(
+        {"old": ["P" * 8] * 20, "new": ["F" * 8, *["PPPPPFFF"] * 10, *["P" * 8] * 9]},
+        {"metric": "regressed_tasks", "max": 1}, "inconclusive",
+        "1 of 20 tasks fell beyond chance, the surest of them t000. All but the worst fell together "
+        "beyond chance, but which of them cannot be told.",
+        "More attempts of each task.",
+    ),
+    "the one that may": Case(
+        {"old": ["P" * 8] * 20, "new": ["F" * 8, *["P" * 8] * 19]},
+        {"metric": "regressed_tasks", "max": 1}, "pass",
+        "1 of 20 tasks fell beyond chance, the surest of them t000. A fall to no pass could be seen "
+        "in 20 of the 20 that passed before.",
+    ),
+    # 4 of 12 against none: (1 / 3 - 1 / 12) / sqrt(4 * 20 / (23 * 12 * 12)) = 1.6.
+    "one that passed a third": Case(
+        {"old": ["PPPPFFFFFFFF", *["P" * 12] * 19], "new": ["F" * 12, *["P" * 12] * 19]},
+        {"metric": "regressed_tasks", "max": 0}, "pass",
+        "0 of 20 tasks fell beyond chance. A fall to no pass could be seen in 19 of the 20 that "
+        "passed before.",
+    ),
+    # A single attempt in each run can't show anything: p = 1.
+    "one task of 20 could be seen": Case(
+        {"old": ["P" * 20, *["P"] * 19], "new": ["P" * 20, *["P"] * 19]},
+        {"metric": "regressed_tasks", "max": 0}, "inconclusive",
+        "0 of 20 tasks fell beyond chance. A fall to no pass could be seen in 1 of the 20 that "
+        "passed before.",
+        "More attempts of each task: see least_p_of_fall in passk_task_comparisons.",
+    ),
+    "none passed before": Case(
+        {"old": ["F" * 12] * 3, "new": ["F" * 12] * 3}, {"metric": "regressed_tasks", "max": 0},
+        "inconclusive",
+        "0 of 3 tasks fell beyond chance. No task passed in the baseline.",
+        "A baseline that passes.",
     ),
     # 2 / C(24, 12) = 7e-7, times 20 tasks.
     "no fall to be seen": Case(
         {"old": ["P" * 12] * 20, "new": ["P" * 12] * 20}, {"metric": "regressed_tasks", "max": 0},
-        "pass", "0 of 20 tasks fell beyond chance.",
+        "pass",
+        "0 of 20 tasks fell beyond chance. A fall to no pass could be seen in 20 of the 20 that "
+        "passed before.",
     ),
     "few of the baseline's tasks": Case(
         {"old": ["P" * 12] * 20, "new": ["P" * 12] * 17}, {"metric": "regressed_tasks", "max": 0},
@@ -505,3 +553,59 @@ def test_without_gates_the_table_is_empty(cases: Project) -> None:
     assert build(cases, [], passk_slices=["domain"]) == []
     variables = {**VARS, "passk_slices": ["domain"], "passk_gates": []}
     cases.run(variables, command="test", select=["passk_gates"])
+
+
+def test_tasks_that_a_pair_lost_to_excluded_attempts_count_against_a_pass(project: Project) -> None:
+    """Of 20 tasks 19 are compared: 1.96 sqrt(1/2) / 19 = .073. The last would be 0 - 1: 1 / 20 more."""
+    project.land([
+        *run_of("old", ["PPPP"] * 20, loaded_at=_day(1)),
+        *run_of("new", [*["PPPP"] * 19, "PPXX"], loaded_at=_day(2)),
+        *run_of("old", ["PPPP"] * 20, "whole", loaded_at=_day(1)),
+        *run_of("new", ["PPPP"] * 19, "whole", loaded_at=_day(2)),
+    ])  # fmt: skip
+    rule = {"name": "drop", "metric": "pass_hat_k", "k": 4, "max_drop": 0.1}
+    found = {row["suite"]: row for row in build(project, [rule], passk_on_short="eligible_only")}
+    lost, whole = found["suite"], found["whole"]
+    assert (lost["result"], lost["tasks"], lost["estimate"]) == ("inconclusive", 19, 0)
+    assert lost["reason"].endswith(
+        "which would pass, but not if the 2 excluded attempts of both runs had counted against it."
+    )
+    assert (whole["result"], whole["tasks"]) == ("pass", 19)
+
+
+@pytest.mark.parametrize(
+    ("files", "most", "result", "said"),
+    [
+        # 60 of 120 rows of its file can't be read.
+        (
+            {"half.jsonl": 60}, 0, "inconclusive",
+            "0 of 60 rows are rejected, and 0 may be, but 60 rejected rows do not say whose they are.",
+        ),
+        ({"half.jsonl": 60}, 0.5, "pass", "0 of 60 rows are rejected, and 30 may be."),
+        (
+            {"half.jsonl": 1}, 0, "inconclusive",
+            "0 of 60 rows are rejected, and 0 may be, but 1 rejected row does not say whose it is.",
+        ),
+        ({"other.jsonl": 60}, 0, "pass", "0 of 60 rows are rejected, and 0 may be."),
+    ],
+)  # fmt: skip
+def test_rejected_rows_that_name_no_run_may_be_of_any_run_of_their_file(
+    project: Project, files: dict[str, int], most: float, result: str, said: str
+) -> None:
+    log = run_of("r", ["PPPPPP"] * 10, source_file="half.jsonl")
+    project.land(log)
+    project.insert("landing.rejected", [
+        {"reason_code": "malformed_line", "reason": "malformed_line: ...", "source_file": file}
+        for file, rows in files.items()
+        for _ in range(rows)
+    ])  # fmt: skip
+    rule = {"name": "rejected", "metric": "rejected_attempts", "max": most}
+    (row,) = build(project, [rule])
+    assert (row["result"], row["reason"]) == (result, said)
+    settle = "The reasons in passk_rejected_attempts, mended." if result == "inconclusive" else None
+    assert row["to_settle"] == settle
+    runs = pl.DataFrame(project.records("select * from passk_runs"), infer_schema_length=None)
+    (same,) = pk.judge_gates(pl.DataFrame(log), [rule], runs=runs).to_dicts()
+    assert {name: same[name] for name in ("result", "reason", "to_settle")} == {
+        "result": result, "reason": said, "to_settle": settle,
+    }  # fmt: skip
