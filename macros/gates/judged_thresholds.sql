@@ -12,6 +12,7 @@ thresholds as (
     gates.*,
     metrics.slice_value as found_slice_value,
     metrics.eligible_tasks as tasks,
+    metrics.total_tasks,
     metrics.null_reason,
     {%- for name, end in [('estimate', ''), ('estimate_lower', 'lower'), ('estimate_upper', 'upper')] %}
     case
@@ -93,6 +94,11 @@ judged_thresholds as (
             else ', of too few tasks for an interval.'
           end
       else metric_name || ' is ' || {{ passk._decimals('estimate') }} || {{ interval }}
+        || case
+          when tasks < total_tasks
+            then ' over ' || {{ passk._whole('tasks') }} || ' of ' || {{ passk._whole('total_tasks') }} || ' tasks'
+          else ''
+        end
         || case
           when result = 'pass' then ': even the lower limit reaches ' || threshold_text || '.'
           when result = 'fail' then ': even the upper limit is below ' || threshold_text || '.'

@@ -34,6 +34,8 @@ class Answer:
         Level of the intervals.
     rejected
         Rows that are in no run's numbers, because they break the contract.
+    is_chosen
+        Whether some runs were asked for, so that others may have tried the same tasks.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Answer:
         consistent_threshold: float,
         confidence: float,
         rejected: int,
+        is_chosen: bool = False,
     ) -> None:
         self.suites = suites
         self.deployment_k = deployment_k
@@ -52,8 +55,10 @@ class Answer:
         self.consistent_threshold = consistent_threshold
         self.confidence = confidence
         self.rejected = rejected
+        self.is_chosen = is_chosen
         self.verdicts = {
-            suite.name: judge(suite, deployment_k, consistent_threshold) for suite in suites
+            suite.name: judge(suite, deployment_k, capable_threshold, consistent_threshold)
+            for suite in suites
         }
 
 
@@ -89,4 +94,5 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
         consistent_threshold=settings.consistent_threshold,
         confidence=settings.confidence,
         rejected=int(rejected[0][0]),
+        is_chosen=bool(filters and filters.runs),
     )

@@ -99,5 +99,6 @@ def _pick(pick: Pick) -> dict[str, Any]:
         "runner_up": pick.runner_up.run_id if pick.runner_up else None,
         "gap": pick.gap,
         "reaches_threshold": pick.reaches,
+        "is_sure": pick.is_sure,
         "unknown": [run.run_id for run in pick.unknown],
     }

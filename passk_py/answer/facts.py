@@ -44,6 +44,8 @@ class Run:
         When the run started or, if the log does not say it, when it landed.
     warnings
         What is odd about the run.
+    left_out
+        How many tasks with n < k the values leave out, by k; only where they leave any out.
     """
 
     run_id: str
@@ -65,6 +67,7 @@ class Run:
     task_set: tuple[int, int]
     since: datetime | None
     warnings: str | None
+    left_out: dict[int, int] = field(default_factory=dict)
 
     @property
     def agent_label(self) -> str | None:
@@ -173,6 +176,12 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
                 k: value["null_reason"] for k, value in values.items() if value["null_reason"]
             },
             reading=values.get(deployment_k, {}).get("reading"),
+            left_out={
+                k: left
+                for k, value in values.items()
+                if value["pass_at_k"] is not None
+                and (left := value["total_tasks"] - value["eligible_tasks"])
+            },
         )
         found.setdefault(run.suite, []).append(run)
     return tuple(
@@ -215,7 +224,8 @@ def _limits(values: dict[int, dict[str, Any]], metric: str) -> dict[int, tuple[f
 def _metrics(tables: Tables, where: str) -> dict[_Key, dict[int, dict[str, Any]]]:
     found: dict[_Key, dict[int, dict[str, Any]]] = {}
     for row in tables.records(
-        "select run_id, suite, k, pass_at_k, pass_at_k_lower, pass_at_k_upper, "
+        "select run_id, suite, k, eligible_tasks, total_tasks, "
+        "pass_at_k, pass_at_k_lower, pass_at_k_upper, "
         "pass_hat_k, pass_hat_k_lower, pass_hat_k_upper, null_reason, reading "
         f"from {tables.require('passk_suite_metrics')} "
         f"where slice_name = 'all' and slice_value = 'all' and {where} order by k"

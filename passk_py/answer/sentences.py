@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from passk_py.answer.verdicts import limits
 from passk_py.answer.words import and_list, limit, percent, plural, points, symbol
 
 if TYPE_CHECKING:
@@ -91,10 +92,11 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
         headline = _reviewed_headline(pick, answer, several=several)
         said += _not_capable(pick, answer, several=several)
         if not several:
-            said.append("No other run has tried these tasks.")
+            said += _alone(verdict, answer)
     else:
-        headline = _unattended_headline(pick, several=several)
+        headline = _unattended_headline(pick, answer, several=several)
         said += _not_consistent(pick, answer, several=several)
+    said += [*_not_sure(pick, answer), *_left_out(pick)]
     if pick.k != answer.deployment_k:
         wanted = symbol(pick.metric, answer.deployment_k)
         said.append(f"It is not judged by {wanted}, for which no run has enough attempts.")
@@ -115,10 +117,25 @@ def _reviewed_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
     return f"Use {best} where a person reviews the output."
 
 
-def _unattended_headline(pick: Pick, *, several: bool) -> str:
+def _alone(verdict: Verdict, answer: Answer) -> list[str]:
+    """Say why a run is compared with no other."""
+    if answer.is_chosen:
+        return []
+    (run,) = verdict.runs
+    if len(answer.verdicts[run.suite]) > 1:
+        return ["No other run has tried just these tasks, so it is compared with none."]
+    return ["No other run has tried these tasks."]
+
+
+def _unattended_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
     best = _either(pick.runs)
+    if pick.reaches and pick.k < answer.deployment_k:
+        return f"Whether {best} can run unattended is not known."
     if pick.reaches:
-        return f"Let {best} run unattended."
+        # An estimate alone lets half of those through that are just at the threshold.
+        return (
+            f"Let {best} run unattended." if pick.is_sure else f"Perhaps {best} can run unattended."
+        )
     if not several:
         return f"Do not let {best} run unattended on the whole suite."
     if not pick.value:
@@ -143,8 +160,7 @@ def _interval(pick: Pick, answer: Answer) -> str:
     if len(pick.runs) != 1:
         return ""
     run = pick.runs[0]
-    known = run.pass_at_k_limits if pick.metric == "pass_at_k" else run.pass_hat_k_limits
-    low, high = known[pick.k]
+    low, high = limits(run, pick.metric)[pick.k]
     return f" ({limit(answer.confidence)}% interval {percent(low)} to {percent(high)})"
 
 
@@ -177,6 +193,28 @@ def _not_capable(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
     return [
         f"{_short_of(several=several)} {limit(answer.capable_threshold)}%, where capable begins."
     ]
+
+
+def _not_sure(pick: Pick, answer: Answer) -> list[str]:
+    """Say how low a value may be that reaches its threshold."""
+    if not pick.reaches or pick.is_sure:
+        return []
+    reviewed = pick.metric == "pass_at_k"
+    threshold = answer.capable_threshold if reviewed else answer.consistent_threshold
+    lower = min(limits(run, pick.metric)[pick.k][0] for run in pick.runs)
+    begins = "capable" if reviewed else "consistent"
+    return [
+        f"It may be as low as {percent(lower)}%, below {limit(threshold)}%, where {begins} begins."
+    ]
+
+
+def _left_out(pick: Pick) -> list[str]:
+    """Say how many tasks a value says nothing of."""
+    short = [(run, left) for run in pick.runs if (left := run.left_out.get(pick.k))]
+    if not short:
+        return []
+    counts = and_list([f"{left:,} of the {plural(run.tasks, 'task')}" for run, left in short])
+    return [f"Left out, because n < {pick.k}: {counts}."]
 
 
 def _not_consistent(pick: Pick, answer: Answer, *, several: bool) -> list[str]:

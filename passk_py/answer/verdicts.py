@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from passk_py.answer.facts import Run, Suite
 
-__all__ = ["Metric", "Pick", "Regression", "Verdict", "judge"]
+__all__ = ["Metric", "Pick", "Regression", "Verdict", "judge", "limits"]
 
 Metric = Literal["pass_at_k", "pass_hat_k"]
 
@@ -52,7 +52,9 @@ class Pick:
     unknown
         Runs that have no value at this k.
     reaches
-        Whether the value is at least what counts as consistent.
+        Whether the value is at least what counts as capable or consistent.
+    is_sure
+        Whether even the lower limits of all the best runs are.
     """
 
     metric: Metric
@@ -63,6 +65,7 @@ class Pick:
     runner_up_value: float | None
     unknown: tuple[Run, ...]
     reaches: bool
+    is_sure: bool
 
     @property
     def gap(self) -> float | None:
@@ -122,7 +125,9 @@ class Verdict:
     regressions: tuple[Regression, ...]
 
 
-def judge(suite: Suite, deployment_k: int, consistent_threshold: float) -> tuple[Verdict, ...]:
+def judge(
+    suite: Suite, deployment_k: int, capable_threshold: float, consistent_threshold: float
+) -> tuple[Verdict, ...]:
     """Judge the runs of a suite.
 
     Parameters
@@ -131,6 +136,8 @@ def judge(suite: Suite, deployment_k: int, consistent_threshold: float) -> tuple
         The suite and its runs.
     deployment_k
         How many times in a row the agent must succeed once deployed.
+    capable_threshold
+        From which pass@k on a run is capable.
     consistent_threshold
         From which pass^k on a run is consistent.
 
@@ -141,7 +148,7 @@ def judge(suite: Suite, deployment_k: int, consistent_threshold: float) -> tuple
     """
     verdicts = []
     for group in suite.groups:
-        reviewed = _pick(group, "pass_at_k", deployment_k, consistent_threshold)
+        reviewed = _pick(group, "pass_at_k", deployment_k, capable_threshold)
         unattended = _pick(group, "pass_hat_k", deployment_k, consistent_threshold)
         regressions = tuple(_regressions(suite, group, unattended.k))
         verdicts.append(Verdict(group, group[0].tasks, reviewed, unattended, regressions))
@@ -150,6 +157,11 @@ def judge(suite: Suite, deployment_k: int, consistent_threshold: float) -> tuple
 
 def _values(run: Run, metric: Metric) -> Mapping[int, float | None]:
     return run.pass_at_k if metric == "pass_at_k" else run.pass_hat_k
+
+
+def limits(run: Run, metric: Metric) -> Mapping[int, tuple[float, float]]:
+    """Give the intervals of a metric of a run, by k."""
+    return run.pass_at_k_limits if metric == "pass_at_k" else run.pass_hat_k_limits
 
 
 def _pick(runs: Sequence[Run], metric: Metric, deployment_k: int, threshold: float) -> Pick:
@@ -163,13 +175,23 @@ def _pick(runs: Sequence[Run], metric: Metric, deployment_k: int, threshold: flo
     known = [(value, run) for run in runs if (value := _values(run, metric).get(k)) is not None]
     unknown = tuple(run for run in runs if _values(run, metric).get(k) is None)
     if not known:
-        return Pick(metric, k, (), None, None, None, unknown, reaches=False)
+        return Pick(metric, k, (), None, None, None, unknown, reaches=False, is_sure=False)
     best = max(value for value, _ in known)
     winners = tuple(run for value, run in known if best - value <= _EQUAL)
     others = [(value, run) for value, run in known if best - value > _EQUAL]
     second_value, second = max(others, key=lambda pair: pair[0], default=(None, None))
-    reaches = best >= threshold
-    return Pick(metric, k, winners, best, second, second_value, unknown, reaches)
+    lower = min(limits(run, metric)[k][0] for run in winners)
+    return Pick(
+        metric,
+        k,
+        winners,
+        best,
+        second,
+        second_value,
+        unknown,
+        reaches=best >= threshold,
+        is_sure=lower >= threshold,
+    )
 
 
 def _regressions(suite: Suite, runs: Sequence[Run], k: int) -> list[Regression]:

@@ -170,9 +170,10 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
         for change in (moves.if_failed, moves.if_passed)
     )
     seen = _Measured(estimate, lower, upper, rule.threshold, estimate - failed, passed - estimate)
+    over = f" over {tasks} of {row['total_tasks']} tasks" if tasks < row["total_tasks"] else ""
     return Finding(
         seen.result,
-        f"{name} is {decimals(estimate)} {seen.interval}"
+        f"{name} is {decimals(estimate)} {seen.interval}{over}"
         + _why_threshold(seen, rule.threshold, moves.excluded, tasks, least),
         seen.to_settle(tasks, least, log.z, _FLOOR if suite else None),
         **known,

@@ -84,6 +84,15 @@ def verdict(run: Row, facts: Row) -> str:
     >>> print(verdict({"label": "walker", "curve": [at_4]}, facts))
     walker is capable but flaky: pass@4 97.0% (90.9 to 99.4), pass^4 38.5% (28.0 to 50.0), short \
 of 95%. Have its output reviewed.
+
+    >>> sure = {
+    ...     "k": 4, "reading": "capable and consistent", "null_reason": None,
+    ...     "pass_at_k": 1.0, "pass_at_k_lower": 0.9, "pass_at_k_upper": 1.0,
+    ...     "pass_hat_k": 1.0, "pass_hat_k_lower": 0.9, "pass_hat_k_upper": 1.0,
+    ... }
+    >>> print(verdict({"label": "tiny", "curve": [sure]}, facts))
+    tiny is capable and consistent: pass@4 100% (90.0 to 100), pass^4 100% (90.0 to 100), which \
+may be short of 95%. Perhaps it can run unattended.
     """
     name = run["label"]
     k = facts["deployment_k"]
@@ -93,10 +102,13 @@ of 95%. Have its output reviewed.
         first = next((one for one in run["curve"] if one["k"] == 1), None)
         seen = f" Its {spoken(first, 'pass_at_k')}." if first is not None and k > 1 else ""
         return f"{name} can't be judged at k = {k}: {reason}.{seen}"
-    reading = row["reading"]
+    reading, advice = row["reading"], ""
     at, hat = (spoken(row, metric) for metric in ("pass_at_k", "pass_hat_k"))
     if reading == "not capable":
         at += f", short of {limit(facts['capable_threshold'])}%"
     elif reading == "capable but flaky":
         hat += f", short of {limit(facts['consistent_threshold'])}%"
-    return f"{name} is {reading}: {at}, {hat}. {_ADVICE[reading]}"
+    elif (row["pass_hat_k_lower"] or 0) < facts["consistent_threshold"]:
+        hat += f", which may be short of {limit(facts['consistent_threshold'])}%"
+        advice = "Perhaps it can run unattended."
+    return f"{name} is {reading}: {at}, {hat}. {advice or _ADVICE[reading]}"

@@ -57,15 +57,14 @@ def run(
         "warnings": None,
     }
     short = {k: f"n < {k} in 1 of 10 tasks" for k, v in zip(KS, at, strict=True) if v is None}
-    return Run(
-        run_id=run_id,
-        pass_at_k=dict(zip(KS, at, strict=True)),
-        pass_hat_k=dict(zip(KS, hat, strict=True)),
-        pass_at_k_limits=around(at),
-        pass_hat_k_limits=around(hat),
-        null_reasons=short,
-        **(values | more),
-    )
+    values |= {
+        "pass_at_k": dict(zip(KS, at, strict=True)),
+        "pass_hat_k": dict(zip(KS, hat, strict=True)),
+        "pass_at_k_limits": around(at),
+        "pass_hat_k_limits": around(hat),
+        "null_reasons": short,
+    }
+    return Run(run_id=run_id, **(values | more))
 
 
 def answer(*runs: Run, k: int = 4) -> Answer:
@@ -95,7 +94,7 @@ STEADY = run("steady", (0.7, 0.75, 0.78), (0.7, 0.65, 0.6))
 
 
 def test_reviewed_is_the_highest_pass_at_k_and_unattended_the_highest_pass_hat_k() -> None:
-    (verdict,) = judge(Suite("s", (CAPABLE, STEADY), KS), 4, 0.95)
+    (verdict,) = judge(Suite("s", (CAPABLE, STEADY), KS), 4, 0.8, 0.95)
     assert verdict.reviewed.runs == (CAPABLE,)
     assert verdict.reviewed.gap == pytest.approx(0.19)
     assert verdict.unattended.runs == (STEADY,)
@@ -118,7 +117,7 @@ def test_equal_runs_are_said_to_be_equal() -> None:
 
 def test_runs_of_other_tasks_are_not_compared() -> None:
     other = run("other", (1.0, 1.0, 1.0), (1.0, 1.0, 1.0), task_set=(10, 8))
-    verdicts = judge(Suite("s", (CAPABLE, STEADY, other), KS), 4, 0.95)
+    verdicts = judge(Suite("s", (CAPABLE, STEADY, other), KS), 4, 0.8, 0.95)
     assert [[one.run_id for one in verdict.runs] for verdict in verdicts] == [
         ["capable", "steady"],
         ["other"],
@@ -126,12 +125,16 @@ def test_runs_of_other_tasks_are_not_compared() -> None:
     said = text(answer(CAPABLE, STEADY, other))
     assert "10 tasks each, not the same ones" in said
     assert "other has its own 10 tasks: Use other where a person reviews the output." in said
-    assert "No other run has tried these tasks." in said
+    assert "No other run has tried just these tasks, so it is compared with none." in said
+
+
+def test_a_run_alone_is_compared_with_none() -> None:
+    assert "No other run has tried these tasks." in text(answer(STEADY))
 
 
 def test_run_without_a_value_is_left_out_and_named() -> None:
     short = run("short", (0.9, 0.95, None), (0.9, 0.85, None), reading=None)
-    (verdict,) = judge(Suite("s", (CAPABLE, STEADY, short), KS), 4, 0.95)
+    (verdict,) = judge(Suite("s", (CAPABLE, STEADY, short), KS), 4, 0.8, 0.95)
     assert verdict.reviewed.unknown == (short,)
     said = text(answer(CAPABLE, STEADY, short))
     assert f"{DASH} n < 4 in 1 of 10 tasks: short." in said
@@ -141,7 +144,7 @@ def test_run_without_a_value_is_left_out_and_named() -> None:
 def test_smaller_k_is_taken_where_no_run_has_attempts_enough() -> None:
     one = run("one", (0.5, 0.9, None), (0.5, 0.2, None))
     two = run("two", (0.5, 0.8, None), (0.5, 0.3, None))
-    (verdict,) = judge(Suite("s", (one, two), KS), 4, 0.95)
+    (verdict,) = judge(Suite("s", (one, two), KS), 4, 0.8, 0.95)
     assert (verdict.reviewed.k, verdict.unattended.k) == (2, 2)
     said = text(answer(one, two))
     assert "It is not judged by pass@4, for which no run has enough attempts." in said
@@ -155,13 +158,34 @@ def test_nothing_known_is_said_with_the_reason() -> None:
 
 
 def test_dependable_run_may_run_unattended() -> None:
-    sure = run("sure", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97), reading="capable and consistent")
+    narrow = dict.fromkeys(KS, (0.955, 0.985))
+    sure = run("sure", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97), pass_hat_k_limits=narrow)
     said = text(answer(CAPABLE, sure))
     assert "Let sure run unattended." in said
     assert (
-        "pass^4 = 97.0% (95% interval 87.0 to 100): 4 tries at a task are all right. capable is next"
+        "pass^4 = 97.0% (95% interval 95.5 to 98.5): 4 tries at a task are all right. capable is next"
         in said
     )
+    assert "may be as low" not in said
+
+
+def test_an_estimate_above_the_threshold_alone_lets_none_run_unattended() -> None:
+    said = text(answer(CAPABLE, run("hopeful", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97))))
+    assert "Let hopeful" not in said
+    assert "Perhaps hopeful can run unattended." in said
+    assert "It may be as low as 87.0%, below 95%, where consistent begins." in said
+
+
+def test_one_attempt_says_nothing_of_four() -> None:
+    one = run("one", (1.0, None, None), (1.0, None, None), reading=None)
+    said = text(answer(one))
+    assert "Whether one can run unattended is not known." in said
+    assert "It is not judged by pass^4, for which no run has enough attempts." in said
+
+
+def test_tasks_that_a_value_leaves_out_are_counted() -> None:
+    said = text(answer(run("some", (0.9, 0.9, 0.9), (0.9, 0.6, 0.5), left_out={4: 3})))
+    assert said.count("Left out, because n < 4: 3 of the 10 tasks.") == 2
 
 
 def test_runs_that_never_pass_are_recommended_for_nothing() -> None:
@@ -201,7 +225,7 @@ def test_regression_that_pass_at_one_hides_is_named() -> None:
         since=datetime(2026, 1, 2),
         **VERSIONS,
     )
-    (verdict,) = judge(Suite("s", (before, after), KS), 4, 0.95)
+    (verdict,) = judge(Suite("s", (before, after), KS), 4, 0.8, 0.95)
     (found,) = verdict.regressions
     assert (found.before, found.after, found.k) == (before, after, 4)
     said = text(answer(before, after))
@@ -225,7 +249,7 @@ def test_a_fall_that_chance_explains_is_not_told(
     before = run("b-1", (0.6, 0.7, 0.8), (0.6, 0.55, 0.5), **VERSIONS)
     after = run("b-2", (0.7, 0.8, 0.9), (0.7, 0.5, 0.3), **VERSIONS)
     suite = Suite("s", (before, after), KS, changes)
-    (verdict,) = judge(suite, 4, 0.95)
+    (verdict,) = judge(suite, 4, 0.8, 0.95)
     (found,) = verdict.regressions
     assert found.is_told is told
     assert ("hides a regression" in text(answer_of(suite))) is told
@@ -246,7 +270,7 @@ def test_other_changes_are_no_hidden_regression(
 ) -> None:
     before = run("b-1", (0.6, 0.7, 0.8), (0.6, 0.55, 0.5), **VERSIONS)
     after = run("b-2", at, hat, **(VERSIONS | more))
-    verdicts = judge(Suite("s", (before, after), KS), 4, 0.95)
+    verdicts = judge(Suite("s", (before, after), KS), 4, 0.8, 0.95)
     assert not [found for verdict in verdicts for found in verdict.regressions]
 
 

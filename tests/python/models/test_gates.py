@@ -573,6 +573,18 @@ def test_tasks_that_a_pair_lost_to_excluded_attempts_count_against_a_pass(projec
     assert (whole["result"], whole["tasks"]) == ("pass", 19)
 
 
+def test_a_gate_says_how_many_tasks_it_leaves_out(project: Project) -> None:
+    log = run_of("r", [*["PPPP"] * 60, *["PP"] * 20])
+    project.land(log)
+    rule = {"name": "most", "metric": "pass_hat_k", "k": 4, "min": 0.9}
+    (row,) = build(project, [rule], passk_on_short="eligible_only")
+    # (60 + 1 - t) / 62 with t = 1.9996 at 61 degrees.
+    said = "pass^4 is 1.000 (0.952 to 1.000) over 60 of 80 tasks: even the lower limit reaches 0.9."
+    assert (row["result"], row["reason"]) == ("pass", said)
+    (same,) = pk.judge_gates(pl.DataFrame(log), [rule], on_short="eligible_only").to_dicts()
+    assert same["reason"] == said
+
+
 @pytest.mark.parametrize(
     ("files", "most", "result", "said"),
     [
