@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from passk_py.formats import FORMATS
+from passk_py.formats.naming import natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -98,12 +99,13 @@ def _expand(given: str) -> Iterator[Candidate | Mistake]:
     # A name may have brackets and stars of its own, so what exists is taken by its name.
     if not os.path.lexists(path) and glob.has_magic(given):
         pattern = str(Path(given).expanduser())
-        matches = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - it may be absolute
+        matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - it may be absolute
         if not matches:
             yield Mistake(
                 given, f"Nothing matches {given}.", "Check the pattern and the working directory."
             )
-        for match in matches:
+        # What lands last is the latest run where the log has no times: run-10 comes after run-9.
+        for match in sorted(matches, key=_in_order):
             yield from _file_or_folder(absolute(match), match)
         return
     yield from _file_or_folder(path, given)
@@ -151,6 +153,10 @@ def _what(mode: int) -> str:
     return "a device"
 
 
+def _in_order(name: str) -> tuple[list[str | int], str]:
+    return natural(name), name
+
+
 def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
     found = False
     # os.walk does not follow links to folders; links to files are left out below. What a link
@@ -158,8 +164,8 @@ def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
     # folder is not what the user named.
     closed: list[OSError] = []
     for parent, folders, names in os.walk(folder, onerror=closed.append):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
+        folders[:] = sorted((name for name in folders if name[0] != "."), key=_in_order)
+        for name in sorted(names, key=_in_order):
             path = Path(parent, name)
             if name.startswith(".") or not name.lower().endswith(_SUFFIXES):
                 continue

@@ -89,6 +89,19 @@ def test_globs(landing: Landing, row: dict[str, Any]) -> None:
     assert report.hint == "Check the pattern and the working directory."
 
 
+@pytest.mark.parametrize("given", ["runs", "runs/*.jsonl"])
+def test_files_land_in_the_order_of_their_numbers(
+    landing: Landing, row: dict[str, Any], given: str
+) -> None:
+    """Where a log has no times, what landed last is the latest run."""
+    for number in (1, 2, 9, 10, 11):
+        landing.lines({**row, "run_id": f"r-{number}"}, name=f"runs/r-{number}.jsonl")
+    landing.load(landing.folder / given)
+    assert [run for (run,) in landing.query("select run_id from landing.attempts order by loaded_at")] == [
+        "r-1", "r-2", "r-9", "r-10", "r-11"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "name", ["a[1].jsonl", "*.jsonl", "a?.csv", 'it\'s "it".jsonl', "ü 🚀.json"]
 )
