@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from passk_py.tables import Tables
 
-__all__ = ["Pending", "pending_changes", "unfinished_tables"]
+__all__ = ["Pending", "newer_than_built", "pending_changes", "unfinished_tables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,23 @@ class Pending:
             plural = "tasks have" if self.removed_tasks > 1 else "task has"
             parts.append(f"{self.removed_tasks:,} {plural} lost attempts")
         return f"{' and '.join(parts)} since the last build."
+
+
+def newer_than_built(tables: Tables) -> str | None:
+    """Say what has changed in the landing tables after the last build.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+
+    Returns
+    -------
+    str
+        A sentence for a person; None if nothing has changed, or nothing has been built.
+    """
+    pending = pending_changes(tables)
+    return pending.sentence if pending else None
 
 
 def pending_changes(tables: Tables) -> Pending:

@@ -88,6 +88,8 @@ class PublishedCopy:
         When the newest attempts were loaded, UTC; None if no run says.
     landed_since_build
         Attempts that were loaded after the last build.
+    newer_than_built
+        What has changed in the landing tables since, in a sentence; None if nothing has.
     """
 
     copy_id: str
@@ -98,6 +100,7 @@ class PublishedCopy:
     runs: int
     newest_loaded_at: datetime | None
     landed_since_build: int
+    newer_than_built: str | None = None
 
 
 def publish(
@@ -366,16 +369,17 @@ def _copy(tables: Tables, chosen: Sequence[PublicTable], draft: Path) -> Publish
         runs, newest = tables.rows(
             f"select count(*), max(loaded_at) from {tables.require('passk_runs')}"
         )[0]
-        pending = pending_changes(tables).attempts
+        pending = pending_changes(tables)
         columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _ABOUT_COLUMNS.items())
         tables.rows(f"create table {schema}.{ABOUT} ({columns})")
         tables.connection.execute(
             f"insert into {schema}.{ABOUT} values (?, ?, ?, ?, ?, ?, ?)",
-            [copy_id, now, version(), tables.database.name, newest, runs, pending],
+            [copy_id, now, version(), tables.database.name, newest, runs, pending.attempts],
         )
         for statement in _comments(tables, chosen, schema):
             tables.rows(statement)
-    return PublishedCopy(copy_id, now, None, None, rows, int(runs), newest, pending)
+    newer = pending.sentence if pending else None
+    return PublishedCopy(copy_id, now, None, None, rows, int(runs), newest, pending.attempts, newer)
 
 
 @contextmanager

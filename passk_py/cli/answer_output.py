@@ -6,7 +6,7 @@ import itertools
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from passk_py.cli.next_steps import command_line, say_next
+from passk_py.cli.next_steps import command_line, note_pending, say_next
 from passk_py.cli.session import PIPED_WIDTH
 
 if TYPE_CHECKING:
@@ -39,18 +39,16 @@ def print_answer(
     """
     from passk_py.answer import find_answer
     from passk_py.answer.as_dict import answer_as_dict
-    from passk_py.freshness import pending_changes
+    from passk_py.freshness import newer_than_built
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
         answer = find_answer(tables, filters)
-        pending = pending_changes(tables)
+        newer = newer_than_built(tables)
         names = [table.name for table in tables.public()]
         gates = tables.find("passk_gates")
         has_gates = bool(gates and tables.rows(f"select 1 from {gates} limit 1"))
-    if pending:
-        again = command_line("build", database=database)
-        session.note(f"{pending.sentence} `{again}` takes that in.")
+    note_pending(session, database, newer)
     if session.as_json:
         session.result({"database": str(database), "tables": names, **answer_as_dict(answer)})
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from passk_py.answer.words import as_part, no_such, plain, plural
+from passk_py.cli.next_steps import note_pending
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.diagnostic_words import UNKNOWN
@@ -43,6 +44,7 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
     Attempts should be independent tries of one agent, as many as were meant, judged the same way.
     Warnings come first; then what is fine, and what can't be known from the log and why.
     """
+    from passk_py.freshness import newer_than_built
     from passk_py.tables import open_tables
 
     filters = Filters((run,) if run is not None else (), suites)
@@ -53,12 +55,20 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
         known = tables.rows(
             f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
         )
+        newer = newer_than_built(tables)
+    note_pending(session, database, newer)
     if not rows:
         _refuse(run, suites, known)
     by_run: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in _in_order(rows):
         by_run.setdefault((row["run_id"], row["suite"]), []).append(row)
-    session.result({"database": str(database), "runs": [_as_dict(*one) for one in by_run.items()]})
+    session.result(
+        {
+            "database": str(database),
+            "newer_than_built": newer,
+            "runs": [_as_dict(*one) for one in by_run.items()],
+        }
+    )
     width = min(session.console().width, _WIDEST)
     for place, ((run_id, suite), found) in enumerate(by_run.items()):
         if place:

@@ -66,8 +66,13 @@ def command(
 
     All files are of one state of the database, and appear complete or not at all.
     """
-    names = _names(tables, database, everything=everything, ks=ks)
+    _refuse(tables, everything=everything, ks=ks)
+    from passk_py.cli.next_steps import note_pending
     from passk_py.export import export_tables
+
+    built, newer = _built(database)
+    note_pending(session, database, newer)
+    names = list(dict.fromkeys(tables)) or [table.name for table in built]
 
     files = export_tables(
         names, output, database=database, format=kind, run_id=runs, suite=suites, k=ks
@@ -75,6 +80,7 @@ def command(
     session.result(
         {
             "database": str(database),
+            "newer_than_built": newer,
             "files": [
                 {"table": file.table, "path": str(file.path), "rows": file.rows} for file in files
             ],
@@ -85,22 +91,21 @@ def command(
     return 0
 
 
-def _names(
-    given: Sequence[str], database: Path, *, everything: bool, ks: Sequence[int]
-) -> list[str]:
+def _refuse(given: Sequence[str], *, everything: bool, ks: Sequence[int]) -> None:
+    """Refuse what can't be asked for together."""
     if everything and given:
         raise click.UsageError("--all and the names of tables can't both be given.")
     if not everything and not given:
         raise click.UsageError("There is nothing to export: name tables, or give --all.")
-    names = list(dict.fromkeys(given)) or [table.name for table in _built(database)]
     without = [name for name in given if "k" not in public_table(name).filters]
     if ks and without:
         raise click.UsageError(f"{', '.join(without)} has no k to filter by.")
-    return names
 
 
-def _built(database: Path) -> list[PublicTable]:
+def _built(database: Path) -> tuple[list[PublicTable], str | None]:
+    """Give the tables that there are, and say whether the log is newer."""
+    from passk_py.freshness import newer_than_built
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
-        return tables.public()
+        return tables.public(), newer_than_built(tables)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from passk_py.answer.words import and_list, plain
-from passk_py.cli.next_steps import command_line
+from passk_py.cli.next_steps import command_line, note_pending
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
@@ -109,6 +109,7 @@ def command(
     limit does not, and is inconclusive in between: then it says what would settle it. Declared
     gates are read from the table passk_gates; others are computed from passk_attempts.
     """
+    from passk_py.freshness import newer_than_built
     from passk_py.gates import reports
     from passk_py.gates.of_tables import judge_tables
     from passk_py.settings import read_settings
@@ -118,6 +119,7 @@ def command(
     _refuse_mixed(names, rules, one)
     with open_tables(database) as tables:
         settings = read_settings(tables)
+        newer = newer_than_built(tables)
         if one is None and rules is None:
             rows = _declared(tables, names, database)
             source = "passk_gates"
@@ -127,6 +129,7 @@ def command(
             source = "passk_attempts"
     # Before anything is said: the reader of a pipe may close it, and a gate must not pass by that.
     session.code = _exit_code(rows)
+    note_pending(session, database, newer)
     text = reports.markdown(rows)
     if junit is not None:
         write_report(junit, reports.junit(rows))
@@ -135,7 +138,13 @@ def command(
     if step_summary:
         reports.append_step_summary(text)
     session.result(
-        {"database": str(database), "source": source, "exit_code": session.code, "gates": rows}
+        {
+            "database": str(database),
+            "newer_than_built": newer,
+            "source": source,
+            "exit_code": session.code,
+            "gates": rows,
+        }
     )
     _say(session, rows, alone=one is not None)
     return session.code

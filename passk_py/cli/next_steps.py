@@ -15,7 +15,7 @@ from passk_py.cli.session import PIPED_WIDTH
 if TYPE_CHECKING:
     from passk_py.cli.session import Session
 
-__all__ = ["command_line", "say_next"]
+__all__ = ["command_line", "note_pending", "say_next"]
 
 
 def command_line(*words: str, database: Path | None = None) -> str:
@@ -41,6 +41,22 @@ def _program() -> str:
     # Called by its path, as from an environment that is not active.
     path = called.absolute()
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def note_pending(session: Session, database: Path, sentence: str | None) -> None:
+    """Say, beside what the tables say, that they are older than the log.
+
+    Parameters
+    ----------
+    session
+        The call.
+    database
+        The DuckDB file.
+    sentence
+        What has changed since the last build; None if nothing has.
+    """
+    if sentence is not None:
+        session.note(f"{sentence} `{command_line('build', database=database)}` takes that in.")
 
 
 def say_next(session: Session, *steps: tuple[str, str]) -> None:

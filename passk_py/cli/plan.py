@@ -10,6 +10,7 @@ import click
 
 from passk_py.answer.known import require_known
 from passk_py.answer.words import DASH, limit, percent, plain, plural, symbol
+from passk_py.cli.next_steps import note_pending
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
@@ -109,18 +110,19 @@ def command(
     asked = {name: value for name, value in given.items() if value is not None}
     guess = _guess(run, suite, pass_rate, heterogeneity)
     found: list[_Found]
+    newer: str | None = None
     if run is None:
         wish, rows = _guessed(*guess, k or _GUESSED_K, attempts, asked)
         found = [(None, Counter(), rows)]
     else:
-        wish, found = _of_run(database, run, suite, k, attempts, asked)
+        wish, found, newer = _of_run(session, database, run, suite, k, attempts, asked)
     found = [
         (name, states, [row for row in rows if row["metric"] == metric])
         for name, states, rows in found
     ]
     session.result(
         {
-            **({} if run is None else {"database": str(database)}),
+            **({} if run is None else {"database": str(database), "newer_than_built": newer}),
             "run_id": run,
             **{
                 name: getattr(wish, name) for name in ("width", "difference", "power", "confidence")
@@ -179,20 +181,23 @@ def _guessed(
 
 
 def _of_run(
+    session: Session,
     database: Path,
     run: str,
     suite: str | None,
     k: int | None,
     attempts: Sequence[int],
     asked: Row,
-) -> tuple[Wish, list[_Found]]:
-    """Plan from the counts of the run's tasks, which the tables hold."""
+) -> tuple[Wish, list[_Found], str | None]:
+    """Plan from the counts of the run's tasks, which the tables hold; say if the log is newer."""
+    from passk_py.freshness import newer_than_built
     from passk_py.planning import Wish, plan_counts
     from passk_py.settings import read_settings
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
         settings = read_settings(tables)
+        newer = newer_than_built(tables)
         known = tables.rows(
             f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"
         )
@@ -200,6 +205,8 @@ def _of_run(
             f"select suite, n, c, count(*) from {tables.require('passk_tasks')} "
             f"where run_id = {quote(run)} and n is not null group by suite, n, c order by suite"
         )
+    # Before the run is looked for: it may be among what has landed since.
+    note_pending(session, database, newer)
     runs = list(dict.fromkeys(row[0] for row in known))
     require_known("run", [run], runs)
     suites = [of for one, of in known if one == run]
@@ -218,10 +225,11 @@ def _of_run(
     for name, n, c, tasks in counted:
         if suite in (None, name):
             by_suite.setdefault(name, Counter())[n, c] = tasks
-    return wish, [
+    found: list[_Found] = [
         (name, states, plan_counts(states, wish, eligible_only=settings.eligible_only))
         for name, states in by_suite.items()
     ]
+    return wish, found, newer
 
 
 # ---------------------------------------------------------------------------------------------

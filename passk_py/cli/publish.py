@@ -96,11 +96,11 @@ def command(
         if path is not None:
             session.say(f"{path}: {tables}")
     session.say(f"copy {copy.copy_id}: {plural(copy.runs, 'run')}{_loaded(copy)}")
-    if copy.landed_since_build:
+    if copy.newer_than_built is not None:
         again = command_line("build", database=database)
         session.note(
-            f"{plural(copy.landed_since_build, 'attempt')} landed after the last build: "
-            f"passk_attempts may show them, no other number does. Run `{again}`, then publish."
+            f"{copy.newer_than_built} passk_attempts may show that, no other number does. "
+            f"Run `{again}`, then publish."
         )
     return 0
 
@@ -119,6 +119,7 @@ def _as_dict(copy: PublishedCopy, database: Path) -> dict[str, object]:
         "newest_loaded_at": None if newest is None else newest.isoformat(),
         "runs": copy.runs,
         "landed_since_build": copy.landed_since_build,
+        "newer_than_built": copy.newer_than_built,
         "duckdb": None if copy.database is None else str(copy.database),
         "parquet": None if copy.parquet is None else str(copy.parquet),
         "tables": [{"table": name, "rows": rows} for name, rows in copy.rows.items()],

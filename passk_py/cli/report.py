@@ -63,13 +63,12 @@ def command(
     and printed.
     """
     _check_drawing()
+    from passk_py.cli.next_steps import note_pending
     from passk_py.files import write_report
     from passk_py.reporting import report
 
     made = report(database, run_id=runs, suite=suites)
-    pending = made.facts["newer_than_built"]
-    if pending:
-        session.note(f"{pending} `passk build` takes that in.")
+    note_pending(session, database, made.facts["newer_than_built"])
     session.result(made.facts)
     if not outputs and figures is None and not session.as_json:
         outputs = [Path("report.html")]

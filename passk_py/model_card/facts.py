@@ -118,7 +118,7 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
     PasskError
         If there is no such run, it has several suites, or k = 1 is not built.
     """
-    from passk_py.freshness import pending_changes
+    from passk_py.freshness import newer_than_built
     from passk_py.project import default_variables, version
     from passk_py.settings import read_settings
 
@@ -129,7 +129,6 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
     k = settings.deployment_k
     rows = _metrics(tables, where, settings)
     curve = rows.pop(("all", "all"), {})
-    pending = pending_changes(tables)
     card = {
         "passk_card": SCHEMA_VERSION,
         "run": run,
@@ -169,7 +168,7 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
             "vars": {name: settings.values[name] for name in SHAPING_VARS},
             "vars_are_recorded": settings.recorded,
             "sources": _sources(tables, where),
-            "newer_than_built": pending.sentence if pending else None,
+            "newer_than_built": newer_than_built(tables),
         },
     }
     card["not_known"] = _not_known(card)

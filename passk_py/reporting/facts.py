@@ -165,7 +165,7 @@ def _little_memory(tables: Tables) -> Iterator[None]:
 
 def _gather(tables: Tables, filters: Filters | None, most_runs: int, most_tasks: int) -> Row:
     from passk_py.answer import find_answer
-    from passk_py.freshness import pending_changes
+    from passk_py.freshness import newer_than_built
     from passk_py.project import version
     from passk_py.settings import read_settings
 
@@ -173,7 +173,6 @@ def _gather(tables: Tables, filters: Filters | None, most_runs: int, most_tasks:
     answer = find_answer(tables, filters)
     if not answer.suites:
         _refuse(tables, filters)
-    pending = pending_changes(tables)
     return {
         "passk_report": SCHEMA_VERSION,
         "passk_version": version(),
@@ -181,7 +180,7 @@ def _gather(tables: Tables, filters: Filters | None, most_runs: int, most_tasks:
         "confidence": settings.confidence,
         "capable_threshold": settings.capable_threshold,
         "consistent_threshold": settings.consistent_threshold,
-        "newer_than_built": pending.sentence if pending else None,
+        "newer_than_built": newer_than_built(tables),
         "rejected": answer.rejected,
         "suites": [
             _suite(tables, settings, suite, answer, most_runs, most_tasks)

@@ -604,5 +604,7 @@ def test_tables_older_than_the_log_are_said_to_be(
     assert passk("load", make_log("more.jsonl", [("new", "extra", "PP")])).code == 0
     said = passk("card", "new")
     assert said.code == 0
-    assert said.err.startswith("2 attempts have landed since the last build.")
+    assert said.err == (
+        "2 attempts have landed since the last build. `passk build` takes that in.\n"
+    )
     assert "The tables are older than the log: 2 attempts have landed" in said.out

@@ -96,6 +96,7 @@ def test_copy_says_how_fresh_it_is(passk: Passk, letters: Path) -> None:
         "newest_loaded_at": newest_loaded_at.isoformat(),  # type: ignore[attr-defined]
         "runs": 2,
         "landed_since_build": 0,
+        "newer_than_built": None,
         "duckdb": "bi/passk.duckdb",
         "parquet": "bi/parquet",
         "tables": [{"table": name, "rows": read_table(name).height} for name in NAMES],
@@ -241,10 +242,14 @@ def test_what_landed_after_the_build_is_said(
     said = passk("publish", "-o", "bi")
     assert said.code == 0
     assert said.err == (
-        "4 attempts landed after the last build: passk_attempts may show them, no other number "
-        "does. Run `passk build`, then publish.\n"
+        "4 attempts have landed since the last build. passk_attempts may show that, no other "
+        "number does. Run `passk build`, then publish.\n"
     )
     assert query(Path("bi"), "select runs, landed_since_build from passk_published") == [(2, 4)]
+    assert passk("forget", "--run", "old").code == 0
+    again = passk("publish", "-o", "bi", "--json")
+    assert "have landed and 3 tasks have lost attempts since the last build." in again.err
+    assert again.json["newer_than_built"] in again.err
 
 
 def test_half_a_build_is_not_published(
