@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.errors import PasskError
 from passk_py.files import drafted
+from passk_py.known_names import require_filtered
 from passk_py.public_tables import Filters, PublicTable, filters_of, public_table
 from passk_py.sql_text import io_reason, quote
 from passk_py.tables import open_tables
@@ -107,7 +108,7 @@ def export_tables(
             if path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     with open_tables(database) as tables:
-        _check_filters(tables, filters, chosen)
+        require_filtered(tables, filters, chosen)
         with _said_of_targets(output, drafts), ExitStack() as stack:
             for path in paths:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -143,45 +144,6 @@ def _said_of_targets(output: str | Path, drafts: Mapping[Path, Path]) -> Iterato
             if str(draft) in text:
                 where, text = target, text.replace(str(draft), str(target))
         raise PasskError(f"{where} can't be written: {text}.", hint=hint) from error
-
-
-_KNOWN_BY: Final = (
-    # What a filter names, the column, and how one sees what there is. A run of which every row was
-    # refused is in one table only.
-    ("run", "run_id", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
-    ("suite", "suite", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
-    ("k", "k", ("passk_suite_metrics",), "passk show passk_suite_metrics"),
-)
-
-
-def _check_filters(tables: Tables, filters: Filters, chosen: Sequence[PublicTable]) -> None:
-    """Refuse a run, suite or k that there is not: a slip would become files without a row."""
-    from passk_py.answer.words import no_such
-
-    names = [table.name for table in chosen]
-    for name in names:
-        tables.require(name)
-    for (kind, column, places, command), wanted in zip(
-        _KNOWN_BY, (filters.runs, filters.suites, filters.ks), strict=True
-    ):
-        having = [table.name for table in chosen if column in table.filters]
-        columns = {table.name: table.columns_of(column) for table in chosen}
-        known: dict[str | int, None] = {}
-        for name in dict.fromkeys((*places, *having)):
-            place = tables.find(name)
-            if place is None or known.keys() >= set(wanted):
-                continue
-            of_each = " union ".join(
-                f"select {one} from {place} where {one} is not null"
-                for one in columns.get(name, (column,))
-            )
-            known |= dict.fromkeys(value for (value,) in tables.rows(f"{of_each} order by 1"))
-        missing = [str(value) for value in wanted if value not in known]
-        if missing:
-            raise PasskError(
-                no_such(kind, missing, [str(value) for value in known]),
-                hint=f"Name {kind}s with --{kind} as `{command}` lists them.",
-            )
 
 
 def _paths(

@@ -6,6 +6,7 @@ import itertools
 import textwrap
 from typing import TYPE_CHECKING, Final
 
+from passk_py.answer.words import and_list, plain
 from passk_py.cli.next_steps import command_line, note_pending, say_next
 from passk_py.cli.session import PIPED_WIDTH
 
@@ -40,15 +41,18 @@ def print_answer(
     from passk_py.answer import find_answer
     from passk_py.answer.as_dict import answer_as_dict
     from passk_py.freshness import newer_than_built
+    from passk_py.known_names import require_filtered
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
+        # Before a run is looked for: it may be among what has landed since.
+        note_pending(session, database, newer_than_built(tables))
+        if filters is not None:
+            require_filtered(tables, filters)
         answer = find_answer(tables, filters)
-        newer = newer_than_built(tables)
         names = [table.name for table in tables.public()]
         gates = tables.find("passk_gates")
         has_gates = bool(gates and tables.rows(f"select 1 from {gates} limit 1"))
-    note_pending(session, database, newer)
     if session.as_json:
         session.result({"database": str(database), "tables": names, **answer_as_dict(answer)})
         return
@@ -77,15 +81,23 @@ def _print(session: Session, answer: Answer) -> None:
 
 def _say_empty(session: Session, database: Path, answer: Answer, filters: Filters | None) -> None:
     if filters is not None and (filters.runs or filters.suites):
-        session.say(f"{database} has no such run.")
-        say_next(session, ("its runs", command_line("show", "passk_runs", database=database)))
-        return
-    session.say(f"{database} has no attempts.")
+        # Each of them is there, or it would have been refused.
+        session.say(f"{database} has no attempts of {_chosen(filters)}.")
+        if not answer.rejected:
+            say_next(session, ("its runs", command_line("show", "passk_runs", database=database)))
+            return
+    else:
+        session.say(f"{database} has no attempts.")
     if answer.rejected:
         rejected = command_line("show", "passk_rejected_attempts", database=database)
         say_next(session, (f"why {answer.rejected:,} rows were rejected", rejected))
     else:
         say_next(session, ("load a log", command_line("load", "FILE", database=database)))
+
+
+def _chosen(filters: Filters) -> str:
+    given = (names for names in (filters.runs, filters.suites) if names)
+    return " in ".join(and_list(map(plain, names)) for names in given)
 
 
 def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bool) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.known import require_known
 from passk_py.answer.words import (
     chance,
     interval_line,
@@ -23,6 +22,7 @@ from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.table_output import new_table
 from passk_py.errors import PasskError
+from passk_py.known_names import require_known
 from passk_py.sql_text import quote
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _TASKS: Final = 15
 """Tasks that a terminal shows; JSON has all."""
 
 _DRAWN: Final = 25
+_NOTHING_COMPARED: Final = 2
 _WITH_DRAWN: Final = 108
 """Characters of a drawn interval, and of a terminal that has room for it."""
 
@@ -98,6 +99,8 @@ def command(
             f"The tables have no k = {' and no k = '.join(map(str, ks))}.",
             hint=f"They were built for k = {known}: the var passk_ks.",
         )
+    # Before anything is said: the reader of a pipe may close it.
+    session.code = _exit_code(rows, tasks)
     session.result(
         {
             "database": str(database),
@@ -121,7 +124,13 @@ def command(
                 "These two runs are no pair of the tables, so they were compared just now."
             )
             session.note(f"Into the tables: {again}")
-    return 0
+    return session.code
+
+
+def _exit_code(rows: list[Row], tasks: list[Row]) -> int:
+    """Tell whether anything was compared: a figure of a suite, or a task."""
+    figures = any(row["difference"] is not None for row in rows)
+    return 0 if figures or any(task["p"] is not None for task in tasks) else _NOTHING_COMPARED
 
 
 # ---------------------------------------------------------------------------------------------

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from passk_py.answer.words import as_part, no_such, plain, plural
+from passk_py.answer.words import as_part, plain, plural
 from passk_py.cli.next_steps import note_pending
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.diagnostic_words import UNKNOWN
 from passk_py.errors import PasskError
+from passk_py.known_names import require_known
 from passk_py.public_tables import Filters, public_table
 
 if TYPE_CHECKING:
@@ -80,9 +81,7 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
 def _refuse(run: str | None, suites: tuple[str, ...], known: list[tuple[Any, ...]]) -> NoReturn:
     """Say why there is nothing to show."""
     for name, given, place in (("run", (run,) if run else (), 0), ("suite", suites, 1)):
-        there = list(dict.fromkeys(row[place] for row in known))
-        if given and not set(given) & set(there):
-            raise PasskError(no_such(name, given, there))
+        require_known(name, given, list(dict.fromkeys(row[place] for row in known)))
     if run is not None and suites:
         raise PasskError(
             f"The run {plain(run)} has no attempts in {', '.join(map(plain, suites))}."

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from passk_py.answer.words import plural
+from passk_py.answer.words import and_list, plain, plural
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
+from passk_py.known_names import no_such
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,8 @@ __all__ = ["command"]
 @click.command(
     "forget",
     short_help="Landed rows out of the database again.",
-    epilog=examples("passk forget --run nightly-2026-11-20", "passk forget --source-file a.jsonl"),
+    epilog=examples("passk forget --run nightly-2026-11-20", "passk forget --source-file a.jsonl")
+    + "\n\nExit codes: 0 removed, 2 there is no such run or file.",
 )
 @click.option(
     "--run", "run_id", metavar="RUN_ID", help="Remove this run, whichever files it came from."
@@ -46,6 +48,8 @@ def command(
             f"There is no database {database}.", hint="Name the one to clean with --database."
         )
     report = forget(database, run_id=run_id, source_file=source_file)
+    if not report.rows and not report.rejected and not report.files:
+        _refuse(database, run_id, source_file)
     session.result(
         {
             "database": str(database),
@@ -56,13 +60,30 @@ def command(
         }
     )
     what = f"the run {run_id}" if run_id is not None else f"the file {source_file}"
-    if not report.rows and not report.rejected:
-        session.say(f"Nothing of {what} has landed in {database}.")
-        say_next(session, ("its runs", command_line("show", "passk_runs", database=database)))
-        return 0
     session.say(
         f"Removed {plural(report.rows, 'attempt')} of {plural(report.tasks, 'task')} and "
         f"{plural(report.rejected, 'rejected row')} of {what}."
     )
     say_next(session, ("next", command_line("build", database=database)))
     return 0
+
+
+def _refuse(database: Path, run_id: str | None, source_file: str | None) -> NoReturn:
+    """Say what there is instead: whoever mistypes a name must not think that it is forgotten."""
+    from passk_py.tables import open_tables
+
+    with open_tables(database) as tables:
+        runs = tables.rows(
+            "select run_id from landing.attempts union select run_id from landing.rejected "
+            "where run_id is not null order by 1"
+        )
+        files = tables.rows("select source_file from landing.files order by 1")
+    if run_id is not None:
+        raise PasskError(
+            no_such("run", [run_id], [run for (run,) in runs]),
+            hint=f"That is what has landed in {database}.",
+        )
+    listed = and_list(plain(file) for (file,) in files) if files else "no file at all"
+    raise PasskError(
+        f"Nothing of the file {source_file} has landed in {database}.", hint=f"There is {listed}."
+    )

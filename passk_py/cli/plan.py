@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.known import require_known
 from passk_py.answer.words import DASH, limit, percent, plain, plural, symbol
 from passk_py.cli.next_steps import note_pending
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
+from passk_py.known_names import require_known
 from passk_py.sql_text import quote
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = ["command"]
 _WIDEST: Final = 100
 _MARK: Final = "*"
 _GUESSED_K: Final = 4
+_NOTHING_TO_PLAN_FROM: Final = 2
 
 Row = dict[str, Any]
 _Found = tuple[str | None, Counter[tuple[int, int]], list[Row]]
@@ -120,6 +121,9 @@ def command(
         (name, states, [row for row in rows if row["metric"] == metric])
         for name, states, rows in found
     ]
+    # Before anything is said: the reader of a pipe may close it.
+    planned = any(row["basis"] is not None for _, _, rows in found for row in rows)
+    session.code = 0 if planned else _NOTHING_TO_PLAN_FROM
     session.result(
         {
             **({} if run is None else {"database": str(database), "newer_than_built": newer}),
@@ -134,7 +138,11 @@ def command(
         if place:
             session.say()
         _say(session, _title(run, name, states, rows[0]), states, rows, wish)
-    return 0
+    if not found:
+        session.say(
+            f"Nothing can be planned from {plain(str(run))}: it has no attempt that counts."
+        )
+    return session.code
 
 
 # ---------------------------------------------------------------------------------------------

@@ -87,6 +87,7 @@ def command(
     if ks and "k" not in chosen.filters:
         raise click.UsageError(f"{table} has no k to filter by.")
     from passk_py.cli.table_output import Selection, print_csv, print_json, print_table
+    from passk_py.known_names import require_filtered
     from passk_py.tables import open_tables
 
     named = tuple(name.strip() for name in columns.split(",")) if columns else ()
@@ -94,6 +95,7 @@ def command(
     if limit is None and not as_csv and not session.as_json:
         most = _LIMIT
     with open_tables(database) as tables:
+        require_filtered(tables, filters, [chosen])
         selection = Selection(tables, chosen, filters, named, most)
         if as_csv:
             print_csv(selection)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import DASH, no_such, plain, plural, shortened
+from passk_py.answer.words import DASH, plain, plural, shortened
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
@@ -203,20 +203,6 @@ def _say_size(session: Session, selection: Selection, rows: int, hidden: int) ->
     if rows and hidden > 0:
         said += f" {plural(hidden, 'more column')}: --columns, --csv and --json show them."
     session.note(said)
-    if not total:
-        _say_known(session, selection)
-
-
-def _say_known(session: Session, selection: Selection) -> None:
-    """After nothing was found: which runs and suites there are."""
-    tables, filters = selection.tables, selection.filters
-    known = tables.rows(
-        f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
-    )
-    for name, given, place in (("run", filters.runs, 0), ("suite", filters.suites, 1)):
-        there = list(dict.fromkeys(row[place] for row in known))
-        if given and not set(given) & set(there):
-            session.note(no_such(name, given, there))
 
 
 def print_csv(selection: Selection) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.answer.known import require_known
 from passk_py.answer.words import TASK_CLASSES, as_part, plain
 from passk_py.diagnostic_words import UNKNOWN, VERDICTS, WORDS
 from passk_py.errors import PasskError
+from passk_py.known_names import require_known
 from passk_py.sql_text import quote
 
 if TYPE_CHECKING:

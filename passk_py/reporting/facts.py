@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import duckdb
 
-from passk_py.answer.known import require_known
 from passk_py.answer.sentences import paragraphs
 from passk_py.diagnostic_words import VERDICTS
 from passk_py.errors import PasskError
+from passk_py.known_names import require_known
 from passk_py.run_order import in_order
 from passk_py.sql_text import quote
 

@@ -107,6 +107,20 @@ def test_no_figures_at_all(passk: Passk, letters: Path) -> None:
     assert "verdict" not in said.out.splitlines()
 
 
+def test_runs_without_a_common_task_leave_nothing_to_compare(
+    passk: Passk, models_only: tuple[str, str], make_log: Callable[..., Path]
+) -> None:
+    log = make_log("apart.jsonl", [("left", "one", "PF"), ("right", "two", "PP")])
+    assert passk("load", log).code == 0
+    assert passk("build", *models_only).code == 0
+    said = passk("compare", "left", "right")
+    assert said.code == 2
+    assert "No verdict on pass@1: no task is in both runs." in said.out
+    said = passk("compare", "left", "right", "--json")
+    assert said.code == 2
+    assert {row["null_reason"] for row in said.json["comparisons"]} == {"no task is in both runs"}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -128,4 +142,3 @@ def test_rows_of_a_run_are_those_on_either_side(passk: Passk, letters: Path) -> 
     for run in ("old", "new"):
         rows = passk("show", "passk_comparisons", "--run", run, "--k", 1, "--json").json["rows"]
         assert [row["metric"] for row in rows] == ["pass_at_k", "pass_hat_k"]
-    assert passk("show", "passk_task_comparisons", "--run", "few", "--json").json["rows"] == []

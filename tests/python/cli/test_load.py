@@ -196,12 +196,15 @@ def test_forget_removes_a_run_and_the_next_build_shows_it(
 
 def test_forget_of_what_is_not_there(passk: Passk, letters: Path) -> None:
     said = passk("forget", "--source-file", "other.jsonl")
-    assert (said.code, said.err) == (0, "")
-    assert said.out == (
-        "Nothing of the file other.jsonl has landed in passk.duckdb.\n"
-        "  its runs  passk show passk_runs\n"
-    )
-    assert passk("forget", "--run", "nobody", "--json").json["rows"] == 0
+    assert (said.code, said.out) == (2, "")
+    first, second = said.err.splitlines()
+    assert first == "Error: Nothing of the file other.jsonl has landed in passk.duckdb."
+    assert second.startswith("There is /")
+    assert second.endswith("/letters.jsonl.")
+    said = passk("forget", "--run", "nobody", "--json")
+    assert said.code == 2
+    assert said.json["error"] == "There is no run nobody; there is new, old."
+    assert passk("doctor", "--json").json["pending"] is None
 
 
 @pytest.mark.parametrize("word", ["a\x1b[2Jb", "a\nb"])

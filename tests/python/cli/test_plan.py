@@ -95,13 +95,26 @@ def test_tasks_that_all_pass_can_not_tell_a_drop(
     assert "No figure for a drop: no task could come out differently in another run." in said.out
 
 
-def test_few_attempts_are_fitted_or_say_nothing(passk: Passk, letters: Path) -> None:
+def test_few_attempts_are_fitted(passk: Passk, letters: Path) -> None:
     said = passk("plan", "old", "--k", 4)
     assert said.code == 0
     assert "How sure: little. The run has fewer than 2k attempts" in said.out.replace("\n  ", " ")
-    said = passk("plan", "few", "--k", 4)
-    if said.code == 0:
-        assert "Nothing can be planned from it" in said.out
+
+
+def test_nothing_to_plan_from_is_said_by_the_exit_code_too(
+    passk: Passk, models_only: tuple[str, str], make_log: Callable[..., Path]
+) -> None:
+    log = make_log("log.jsonl", [("single", "task", "P"), ("void", "task", "XX")])
+    assert passk("load", log).code == 0
+    assert passk("build", *models_only).code == 0
+    for run, reason in (("single", "n < 2 in 1 of 1 tasks"), ("void", "")):
+        said = passk("plan", run)
+        assert said.code == 2
+        assert "Nothing can be planned from" in said.out
+        assert reason in said.out
+        said = passk("plan", run, "--json")
+        assert said.code == 2
+        assert {row["basis"] for row in said.json["plans"]} <= {None}
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,6 @@ def test_rows_are_filtered(passk: Passk, letters: Path) -> None:
     rows = said.json["rows"]
     assert [(row["run_id"], row["k"]) for row in rows] == [("old", 1), ("old", 2)]
     assert rows[0]["pass_at_k"] == pytest.approx((1 + 0 + 1 / 4) / 3, rel=1e-15)
-    assert passk("show", "passk_runs", "--suite", "other", "--json").json["rows"] == []
 
 
 def test_table_says_once_what_is_the_same_in_every_row(passk: Passk, letters: Path) -> None:
@@ -84,11 +83,51 @@ def test_unknown_column_names_those_there_are(passk: Passk, letters: Path) -> No
 
 def test_unknown_run_names_those_there_are(passk: Passk, letters: Path) -> None:
     said = passk("show", "passk_tasks", "--run", "nobody")
-    assert (said.code, said.out) == (0, "")
-    assert said.err == "0 rows of passk_tasks.\nThere is no run nobody; there is new, old.\n"
-    assert passk("show", "--run", "nobody").out == (
-        "passk.duckdb has no such run.\n  its runs  passk show passk_runs\n"
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        "Error: There is no run nobody; there is new, old.\n"
+        "Name runs with --run as `passk show passk_runs` lists them.\n"
     )
+    for words in ((), ("passk_tasks", "--csv"), ("passk_gates",), ("--run", "old")):
+        again = passk("show", *words, "--run", "nobody")
+        assert (again.code, again.out, again.err) == (2, "", said.err)
+    as_json = passk("show", "passk_runs", "--run", "nobody", "--json")
+    assert as_json.code == 2
+    assert as_json.json["error"] == "There is no run nobody; there is new, old."
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--suite", "other"), "There is no suite other; there is letters."),
+        (("passk_runs", "--suite", "other", "--json"), "There is no suite other;"),
+        (("passk_task_metrics", "--k", 7), "There is no k 7; there is 1, 2, "),
+    ],
+)
+def test_unknown_suite_or_k_names_those_there_are(
+    passk: Passk, letters: Path, words: tuple[object, ...], message: str
+) -> None:
+    said = passk("show", *words)
+    assert said.code == 2
+    assert said.err.startswith(f"Error: {message}")
+
+
+def test_a_run_of_which_every_row_was_rejected_is_known(
+    passk: Passk, letters: Path, change: Callable[..., None]
+) -> None:
+    change(
+        "create table refused as select * from passk_rejected_attempts",
+        "insert into refused (run_id, suite, reason_code) values ('broken', 'letters', 'x')",
+        "drop view passk_rejected_attempts",
+        "alter table refused rename to passk_rejected_attempts",
+    )
+    said = passk("show", "--run", "broken")
+    assert (said.code, said.err) == (0, "")
+    assert said.out == (
+        "passk.duckdb has no attempts of broken.\n"
+        "  why 1 rows were rejected  passk show passk_rejected_attempts\n"
+    )
+    assert passk("show", "passk_tasks", "--run", "broken").err == "0 rows of passk_tasks.\n"
 
 
 def test_null_is_a_dash_and_null_in_json(passk: Passk, letters: Path) -> None:

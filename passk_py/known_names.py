@@ -1,0 +1,135 @@
+"""Names that are asked for: they are there, or it is said what is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from passk_py.answer.words import and_list, plain
+from passk_py.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.public_tables import Filters, PublicTable
+    from passk_py.tables import Tables
+
+__all__ = ["no_such", "require_filtered", "require_known"]
+
+_LISTED: Final = 5
+"""What is named of what there is."""
+
+
+def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
+    """Say that there is nothing of a name, and what there is instead.
+
+    Parameters
+    ----------
+    kind
+        ``run``, or what else has names.
+    given
+        The names that are asked for.
+    there
+        The names that there are.
+
+    Examples
+    --------
+    >>> no_such("run", ["nope"], ["new", "old"])
+    'There is no run nope; there is new, old.'
+    >>> no_such("suite", ["a", "b"], [])
+    'There is no suite a or b; there is no suite at all.'
+    """
+    some = [*map(plain, there[:_LISTED]), *(["..."] if there[_LISTED:] else [])]
+    named = and_list(map(plain, given), word="or")
+    return f"There is no {kind} {named}; there is {', '.join(some) or f'no {kind} at all'}."
+
+
+def require_known(
+    kind: str,
+    given: Iterable[str],
+    known: Sequence[str],
+    *,
+    hint: str = "`passk show passk_runs` shows all of them.",
+) -> None:
+    """Refuse names that there are not.
+
+    Parameters
+    ----------
+    kind
+        ``run``, ``suite`` or ``k``.
+    given
+        The names that are asked for.
+    known
+        The names that there are.
+    hint
+        What shows all of them.
+
+    Raises
+    ------
+    PasskError
+        If one of the names is not known: it says which, what there is instead, and what shows all.
+
+    Examples
+    --------
+    >>> require_known("run", ["new"], ["new", "old"])
+    >>> require_known("run", ["nope", "new"], ["new", "old"])
+    Traceback (most recent call last):
+    passk_py.errors.PasskError: There is no run nope; there is new, old.
+    `passk show passk_runs` shows all of them.
+    """
+    missing = [name for name in given if name not in known]
+    if missing and not known:
+        hint = "`passk load FILE` and `passk build` make some."
+    if missing:
+        raise PasskError(no_such(kind, missing, known), hint=hint)
+
+
+_KNOWN_BY: Final = (
+    # What a filter names, the column, and how one sees what there is. A run of which every row was
+    # refused is in one table only.
+    ("run", "run_id", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
+    ("suite", "suite", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
+    ("k", "k", ("passk_suite_metrics",), "passk show passk_suite_metrics"),
+)
+
+
+def require_filtered(tables: Tables, filters: Filters, chosen: Sequence[PublicTable] = ()) -> None:
+    """Refuse a run, suite or k that there is not: a slip would become tables without a row.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+    filters
+        What is asked for.
+    chosen
+        The tables that are to be filtered, which may know more names than others.
+
+    Raises
+    ------
+    PasskError
+        If a table is not there, or a name that the filters have.
+    """
+    names = [table.name for table in chosen]
+    for name in names:
+        tables.require(name)
+    for (kind, column, places, command), wanted in zip(
+        _KNOWN_BY, (filters.runs, filters.suites, filters.ks), strict=True
+    ):
+        having = [table.name for table in chosen if column in table.filters]
+        columns = {table.name: table.columns_of(column) for table in chosen}
+        known: dict[str | int, None] = {}
+        for name in dict.fromkeys((*places, *having)):
+            place = tables.find(name)
+            if place is None or known.keys() >= set(wanted):
+                continue
+            of_each = " union ".join(
+                f"select {one} from {place} where {one} is not null"
+                for one in columns.get(name, (column,))
+            )
+            known |= dict.fromkeys(value for (value,) in tables.rows(f"{of_each} order by 1"))
+        require_known(
+            kind,
+            map(str, wanted),
+            [str(value) for value in known],
+            hint=f"Name {kind}s with --{kind} as `{command}` lists them.",
+        )
