@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from passk_py.answer.words import and_list, plain
@@ -13,10 +14,43 @@ if TYPE_CHECKING:
     from passk_py.public_tables import Filters, PublicTable
     from passk_py.tables import Tables
 
-__all__ = ["no_such", "require_filtered", "require_known"]
+__all__ = ["did_you_mean", "no_such", "require_filtered", "require_known"]
 
 _LISTED: Final = 5
 """What is named of what there is."""
+
+
+def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:
+    """Ask whether a name was meant that is nearly the one that was given.
+
+    Parameters
+    ----------
+    given
+        Names that there are not.
+    there
+        The names that there are.
+
+    Returns
+    -------
+    str
+        A question, with the blank that parts it from the sentence before; empty if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean(["run-1o"], ["run-9", "run-10"])
+    ' Did you mean run-10?'
+    >>> did_you_mean(["NEW"], ["new", "old"]), did_you_mean(["nope"], ["new", "old"])
+    (' Did you mean new?', '')
+    """
+    by_folded = {name.casefold(): name for name in there}
+    near = [
+        by_folded[found]
+        for name in given
+        for found in get_close_matches(name.casefold(), by_folded, n=1)
+    ]
+    if not near:
+        return ""
+    return f" Did you mean {and_list((plain(name) for name in dict.fromkeys(near)), word='or')}?"
 
 
 def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
@@ -35,12 +69,16 @@ def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
     --------
     >>> no_such("run", ["nope"], ["new", "old"])
     'There is no run nope; there is new, old.'
+    >>> no_such("run", ["run-1o"], ["run-9", "run-10"])
+    'There is no run run-1o; there is run-9, run-10. Did you mean run-10?'
     >>> no_such("suite", ["a", "b"], [])
     'There is no suite a or b; there is no suite at all.'
     """
     some = [*map(plain, there[:_LISTED]), *(["..."] if there[_LISTED:] else [])]
-    named = and_list(map(plain, given), word="or")
-    return f"There is no {kind} {named}; there is {', '.join(some) or f'no {kind} at all'}."
+    missing = list(given)
+    named = and_list(map(plain, missing), word="or")
+    listed = ", ".join(some) or f"no {kind} at all"
+    return f"There is no {kind} {named}; there is {listed}.{did_you_mean(missing, there)}"
 
 
 def require_known(

@@ -198,8 +198,13 @@ def public_table(name: str) -> PublicTable:
     for table in KNOWN_TABLES:
         if table.name == name:
             return table
-    names = ", ".join(table.name for table in KNOWN_TABLES)
-    raise PasskError(f"There is no public table '{name}'.", hint=f"The tables are {names}.")
+    from passk_py.known_names import did_you_mean
+
+    names = [table.name for table in KNOWN_TABLES]
+    raise PasskError(
+        f"There is no public table '{name}'.{did_you_mean([name], names)}",
+        hint=f"The tables are {', '.join(names)}.",
+    )
 
 
 def _any_of(columns: Sequence[str], values: Sequence[str]) -> str:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from passk_py.answer.words import plural
-from passk_py.cli.options import common_options, database_option, examples, filter_options
+from passk_py.cli.options import (
+    NameChoice,
+    common_options,
+    database_option,
+    examples,
+    filter_options,
+)
 from passk_py.cli.session import Session, pass_session
 from passk_py.public_tables import KNOWN_TABLES, public_table
 
@@ -31,7 +37,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
         "passk export passk_tasks passk_runs --run nightly -o out --format arrow",
     ),
 )
-@click.argument("tables", nargs=-1, type=click.Choice(_NAMES))
+@click.argument("tables", nargs=-1, type=NameChoice(_NAMES))
 @click.option("--all", "everything", is_flag=True, help="All public tables.")
 @click.option(
     "-o",

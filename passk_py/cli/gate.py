@@ -14,6 +14,7 @@ from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
 from passk_py.files import write_report
+from passk_py.known_names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -206,7 +207,8 @@ def _declared(tables: Tables, names: tuple[str, ...], database: Path) -> list[Ro
     missing = [name for name in names if name not in known]
     if missing:
         raise PasskError(
-            f"There is no gate {and_list([plain(name) for name in missing], word='or')}.",
+            f"There is no gate {and_list([plain(name) for name in missing], word='or')}."
+            f"{did_you_mean(missing, known)}",
             hint=f"The gates are {', '.join(map(plain, known))}.",
         )
     return [row for row in rows if not names or row["gate"] in names]
@@ -240,7 +242,8 @@ def _read(
     missing = [name for name in names if name not in known]
     if missing:
         raise PasskError(
-            f"{path} has no gate {and_list([plain(name) for name in missing], word='or')}.",
+            f"{path} has no gate {and_list([plain(name) for name in missing], word='or')}."
+            f"{did_you_mean(missing, known)}",
             hint=f"Its gates are {', '.join(map(plain, known))}.",
         )
     return [rule for rule in rules if not names or rule.gate in names]

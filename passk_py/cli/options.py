@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_DATABASE",
+    "NameChoice",
     "common_options",
     "database_option",
     "examples",
@@ -25,6 +26,25 @@ __all__ = [
 F = TypeVar("F", bound="Callable[..., Any]")
 
 DEFAULT_DATABASE = Path("passk.duckdb")
+
+
+class NameChoice(click.Choice):  # type: ignore[type-arg]  # none before click 8.2
+    """A choice of names that asks, of a name that is nearly one of them, whether that was meant."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - click's signature
+        """Give the name, or say that there is none such."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            from passk_py.known_names import did_you_mean
+
+            meant = did_you_mean([str(value)], map(str, self.choices))
+            raise click.BadParameter(f"{error.message}{meant}", ctx=ctx, param=param) from error
 
 
 def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:

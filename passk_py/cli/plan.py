@@ -10,7 +10,7 @@ import click
 
 from passk_py.answer.words import DASH, limit, percent, plain, plural, symbol
 from passk_py.cli.next_steps import note_pending
-from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.options import NameChoice, common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
 from passk_py.known_names import require_known
@@ -52,7 +52,7 @@ _SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.option("--suite", help="Only this suite. By default all that the run has.")
 @click.option(
     "--metric",
-    type=click.Choice(["pass_hat_k", "pass_at_k"]),
+    type=NameChoice(["pass_hat_k", "pass_at_k"]),
     default="pass_hat_k",
     show_default=True,
     help="What is to be measured.",

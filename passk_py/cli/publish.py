@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from passk_py.answer.words import plural
-from passk_py.cli.options import common_options, database_option, examples
+from passk_py.cli.options import NameChoice, common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.public_tables import KNOWN_TABLES
 
@@ -40,7 +40,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
 @click.option(
     "--without",
     multiple=True,
-    type=click.Choice(_NAMES),
+    type=NameChoice(_NAMES),
     metavar="TABLE",
     help="Leave this table out; may be repeated.",
 )

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passk_py.cli.options import common_options, database_option, examples, filter_options
+from passk_py.cli.options import (
+    NameChoice,
+    common_options,
+    database_option,
+    examples,
+    filter_options,
+)
 from passk_py.cli.session import Session, pass_session
 from passk_py.public_tables import (
     KNOWN_TABLES,
@@ -41,7 +47,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
         "passk show passk_suite_metrics --k 1 --k 4 --csv",
     ),
 )
-@click.argument("table", required=False, metavar="[TABLE]", type=click.Choice(_NAMES))
+@click.argument("table", required=False, metavar="[TABLE]", type=NameChoice(_NAMES))
 @database_option
 @filter_options
 @click.option(

@@ -13,6 +13,7 @@ import click
 
 from passk_py.answer.words import DASH, plain, plural, shortened
 from passk_py.errors import PasskError
+from passk_py.known_names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,8 +65,9 @@ class Selection:
         there = self.tables.columns(self.table.name)
         unknown = [name for name in self.columns if name not in there]
         if unknown:
+            named = " and no ".join(map(plain, unknown))
             raise PasskError(
-                f"{self.table.name} has no column {' and no '.join(map(plain, unknown))}.",
+                f"{self.table.name} has no column {named}.{did_you_mean(unknown, there)}",
                 hint=f"Its columns are {', '.join(there)}.",
             )
         return there
