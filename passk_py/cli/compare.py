@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from passk_py.answer.words import (
+    and_list,
     chance,
     interval_line,
     percent,
     plain,
     plural,
-    shortened,
     symbol,
 )
 from passk_py.cli.next_steps import command_line, note_pending
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
-from passk_py.cli.table_output import new_table
+from passk_py.cli.table_output import fitting, new_table
 from passk_py.errors import PasskError
 from passk_py.known_names import require_known
 from passk_py.sql_text import quote
@@ -40,6 +40,8 @@ _TASKS: Final = 15
 """Tasks that a terminal shows; JSON has all."""
 
 _DRAWN: Final = 25
+_LEAST_TASK: Final = 12
+"""Cells in which a task's name is folded rather than that a number is left out."""
 _NOTHING_COMPARED: Final = 2
 _WITH_DRAWN: Final = 108
 """Characters of a drawn interval, and of a terminal that has room for it."""
@@ -235,8 +237,11 @@ def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
     if answered:
         session.say()
         drawn = console.width >= _WITH_DRAWN and not console.options.ascii_only
-        session.show(_grid(answered, drawn=drawn), console)
-        session.say("Difference in points, with the interval for these tasks.")
+        grid, left_out = _grid(answered, console.width, drawn=drawn)
+        session.show(grid, console)
+        with_interval = "" if "interval" in left_out else ", with the interval for these tasks"
+        session.say(f"Difference in points{with_interval}.")
+        _say_left_out(session, left_out)
     unanswered = {row["k"]: row["null_reason"] for row in rows if row["difference"] is None}
     if unanswered and answered:
         least = min(unanswered)
@@ -261,16 +266,14 @@ def _headlines(rows: list[Row], k: int) -> list[str]:
     return said + ([at[1]["meaning"]] if 1 in at else [])
 
 
-def _grid(rows: list[Row], *, drawn: bool) -> Table:
-    table = new_table()
-    for name in ("", "baseline", "candidate", "difference", "interval", "p"):
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+def _grid(rows: list[Row], room: int, *, drawn: bool) -> tuple[Table, list[str]]:
+    """Lay the differences out; name the columns for which there is no room."""
+    names = ["", "baseline", "candidate", "difference", "interval", "p", "verdict"]
     low, high = _bounds(rows)
     if drawn:
         # The ends of the scale stand above its ends.
-        ends = f"{100 * low:+.0f}".ljust(_DRAWN - 3) + f"{100 * high:+.0f}".rjust(3)
-        table.add_column(ends, no_wrap=True)
+        names.append(f"{100 * low:+.0f}".ljust(_DRAWN - 3) + f"{100 * high:+.0f}".rjust(3))
+    lines: list[list[str]] = []
     for row in rows:
         if row["metric"] == "pass_hat_k" and row["k"] == 1:
             # The same as pass@1.
@@ -292,8 +295,26 @@ def _grid(rows: list[Row], *, drawn: bool) -> Table:
                     limits[0], row["difference"], limits[1], bounds=(low, high), width=_DRAWN
                 )
             )
-        table.add_row(*cells)
-    return table
+        lines.append(cells)
+    # The picture first, because the interval says the same; the difference and its verdict never.
+    spared = [*([names.index("verdict") + 1] if drawn else []), 5, 1, 2, 4]
+    columns = list(zip(names, *lines, strict=True))
+    shown = fitting(columns, room, spared)
+    if 1 not in shown:
+        # One side without the other says nothing that the difference does not say.
+        shown = [place for place in shown if place != 2]
+    table = new_table()
+    for place in shown:
+        right = 0 < place < names.index("verdict")
+        table.add_column(names[place], justify="right" if right else "left", no_wrap=True)
+    for line in lines:
+        table.add_row(*(line[place] for place in shown))
+    return table, [name for place, name in enumerate(names[:7]) if place not in shown]
+
+
+def _say_left_out(session: Session, names: Sequence[str]) -> None:
+    if names:
+        session.say(f"No room for {and_list(names)}: --json has all.")
 
 
 def _bounds(rows: list[Row]) -> tuple[float, float]:
@@ -316,19 +337,28 @@ def _say_tasks(session: Session, tasks: list[Row]) -> None:
             )
         return
     session.say(f"{len(moved):,} of {plural(tested, 'task')} moved, adjusted for their number:")
-    table = new_table()
-    table.add_column("task", no_wrap=True)
-    for name in ("baseline", "candidate", "p adjusted"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for task in moved[:_TASKS]:
-        table.add_row(
-            shortened(task["task_id"], 40),
+    console = session.console()
+    names = ("task", "baseline", "candidate", "p adjusted", "")
+    lines = [
+        (
+            plain(task["task_id"]),
             f"{task['baseline_c']}/{task['baseline_n']}",
             f"{task['candidate_c']}/{task['candidate_n']}",
             chance(task["p_adjusted"]),
             task["direction"],
         )
-    session.show(table, session.console())
+        for task in moved[:_TASKS]
+    ]
+    shown = fitting(list(zip(names, *lines, strict=True)), console.width, [3], least=_LEAST_TASK)
+    table = new_table()
+    # What it is about is folded where there is no room, not cut.
+    table.add_column(names[0], overflow="fold")
+    for place in shown[1:]:
+        name = names[place]
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for line in lines:
+        table.add_row(*(line[place] for place in shown))
+    session.show(table, console)
+    _say_left_out(session, [name for place, name in enumerate(names) if place not in shown])
     if len(moved) > _TASKS:
         session.say(f"{len(moved) - _TASKS:,} more, which --json names.")

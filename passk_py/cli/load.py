@@ -13,7 +13,7 @@ import click
 from passk_py.answer.words import plain, plural, shortened
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
-from passk_py.cli.table_output import new_table
+from passk_py.cli.table_output import fitting, new_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,28 +213,37 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
     from rich.text import Text
 
     console = session.console()
-    names = max(_LEAST_NAME, console.width - _OTHER_COLUMNS)
-    table = new_table()
-    for name in ("file", "format", "status"):
-        table.add_column(name, no_wrap=True)
-    for name in ("read", "landed", "rejected"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for file in listed:
-        table.add_row(
-            Text(shortened(_short(file.path), names)),
+    headings = ("file", "format", "status", "read", "landed", "rejected")
+    lines = [
+        (
+            shortened(_short(file.path), max(_LEAST_NAME, console.width - _OTHER_COLUMNS)),
             file.format or "",
-            Text(file.status, style="red" if file.status == "failed" else ""),
+            file.status,
             *(f"{rows:,}" for rows in (file.rows_read, file.rows_landed, file.rows_rejected)),
         )
+        for file in listed
+    ]
+    total = (
+        plural(len(report.files), "file"),
+        "",
+        "",
+        *(f"{rows:,}" for rows in (report.rows_read, report.rows_landed, report.rows_rejected)),
+    )
+    columns = list(zip(headings, total, *lines, strict=True))
+    # What failed is told below in any case.
+    shown = fitting(columns, console.width, [1, 3, 2])
+    table = new_table()
+    for place in shown:
+        right = place > headings.index("status")
+        table.add_column(headings[place], justify="right" if right else "left", no_wrap=True)
+    for line in lines:
+        styles = [
+            "red" if text == "failed" and place == 2 else "" for place, text in enumerate(line)
+        ]
+        table.add_row(*(Text(line[place], style=styles[place]) for place in shown))
     if len(report.files) > 1:
         table.add_section()
-        table.add_row(
-            plural(len(report.files), "file"),
-            "",
-            "",
-            *(f"{rows:,}" for rows in (report.rows_read, report.rows_landed, report.rows_rejected)),
-            style="bold",
-        )
+        table.add_row(*(total[place] for place in shown), style="bold")
     session.show(table, console)
     session.say()
     if len(report.files) > 1:

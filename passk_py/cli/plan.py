@@ -12,6 +12,7 @@ from passk_py.answer.words import DASH, limit, percent, plain, plural, symbol
 from passk_py.cli.next_steps import note_pending
 from passk_py.cli.options import NameChoice, common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.table_output import fitting
 from passk_py.errors import PasskError
 from passk_py.known_names import require_known
 from passk_py.sql_text import quote
@@ -265,23 +266,52 @@ def _say(
     if not answered:
         _wrapped(session, f"Nothing can be planned from it: {rows[0]['null_reason']}.", width)
         return
-    session.show(_grid(answered, wish), session.console())
+    _say_grid(session, answered, wish)
     session.say(f"{_MARK} the fewest attempts in all.")
     session.say()
     for sentence in _sentences(states, rows, answered, wish):
         _wrapped(session, sentence, width)
 
 
-def _grid(rows: list[Row], wish: Wish) -> Table:
+def _say_grid(session: Session, rows: list[Row], wish: Wish) -> None:
+    """Lay the plans out: both aims beside each other, or where that is too wide, one by one."""
+    console = session.console()
+    wide = f"{limit(wish.width)} points wide"
+    drop = f"drop of {limit(wish.difference)} points"
+    per_task, lines = "attempts\nper task", _lines(rows)
+    names = (per_task, f"{wide}:\ntasks", "\nattempts", f"{drop}:\ntasks", "\nattempts in each run")
+    columns = list(zip(names, *lines, strict=True))
+    # Two more cells between columns than other tables have.
+    room = console.width - (len(names) - 1)
+    if len(fitting(columns, room, [4])) == len(names):
+        session.show(_grid(names, lines), console)
+        return
+    for title, first, attempts in (
+        (f"{wide}:", 1, "attempts"),
+        (f"{drop}:", 3, "attempts\nin each run"),
+    ):
+        if first > 1:
+            session.say()
+        session.say(title)
+        of_aim = [(line[0], *line[first : first + 2]) for line in lines]
+        session.show(_grid((per_task, "tasks", attempts), of_aim), console)
+
+
+def _grid(names: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
-    wide = f"{limit(wish.width)} points wide"
-    drop = f"drop of {limit(wish.difference)} points"
-    for name in ("attempts\nper task", f"{wide}:\ntasks", "\nattempts", f"{drop}:\ntasks"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("\nattempts in each run", justify="right", no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True, vertical="bottom")
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def _lines(rows: list[Row]) -> list[list[str]]:
+    """Write the numbers of each plan, the cheapest of each aim with its mark."""
+    lines = []
     cheapest = {
         name: min((row[name] for row in rows if row[name] is not None), default=None)
         for name in ("attempts_for_width", "attempts_for_difference")
@@ -292,8 +322,8 @@ def _grid(rows: list[Row], wish: Wish) -> Table:
             tasks, total = row[f"tasks_for_{aim}"], row[f"attempts_for_{aim}"]
             mark = _MARK if total is not None and total == cheapest[f"attempts_for_{aim}"] else " "
             cells += [DASH, DASH] if tasks is None else [f"{tasks:,}", f"{total:,}{mark}"]
-        table.add_row(*cells)
-    return table
+        lines.append(cells)
+    return lines
 
 
 def _sentences(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from passk_py.public_tables import Filters, PublicTable
     from passk_py.tables import Tables
 
-__all__ = ["Selection", "new_table", "print_csv", "print_json", "print_table"]
+__all__ = ["Selection", "fitting", "new_table", "print_csv", "print_json", "print_table"]
 
 _CHUNK: Final = 5_000
 _LEAST: Final = 8
@@ -86,6 +86,49 @@ def new_table() -> Table:
     from rich.table import Table
 
     return Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+
+
+def fitting(
+    columns: Sequence[Sequence[str]], room: int, spared: Sequence[int], *, least: int | None = None
+) -> list[int]:
+    """Choose columns that stand beside each other without being cut.
+
+    Parameters
+    ----------
+    columns
+        The texts of each column, its heading among them.
+    room
+        Cells of a line.
+    spared
+        The places of columns that can be left out, the least important first.
+    least
+        Cells that are enough for the first column, whose names can be folded; by default all.
+
+    Returns
+    -------
+    list of int
+        The places of the columns that stay, in their order.
+
+    Examples
+    --------
+    >>> columns = [["k", "pass^4"], ["difference", "-0.2"], ["p", "0.0312"]]
+    >>> fitting(columns, 26, [2, 1]), fitting(columns, 25, [2, 1]), fitting(columns, 9, [2, 1])
+    ([0, 1, 2], [0, 1], [0])
+    """
+    from rich.cells import cell_len
+
+    widths = [
+        max((cell_len(line) for text in texts for line in text.splitlines()), default=0)
+        for texts in columns
+    ]
+    if least is not None:
+        widths[0] = min(widths[0], least)
+    left = list(range(len(columns)))
+    for place in spared:
+        if sum(widths[one] + _GAP for one in left) <= room + _GAP:
+            break
+        left.remove(place)
+    return left
 
 
 def print_table(session: Session, selection: Selection) -> None:
