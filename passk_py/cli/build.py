@@ -51,7 +51,7 @@ def command(
     Only what has changed since the last build is built. A build with other vars builds all anew.
     What dbt writes goes to the folder .passk beside the database.
     """
-    from passk_py.cli.build_output import build_as_dict, run_build, say_build
+    from passk_py.cli.build_output import build_as_dict, rejected_rows, run_build, say_build
     from passk_py.cli.next_steps import command_line, say_next
     from passk_py.settings import parse_variables
 
@@ -63,8 +63,13 @@ def command(
         variables=parse_variables(variables),
         target=target,
     )
-    session.result({"database": str(database), **build_as_dict(report)})
-    say_build(session, report)
+    rejected = {} if report.failed else rejected_rows(database)
+    session.result({"database": str(database), **build_as_dict(report), "rejected": rejected})
+    say_build(session, report, rejected)
     if not report.failed:
-        say_next(session, ("next", command_line("show", database=database)))
+        steps = [("next", command_line("show", database=database))]
+        if rejected:
+            why = command_line("show", "passk_rejected_attempts", database=database)
+            steps.append(("then, why rows are rejected", why))
+        say_next(session, *steps)
     return report.exit_code

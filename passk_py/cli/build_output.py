@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from passk_py.cli.session import Session
     from passk_py.project import BuildReport, NodeReport
 
-__all__ = ["build_as_dict", "run_build", "say_build"]
+__all__ = ["build_as_dict", "rejected_rows", "run_build", "say_build"]
 
 
 def run_build(
@@ -64,7 +64,34 @@ def _watched(session: Session) -> Iterator[Callable[[str, int, int], None] | Non
         yield tell
 
 
-def say_build(session: Session, report: BuildReport) -> None:
+def rejected_rows(database: Path) -> dict[str, int]:
+    """Count the rows that the tables refuse, by the code of their reason, the most frequent first.
+
+    Some are refused only when all that has landed is looked at together, so loading can't say it.
+
+    Parameters
+    ----------
+    database
+        The DuckDB file; what is built elsewhere, by another target, is not counted.
+    """
+    from passk_py.tables import open_tables
+
+    if not database.is_file():
+        return {}
+    with open_tables(database) as tables:
+        rejected = tables.find("passk_rejected_attempts")
+        if rejected is None:
+            return {}
+        return dict(
+            tables.rows(
+                f"select reason_code, count(*) from {rejected} group by all order by 2 desc, 1"
+            )
+        )
+
+
+def say_build(
+    session: Session, report: BuildReport, rejected: Mapping[str, int] | None = None
+) -> None:
     """Print what was built and, to stderr, what was not.
 
     Parameters
@@ -73,10 +100,16 @@ def say_build(session: Session, report: BuildReport) -> None:
         The call.
     report
         What the build did.
+    rejected
+        How many rows the tables refuse, by the code of their reason.
     """
     built = f"{plural(report.models, 'model')} built and {plural(report.tests, 'test')} passed"
     if not report.failed:
         session.say(f"{built}, in {report.seconds:.1f} s.")
+        if rejected:
+            are = "row is" if (rows := sum(rejected.values())) == 1 else "rows are"
+            codes = ", ".join(f"{count:,} {plain(code)}" for code, count in rejected.items())
+            session.say(f"{rows:,} {are} rejected and in no metric: {codes}.")
     for node in report.warned:
         _note(session, "Warning", node)
     if not report.failed:

@@ -48,6 +48,26 @@ def test_build_says_what_it_built_and_names_the_next_command(passk: Passk, lette
     assert (folder / ".passk" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 
+def test_rows_that_the_build_rejects_are_said_with_their_reasons(
+    passk: Passk, models_only: tuple[str, str], make_log: Callable[..., Path]
+) -> None:
+    # Each file is fine by itself; together they say two things of the same attempts.
+    files = [
+        make_log(name, [("one", "task", letters), (name, "other", "PP")])
+        for name, letters in (("a.jsonl", "PPP"), ("b.jsonl", "FFF"))
+    ]
+    assert passk("load", *files).code == 0
+    said = passk("build", *models_only)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.splitlines()[1:] == [
+        "6 rows are rejected and in no metric: 6 conflicting_duplicate.",
+        "  next                         passk show",
+        "  then, why rows are rejected  passk show passk_rejected_attempts",
+    ]
+    said = passk("build", *models_only, "--json")
+    assert said.json["rejected"] == {"conflicting_duplicate": 6}
+
+
 def test_two_databases_in_a_folder_have_a_state_each() -> None:
     assert state_dir("a.duckdb") != state_dir("b.duckdb")
 
