@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and their sizes in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["drafted", "to_disk", "write_report"]
+__all__ = ["drafted", "size_in_words", "to_disk", "write_report"]
 
 
 @contextmanager
@@ -48,6 +48,20 @@ def drafted(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def size_in_words(size: int) -> str:
+    """Write a number of bytes in the unit in which it is not nothing.
+
+    Examples
+    --------
+    >>> [size_in_words(size) for size in (0, 1, 999, 9_400, 999_949, 999_950, 4_700_000)]
+    ['0 bytes', '1 byte', '999 bytes', '9.4 kB', '999.9 kB', '1.0 MB', '4.7 MB']
+    """
+    if size < 1_000:
+        return f"{size} byte{'' if size == 1 else 's'}"
+    kilobytes = f"{size / 1e3:.1f}"
+    return f"{kilobytes} kB" if float(kilobytes) < 1_000 else f"{size / 1e6:,.1f} MB"
 
 
 def write_report(path: Path, report: str | bytes) -> None:

@@ -203,6 +203,16 @@ def _explained(path: Path, text: str) -> PasskError:
             f"The database {path} is in use by {process}.",
             hint="Close it there, or wait until it is done.",
         )
+    if path.stat().st_size == 0:
+        return PasskError(
+            f"The file {path} is empty: it is no DuckDB database.",
+            hint="Remove it and make one with `passk load FILE`, or name another one with "
+            "--database.",
+        )
+    if "not a valid DuckDB database" in text:
+        return PasskError(
+            f"{path} is not a DuckDB database.", hint="Give the path of a database with --database."
+        )
     return PasskError(
         f"The database {path} can't be opened: {text.splitlines()[0]}",
         hint="Name a DuckDB database that you may read with --database.",

@@ -6,7 +6,7 @@ import itertools
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from passk_py.answer.words import and_list, plain
+from passk_py.answer.words import and_list, plain, plural
 from passk_py.cli.next_steps import command_line, note_pending, say_next
 from passk_py.cli.session import PIPED_WIDTH
 
@@ -90,7 +90,8 @@ def _say_empty(session: Session, database: Path, answer: Answer, filters: Filter
         session.say(f"{database} has no attempts.")
     if answer.rejected:
         rejected = command_line("show", "passk_rejected_attempts", database=database)
-        say_next(session, (f"why {answer.rejected:,} rows were rejected", rejected))
+        were = "row was" if answer.rejected == 1 else "rows were"
+        say_next(session, (f"why {answer.rejected:,} {were} rejected", rejected))
     else:
         say_next(session, ("load a log", command_line("load", "FILE", database=database)))
 
@@ -122,7 +123,7 @@ def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bo
     ]
     if answer.rejected:
         rejected = command_line("show", "passk_rejected_attempts", database=database)
-        steps.insert(0, (f"{answer.rejected:,} rejected rows", rejected))
+        steps.insert(0, (plural(answer.rejected, "rejected row"), rejected))
     say_next(session, *steps)
 
 

@@ -11,6 +11,7 @@ import click
 from passk_py.answer.words import plural
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
+from passk_py.files import size_in_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,7 +124,7 @@ def _next_step(state: dict[str, Any]) -> str | None:
 
 def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
     landed, built = state["landed"], state["built"]
-    lines = [("size", f"{state['size_bytes'] / 1e6:,.1f} MB")]
+    lines = [("size", size_in_words(state["size_bytes"]))]
     if landed is None or not landed["files"]:
         lines.append(("landed", "nothing"))
     else:

@@ -250,10 +250,12 @@ def _title(run: str | None, suite: str | None, states: Counter[tuple[int, int]],
     if run is None or suite is None:
         return f"a guess · {name} of {percent(row['estimate'])}"
     sizes = sorted({n for n, _ in states})
-    each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    each = plural(sizes[-1], "attempt")
+    if len(sizes) > 1:
+        each = f"{sizes[0]} to {each}"
     seen = "" if row["estimate"] is None else f" of {percent(row['estimate'])}"
     tasks = plural(states.total(), "task")
-    return f"{plain(run)} · {plain(suite)} · {name}{seen} · {tasks}, {each} attempts each"
+    return f"{plain(run)} · {plain(suite)} · {name}{seen} · {tasks}, {each} each"
 
 
 def _say(

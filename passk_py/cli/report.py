@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from passk_py.answer.words import plural
 from passk_py.cli.options import common_options, database_option, examples, outputs_option
 from passk_py.cli.session import Session, pass_session
 from passk_py.errors import PasskError
@@ -64,7 +65,7 @@ def command(
     """
     _check_drawing()
     from passk_py.cli.next_steps import note_pending
-    from passk_py.files import write_report
+    from passk_py.files import size_in_words, write_report
     from passk_py.reporting import report
 
     made = report(database, run_id=runs, suite=suites)
@@ -75,13 +76,13 @@ def command(
     for path in outputs:
         content = _content(made, path)
         write_report(path, content)
-        size = f"{len(content.encode()) / 1e6:.1f} MB"
+        size = size_in_words(len(content.encode()))
         session.say(f"{path}: {_KINDS[path.suffix.lower()]}, {size}")
     if figures is not None:
         from passk_py.reporting.figures import write_figures
 
         written = write_figures(made.facts, figures)
-        session.say(f"{figures}: {len(written) // 2} charts, each as SVG and as PNG")
+        session.say(f"{figures}: {plural(len(written) // 2, 'chart')}, each as SVG and as PNG")
     return 0
 
 

@@ -118,6 +118,12 @@ def _explained(path: Path, error: duckdb.Error) -> PasskError:
             f"The database {path} is in use by {process}.",
             hint="Close it there, or wait until it is done.",
         )
+    if path.is_file() and path.stat().st_size == 0:
+        # What some versions of DuckDB take for a new database, others refuse.
+        return PasskError(
+            f"The file {path} is empty: it is no DuckDB database.",
+            hint="Remove it, and it will be made, or name another one with --database.",
+        )
     if "version number" in text:
         return PasskError(
             f"The database {path} was written by a newer DuckDB than the one installed here, "

@@ -49,6 +49,25 @@ def test_missing_database_for_build_and_forget(passk: Passk) -> None:
     assert not Path("passk.duckdb").exists()
 
 
+@pytest.mark.parametrize("words", [*READING, ["doctor"], ["build"], ["forget", "--run", "a"]])
+def test_an_empty_file_is_said_to_be_no_database(passk: Passk, words: list[str]) -> None:
+    Path("passk.duckdb").touch()
+    said = passk(*words)
+    assert said.code == 2
+    first, second = said.err.splitlines()
+    assert first == "Error: The file passk.duckdb is empty: it is no DuckDB database."
+    assert second.startswith("Remove it")
+    assert "--database" in second
+
+
+def test_another_file_is_said_to_be_no_database(passk: Passk) -> None:
+    Path("passk.duckdb").write_text("run_id,task_id\n", encoding="utf-8")
+    assert passk("show").err == (
+        "Error: passk.duckdb is not a DuckDB database.\n"
+        "Give the path of a database with --database.\n"
+    )
+
+
 @pytest.mark.parametrize("words", READING)
 def test_error_as_json_is_one_object_on_stdout(passk: Passk, words: list[str]) -> None:
     said = passk(*words, "--json")

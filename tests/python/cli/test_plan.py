@@ -107,6 +107,7 @@ def test_nothing_to_plan_from_is_said_by_the_exit_code_too(
     log = make_log("log.jsonl", [("single", "task", "P"), ("void", "task", "XX")])
     assert passk("load", log).code == 0
     assert passk("build", *models_only).code == 0
+    assert passk("plan", "single").out.splitlines()[0].endswith(" · 1 task, 1 attempt each")
     for run, reason in (("single", "n < 2 in 1 of 1 tasks"), ("void", "")):
         said = passk("plan", run)
         assert said.code == 2

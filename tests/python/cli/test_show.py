@@ -125,7 +125,7 @@ def test_a_run_of_which_every_row_was_rejected_is_known(
     assert (said.code, said.err) == (0, "")
     assert said.out == (
         "passk.duckdb has no attempts of broken.\n"
-        "  why 1 rows were rejected  passk show passk_rejected_attempts\n"
+        "  why 1 row was rejected  passk show passk_rejected_attempts\n"
     )
     assert passk("show", "passk_tasks", "--run", "broken").err == "0 rows of passk_tasks.\n"
 

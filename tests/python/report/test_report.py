@@ -505,6 +505,9 @@ def test_the_command_writes_what_it_is_asked_for(built: Project, tmp_path: Path)
     assert [line.split(": ")[1].split(",")[0] for line in done.stdout.splitlines()] == [
         "one page", "Markdown", "JSON",
     ]  # fmt: skip
+    sizes = [line.rpartition(", ")[2] for line in done.stdout.splitlines()]
+    assert sizes[1].endswith(" kB")
+    assert not any(size.startswith("0.0") for size in sizes)
     assert paths[0].read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert json.loads(paths[2].read_text(encoding="utf-8"))["passk_report"] == 1
     asked = CliRunner().invoke(cli, [*words[:3], "--json"])
