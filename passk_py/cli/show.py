@@ -92,7 +92,9 @@ def command(
     chosen = public_table(table)
     if ks and "k" not in chosen.filters:
         raise click.UsageError(f"{table} has no k to filter by.")
+    from passk_py.cli.next_steps import note_pending
     from passk_py.cli.table_output import Selection, print_csv, print_json, print_table
+    from passk_py.freshness import newer_than_built
     from passk_py.known_names import require_filtered
     from passk_py.tables import open_tables
 
@@ -101,6 +103,8 @@ def command(
     if limit is None and not as_csv and not session.as_json:
         most = _LIMIT
     with open_tables(database) as tables:
+        # Before a run is looked for: it may be among what has landed since.
+        note_pending(session, database, newer_than_built(tables))
         require_filtered(tables, filters, [chosen])
         selection = Selection(tables, chosen, filters, named, most)
         if as_csv:

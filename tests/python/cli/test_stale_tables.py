@@ -25,6 +25,8 @@ COMMANDS = {
     "report": ("report", "-o", "report.md"),
     "card": ("card", "old"),
     "show": ("show",),
+    "show TABLE": ("show", "passk_runs"),
+    "show --csv": ("show", "passk_runs", "--csv"),
 }
 IN_JSON = ("gate", "compare", "diagnose", "plan", "export", "report")
 
