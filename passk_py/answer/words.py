@@ -18,7 +18,6 @@ __all__ = [
     "decimals",
     "interval_line",
     "limit",
-    "no_such",
     "percent",
     "plain",
     "plural",
@@ -37,8 +36,6 @@ TASK_CLASSES: Final = ("consistent", "flaky", "incapable", "unknown")
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _SYMBOLS: Final = {"pass_at_k": "pass@", "pass_hat_k": "pass^"}
 _LEAST_P: Final = 0.0001
-_LISTED: Final = 5
-"""What is named of what there is."""
 
 
 def symbol(metric: str, k: int | str = "k") -> str:
@@ -256,19 +253,3 @@ def shortened(text: str, width: int) -> str:
     head = chop_cells(text, width - 1 - tail)[0]
     end = chop_cells(text[::-1], tail)[0][::-1] if tail else ""
     return f"{head}…{end}"
-
-
-def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
-    """Say that there is nothing of a name, and what there is instead.
-
-    Examples
-    --------
-    >>> no_such("run", ["nope"], ["new", "old"])
-    'There is no run nope; there is new, old.'
-    >>> no_such("suite", ["a", "b"], [])
-    'There is no suite a, b; there is none.'
-    """
-    some = [*map(plain, there[:_LISTED]), *(["..."] if there[_LISTED:] else [])]
-    return (
-        f"There is no {kind} {', '.join(map(plain, given))}; there is {', '.join(some) or 'none'}."
-    )

@@ -178,14 +178,16 @@ def count(rows: Sequence[Row]) -> str:
     Examples
     --------
     >>> count([{"result": "pass"}, {"result": "fail"}, {"result": "pass"}])
-    '2 pass, 1 fails, 0 are inconclusive.'
+    '2 pass, 1 fails.'
     """
     found = [row["result"] for row in rows]
     passed, failed, unknown = (found.count(one) for one in ("pass", "fail", "inconclusive"))
-    return (
-        f"{passed} pass{'es' if passed == 1 else ''}, {failed} fail{'s' if failed == 1 else ''}, "
-        f"{unknown} {'is' if unknown == 1 else 'are'} inconclusive."
+    said = (
+        (passed, f"pass{'es' if passed == 1 else ''}"),
+        (failed, f"fail{'s' if failed == 1 else ''}"),
+        (unknown, f"{'is' if unknown == 1 else 'are'} inconclusive"),
     )
+    return f"{', '.join(f'{number} {does}' for number, does in said if number)}."
 
 
 def append_step_summary(text: str) -> None:

@@ -79,13 +79,14 @@ def _remove(connection: duckdb.DuckDBPyConnection, storage: Storage, part: Part)
     connection.execute(
         "create or replace temp table passk_files as select distinct source_file from ("
         f"select source_file from ({storage.runs_of_files}) where {column} = ? "
-        f"union all select source_file from landing.rejected where {column} = ?"
+        f"union all select source_file from landing.rejected where {column} = ? "
+        f"union all select source_file from landing.expected_attempts where {column} = ?"
         + (
             " union all select source_file from landing.files where source_file = ?)"
             if column == "source_file"
             else ")"
         ),
-        [value] * (3 if column == "source_file" else 2),
+        [value] * (4 if column == "source_file" else 3),
     )
     tasks = run(
         "insert into landing.removed_tasks select distinct run_id, suite, task_id, ?::timestamp "
