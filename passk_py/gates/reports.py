@@ -179,7 +179,11 @@ def count(rows: Sequence[Row]) -> str:
     --------
     >>> count([{"result": "pass"}, {"result": "fail"}, {"result": "pass"}])
     '2 pass, 1 fails.'
+    >>> count([])
+    'No gate was judged.'
     """
+    if not rows:
+        return "No gate was judged."
     found = [row["result"] for row in rows]
     passed, failed, unknown = (found.count(one) for one in ("pass", "fail", "inconclusive"))
     said = (
