@@ -244,6 +244,8 @@ def parse_variables(text: str | None) -> dict[str, Any]:
     """
     import yaml  # type: ignore[import-untyped]
 
+    from passk_py.known_names import did_you_mean
+
     if not text or not text.strip():
         return {}
     hint = "Write it as in --vars '{passk_ks: [1, 2, 4]}'."
@@ -258,7 +260,8 @@ def parse_variables(text: str | None) -> dict[str, Any]:
     unknown = [str(name) for name in values if name not in known]
     if unknown:
         raise PasskError(
-            f"--vars names {', '.join(unknown)}, and there is no such var.",
+            f"--vars names {', '.join(unknown)}, and there is no such var."
+            f"{did_you_mean(unknown, known)}",
             hint=f"The vars are {', '.join(sorted(known))}.",
         )
     return values

@@ -101,7 +101,7 @@ def test_vars_reach_the_models(passk: Passk, letters: Path, models_only: tuple[s
         ),
         (
             "{passk_kz: [1]}",
-            "--vars names passk_kz, and there is no such var.",
+            "--vars names passk_kz, and there is no such var. Did you mean passk_ks?",
             None,
         ),
     ],

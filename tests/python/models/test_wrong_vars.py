@@ -358,6 +358,21 @@ def test_wrong_vars_are_refused_in_words(landed: Project, batch: int) -> None:
     assert [head, tail] == [said(*expected).splitlines()[0], said().splitlines()[-1]]
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("passk_gate", "passk_gates"),
+        ("passk_pair", "passk_pairs"),
+        ("passk_baselines", "passk_baseline"),
+        ("pask_ks", "passk_ks"),
+        ("passk_delpoyment_k", "passk_deployment_k"),
+        ("passk_confidnce", "passk_confidence"),
+    ],
+)
+def test_a_misspelt_var_is_refused(landed: Project, given: str, meant: str) -> None:
+    assert landed.refused({given: ["x"]}) == said(f"There is no var {given}. Did you mean {meant}?")
+
+
 def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
     wrong = {
         "passk_attempts_model": 5,
