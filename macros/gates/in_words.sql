@@ -18,6 +18,12 @@ case when metric = 'pass_hat_k' then 'pass^' else 'pass@' end || {{ passk._whole
 {%- endmacro %}
 
 
+{#- How far excluded attempts could move a limit. Tasks that come in may lift what they are to lower: no limit says more for them. -#}
+{% macro _at_least_zero(change) -%}
+case when {{ change }} > 0 then {{ change }} else 0 end
+{%- endmacro %}
+
+
 {#- The least difference that a rule about a drop lets pass. -#}
 {% macro _drop_bar() -%}
 case when threshold = 0 then '0' else '-' || threshold_text end

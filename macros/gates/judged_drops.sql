@@ -49,8 +49,8 @@ drops as (
 moved_drops as (
   select
     *,
-    estimate - (estimate * tasks + change_if_against) / nullif(tasks_with_short, 0) as loss,
-    (estimate * tasks + change_if_for) / nullif(tasks_with_short, 0) - estimate as gain
+    {{ passk._at_least_zero('estimate - (estimate * tasks + change_if_against) / nullif(tasks_with_short, 0)') }} as loss,
+    {{ passk._at_least_zero('(estimate * tasks + change_if_for) / nullif(tasks_with_short, 0) - estimate') }} as gain
   from drops
 ),
 

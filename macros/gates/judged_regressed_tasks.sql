@@ -68,12 +68,17 @@ asked_tasks as (
     moves.tasks,
     task_moves.difference,
     task_moves.least_p_of_fall,
+    task_moves.baseline_c,
     cast(task_moves.baseline_n as {{ double }}) as baseline_n,
     cast(task_moves.candidate_n as {{ double }}) as candidate_n,
     cast(task_moves.baseline_c + task_moves.candidate_c as {{ double }}) as passes,
     row_number() over (
       partition by asked_moves.gate, asked_moves.suite, asked_moves.baseline_run_id, asked_moves.run_id
-      order by task_moves.difference, {{ passk._by_bytes('task_moves.task_id') }}
+      order by
+        {#- What was found to have fallen is what is allowed. #}
+        case when task_moves.moved and task_moves.direction = 'fell' then 0 else 1 end,
+        task_moves.difference,
+        {{ passk._by_bytes('task_moves.task_id') }}
     ) as place
   from asked_moves
   inner join moves
@@ -97,7 +102,10 @@ summed_tasks as (
     baseline_run_id,
     run_id,
     sum(
-      case when least_p_of_fall * tasks <= {{ error }} * (threshold + 1) * (1 + 1e-9) then 1 else 0 end
+      case
+        when baseline_c > 0 and least_p_of_fall * tasks <= {{ error }} * (threshold + 1) * (1 + 1e-9) then 1
+        else 0
+      end
     ) as visible_tasks,
     sum(case when place > threshold then difference end)
     + avg(case when place > threshold then (1 / baseline_n + 1 / candidate_n) / 2 end) as rest_difference,
@@ -130,7 +138,8 @@ told_moves as (
         and summed_tasks.rest_difference * summed_tasks.rest_difference
         >= {{ z }} * {{ z }} * summed_tasks.rest_variance * (1 - 1e-9)
         then 'fell together'
-      when summed_tasks.visible_tasks <= asked_moves.threshold then 'unseen'
+      when summed_tasks.visible_tasks <= asked_moves.threshold and summed_tasks.visible_tasks < moves.passed_tasks
+        then 'unseen'
       when summed_tasks.visible_tasks * 2 < moves.passed_tasks then 'unseen'
       else 'held'
     end as found

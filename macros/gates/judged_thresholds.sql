@@ -53,8 +53,8 @@ thresholds as (
 moved_thresholds as (
   select
     *,
-    estimate - (estimate * tasks + change_if_failed) / nullif(tasks + short_tasks, 0) as loss,
-    (estimate * tasks + change_if_passed) / nullif(tasks + short_tasks, 0) - estimate as gain
+    {{ passk._at_least_zero('estimate - (estimate * tasks + change_if_failed) / nullif(tasks + short_tasks, 0)') }} as loss,
+    {{ passk._at_least_zero('(estimate * tasks + change_if_passed) / nullif(tasks + short_tasks, 0) - estimate') }} as gain
   from thresholds
 ),
 

@@ -9,7 +9,7 @@ rejected as (
     coalesce(suite, 'default') as suite,
     max(loaded_at) as loaded_at
   from {{ ref('passk_rejected_attempts') }}
-  where run_id is not null
+  where run_id <> ''
   group by run_id, coalesce(suite, 'default')
 )
 

@@ -6,12 +6,12 @@ with counts as (
 
 refused_rows as (
   select
-    run_id,
+    nullif(run_id, '') as run_id,
     coalesce(suite, 'default') as suite,
     coalesce(source_file, '') as source_file,
     count(*) as refused
   from {{ ref('passk_rejected_attempts') }}
-  group by run_id, coalesce(suite, 'default'), coalesce(source_file, '')
+  group by nullif(run_id, ''), coalesce(suite, 'default'), coalesce(source_file, '')
 ),
 
 refused as (
@@ -30,8 +30,14 @@ unnamed as (
     source_file,
     sum(refused) as refused
   from refused_rows
-  where run_id is null
+  where run_id is null and source_file <> ''
   group by source_file
+),
+
+unplaced as (
+  select coalesce(sum(refused), 0) as refused
+  from refused_rows
+  where run_id is null and source_file = ''
 ),
 
 {# Reads nothing of the log where every rejected row names its run. #}
@@ -60,7 +66,7 @@ refused_unnamed as (
   select
     runs_of_files.run_id,
     runs_of_files.suite,
-    cast(sum(unnamed.refused) as {{ dbt.type_bigint() }}) as rejected_unnamed
+    sum(unnamed.refused) as refused
   from runs_of_files
   inner join unnamed
     on runs_of_files.source_file = unnamed.source_file
@@ -122,7 +128,7 @@ joined as (
     runs.other_model,
     expectations.expected_attempts,
     coalesce(refused.rejected, 0) as rejected,
-    coalesce(refused_unnamed.rejected_unnamed, 0) as rejected_unnamed,
+    cast(coalesce(refused_unnamed.refused, 0) + unplaced.refused as {{ dbt.type_bigint() }}) as rejected_unnamed,
     case when expectations.expected_attempts is not null then coalesce(missing.missing_attempts, 0) end as missing_attempts,
     coalesce(missing.untried_tasks, 0) as untried_tasks
   from totals
@@ -132,6 +138,7 @@ joined as (
     on totals.run_id = refused.run_id and totals.suite = refused.suite
   left join refused_unnamed
     on totals.run_id = refused_unnamed.run_id and totals.suite = refused_unnamed.suite
+  cross join unplaced
   left join expectations
     on totals.run_id = expectations.run_id and totals.suite = expectations.suite
   left join missing

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from passk_py.answer.verdicts import limits
-from passk_py.answer.words import and_list, limit, percent, plural, points, symbol
+from passk_py.answer.words import and_list, below, limit, percent, plural, points, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +108,11 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
 
 def _reviewed_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
     best = _either(pick.runs)
+    if not pick.reaches and pick.k < answer.deployment_k:
+        # More tries only help.
+        if several:
+            return f"No run is known to be capable; where a person reviews the output, use {best}."
+        return f"Whether {best} is capable is not known."
     if not pick.value:
         return "None is of use, even where a person reviews the output."
     if pick.value < answer.capable_threshold:
@@ -190,9 +195,9 @@ def _steadiest(pick: Pick) -> list[str]:
 def _not_capable(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
     if pick.value is None or pick.value >= answer.capable_threshold:
         return []
-    return [
-        f"{_short_of(several=several)} {limit(answer.capable_threshold)}%, where capable begins."
-    ]
+    more = "" if pick.k == answer.deployment_k else ", and with more tries it may"
+    capable = limit(answer.capable_threshold)
+    return [f"{_short_of(several=several)} {capable}%, where capable begins{more}."]
 
 
 def _not_sure(pick: Pick, answer: Answer) -> list[str]:
@@ -201,11 +206,10 @@ def _not_sure(pick: Pick, answer: Answer) -> list[str]:
         return []
     reviewed = pick.metric == "pass_at_k"
     threshold = answer.capable_threshold if reviewed else answer.consistent_threshold
-    lower = min(limits(run, pick.metric)[pick.k][0] for run in pick.runs)
-    begins = "capable" if reviewed else "consistent"
-    return [
-        f"It may be as low as {percent(lower)}%, below {limit(threshold)}%, where {begins} begins."
-    ]
+    lower, which = min((limits(run, pick.metric)[pick.k][0], _called(run)) for run in pick.runs)
+    who = "It" if len(pick.runs) == 1 else f"That of {which}"
+    low, begins = below(lower, threshold), "capable" if reviewed else "consistent"
+    return [f"{who} may be as low as {low}%, below {limit(threshold)}%, where {begins} begins."]
 
 
 def _left_out(pick: Pick) -> list[str]:
@@ -213,7 +217,13 @@ def _left_out(pick: Pick) -> list[str]:
     short = [(run, left) for run in pick.runs if (left := run.left_out.get(pick.k))]
     if not short:
         return []
-    counts = and_list([f"{left:,} of the {plural(run.tasks, 'task')}" for run, left in short])
+    counts = and_list(
+        [
+            f"{left:,} of the {plural(run.tasks, 'task')}"
+            + ("" if len(pick.runs) == 1 else f" of {_called(run)}")
+            for run, left in short
+        ]
+    )
     return [f"Left out, because n < {pick.k}: {counts}."]
 
 

@@ -88,6 +88,20 @@ def limit(share: float) -> str:
     return f"{100 * share:.10g}"
 
 
+def below(share: float, threshold: float) -> str:
+    """Write a share in percent, with as many digits as show that it is below a threshold.
+
+    Examples
+    --------
+    >>> below(0.62, 0.95), below(0.94996, 0.95), below(0.0, 0.95)
+    ('62.0', '94.996', '0')
+    """
+    if share <= 0:
+        return percent(share)
+    texts = (f"{100 * share:.{digits}f}" for digits in range(1, 12))
+    return next((text for text in texts if float(text) < 100 * threshold), limit(share))
+
+
 def points(gap: float) -> str:
     """Write a difference of shares in percentage points.
 

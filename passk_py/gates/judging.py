@@ -88,7 +88,11 @@ def _more(tasks: int, reach: float, distance: float, z: float, floor: float | No
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """An estimate with its limits, and what its rule asks of it."""
+    """An estimate with its limits, and what its rule asks of it.
+
+    ``loss`` and ``gain`` are how far excluded attempts could move the limits, 0 at the least: tasks
+    that come in may lift what they are to lower, and no limit says more for them.
+    """
 
     estimate: float
     lower: float
@@ -169,7 +173,14 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
         (estimate * tasks + change) / (tasks + moves.short)
         for change in (moves.if_failed, moves.if_passed)
     )
-    seen = _Measured(estimate, lower, upper, rule.threshold, estimate - failed, passed - estimate)
+    seen = _Measured(
+        estimate,
+        lower,
+        upper,
+        rule.threshold,
+        max(estimate - failed, 0.0),
+        max(passed - estimate, 0.0),
+    )
     over = f" over {tasks} of {row['total_tasks']} tasks" if tasks < row["total_tasks"] else ""
     return Finding(
         seen.result,
@@ -257,7 +268,14 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
         (estimate * tasks + change) / (tasks + own.short)
         for change in (own.if_failed - other.if_passed, own.if_passed - other.if_failed)
     )
-    seen = _Measured(estimate, lower, upper, -threshold, estimate - against, in_favour - estimate)
+    seen = _Measured(
+        estimate,
+        lower,
+        upper,
+        -threshold,
+        max(estimate - against, 0.0),
+        max(in_favour - estimate, 0.0),
+    )
     excluded = own.excluded + other.excluded
     if seen.result == "pass":
         why = f", at worst not below {bar}."
@@ -364,7 +382,9 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     before = sum(row["baseline_c"] > 0 for row in tested)
     # Of which tasks a fall could be seen, if one more than the rule allows had fallen.
     bar = log.error * (rule.threshold + 1) * (1 + 1e-9)
-    visible = sum(row["least_p_of_fall"] * len(tested) <= bar for row in tested)
+    visible = sum(
+        row["baseline_c"] > 0 and row["least_p_of_fall"] * len(tested) <= bar for row in tested
+    )
     settle = None
     surest = min(fell, key=lambda row: (row["p"], row["task_id"])) if fell else None
     reason = f"{len(fell)} of {len(tested)} tasks fell beyond chance"
@@ -388,7 +408,7 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
             f" A fall to no pass could be seen in {visible} of the {before} that passed before."
         )
         result = "pass"
-        if visible <= rule.threshold or visible * 2 < before:
+        if visible < min(rule.threshold + 1, before) or visible * 2 < before:
             result = "inconclusive"
             settle = "More attempts of each task: see least_p_of_fall in passk_task_comparisons."
     return Finding(result, reason, settle, baseline, tasks=len(tested), estimate=float(len(fell)))
@@ -400,7 +420,13 @@ def _fell_together(tested: Sequence[Row], allowed: int, z: float) -> bool:
     Were the runs the same, each difference would have the variance of a hypergeometric draw. Half a
     step is taken off, as a sum of draws goes in steps.
     """
-    rest = sorted(tested, key=lambda row: (row["difference"], row["task_id"]))[allowed:]
+
+    def place(row: Row) -> tuple[bool, float, str]:
+        # What was found to have fallen is what is allowed.
+        found = row["moved"] and row["direction"] == "fell"
+        return not found, row["difference"], row["task_id"]
+
+    rest = sorted(tested, key=place)[allowed:]
     if not rest:
         return False
     variances, steps = [], []

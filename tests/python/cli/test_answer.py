@@ -176,6 +176,23 @@ def test_an_estimate_above_the_threshold_alone_lets_none_run_unattended() -> Non
     assert "It may be as low as 87.0%, below 95%, where consistent begins." in said
 
 
+def test_of_equal_runs_the_least_sure_is_named() -> None:
+    narrow = dict.fromkeys(KS, (0.955, 0.985))
+    sure = run("sure", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97), pass_hat_k_limits=narrow)
+    said = text(answer(sure, run("hopeful", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97))))
+    assert "Perhaps sure or hopeful can run unattended." in said
+    assert "That of hopeful may be as low as 87.0%, below 95%" in said
+
+
+def test_more_tries_than_were_made_may_make_a_run_capable() -> None:
+    one = run("one", (0.7, None, None), (0.7, None, None), reading=None)
+    said = text(answer(one))
+    assert "Whether one is capable is not known." in said
+    assert "It does not reach 80%, where capable begins, and with more tries it may." in said
+    both = text(answer(one, run("two", (0.6, None, None), (0.6, None, None), reading=None)))
+    assert "No run is known to be capable; where a person reviews the output, use one." in both
+
+
 def test_one_attempt_says_nothing_of_four() -> None:
     one = run("one", (1.0, None, None), (1.0, None, None), reading=None)
     said = text(answer(one))

@@ -346,6 +346,26 @@ CASES: Final = {
         "0 of 20 tasks fell beyond chance. A fall to no pass could be seen in 19 of the 20 that "
         "passed before.",
     ),
+    # What may fall is the one that was found to have fallen, and not that of a single attempt: of the
+    # others (1 - (1 + 18 / 20) / 38 * 2) / 1 = .9.
+    "the one that may, beside one attempt": Case(
+        {"old": ["P", *["P" * 20] * 19], "new": ["F", "PP" + "F" * 18, *["P" * 20] * 18]},
+        {"metric": "regressed_tasks", "max": 1}, "pass",
+        "1 of 20 tasks fell beyond chance, the surest of them t001. A fall to no pass could be seen "
+        "in 19 of the 20 that passed before.",
+    ),
+    "all may fall": Case(
+        {"old": ["P" * 20] * 3, "new": ["P" * 20] * 3}, {"metric": "regressed_tasks", "max": 3},
+        "pass",
+        "0 of 3 tasks fell beyond chance. A fall to no pass could be seen in 3 of the 3 that passed "
+        "before.",
+    ),
+    "one passed before, and a hundred may fall": Case(
+        {"old": ["PPPP", "FFFF"], "new": ["PPPP", "FFFF"]},
+        {"metric": "regressed_tasks", "max": 100}, "pass",
+        "0 of 2 tasks fell beyond chance. A fall to no pass could be seen in 1 of the 1 that passed "
+        "before.",
+    ),
     # A single attempt in each run can't show anything: p = 1.
     "one task of 20 could be seen": Case(
         {"old": ["P" * 20, *["P"] * 19], "new": ["P" * 20, *["P"] * 19]},
@@ -573,6 +593,38 @@ def test_tasks_that_a_pair_lost_to_excluded_attempts_count_against_a_pass(projec
     assert (whole["result"], whole["tasks"]) == ("pass", 19)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "said"),
+    [
+        # Had the excluded passed, the old run would have three tasks more, and none that is worse.
+        (
+            ["PPPP"] * 30 + ["FFXX"] * 3, ["PPPF"] * 5 + ["PPPP"] * 28, {"max_drop": 0.25},
+            "a difference of -0.167 (-0.320 to -0.013), and -0.25 lies between these limits.",
+        ),
+        (
+            ["PPPP"] * 31, ["PPPP"] * 26 + ["FFFF"] * 2 + ["FFXX"] * 3, {"max_drop": 0.05},
+            "a difference of -0.071 (-0.124 to -0.019), and -0.05 lies between these limits.",
+        ),
+        # Had they passed, 30 tasks more would have none.
+        (
+            ["PPPP"], ["PPPP"] * 30 + ["FFFF"] * 4 + ["FFFX"] * 30, {"min": 0.9},
+            "pass^4 is 0.882 (0.742 to 0.980) over 34 of 64 tasks, and 0.9 lies between these limits.",
+        ),
+    ],
+)  # fmt: skip
+def test_tasks_that_would_come_in_make_no_limit_better(
+    project: Project, old: list[str], new: list[str], rule: dict[str, Any], said: str
+) -> None:
+    log = [*run_of("old", old, loaded_at=_day(1)), *run_of("new", new, loaded_at=_day(2))]
+    project.land(log)
+    gate = {"name": "g", "metric": "pass_hat_k", "k": 4, **rule}
+    (row,) = build(project, [gate], passk_on_short="eligible_only")
+    assert row["result"] == "inconclusive"
+    assert said in row["reason"]
+    (same,) = pk.judge_gates(pl.DataFrame(log), [gate], on_short="eligible_only").to_dicts()
+    assert (same["result"], same["reason"]) == (row["result"], row["reason"])
+
+
 def test_a_gate_says_how_many_tasks_it_leaves_out(project: Project) -> None:
     log = run_of("r", [*["PPPP"] * 60, *["PP"] * 20])
     project.land(log)
@@ -588,6 +640,11 @@ def test_a_gate_says_how_many_tasks_it_leaves_out(project: Project) -> None:
 @pytest.mark.parametrize(
     ("files", "most", "result", "said"),
     [
+        # Of rows without a file it is not known either.
+        (
+            {None: 2}, 0, "inconclusive",
+            "0 of 60 rows are rejected, and 0 may be, but 2 rejected rows do not say whose they are.",
+        ),
         # 60 of 120 rows of its file can't be read.
         (
             {"half.jsonl": 60}, 0, "inconclusive",
@@ -602,14 +659,17 @@ def test_a_gate_says_how_many_tasks_it_leaves_out(project: Project) -> None:
     ],
 )  # fmt: skip
 def test_rejected_rows_that_name_no_run_may_be_of_any_run_of_their_file(
-    project: Project, files: dict[str, int], most: float, result: str, said: str
+    project: Project, files: dict[str | None, int], most: float, result: str, said: str
 ) -> None:
     log = run_of("r", ["PPPPPP"] * 10, source_file="half.jsonl")
     project.land(log)
     project.insert("landing.rejected", [
-        {"reason_code": "malformed_line", "reason": "malformed_line: ...", "source_file": file}
+        {
+            "reason_code": "malformed_line", "reason": "malformed_line: ...", "source_file": file,
+            "run_id": None if number % 2 else "",
+        }
         for file, rows in files.items()
-        for _ in range(rows)
+        for number in range(rows)
     ])  # fmt: skip
     rule = {"name": "rejected", "metric": "rejected_attempts", "max": most}
     (row,) = build(project, [rule])
