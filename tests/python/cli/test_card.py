@@ -591,7 +591,8 @@ def test_a_run_of_which_every_row_was_rejected(
     passk: Passk, letters: Path, change: Callable[..., None]
 ) -> None:
     change(
-        "create or replace view passk_rejected_attempts as select 'lost' as run_id, 'letters' as suite"
+        "create or replace view passk_rejected_attempts as select 'lost' as run_id, 'letters' as suite,"
+        " null::varchar as source_file"
     )
     said = passk("card", "lost")
     assert (said.code, said.out) == (2, "")
