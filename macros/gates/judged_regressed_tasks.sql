@@ -101,12 +101,12 @@ summed_tasks as (
     suite,
     baseline_run_id,
     run_id,
-    sum(
+    cast(sum(
       case
         when baseline_c > 0 and least_p_of_fall * tasks <= {{ error }} * (threshold + 1) * (1 + 1e-9) then 1
         else 0
       end
-    ) as visible_tasks,
+    ) as {{ bigint }}) as visible_tasks,
     sum(case when place > threshold then difference end)
     + avg(case when place > threshold then (1 / baseline_n + 1 / candidate_n) / 2 end) as rest_difference,
     sum(

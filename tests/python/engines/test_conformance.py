@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import pytest
 
+import passk_py as pk
+
 from ..integration_project import copy_project
 from .engines import MODELS
 from .logs import RANDOM_VARS, land_random
@@ -165,6 +167,17 @@ def test_an_engine_without_masks_makes_the_same_tables(duckdb_dbt: str, tmp_path
     assert informed is not None
     assert informed[0] == 11
     assert agree(told("A random log", "DuckDB without masks", compare_tables(database, read)))
+
+
+def test_a_log_with_every_edge_case_passes_the_tests_of_all_tables(tmp_path: Path) -> None:
+    """On DuckDB; the other engines are held against its tables."""
+    database = tmp_path / "passk.duckdb"
+    land_random(database)
+    report = pk.build(database, variables=RANDOM_VARS)
+    assert [node.name for node in report.failed] == []
+    with duckdb.connect(str(database), read_only=True) as connection:
+        untested = connection.execute("select count(*) from passk_task_comparisons where p is null")
+        assert untested.fetchall() != [(0,)]
 
 
 def test_an_emulator_of_snowflake_has_the_golden_rows(
