@@ -18,9 +18,15 @@ case when metric = 'pass_hat_k' then 'pass^' else 'pass@' end || {{ passk._whole
 {%- endmacro %}
 
 
-{#- How far excluded attempts could move a limit. Tasks that come in may lift what they are to lower: no limit says more for them. -#}
-{% macro _at_least_zero(change) -%}
-case when {{ change }} > 0 then {{ change }} else 0 end
+{#- Columns `loss` and `gain`: how far the excluded attempts could move the limits. Were they counted, the limits would move about as
+    the estimate does, whose sum over tasks changes by `against` or `in_favour` and to which `short_tasks` come in. Those may lift what
+    they are to lower: no limit says more for them. -#}
+{% macro _moves_of_limits(short_tasks, against, in_favour) -%}
+{%- set all_tasks = 'nullif(tasks + ' ~ short_tasks ~ ', 0)' -%}
+{%- set loss = 'estimate - (estimate * tasks + ' ~ against ~ ') / ' ~ all_tasks -%}
+{%- set gain = '(estimate * tasks + ' ~ in_favour ~ ') / ' ~ all_tasks ~ ' - estimate' -%}
+case when {{ loss }} > 0 then {{ loss }} else 0 end as loss,
+    case when {{ gain }} > 0 then {{ gain }} else 0 end as gain
 {%- endmacro %}
 
 

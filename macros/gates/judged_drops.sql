@@ -23,7 +23,7 @@ drops as (
     end as estimate_{{ end }},
     {%- endfor %}
     coalesce(candidate_bounds.excluded, 0) + coalesce(baseline_bounds.excluded, 0) as excluded,
-    comparisons.eligible_tasks + coalesce(candidate_bounds.short_tasks, 0) as tasks_with_short,
+    coalesce(candidate_bounds.short_tasks, 0) as short_tasks,
     coalesce(candidate_bounds.change_if_failed, 0) - coalesce(baseline_bounds.change_if_passed, 0) as change_if_against,
     coalesce(candidate_bounds.change_if_passed, 0) - coalesce(baseline_bounds.change_if_failed, 0) as change_if_for
   from gates
@@ -45,12 +45,10 @@ drops as (
   where gates.kind = 'drop' and gates.has_run
 ),
 
-{# Were the excluded attempts counted, the limits would move about as the difference does. #}
 moved_drops as (
   select
     *,
-    {{ passk._at_least_zero('estimate - (estimate * tasks + change_if_against) / nullif(tasks_with_short, 0)') }} as loss,
-    {{ passk._at_least_zero('(estimate * tasks + change_if_for) / nullif(tasks_with_short, 0) - estimate') }} as gain
+    {{ passk._moves_of_limits('short_tasks', 'change_if_against', 'change_if_for') }}
   from drops
 ),
 

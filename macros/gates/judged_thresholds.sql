@@ -49,12 +49,10 @@ thresholds as (
   where gates.kind = 'threshold' and gates.has_run
 ),
 
-{# Were the excluded attempts counted, the limits would move about as the estimate does. #}
 moved_thresholds as (
   select
     *,
-    {{ passk._at_least_zero('estimate - (estimate * tasks + change_if_failed) / nullif(tasks + short_tasks, 0)') }} as loss,
-    {{ passk._at_least_zero('(estimate * tasks + change_if_passed) / nullif(tasks + short_tasks, 0) - estimate') }} as gain
+    {{ passk._moves_of_limits('short_tasks', 'change_if_failed', 'change_if_passed') }}
   from thresholds
 ),
 

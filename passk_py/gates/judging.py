@@ -14,6 +14,7 @@ from passk_py.gates.least import (
     least_tasks_of_suite,
 )
 from passk_py.gates.rules import SHARES
+from passk_py.permutations import PairCounts, variance_of_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,11 +89,7 @@ def _more(tasks: int, reach: float, distance: float, z: float, floor: float | No
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """An estimate with its limits, and what its rule asks of it.
-
-    ``loss`` and ``gain`` are how far excluded attempts could move the limits, 0 at the least: tasks
-    that come in may lift what they are to lower, and no limit says more for them.
-    """
+    """An estimate with its limits, what a rule asks of it, and how far they could move."""
 
     estimate: float
     lower: float
@@ -120,6 +117,19 @@ class _Measured:
             return _at_least(least)
         limit = self.upper if self.estimate < self.bar else self.lower
         return _more(tasks, limit - self.estimate, self.bar - self.estimate, z, floor)
+
+
+def _moves_of_limits(
+    estimate: float, tasks: int, short: int, against: float, in_favour: float
+) -> tuple[float, float]:
+    """Say how far the excluded attempts could lower and lift the limits.
+
+    Were they counted, the limits would move about as the estimate does, whose sum over tasks
+    changes by so much and to which the short tasks come in. Those may lift what they are to lower:
+    no limit says more for them.
+    """
+    worst, best = ((estimate * tasks + change) / (tasks + short) for change in (against, in_favour))
+    return max(estimate - worst, 0.0), max(best - estimate, 0.0)
 
 
 def _thresholds(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -168,18 +178,12 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
             settle = f"At least {2 * rule.k} counted attempts of every task."
         return Finding("inconclusive", f"{name} is {decimals(estimate)}, {why}.", settle, **known)
     moves = log.moves(run.run_id, run.suite, rule.metric, rule.k, rule.slice_name, value)
-    # Were the excluded attempts counted, the limits would move about as the estimate does.
-    failed, passed = (
-        (estimate * tasks + change) / (tasks + moves.short)
-        for change in (moves.if_failed, moves.if_passed)
-    )
     seen = _Measured(
         estimate,
         lower,
         upper,
         rule.threshold,
-        max(estimate - failed, 0.0),
-        max(passed - estimate, 0.0),
+        *_moves_of_limits(estimate, tasks, moves.short, moves.if_failed, moves.if_passed),
     )
     over = f" over {tasks} of {row['total_tasks']} tasks" if tasks < row["total_tasks"] else ""
     return Finding(
@@ -263,18 +267,13 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
         for of, than in ((run.run_id, baseline), (baseline, run.run_id))
     )
     bar = "0" if threshold == 0 else f"-{threshold}"
-    # Were the excluded attempts counted, the limits would move about as the difference does.
-    against, in_favour = (
-        (estimate * tasks + change) / (tasks + own.short)
-        for change in (own.if_failed - other.if_passed, own.if_passed - other.if_failed)
-    )
+    against, in_favour = own.if_failed - other.if_passed, own.if_passed - other.if_failed
     seen = _Measured(
         estimate,
         lower,
         upper,
         -threshold,
-        max(estimate - against, 0.0),
-        max(in_favour - estimate, 0.0),
+        *_moves_of_limits(estimate, tasks, own.short, against, in_favour),
     )
     excluded = own.excluded + other.excluded
     if seen.result == "pass":
@@ -429,14 +428,13 @@ def _fell_together(tested: Sequence[Row], allowed: int, z: float) -> bool:
     rest = sorted(tested, key=place)[allowed:]
     if not rest:
         return False
-    variances, steps = [], []
-    for row in rest:
-        old, new = row["baseline_n"], row["candidate_n"]
-        passes = row["baseline_c"] + row["candidate_c"]
-        variances.append(passes * (old + new - passes) / ((old + new - 1) * old * new))
-        steps.append((1 / old + 1 / new) / 2)
-    fall = math.fsum(row["difference"] for row in rest) + math.fsum(steps) / len(steps)
-    return fall < 0 and fall * fall >= z * z * math.fsum(variances) * (1 - 1e-9)
+    counts = [PairCounts(*(row[name] for name in PairCounts._fields)) for row in rest]
+    variance = math.fsum(
+        variance_of_difference(one.baseline_n, one.candidate_n, one.passes, 1) for one in counts
+    )
+    step = math.fsum(1 / one.baseline_n + 1 / one.candidate_n for one in counts) / 2 / len(counts)
+    fall = math.fsum(row["difference"] for row in rest) + step
+    return fall < 0 and fall * fall >= z * z * variance * (1 - 1e-9)
 
 
 def _diagnostics(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
