@@ -189,7 +189,7 @@ def suites(repetitions: int) -> None:
                                 for (of, c), number in counts
                             ]
                             limits.append(_limited(scores, 0.95))
-                        found.append(_difference(*limits))
+                        found.append(_difference(limits[0], limits[1], (1.0, 1.0)))
                     held.append(statistics.fmean(low <= true <= up for _, low, up in found))
                     if public == private:
                         above.append(statistics.fmean(low > 0 for _, low, _ in found))
@@ -219,7 +219,7 @@ def bootstrap(repetitions: int) -> None:
                     seed=repetition,
                     place=(name,),
                     confidence=0.95,
-                    eligible_only=False,
+                    min_eligible_share=1.0,
                 )[1]
                 scores = [
                     (math.comb(c, k) / math.comb(of, k), number)

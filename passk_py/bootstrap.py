@@ -12,7 +12,7 @@ import math
 import random
 from collections import Counter
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -20,10 +20,10 @@ from passk_py.estimators.arguments import (
     ArgumentError,
     checked_confidence,
     checked_ks,
-    checked_on_short,
+    checked_share,
 )
 from passk_py.frames import DEFAULT_KS
-from passk_py.states import score, short_reason, states_of_runs
+from passk_py.states import score, short_reason, states_of_runs, with_short_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,7 +53,7 @@ def bootstrap_limits(
     ks: Iterable[int] = DEFAULT_KS,
     resamples: int = 2000,
     seed: int = 0,
-    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    min_eligible_share: float = 0.95,
     confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
@@ -70,8 +70,8 @@ def bootstrap_limits(
     seed
         Whole number; the same seed and the same counts give the same limits, whatever the order of
         the rows and whichever runs are in the log beside.
-    on_short
-        What a task with n < k does, as in :func:`~passk_py.frames.suite_metrics`.
+    min_eligible_share
+        As in :func:`~passk_py.frames.suite_metrics`.
     confidence
         Level of the intervals, between 0 and 1.
     threshold
@@ -115,7 +115,7 @@ def bootstrap_limits(
         )
     if type(seed) is not int:
         raise ArgumentError(f"bootstrap_limits: seed must be a whole number; got {seed!r}")
-    eligible_only = checked_on_short("bootstrap_limits", on_short)
+    share = checked_share("bootstrap_limits", min_eligible_share)
     checked_confidence("bootstrap_limits", confidence)
     rows = []
     for run, suite, states in states_of_runs(attempts, threshold):
@@ -126,7 +126,7 @@ def bootstrap_limits(
             seed=seed,
             place=(run, suite, "all", "all"),
             confidence=confidence,
-            eligible_only=eligible_only,
+            min_eligible_share=share,
         )
         rows += [{"run_id": run, "suite": suite, **row} for row in found]
     schema: dict[str, type[pl.DataType]] = {"run_id": pl.String, "suite": pl.String, **LIMIT_TYPES}
@@ -141,7 +141,7 @@ def limits_of_states(
     seed: int,
     place: tuple[str, ...],
     confidence: float,
-    eligible_only: bool,
+    min_eligible_share: float,
 ) -> list[dict[str, Any]]:
     """Give the limits of one suite or slice from the counts of its tasks.
 
@@ -157,8 +157,8 @@ def limits_of_states(
         The run, suite and slice: each draws numbers of its own.
     confidence
         Level of the intervals.
-    eligible_only
-        Whether tasks with n < k are left out.
+    min_eligible_share
+        The share of the tasks that must have n >= k.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def limits_of_states(
         # In the order of their counts, whatever that of the log is.
         eligible = sorted((state, tasks) for state, tasks in states.items() if state[0] >= k)
         tasks = sum(number for _, number in eligible)
-        reason = short_reason(k, tasks, total, eligible_only=eligible_only)
+        reason = short_reason(k, tasks, total, min_eligible_share=min_eligible_share)
         for metric in ("pass_at_k", "pass_hat_k"):
             row = {
                 **dict.fromkeys(LIMIT_TYPES),
@@ -189,7 +189,11 @@ def limits_of_states(
                     # Fewer tasks are eligible at a larger k, so their number tells them apart.
                     drawn[tasks] = _drawn(eligible, resamples, f"{seed} {place!r}")
                 scores = [score(metric, n, c, k) for (n, c), _ in eligible]
-                row |= _limits(drawn[tasks], eligible, scores, confidence)
+                found = _limits(drawn[tasks], eligible, scores, confidence)
+                row |= found | {
+                    side: with_short_tasks(found[side], tasks, total, extreme)
+                    for side, extreme in (("lower", 0.0), ("upper", 1.0))
+                }
             rows.append(row)
     return rows
 

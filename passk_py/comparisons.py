@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
 from passk_py.answer.words import decimals, symbol
-from passk_py.distributions import normal_quantile, student_quantile, two_sided_p
+from passk_py.distributions import normal_quantile, p_value, student_quantile, two_sided_p
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
-from passk_py.estimators.arguments import checked_confidence, checked_ks, checked_on_short
+from passk_py.estimators.arguments import checked_confidence, checked_ks, checked_share
 from passk_py.frames import DEFAULT_KS, task_counts
 from passk_py.permutations import PairCounts, fisher, least_p, variance_of_difference
-from passk_py.states import score, short_reason
+from passk_py.states import score, short_reason, variance_within, with_short_tasks
+from passk_py.uncertainty import floor_of_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,6 +37,7 @@ __all__ = [
     "judged",
     "pair_of",
     "task_comparisons",
+    "with_limits",
 ]
 
 _METRICS: Final = ("pass_at_k", "pass_hat_k")
@@ -43,6 +45,10 @@ _LEAST_TASKS: Final = 6
 """Fewer tasks that could come out differently carry no verdict."""
 _TENTHS: Final = 9
 """How many tenths of the baseline's tasks the candidate must have."""
+_NEAREST: Final = 1e-9
+"""How near to 0 a limit may come on the side that the test excludes."""
+_SHOWN: Final = 0.0005
+"""A limit below is 0 to three decimals, and is said in words."""
 _SAME: Final = 1e-12
 """Sums of the same rates in another order differ by less."""
 
@@ -59,6 +65,7 @@ COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
             "candidate_only_tasks",
             "eligible_tasks",
             "informative_tasks",
+            "least_n",
         ),
         pl.Int64,
     ),
@@ -80,6 +87,7 @@ COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     "verdict": pl.String,
     "hidden_regression": pl.Boolean,
     "null_reason": pl.String,
+    "caveat": pl.String,
     "meaning": pl.String,
 }
 """What :func:`compare` gives."""
@@ -188,20 +196,27 @@ class _Sums(NamedTuple):
     eligible: int
     informative: int
     deciding: int
+    least_n: int | None
+    largest_square: float
     baseline: float
     candidate: float
     difference: float
     squares: float
     rate_difference: float
     variance: float
+    within: float
 
 
 def _sums(histogram: Counter[PairCounts], metric: str, k: int) -> _Sums:
     eligible = informative = deciding = 0
-    parts: list[tuple[float, float, float, float, float, float]] = []
+    least_n = None
+    largest_square = 0.0
+    parts: list[tuple[float, ...]] = []
     for counts, tasks in histogram.items():
-        if min(counts.baseline_n, counts.candidate_n) < k:
+        fewer = min(counts.baseline_n, counts.candidate_n)
+        if fewer < k:
             continue
+        least_n = fewer if least_n is None else min(least_n, fewer)
         before = score(metric, counts.baseline_n, counts.baseline_c, k)
         after = score(metric, counts.candidate_n, counts.candidate_c, k)
         rates = counts.candidate_c / counts.candidate_n - counts.baseline_c / counts.baseline_n
@@ -213,71 +228,152 @@ def _sums(histogram: Counter[PairCounts], metric: str, k: int) -> _Sums:
         eligible += tasks
         deciding += tasks if variance > 0 else 0
         difference = after - before
-        sums = (before, after, difference, difference**2, rates, variance)
-        parts.append(tuple(tasks * value for value in sums))  # type: ignore[arg-type]
-    totals = [math.fsum(column) for column in zip(*parts, strict=True)] or [0.0] * 6
-    return _Sums(eligible, informative, deciding, *totals)
+        largest_square = max(largest_square, difference**2)
+        within = variance_within(metric, counts.baseline_n, counts.baseline_c, k)
+        within += variance_within(metric, counts.candidate_n, counts.candidate_c, k)
+        sums = (before, after, difference, difference**2, rates, variance, within)
+        parts.append(tuple(tasks * value for value in sums))
+    totals = [math.fsum(column) for column in zip(*parts, strict=True)] or [0.0] * 7
+    return _Sums(eligible, informative, deciding, least_n, largest_square, *totals)
 
 
 def _limits(middle: float, reach: float) -> tuple[float, float]:
     return max(middle - reach, -1.0), min(middle + reach, 1.0)
 
 
-def _figures(sums: _Sums, confidence: float) -> dict[str, Any]:
+def _figures(sums: _Sums, k: int, confidence: float) -> dict[str, Any]:
+    """Give the figures over the eligible tasks, and their limits there."""
     tasks = sums.eligible
     difference = sums.difference / tasks
     z = sums.difference / math.sqrt(sums.variance) if sums.variance > 0 else None
-    reach = normal_quantile(confidence) * math.sqrt(sums.variance + 0.5) / tasks
-    suite_lower, suite_upper = _limits(difference, reach)
+    # The variance if both runs were the same is too small where a few tasks changed far.
+    spread_within = max(sums.variance, sums.within)
+    floor = floor_of_difference(k, sums.least_n or k, confidence)
+    reach = normal_quantile(confidence) * math.sqrt(spread_within + floor) / tasks
     figures: dict[str, Any] = {
+        "least_n": sums.least_n,
+        # One task that differs far, or the few that differ most, are no crowd.
+        "has_two_differing": sums.largest_square > 0
+        and sums.squares >= 2 * sums.largest_square * (1 - 1e-9),
         "baseline": sums.baseline / tasks,
         "candidate": sums.candidate / tasks,
         "difference": difference,
         "rate_difference": sums.rate_difference / tasks,
         "z": z,
-        "p": None if z is None else two_sided_p(z),
+        "p": None if z is None else p_value(two_sided_p(z)),
         "standard_error": math.sqrt(sums.variance) / tasks,
-        "difference_suite_lower": suite_lower,
-        "difference_suite_upper": suite_upper,
+        "suite_limits": _limits(difference, reach),
     }
     if tasks > 1:
         # Two more tasks, one that gets better in every try and one that gets worse.
         middle = sums.difference / (tasks + 2)
         spread = (sums.squares + 2 - (tasks + 2) * middle**2) / (tasks + 1)
         wide = student_quantile(tasks + 1, confidence) * math.sqrt(spread / (tasks + 2))
-        lower, upper = _limits(middle, wide)
-        figures |= {"difference_lower": lower, "difference_upper": upper}
+        figures["limits"] = _limits(middle, wide)
     return figures
 
 
-def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
-    """Give the verdict on figures, and what follows from it.
+def with_limits(row: dict[str, Any], confidence: float) -> dict[str, Any]:
+    """Decide whether there is a difference, and give the limits beside that.
+
+    Tasks with n < k in either run may have any difference from -1 to 1. The interval for these
+    tasks excludes 0 exactly where the test decides: it is made of another variance than z, and
+    would contradict it now and then.
 
     Parameters
     ----------
     row
-        One of :func:`comparison_rows`, before or after its figures are rounded otherwise.
+        One of :func:`comparison_rows` with its figures, before or after z is rounded otherwise.
     confidence
         Level of what is beyond chance.
 
     Returns
     -------
     dict
-        ``verdict``, ``hidden_regression``, ``null_reason`` and ``meaning``.
+        ``no_verdict``, ``is_significant``, ``is_decided`` and the limits, where there are figures.
     """
-    k, common = row["k"], row["common_tasks"]
-    difference: Any = row.get("difference")
+    reason = _no_verdict(row)
+    found: dict[str, Any] = {"no_verdict": reason, "is_significant": False, "is_decided": False}
+    difference, z = row.get("difference"), row.get("z")
+    if difference is None:
+        return found
+    eligible, common = row["eligible_tasks"], row["common_tasks"]
+
+    def widened(limits: tuple[float, float]) -> tuple[float, float]:
+        lower, upper = limits
+        return (
+            with_short_tasks(lower, eligible, common, -1.0),
+            with_short_tasks(upper, eligible, common, 1.0),
+        )
+
+    lower, upper = widened(row["suite_limits"])
+    significant = (
+        reason is None
+        and row["has_two_differing"]
+        and z is not None
+        and abs(z) >= normal_quantile(confidence)
+    )
+    beyond_short = eligible == common or (upper < 0 if difference < 0 else lower > 0)
+    decided = significant and beyond_short
+    if not decided:
+        lower, upper = min(lower, 0.0), max(upper, 0.0)
+    elif difference > 0:
+        lower = max(lower, _NEAREST)
+    else:
+        upper = min(upper, -_NEAREST)
+    found |= {
+        "is_significant": significant,
+        "is_decided": decided,
+        "difference_suite_lower": lower,
+        "difference_suite_upper": upper,
+    }
+    if "limits" in row:
+        found |= dict(
+            zip(("difference_lower", "difference_upper"), widened(row["limits"]), strict=True)
+        )
+    return found
+
+
+def _no_verdict(row: dict[str, Any]) -> str | None:
+    """Say why no verdict is given, though there may be figures."""
+    common = row["common_tasks"]
     of_baseline = common + row["baseline_only_tasks"]
-    reason = row["no_figures"]
-    if reason is None and 10 * common < _TENTHS * of_baseline:
-        reason = (
+    if row["no_figures"] is not None:
+        return str(row["no_figures"])
+    if 10 * common < _TENTHS * of_baseline:
+        return (
             f"only {common} of {of_baseline} tasks of the baseline are in both runs,"
             " fewer than 90 %"
         )
-    if reason is None and row["deciding_tasks"] < _LEAST_TASKS:
-        reason = (
+    if row["deciding_tasks"] < _LEAST_TASKS:
+        return (
             f"only {row['deciding_tasks']} of {row['eligible_tasks']} tasks could come out"
-            f" differently at k = {k}, fewer than {_LEAST_TASKS}"
+            f" differently at k = {row['k']}, fewer than {_LEAST_TASKS}"
+        )
+    return None
+
+
+def judged(row: dict[str, Any]) -> dict[str, Any]:
+    """Give the verdict on figures, and what follows from it.
+
+    Parameters
+    ----------
+    row
+        One of :func:`comparison_rows` with what :func:`with_limits` gives.
+
+    Returns
+    -------
+    dict
+        ``verdict``, ``hidden_regression``, ``null_reason``, ``caveat`` and ``meaning``.
+    """
+    k, reason = row["k"], row["no_verdict"]
+    difference: Any = row.get("difference")
+    short = row["common_tasks"] - row["eligible_tasks"]
+    caveat = None
+    if difference is not None and short:
+        caveat = (
+            f"n < {k} in {short} of {row['common_tasks']} tasks of both runs,"
+            " which the limits allow any difference"
         )
     name = symbol(row["metric"], k)
     hidden = None if row["metric"] == "pass_at_k" or difference is None else False
@@ -287,11 +383,12 @@ def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
             "verdict": "insufficient",
             "hidden_regression": hidden,
             "null_reason": reason,
+            "caveat": caveat,
             "meaning": said,
         }
-    least, z = row["minimum_change"], row["z"]
+    least = row["minimum_change"]
     lower, upper = row["difference_suite_lower"], row["difference_suite_upper"]
-    if z is not None and abs(z) >= normal_quantile(confidence):
+    if row["is_decided"]:
         verdict = "regression" if difference < 0 else "improvement"
         if abs(difference) < least:
             verdict = "below_threshold"
@@ -300,14 +397,16 @@ def judged(row: dict[str, Any], confidence: float) -> dict[str, Any]:
     if hidden is not None:
         hidden = verdict == "regression" and row["rate_difference"] >= -_SAME
     near, far = (lower, upper) if difference >= 0 else (-upper, -lower)
+    nearest = "above 0" if row["is_decided"] and near < _SHOWN else decimals(near)
     moved = (
         f"{name} {'fell' if difference < 0 else 'rose'} by {decimals(difference).lstrip('-')} "
-        f"({decimals(near)} to {decimals(far)})"
+        f"({nearest} to {decimals(far)})"
     )
     return {
         "verdict": verdict,
         "hidden_regression": hidden,
         "null_reason": None,
+        "caveat": caveat,
         "meaning": _meaning(verdict, row, moved, name, hidden),
     }
 
@@ -319,8 +418,15 @@ def _meaning(verdict: str, row: dict[str, Any], moved: str, name: str, hidden: b
     if verdict == "equivalent":
         return f"{name} is the same to less than {least}."
     if verdict == "inconclusive":
-        same = f"{name} did not change."
-        return same if row["difference"] == 0 else f"{moved}, which chance alone can explain."
+        if row["difference"] == 0:
+            return f"{name} did not change."
+        if row["is_significant"]:
+            eligible = row["eligible_tasks"]
+            return (
+                f"{moved} over the {eligible} tasks with n >= {k} in both runs, which the other"
+                f" {row['common_tasks'] - eligible} could undo."
+            )
+        return f"{moved}, which chance alone can explain."
     what = "tries succeed"
     if k > 1:
         often = (
@@ -346,7 +452,7 @@ def compare(
     suite: str | None = None,
     confidence: float = 0.95,
     minimum_change: float = 0.0,
-    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    min_eligible_share: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
     """Compare pass@k and pass^k of two runs over the tasks that both have.
@@ -365,9 +471,9 @@ def compare(
         Level of the intervals, and of what is beyond chance.
     minimum_change
         The least difference that matters.
-    on_short
-        What a task with n < k in either run does. ``null_suite``: the figures at that k are null.
-        ``eligible_only``: it is left out.
+    min_eligible_share
+        The share of the common tasks that must have n >= k in both runs for there to be figures at
+        that k, from 0 to 1. The figures are over those; the limits allow the others any difference.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -407,7 +513,7 @@ def compare(
         raise ArgumentError(
             f"compare: minimum_change must be from 0 to less than 1; got {minimum_change!r}"
         )
-    eligible_only = checked_on_short("compare", on_short)
+    share = checked_share("compare", min_eligible_share)
     pairs = _pairs("compare", attempts, baseline, candidate, suite, threshold)
     rows = [
         row
@@ -417,7 +523,7 @@ def compare(
             chosen,
             confidence=level,
             minimum_change=minimum_change,
-            eligible_only=eligible_only,
+            min_eligible_share=share,
         )
     ]
     return pl.DataFrame(
@@ -432,7 +538,7 @@ def comparison_rows(
     *,
     confidence: float,
     minimum_change: float,
-    eligible_only: bool,
+    min_eligible_share: float,
 ) -> list[dict[str, Any]]:
     """Compare a pair.
 
@@ -446,8 +552,8 @@ def comparison_rows(
         Level of the intervals, and of what is beyond chance.
     minimum_change
         The least difference that matters.
-    eligible_only
-        Whether a task with n < k in either run is left out, rather than leaving no figures.
+    min_eligible_share
+        The share of the common tasks that must have n >= k in both runs.
 
     Returns
     -------
@@ -476,21 +582,24 @@ def comparison_rows(
                 "informative_tasks": sums.informative,
                 "deciding_tasks": sums.deciding,
                 "minimum_change": minimum_change,
-                "no_figures": _no_figures(pair, sums.eligible, k, eligible_only=eligible_only),
+                "no_figures": _no_figures(pair, sums.eligible, k, min_eligible_share),
             }
             if row["no_figures"] is None:
-                row |= _figures(sums, confidence)
-            rows.append(row | judged(row, confidence))
+                row |= _figures(sums, k, confidence)
+            row |= with_limits(row, confidence)
+            rows.append(row | judged(row))
     return rows
 
 
-def _no_figures(pair: Pair, eligible: int, k: int, *, eligible_only: bool) -> str | None:
+def _no_figures(pair: Pair, eligible: int, k: int, min_eligible_share: float) -> str | None:
     common = pair.common.height
     if pair.missing is not None:
         return f"the suite has no attempt of {pair.missing}"
     if common == 0:
         return "no task is in both runs"
-    return short_reason(k, eligible, common, eligible_only=eligible_only, of=" of both runs")
+    return short_reason(
+        k, eligible, common, min_eligible_share=min_eligible_share, of=" of both runs"
+    )
 
 
 def compare_tasks(
@@ -571,9 +680,9 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
         [
             (
                 *one,
-                fisher(one),
-                least_p(one.baseline_n, one.candidate_n),
-                fisher(one._replace(candidate_c=0)),
+                p_value(fisher(one)),
+                p_value(least_p(one.baseline_n, one.candidate_n)),
+                p_value(fisher(one._replace(candidate_c=0))),
             )
             for one in states
         ],

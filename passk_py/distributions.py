@@ -16,6 +16,7 @@ __all__ = [
     "chi_square_tail",
     "log_moment_by_correlation",
     "normal_quantile",
+    "p_value",
     "student_quantile",
     "two_sided_p",
 ]
@@ -65,6 +66,17 @@ def two_sided_p(z: float) -> float:
     (1.0, 0.05)
     """
     return math.erfc(abs(z) / math.sqrt(2))
+
+
+def p_value(p: float) -> float:
+    """Give a p-value as a table holds it: 1e-300 stands for all below, because no test finds 0.
+
+    Examples
+    --------
+    >>> p_value(0.25), p_value(0.0)
+    (0.25, 1e-300)
+    """
+    return max(p, _TINY)
 
 
 def chi_square_tail(x: float, degrees: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -35,7 +35,7 @@ def extrapolate(
     ks: Iterable[int],
     *,
     measured_ks: Iterable[int] = DEFAULT_KS,
-    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    min_eligible_share: float = 0.95,
     confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
@@ -50,7 +50,7 @@ def extrapolate(
     measured_ks
         The k that are measured first, which must hold 1 and 2; nothing is extrapolated up to the
         largest of them that a run has a value for.
-    on_short, confidence, threshold
+    min_eligible_share, confidence, threshold
         As in :func:`passk_py.suite_metrics`.
 
     Returns
@@ -94,7 +94,7 @@ def extrapolate(
     measured = suite_metrics(
         attempts.lazy().collect(),
         ks=measured_ks,
-        on_short=on_short,
+        min_eligible_share=min_eligible_share,
         ordered=False,
         confidence=confidence,
         threshold=threshold,

@@ -21,7 +21,7 @@ The definitions and the defaults are those of the SQL tables ``passk_task_metric
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import polars as pl
 
@@ -29,7 +29,7 @@ from passk_py import estimators as est
 from passk_py.contract import KEY
 from passk_py.errors import PasskError
 from passk_py.estimators import ArgumentError
-from passk_py.estimators.arguments import checked_confidence, checked_ks, checked_on_short
+from passk_py.estimators.arguments import checked_confidence, checked_ks, checked_share
 from passk_py.logs import read_log
 from passk_py.uncertainty import (
     SUITE_ENDS,
@@ -366,7 +366,7 @@ def _suite(
     slice_name: str | None,
     ks: Sequence[int],
     *,
-    whole_suite: bool,
+    min_eligible_share: float,
     ordered: bool,
     confidence: float,
 ) -> pl.LazyFrame:
@@ -382,6 +382,7 @@ def _suite(
         .agg(
             eligible_tasks=eligible.sum().cast(pl.Int64),
             total_tasks=pl.len().cast(pl.Int64),
+            least_n=n.filter(eligible).min(),
             attempts=pl.col("attempts").sum(),
             n=n.sum(),
             c=c.sum(),
@@ -397,8 +398,12 @@ def _suite(
             **{name: pl.when(eligible).then(pl.col(name)).mean() for name in _SUITE_MEANS},
         )
     )
-    known = (eligible_tasks == total_tasks) if whole_suite else (eligible_tasks > 0)
-    known_windows = (pl.col("windowed") == total_tasks) if whole_suite else pl.lit(True)
+
+    def enough(tasks: pl.Expr) -> pl.Expr:
+        # A share of exactly that must not fall below it by rounding.
+        return (tasks > 0) & (tasks >= total_tasks * min_eligible_share * (1 - 1e-12))
+
+    known, known_windows = enough(eligible_tasks), enough(pl.col("windowed"))
     pass_1 = pl.when(known).then(pl.col("pass_1"))
     short = total_tasks - eligible_tasks
     reason = (
@@ -406,10 +411,11 @@ def _suite(
         .then(None)
         .when(pl.col("broken") > 0)
         .then(pl.format("{} in {} of {} tasks", "why", "broken", total_tasks))
-        .otherwise(
-            pl.format("n < {} in {} of {} tasks", k, short, total_tasks)
-            if whole_suite
-            else pl.format("n < {} in every task", k)
+        .otherwise(pl.format("n < {} in {} of {} tasks", k, short, total_tasks))
+    )
+    caveat = pl.when(known & (short > 0)).then(
+        pl.format(
+            "n < {} in {} of {} tasks, which the limits allow any score", k, short, total_tasks
         )
     )
     table = table.with_columns(
@@ -422,6 +428,7 @@ def _suite(
         delta_k=est.delta_k_unbiased("pass_hat_k", pass_1, "var_pass_1", eligible_tasks, "k"),
         delta_k_max=est.delta_k_max(pass_1, "k"),
         null_reason=reason,
+        caveat=caveat,
     ).with_columns(
         # At k = 1 both sides are the same mean, but not always summed in the same order.
         delta_k_plugin=pl.when(k == 1)
@@ -443,6 +450,7 @@ def _suite(
         "k",
         "eligible_tasks",
         "total_tasks",
+        "least_n",
         "informative_tasks",
         "attempts",
         "n",
@@ -459,6 +467,7 @@ def _suite(
         *_with_limits(["heterogeneity"]),
         "curve_shape",
         "null_reason",
+        "caveat",
     )
 
 
@@ -466,7 +475,7 @@ def suite_metrics(
     attempts: FrameT,
     *,
     ks: Iterable[int] = DEFAULT_KS,
-    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    min_eligible_share: float = 0.95,
     ordered: bool = True,
     slices: Sequence[str] = (),
     confidence: float = 0.95,
@@ -480,9 +489,10 @@ def suite_metrics(
         A log of attempts, eager or lazy.
     ks
         Whole numbers from 1.
-    on_short
-        What a task with n < k does. ``null_suite``: the suite's value at that k is null, because
-        tasks are seldom short by chance. ``eligible_only``: it is left out.
+    min_eligible_share
+        The share of the tasks that must have n >= k for the suite to have a value at that k, from
+        0 to 1. The value is over those tasks; the limits allow the others any score, because tasks
+        are seldom short by chance.
     ordered
         Whether to compute what depends on the order of the attempts, which costs a sort. If not,
         the columns that end in ``_window`` and ``_first_k`` are null.
@@ -505,8 +515,9 @@ def suite_metrics(
         ``pass_at_k_pooled`` and ``pass_hat_k_pooled`` from the mean of c / n over the eligible
         tasks; ``delta_k`` (:func:`~passk_py.estimators.delta_k_unbiased`), ``delta_k_plugin``
         (mean plug-in pass^k less the pooled), ``delta_k_max``, ``heterogeneity``, and
-        ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null. Under ``null_suite`` the
-        window columns are also null if any task has no complete window. Limits end in ``_lower``
+        ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null, and ``caveat``, what to know
+        of them where tasks are short. The window columns are also null where fewer than the share
+        of the tasks have a complete window. Limits end in ``_lower``
         and ``_upper`` for tasks like these, in ``_suite_lower`` and ``_suite_upper`` for these
         tasks only; ``_within_share``, ``_bayes``, ``curve_shape`` and ``informative_tasks`` are
         those of the SQL table.
@@ -514,7 +525,7 @@ def suite_metrics(
     Raises
     ------
     ArgumentError
-        If ks, on_short, slices or confidence can't be right.
+        If ks, min_eligible_share, slices or confidence can't be right.
     PasskError
         If a column is missing or of the wrong type, or an outcome is unknown.
 
@@ -533,7 +544,7 @@ def suite_metrics(
     [(1, 0.75, 0.75), (2, 1.0, 0.5)]
     """
     chosen = checked_ks("suite_metrics", ks)
-    whole_suite = not checked_on_short("suite_metrics", on_short)
+    share = checked_share("suite_metrics", min_eligible_share)
     level = checked_confidence("suite_metrics", confidence)
     names: list[str] = [] if isinstance(slices, str) else list(slices)
     if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
@@ -546,7 +557,7 @@ def suite_metrics(
             read_log(attempts, threshold, name),
             name,
             chosen,
-            whole_suite=whole_suite,
+            min_eligible_share=share,
             ordered=ordered,
             confidence=level,
         ).with_columns(part=pl.lit(part))

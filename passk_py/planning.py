@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from passk_py.estimators.arguments import (
     ArgumentError,
     checked_confidence,
     checked_counts,
-    checked_on_short,
+    checked_share,
 )
 from passk_py.frames import DEFAULT_KS
 from passk_py.states import all_pass, padded, short_reason, states_of_runs
@@ -120,7 +120,7 @@ def plan(
     difference: float = 0.05,
     power: float = 0.8,
     confidence: float = 0.95,
-    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    min_eligible_share: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
     r"""Say how many tasks and attempts a next run needs, from a run that was measured.
@@ -141,9 +141,9 @@ def plan(
         How often it should be told, above 0.5 and below 1.
     confidence
         Level of the interval, and 1 less that of the two-sided test.
-    on_short
-        What a task of the pilot with fewer than two attempts does: ``null_suite``, nothing is
-        planned; ``eligible_only``, it is left out.
+    min_eligible_share
+        The share of the pilot's tasks that must have two attempts, from 0 to 1; those with fewer
+        are left out.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -192,10 +192,10 @@ def plan(
     [(2, 'moments', 263, 524), (8, 'moments', 169, 131)]
     """
     wish = Wish(_tuple(ks), _tuple(attempts_per_task), width, difference, power, confidence)
-    eligible_only = checked_on_short("plan", on_short)
+    share = checked_share("plan", min_eligible_share)
     rows = []
     for run, suite, states in states_of_runs(attempts, threshold):
-        found = plan_counts(states, wish, eligible_only=eligible_only)
+        found = plan_counts(states, wish, min_eligible_share=share)
         rows += [{"run_id": run, "suite": suite, **row} for row in found]
     return pl.DataFrame(rows, schema=PLAN_TYPES, orient="row")
 
@@ -279,7 +279,9 @@ def plan_guess(
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def plan_counts(states: States, wish: Wish, *, eligible_only: bool = False) -> list[dict[str, Any]]:
+def plan_counts(
+    states: States, wish: Wish, *, min_eligible_share: float = 0.95
+) -> list[dict[str, Any]]:
     """Plan from the counts of a run: the rows of :func:`plan` for it.
 
     Parameters
@@ -288,8 +290,8 @@ def plan_counts(states: States, wish: Wish, *, eligible_only: bool = False) -> l
         How many tasks have n attempts of which c passed, by (n, c).
     wish
         What the next run is to show.
-    eligible_only
-        Whether tasks with n < 2 are left out.
+    min_eligible_share
+        The share of the tasks that must have n >= 2.
 
     Returns
     -------
@@ -299,10 +301,8 @@ def plan_counts(states: States, wish: Wish, *, eligible_only: bool = False) -> l
     total = sum(states.values())
     used = Counter({state: tasks for state, tasks in states.items() if state[0] >= 2})
     tasks = used.total()
-    reason = None
-    if not eligible_only and tasks < total:
-        reason = short_reason(2, tasks, total, eligible_only=False)
-    elif tasks < 2:
+    reason = short_reason(2, tasks, total, min_eligible_share=min_eligible_share)
+    if reason is None and tasks < 2:
         reason = "fewer than 2 tasks" + (" with n >= 2" if tasks < total else "")
     rows = []
     for metric in _METRICS:

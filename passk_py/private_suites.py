@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from passk_py.estimators.arguments import (
     ArgumentError,
     checked_confidence,
     checked_ks,
-    checked_on_short,
+    checked_share,
 )
 from passk_py.frames import DEFAULT_KS
 from passk_py.run_order import in_order
@@ -104,6 +104,7 @@ class _Score(NamedTuple):
     """pass@1 and pass^k of a run on a suite, or why there are none."""
 
     tasks: int
+    share: float
     at_1: _Limited | None = None
     hat_k: _Limited | None = None
     reason: str | None = None
@@ -114,7 +115,7 @@ def contamination(
     suites: Iterable[Mapping[str, str]],
     *,
     ks: Iterable[int] = DEFAULT_KS,
-    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    min_eligible_share: float = 0.95,
     confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
@@ -130,8 +131,8 @@ def contamination(
         Pairs of a ``public`` suite and the ``private`` one that tests the same skill.
     ks
         The k of pass^k, whole numbers from 1.
-    on_short
-        What a task with n < k does, as in :func:`~passk_py.frames.suite_metrics`.
+    min_eligible_share
+        As in :func:`~passk_py.frames.suite_metrics`.
     confidence
         Level of the intervals, between 0 and 1.
     threshold
@@ -179,10 +180,10 @@ def contamination(
     """
     pairs = _checked(suites)
     chosen = checked_ks("contamination", ks)
-    eligible_only = checked_on_short("contamination", on_short)
+    share = checked_share("contamination", min_eligible_share)
     checked_confidence("contamination", confidence)
     runs = _runs(attempts.lazy(), threshold)
-    return compared_suites(runs, pairs, chosen, confidence=confidence, eligible_only=eligible_only)
+    return compared_suites(runs, pairs, chosen, confidence=confidence, min_eligible_share=share)
 
 
 def compared_suites(
@@ -191,7 +192,7 @@ def compared_suites(
     ks: Iterable[int],
     *,
     confidence: float,
-    eligible_only: bool,
+    min_eligible_share: float,
 ) -> pl.DataFrame:
     """Compare suites from the counts of their runs: the rows of :func:`contamination`.
 
@@ -205,8 +206,8 @@ def compared_suites(
         The k of pass^k.
     confidence
         Level of the intervals.
-    eligible_only
-        Whether tasks with n < k are left out.
+    min_eligible_share
+        The share of a suite's tasks that must have n >= k.
 
     Returns
     -------
@@ -230,11 +231,11 @@ def compared_suites(
                 **dict(zip(_IDENTITY, run.identity, strict=True)),
             }
             for k in chosen:
-                seen = _score(run.states, k, confidence, eligible_only=eligible_only)
+                seen = _score(run.states, k, confidence, min_eligible_share)
                 held = (
                     None
                     if other is None
-                    else _score(other.states, k, confidence, eligible_only=eligible_only)
+                    else _score(other.states, k, confidence, min_eligible_share)
                 )
                 named = any(name is not None for name in run.identity)
                 rows.append({**start, "k": k, **_compared(seen, held, k, named=named)})
@@ -301,17 +302,17 @@ def _counterpart(run: SuiteRun, others: list[SuiteRun]) -> tuple[SuiteRun | None
 # the numbers
 
 
-def _score(states: States, k: int, confidence: float, *, eligible_only: bool) -> _Score:
+def _score(states: States, k: int, confidence: float, min_eligible_share: float) -> _Score:
     eligible = Counter({state: tasks for state, tasks in states.items() if state[0] >= k})
     tasks = eligible.total()
-    reason = short_reason(k, tasks, states.total(), eligible_only=eligible_only)
+    reason = short_reason(k, tasks, states.total(), min_eligible_share=min_eligible_share)
     if reason is not None:
-        return _Score(tasks, reason=reason)
+        return _Score(tasks, tasks / states.total(), reason=reason)
     at_1, hat_k = (
         _limited([(all_pass(n, c, of), number) for (n, c), number in eligible.items()], confidence)
         for of in (1, k)
     )
-    return _Score(tasks, at_1, hat_k)
+    return _Score(tasks, tasks / states.total(), at_1, hat_k)
 
 
 def _limited(scores: list[tuple[float, int]], confidence: float) -> _Limited:
@@ -323,11 +324,15 @@ def _limited(scores: list[tuple[float, int]], confidence: float) -> _Limited:
     return _Limited(mean, max(middle - reach, 0.0), min(middle + reach, 1.0))
 
 
-def _difference(first: _Limited, second: _Limited) -> tuple[float, float, float]:
-    difference = first.mean - second.mean
-    down = math.hypot(first.mean - first.lower, second.upper - second.mean)
-    up = math.hypot(first.upper - first.mean, second.mean - second.lower)
-    return difference, difference - down, difference + up
+def _difference(
+    first: _Limited, second: _Limited, shares: tuple[float, float]
+) -> tuple[float, float, float]:
+    """Give the difference with its limits; the tasks with n < k may score anything."""
+    one, other = shares
+    middle = one * first.mean - other * second.mean
+    down = math.hypot(one * (first.mean - first.lower), other * (second.upper - second.mean))
+    up = math.hypot(one * (first.upper - first.mean), other * (second.mean - second.lower))
+    return first.mean - second.mean, middle - down - (1 - other), middle + up + (1 - one)
 
 
 def _compared(seen: _Score, held: _Score | None, k: int, *, named: bool) -> dict[str, Any]:
@@ -342,7 +347,9 @@ def _compared(seen: _Score, held: _Score | None, k: int, *, named: bool) -> dict
     figures = []
     if held is not None and not seen.reason and not held.reason:
         for name, measure in (("pass_at_1", "at_1"), ("pass_hat_k", "hat_k")):
-            found = _difference(getattr(seen, measure), getattr(held, measure))
+            found = _difference(
+                getattr(seen, measure), getattr(held, measure), (seen.share, held.share)
+            )
             figures.append(found)
             ends = ("", "_lower", "_upper")
             row |= {f"{name}_difference{end}": one for end, one in zip(ends, found, strict=True)}

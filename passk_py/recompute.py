@@ -234,14 +234,14 @@ def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> R
     frame = frames.suite_metrics(
         log,
         ks=ks,
-        on_short=settings.on_short,
+        min_eligible_share=settings.min_eligible_share,
         ordered=settings.ordered,
         slices=columns,
         confidence=settings.confidence,
     ).with_columns(pl.col("slice_name").replace(dict(zip(columns, names, strict=True))))
     metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
     ordered = ("pass_at_k_window", "pass_hat_k_window", "pass_at_k_first_k", "pass_hat_k_first_k")
-    tasks = ("eligible_tasks", "total_tasks", "informative_tasks")
+    tasks = ("eligible_tasks", "total_tasks", "least_n", "informative_tasks")
     limits = [
         *(f"{metric}{end}" for metric in metrics[:2] for end in SUITE_ENDS if end != "_bayes"),
         *(f"{name}_{side}" for name in ("delta_k", "heterogeneity") for side in ("lower", "upper")),
@@ -265,7 +265,7 @@ def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> R
                 size / spread, pl.col("heterogeneity").abs() * rate / spread
             ),
         },
-        ("null_reason",),
+        ("null_reason", "caveat"),
     )
 
 

@@ -84,7 +84,7 @@ def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recom
     rows = [
         {"run_id": run, "suite": suite, **row}
         for (run, suite), tasks in states.items()
-        for row in plan_counts(tasks, wish, eligible_only=settings.eligible_only)
+        for row in plan_counts(tasks, wish, min_eligible_share=settings.min_eligible_share)
     ]
     frame = pl.DataFrame(rows, schema=PLAN_TYPES, orient="row")
     variance = pl.col("variance_between") + pl.col("variance_within")
@@ -153,7 +153,7 @@ def bootstrap(states: Mapping[tuple[str, ...], States], settings: Settings) -> R
             seed=settings.bootstrap_seed,
             place=place,
             confidence=settings.confidence,
-            eligible_only=settings.eligible_only,
+            min_eligible_share=settings.min_eligible_share,
         )
     ]
     types: dict[str, type[pl.DataType]] = {**dict.fromkeys(_PLACE, pl.String), **LIMIT_TYPES}
@@ -192,7 +192,7 @@ def contamination(
         suite_pairs(settings),
         settings.ks,
         confidence=settings.confidence,
-        eligible_only=settings.eligible_only,
+        min_eligible_share=settings.min_eligible_share,
     )
     metrics = ("pass_at_1", "pass_hat_k")
     ends = ("", "_lower", "_upper")

@@ -18,6 +18,7 @@ from passk_py.comparisons import (
     judged,
     pair_of,
     task_comparisons,
+    with_limits,
 )
 from passk_py.gates import rules_of
 from passk_py.recompute import APPROXIMATED_P, Recomputed
@@ -49,8 +50,8 @@ _SIDES: Final = ("baseline", "candidate")
 _SAID: Final = ("agent", "agent_version")
 """What a comparison says of its two runs."""
 
-JUDGED: Final = ("z", "difference", "difference_suite_lower", "difference_suite_upper")
-"""The figures that a verdict depends on."""
+JUDGED: Final = ("difference_suite_lower", "difference_suite_upper")
+"""The limits that a verdict depends on, beside z and the difference."""
 _CLOSE: Final = 1e-9
 
 _STUDENT: Final = pl.lit(3000.0)
@@ -161,12 +162,13 @@ def compared_runs(
             settings.ks,
             confidence=settings.confidence,
             minimum_change=settings.minimum_change,
-            eligible_only=settings.eligible_only,
+            min_eligible_share=settings.min_eligible_share,
         ):
             sql = as_stored.get(tuple(row[key] for key in keys), {})
-            seen = {name: _nearest(row.get(name), sql.get(name)) for name in JUDGED}
-            verdict = judged({**row, **seen}, settings.confidence)
-            rows.append({**row, **verdict, "pair_source": source})
+            figures = _as_seen(row, sql, ("z", "difference"))
+            limits = with_limits(figures, settings.confidence)
+            verdict = judged(_as_seen(figures | limits, sql, JUDGED))
+            rows.append({**row, **limits, **verdict, "pair_source": source})
     types: dict[str, type[pl.DataType]] = {
         **COMPARISON_COLUMNS,
         "pair_source": pl.String,
@@ -191,10 +193,12 @@ def compared_runs(
             *tasks,
             "eligible_tasks",
             "informative_tasks",
+            "least_n",
             "minimum_change",
             "verdict",
             "hidden_regression",
             "null_reason",
+            "caveat",
         ),
         {
             "baseline": None,
@@ -265,6 +269,13 @@ def compared_tasks(pairs: Sequence[Pair], settings: Settings, stored: pl.DataFra
             },
         },
     )
+
+
+def _as_seen(
+    row: dict[str, Any], sql: Mapping[str, Any], names: Iterable[str]
+) -> dict[str, Any]:
+    """Take figures from SQL where they are near enough."""
+    return row | {name: _nearest(row.get(name), sql.get(name)) for name in names}
 
 
 def _nearest(mine: float | None, sql: float | None) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.errors import PasskError
 from passk_py.project import default_variables
@@ -78,11 +78,6 @@ class Settings:
         return int(self.values["passk_bootstrap_seed"])
 
     @property
-    def on_short(self) -> Literal["null_suite", "eligible_only"]:
-        """What a task with n < k does, as the functions on frames take it."""
-        return "eligible_only" if self.eligible_only else "null_suite"
-
-    @property
     def extrapolated_ks(self) -> list[int]:
         """The k that are extrapolated to."""
         return [int(k) for k in self.values["passk_extrapolated_ks"] or []]
@@ -143,9 +138,9 @@ class Settings:
         return float(self.values["passk_incapable_rate"])
 
     @property
-    def eligible_only(self) -> bool:
-        """Whether a suite's value leaves out the tasks with n < k, instead of being null."""
-        return str(self.values["passk_on_short"]) == "eligible_only"
+    def min_eligible_share(self) -> float:
+        """The share of a suite's tasks that must have n >= k for the suite to have a value."""
+        return float(self.values["passk_min_eligible_share"])
 
     @property
     def ordered(self) -> bool:

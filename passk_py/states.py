@@ -15,7 +15,17 @@ from passk_py.frames import task_counts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Padded", "States", "all_pass", "padded", "score", "short_reason", "states_of_runs"]
+__all__ = [
+    "Padded",
+    "States",
+    "all_pass",
+    "padded",
+    "score",
+    "short_reason",
+    "states_of_runs",
+    "variance_within",
+    "with_short_tasks",
+]
 
 States = Counter[tuple[int, int]]
 """How many tasks have n counted attempts of which c passed, by (n, c)."""
@@ -47,8 +57,22 @@ def score(metric: str, n: int, c: int, k: int) -> float:
     return (ways - math.comb(n - c, k)) / ways
 
 
+def variance_within(metric: str, n: int, c: int, k: int) -> float:
+    """Give the unbiased variance within a task of its estimate; 0 with n < 2k, which knows none.
+
+    Examples
+    --------
+    >>> variance_within("pass_hat_k", 4, 2, 1), variance_within("pass_hat_k", 4, 2, 4)
+    (0.08333333333333331, 0.0)
+    """
+    if n < 2 * k:
+        return 0.0
+    lucky = c if metric == "pass_hat_k" else n - c
+    return max(all_pass(n, lucky, k) ** 2 - all_pass(n, lucky, 2 * k), 0.0)
+
+
 def short_reason(
-    least: int, eligible: int, total: int, *, eligible_only: bool, of: str = ""
+    least: int, eligible: int, total: int, *, min_eligible_share: float, of: str = ""
 ) -> str | None:
     """Say why the tasks of a suite have no value.
 
@@ -58,8 +82,8 @@ def short_reason(
         How many attempts a task must have.
     eligible, total
         How many tasks have them, and how many there are.
-    eligible_only
-        Whether the others are left out.
+    min_eligible_share
+        The share of the tasks that must have them, from 0 to 1.
     of
         Of what they are the tasks, with a space before it.
 
@@ -70,14 +94,35 @@ def short_reason(
 
     Examples
     --------
-    >>> short_reason(4, 7, 9, eligible_only=False)
-    'n < 4 in 2 of 9 tasks'
-    >>> short_reason(4, 0, 9, eligible_only=True, of=" of both runs")
-    'n < 4 in every task of both runs'
+    >>> short_reason(4, 18, 20, min_eligible_share=0.95)
+    'n < 4 in 2 of 20 tasks'
+    >>> short_reason(4, 19, 20, min_eligible_share=0.95) is None
+    True
     """
-    if not eligible_only and eligible < total:
-        return f"n < {least} in {total - eligible} of {total} tasks{of}"
-    return None if eligible else f"n < {least} in every task{of}"
+    # A share of exactly that must not fall below it by rounding.
+    if eligible > 0 and eligible >= total * min_eligible_share * (1 - 1e-12):
+        return None
+    return f"n < {least} in {total - eligible} of {total} tasks{of}"
+
+
+def with_short_tasks(limit: float, eligible: int, total: int, extreme: float) -> float:
+    """Give a limit of the mean over all tasks from that over the eligible ones.
+
+    Parameters
+    ----------
+    limit
+        The limit over the eligible tasks.
+    eligible, total
+        How many tasks have n >= k, and how many there are.
+    extreme
+        The least, or the most, that the others may have.
+
+    Examples
+    --------
+    >>> with_short_tasks(0.5, 38, 40, 0.0), with_short_tasks(0.75, 38, 40, 1.0)
+    (0.475, 0.7625)
+    """
+    return (limit * eligible + extreme * (total - eligible)) / total
 
 
 class Padded(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -17,6 +18,9 @@ __all__ = [
     "TASK_UNCERTAINTY",
     "covariance",
     "curve_shape",
+    "floor_of_difference",
+    "floor_of_suite",
+    "floor_unit",
     "scatter",
     "task_uncertainty",
     "with_suite_limits",
@@ -45,6 +49,45 @@ _LEAST_INFORMATIVE: Final = 10
 """With fewer tasks that are neither perfect nor hopeless, intervals of delta_k are too narrow."""
 
 _STEEP, _FLAT = 0.25, 0.6
+
+FLOOR_OF_SUITE: Final = 0.25
+FLOOR_OF_DIFFERENCE: Final = 0.5
+"""What the intervals for these tasks hold beside the variances, at least."""
+
+
+def floor_unit(confidence: float) -> float:
+    r"""Give the root of the floor of an interval for these tasks where n = k.
+
+    Parameters
+    ----------
+    confidence
+        Level of the interval, between 0 and 1.
+
+    Notes
+    -----
+    n attempts that all passed have a variance of 0 and still prove little. T tasks with n attempts
+    each, all passed, come with a chance of at least :math:`\alpha / 2` from tasks whose mean pass^k
+    is as low as :math:`1 + \ln(\alpha / 2) k / (n T)`, so that the limit must be:
+    :math:`z \sqrt{floor} / T` with the root :math:`C k / n`,
+
+    .. math:: C = -\ln(\alpha / 2) / z
+
+    Examples
+    --------
+    >>> round(floor_unit(0.95), 4)
+    1.8821
+    """
+    return -math.log(round((1 - confidence) / 2, 10)) / normal_quantile(confidence)
+
+
+def floor_of_difference(k: int, least_n: int, confidence: float) -> float:
+    """Give what the interval of a difference holds beside the variances."""
+    return max(FLOOR_OF_DIFFERENCE, (floor_unit(confidence) * k / least_n) ** 2)
+
+
+def floor_of_suite(k: int, least_n: int, confidence: float) -> float:
+    """Give what the interval of a suite's mean holds beside the variances."""
+    return max(FLOOR_OF_SUITE, (floor_unit(confidence) * k / least_n) ** 2)
 
 
 def task_uncertainty(confidence: float) -> dict[str, pl.Expr]:
@@ -104,7 +147,10 @@ def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) ->
         Level of confidence, between 0 and 1.
     """
     tasks = pl.col("eligible_tasks")
+    total = pl.col("total_tasks")
     z = normal_quantile(confidence)
+    unseen = floor_unit(confidence) * pl.col("k") / pl.col("least_n")
+    floor = pl.max_horizontal(pl.lit(FLOOR_OF_SUITE), unseen**2)
     columns: dict[str, pl.Expr] = {
         "informative_tasks": pl.when(known).then(pl.col("informative_tasks")),
         "pass_hat_k_per_attempt": pl.col("pass_hat_k") ** (1 / pl.col("k")),
@@ -112,20 +158,27 @@ def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) ->
     for metric in ("pass_at_k", "pass_hat_k"):
         mean, bayes = pl.col(metric), pl.when(known).then(pl.col(f"{metric}_bayes"))
         scatter = (mean, f"var_{metric}", tasks)
-        # A quarter for what no variance within tasks shows where all are perfect or hopeless.
-        own = z * (pl.col(f"within_{metric}") + 0.25).sqrt() / tasks
+        own = z * (pl.col(f"within_{metric}") + floor).sqrt() / tasks
         posterior = z * pl.col(f"spread_{metric}_bayes").sqrt() / tasks
+        limits = {
+            metric: (
+                est.mean_lower(*scatter, confidence=confidence),
+                est.mean_upper(*scatter, confidence=confidence),
+            ),
+            f"{metric}_suite": (mean - own, mean + own),
+            f"{metric}_bayes": (bayes - posterior, bayes + posterior),
+        }
+        for name, (lower, upper) in limits.items():
+            # Tasks with n < k may score anything.
+            columns |= {
+                f"{name}_lower": lower.clip(0.0, 1.0) * tasks / total,
+                f"{name}_upper": (upper.clip(0.0, 1.0) * tasks + total - tasks) / total,
+            }
         columns |= {
-            f"{metric}_lower": est.mean_lower(*scatter, confidence=confidence),
-            f"{metric}_upper": est.mean_upper(*scatter, confidence=confidence),
-            f"{metric}_suite_lower": (mean - own).clip(0.0, 1.0),
-            f"{metric}_suite_upper": (mean + own).clip(0.0, 1.0),
             f"{metric}_within_share": pl.when(known & (pl.col(f"var_{metric}") > 0)).then(
                 pl.col(f"within_{metric}") / tasks / pl.col(f"var_{metric}")
             ),
             f"{metric}_bayes": bayes,
-            f"{metric}_bayes_lower": (bayes - posterior).clip(0.0, 1.0),
-            f"{metric}_bayes_upper": (bayes + posterior).clip(0.0, 1.0),
         }
     return table.with_columns(**columns).with_columns(**_of_differences(known, confidence))
 

@@ -28,7 +28,7 @@
     'passk_score_threshold': 1.0,
     'passk_outcome_policy': {},
     'passk_ks': [1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100],
-    'passk_on_short': 'null_suite',
+    'passk_min_eligible_share': 0.95,
     'passk_slices': [],
     'passk_extrapolated_ks': [],
     'passk_ordered_metrics': true,

@@ -30,7 +30,7 @@
 {%- endfor -%}
 {%- set tail -%}
 case
-    when {{ x }} > 37 then 0e0
+    when {{ x }} > 37.5e0 then 0e0
     when {{ x }} < 4.1e0 then {{ bell }} * {{ above[0] }} / {{ below[0] }}
     else {{ bell }} / {{ fraction.sql }} / 2.5066282746310002e0
   end

@@ -19,14 +19,21 @@ case when metric = 'pass_hat_k' then 'pass^' else 'pass@' end || {{ passk._whole
 
 
 {#- Columns `loss` and `gain`: how far the excluded attempts could move the limits. Were they counted, the limits would move about as
-    the estimate does, whose sum over tasks changes by `against` or `in_favour` and to which `short_tasks` come in. Those may lift what
-    they are to lower: no limit says more for them. -#}
-{% macro _moves_of_limits(short_tasks, against, in_favour) -%}
-{%- set all_tasks = 'nullif(tasks + ' ~ short_tasks ~ ', 0)' -%}
-{%- set loss = 'estimate - (estimate * tasks + ' ~ against ~ ') / ' ~ all_tasks -%}
-{%- set gain = '(estimate * tasks + ' ~ in_favour ~ ') / ' ~ all_tasks ~ ' - estimate' -%}
-case when {{ loss }} > 0 then {{ loss }} else 0 end as loss,
-    case when {{ gain }} > 0 then {{ gain }} else 0 end as gain
+    the mean over `all_tasks` does, whose sum changes by `against` or `in_favour`. Those may lift what they are to lower: no limit says
+    more for them. -#}
+{% macro _moves_of_limits(all_tasks, against, in_favour) -%}
+case when {{ against }} < 0 then -{{ against }} / nullif({{ all_tasks }}, 0) else 0 end as loss,
+    case when {{ in_favour }} > 0 then {{ in_favour }} / nullif({{ all_tasks }}, 0) else 0 end as gain
+{%- endmacro %}
+
+
+{#- Whether the limits without what they allow for short tasks would settle the rule; from columns `tasks`, `estimate_lower`,
+    `estimate_upper` and `bar`. -#}
+{% macro _settled_without_short_tasks(all_tasks, worst) -%}
+tasks < {{ all_tasks }} and (
+        (estimate_lower * {{ all_tasks }} - {{ worst }} * ({{ all_tasks }} - tasks)) / tasks >= bar
+        or (estimate_upper * {{ all_tasks }} - ({{ all_tasks }} - tasks)) / tasks < bar
+      )
 {%- endmacro %}
 
 
@@ -36,11 +43,11 @@ case when threshold = 0 then '0' else '-' || threshold_text end
 {%- endmacro %}
 
 
-{#- What a rule lacks that can't pass, whatever its tasks score; from columns `tasks` and `least_tasks`. -#}
+{#- What a rule lacks that can't pass, whatever its tasks score; from columns `tasks` and `needed_tasks`. -#}
 {% macro _too_few_tasks() -%}
 case
-              when tasks < least_tasks
-                then ' It cannot pass with fewer than ' || {{ passk._whole('least_tasks') }} || ' tasks, and there '
+              when tasks < needed_tasks
+                then ' It cannot pass with fewer than ' || {{ passk._whole('needed_tasks') }} || ' tasks, and there '
                   || case when tasks = 1 then 'is 1' else 'are ' || {{ passk._whole('tasks') }} end || '.'
               else ''
             end
@@ -48,7 +55,7 @@ case
 
 
 {% macro _at_least_tasks() -%}
-'At least ' || {{ passk._whole('least_tasks') }} || ' tasks.'
+'At least ' || {{ passk._whole('needed_tasks') }} || ' tasks.'
 {%- endmacro %}
 
 

@@ -11,6 +11,7 @@ drops as (
     gates.*,
     comparisons.baseline_run_id,
     comparisons.eligible_tasks as tasks,
+    comparisons.common_tasks,
     comparisons.common_tasks + comparisons.baseline_only_tasks as baseline_tasks,
     comparisons.null_reason,
     comparisons.baseline as baseline_estimate,
@@ -23,7 +24,9 @@ drops as (
     end as estimate_{{ end }},
     {%- endfor %}
     coalesce(candidate_bounds.excluded, 0) + coalesce(baseline_bounds.excluded, 0) as excluded,
-    coalesce(candidate_bounds.short_tasks, 0) as short_tasks,
+    -gates.threshold as bar,
+    {{ passk._needed_tasks(passk._floor_of_difference('gates.k', 'comparisons.least_n'), 'nullif(gates.threshold, 0)') }}
+      as needed_tasks,
     coalesce(candidate_bounds.change_if_failed, 0) - coalesce(baseline_bounds.change_if_passed, 0) as change_if_against,
     coalesce(candidate_bounds.change_if_passed, 0) - coalesce(baseline_bounds.change_if_failed, 0) as change_if_for
   from gates
@@ -48,7 +51,7 @@ drops as (
 moved_drops as (
   select
     *,
-    {{ passk._moves_of_limits('short_tasks', 'change_if_against', 'change_if_for') }}
+    {{ passk._moves_of_limits('common_tasks', 'change_if_against', 'change_if_for') }}
   from drops
 ),
 
@@ -89,6 +92,11 @@ judged_drops as (
         || {{ passk._decimals('baseline_estimate') }} || ': a difference of ' || {{ passk._decimals('estimate') }}
         || {{ interval }}
         || case
+          when tasks < common_tasks
+            then ' over ' || {{ passk._whole('tasks') }} || ' of ' || {{ passk._whole('common_tasks') }} || ' tasks'
+          else ''
+        end
+        || case
           when result = 'pass' then ', at worst not below ' || {{ passk._drop_bar() }} || '.'
           when result = 'fail' then ', at best below ' || {{ passk._drop_bar() }} || '.'
           when estimate_lower >= -threshold
@@ -108,7 +116,9 @@ judged_drops as (
       when estimate_lower is null
         then coalesce({{ passk._at_least_tasks() }}, 'A run over more tasks.')
       when estimate_lower >= -threshold or estimate_upper < -threshold then {{ passk._excluded_again() }}
-      when tasks < least_tasks and estimate >= -threshold
+      when {{ passk._settled_without_short_tasks('common_tasks', -1) }}
+        then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in both runs.'
+      when tasks < needed_tasks and estimate >= -threshold
         then {{ passk._at_least_tasks() }}
       {{ passk._more_to_measure(0.5) }}
     end as to_settle

@@ -30,7 +30,8 @@ thresholds as (
     coalesce(bounds.excluded, 0) as excluded,
     coalesce(bounds.change_if_failed, 0) as change_if_failed,
     coalesce(bounds.change_if_passed, 0) as change_if_passed,
-    coalesce(bounds.short_tasks, 0) as short_tasks
+    gates.threshold as bar,
+    {{ passk._needed_tasks(passk._floor_of_suite('gates.k', 'metrics.least_n'), '(1 - gates.threshold)') }} as needed_tasks
   from gates
   left join metrics
     on gates.run_id = metrics.run_id
@@ -52,7 +53,7 @@ thresholds as (
 moved_thresholds as (
   select
     *,
-    {{ passk._moves_of_limits('short_tasks', 'change_if_failed', 'change_if_passed') }}
+    {{ passk._moves_of_limits('total_tasks', 'change_if_failed', 'change_if_passed') }}
   from thresholds
 ),
 
@@ -116,7 +117,9 @@ judged_thresholds as (
         then 'At least ' || {{ passk._whole('2 * k') }} || ' counted attempts of every task.'
       when estimate_lower is null then {{ passk._at_least_tasks() }}
       when estimate_lower >= threshold or estimate_upper < threshold then {{ passk._excluded_again() }}
-      when tasks < least_tasks and estimate >= threshold
+      when {{ passk._settled_without_short_tasks('total_tasks', 0) }}
+        then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task.'
+      when tasks < needed_tasks and estimate >= threshold
         then {{ passk._at_least_tasks() }}
       {{ passk._more_to_measure(0.25) }}
     end as to_settle

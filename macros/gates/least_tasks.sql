@@ -40,14 +40,27 @@
 {%- endmacro %}
 
 
-{#- The same for a rule of passk_gates; none where tasks have no part in it. -#}
+{#- The same for a rule of passk_gates; none where tasks have no part in it, or where the attempts decide how many: `_needed_tasks`. -#}
 {% macro _least_tasks_of(rule) -%}
-  {%- if rule.kind == 'threshold' -%}
-    {{ return(passk._least(rule.scope, rule.threshold, none)) }}
-  {%- elif rule.kind == 'drop' and rule.threshold > 0 -%}
-    {{ return(passk._least(rule.scope ~ '_drop', rule.threshold, none)) }}
+  {%- if rule.kind == 'threshold' and rule.scope == 'unseen' -%}
+    {{ return(passk._least('unseen', rule.threshold, none)) }}
+  {%- elif rule.kind == 'drop' and rule.scope == 'unseen' and rule.threshold > 0 -%}
+    {{ return(passk._least('unseen_drop', rule.threshold, none)) }}
   {%- endif -%}
   {{ return(none) }}
+{%- endmacro %}
+
+
+{#- The least number of tasks with which a gate can pass: that of its rule, or, for these tasks only, the least T with
+    z sqrt(floor) / T <= `distance`. A T that meets it exactly must not be passed over by rounding. -#}
+{% macro _needed_tasks(floor, distance) -%}
+case
+      when gates.scope = 'suite'
+        then cast(
+          ceil({{ passk.normal_quantile() }} * sqrt({{ floor }}) / {{ distance }} * (1 - 1e-12)) as {{ dbt.type_bigint() }}
+        )
+      else gates.least_tasks
+    end
 {%- endmacro %}
 
 
@@ -78,15 +91,10 @@
 {#- Whether T tasks of which every attempt passed (or, for a drop, passed in both runs) meet it: the formulas of the intervals
     with what is then 1, or 0, put in. -#}
 {% macro _meets_at_best(scope, tasks, threshold, known) -%}
-  {%- set z = known.normal[:-2] | float -%}
   {%- if scope == 'unseen' -%}
     {{ return((tasks + 1 - passk._student_number(tasks + 1, known)) / (tasks + 2) >= threshold) }}
-  {%- elif scope == 'suite' -%}
-    {{ return(1 - z * 0.5 / tasks >= threshold) }}
-  {%- elif scope == 'unseen_drop' -%}
-    {{ return(passk._student_number(tasks + 1, known) * (2 / (tasks + 1) / (tasks + 2)) ** 0.5 <= threshold) }}
   {%- endif -%}
-  {{ return(z * 0.5 ** 0.5 / tasks <= threshold) }}
+  {{ return(passk._student_number(tasks + 1, known) * (2 / (tasks + 1) / (tasks + 2)) ** 0.5 <= threshold) }}
 {%- endmacro %}
 
 

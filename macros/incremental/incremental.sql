@@ -51,7 +51,7 @@
   {%- set shaping = [['input', passk._attempts_kind()]] -%}
   {%- for name in [
     'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
-    'passk_landing_schema', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks', 'passk_on_short', 'passk_slices',
+    'passk_landing_schema', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks', 'passk_min_eligible_share', 'passk_slices',
     'passk_ordered_metrics', 'passk_capable_threshold', 'passk_consistent_threshold'
   ] -%}
     {%- do shaping.append([name, var(name, none)]) -%}

@@ -11,7 +11,6 @@
 {%- set bigint = dbt.type_bigint() %}
 {%- set text = dbt.type_string() %}
 {%- set ks = passk._setting('passk_ks') %}
-{%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 {%- set critical = passk.normal_quantile() %}
 {#- Of the differences and two more, +1 and -1. #}
 {%- set padded_error -%}
@@ -93,12 +92,15 @@ estimated as (
   select
     common.pair_number,
     common.tasks,
+    common.fewer_n,
     common.passes > 0 and common.failures > 0 as is_informative,
     baselines.k,
     {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
     baselines.{{ metric }} as baseline_{{ metric }},
     candidates.{{ metric }} as candidate_{{ metric }},
     candidates.{{ metric }} - baselines.{{ metric }} as difference_{{ metric }},
+    {#- What is known of the variance within the tasks; with n < 2k it is not. #}
+    coalesce(of_baseline.var_{{ metric }}, 0) + coalesce(of_candidate.var_{{ metric }}, 0) as within_{{ metric }},
     {%- endfor %}
     candidates.pass_rate - baselines.pass_rate as rate_difference
   from common
@@ -109,6 +111,10 @@ estimated as (
     and common.candidate_n >= baselines.k
   left join {{ ref('int_passk__states') }} as candidates
     on common.candidate_n = candidates.n and common.candidate_c = candidates.c and baselines.k = candidates.k
+  left join {{ ref('int_passk__state_uncertainty') }} as of_baseline
+    on baselines.n = of_baseline.n and baselines.c = of_baseline.c and baselines.k = of_baseline.k
+  left join {{ ref('int_passk__state_uncertainty') }} as of_candidate
+    on candidates.n = of_candidate.n and candidates.c = of_candidate.c and candidates.k = of_candidate.k
 ),
 
 {# Sums of squares cancel little here: to those of the differences come 1 and 1 of the pseudo-tasks. #}
@@ -118,11 +124,14 @@ sums as (
     k,
     cast(sum(tasks) as {{ bigint }}) as eligible_tasks,
     cast(sum(case when is_informative then tasks else 0 end) as {{ bigint }}) as informative_tasks,
+    min(fewer_n) as least_n,
     {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
     sum(tasks * baseline_{{ metric }}) / sum(tasks) as baseline_{{ metric }},
     sum(tasks * candidate_{{ metric }}) / sum(tasks) as candidate_{{ metric }},
     sum(tasks * difference_{{ metric }}) as sum_difference_{{ metric }},
     sum(tasks * difference_{{ metric }} * difference_{{ metric }}) as sum_squares_{{ metric }},
+    max(difference_{{ metric }} * difference_{{ metric }}) as largest_square_{{ metric }},
+    sum(tasks * within_{{ metric }}) as sum_within_{{ metric }},
     {%- endfor %}
     sum(tasks * rate_difference) / sum(tasks) as rate_difference
   from estimated
@@ -167,11 +176,14 @@ summed as (
     sums.k,
     sums.eligible_tasks,
     sums.informative_tasks,
+    sums.least_n,
     coalesce(permuted.deciding_tasks_{{ metric }}, 0) as deciding_tasks,
     sums.baseline_{{ metric }} as baseline,
     sums.candidate_{{ metric }} as candidate,
     sums.sum_difference_{{ metric }} as sum_difference,
     sums.sum_squares_{{ metric }} as sum_squares,
+    sums.largest_square_{{ metric }} as largest_square,
+    sums.sum_within_{{ metric }} as sum_within,
     sums.rate_difference,
     case
       when coalesce(permuted.known_tasks, 0) = sums.informative_tasks
@@ -199,17 +211,17 @@ joined as (
     coalesce(totals.baseline_only_tasks, 0) as baseline_only_tasks,
     coalesce(totals.candidate_only_tasks, 0) as candidate_only_tasks,
     coalesce(summed.eligible_tasks, 0) as eligible_tasks,
-    {% if eligible_only -%}
-    coalesce(summed.eligible_tasks > 0 and summed.sum_variance is not null, false) as is_answered,
-    {%- else -%}
-    coalesce(summed.eligible_tasks = totals.common_tasks and summed.sum_variance is not null, false) as is_answered,
-    {%- endif %}
+    {{ passk._has_enough_tasks('summed.eligible_tasks', 'totals.common_tasks') }}
+    and summed.sum_variance is not null as is_answered,
     coalesce(summed.informative_tasks, 0) as informative_tasks,
     coalesce(summed.deciding_tasks, 0) as deciding_tasks,
+    summed.least_n,
     summed.baseline,
     summed.candidate,
     summed.sum_difference,
     summed.sum_squares,
+    summed.largest_square,
+    summed.sum_within,
     summed.rate_difference,
     summed.sum_variance
   from pairs
@@ -236,7 +248,10 @@ answered as (
     eligible_tasks,
     informative_tasks,
     deciding_tasks,
-    {%- for column in ['baseline', 'candidate', 'rate_difference', 'sum_difference', 'sum_squares', 'sum_variance'] %}
+    {%- for column in [
+      'least_n', 'baseline', 'candidate', 'rate_difference', 'sum_difference', 'sum_squares', 'largest_square', 'sum_within',
+      'sum_variance'
+    ] %}
     case when is_answered then {{ column }} end as {{ column }},
     {%- endfor %}
     case when is_answered then sum_difference / eligible_tasks end as difference,
@@ -248,13 +263,8 @@ answered as (
       when not has_candidate then 'the suite has no attempt of the candidate'
       when common_tasks = 0 then 'no task is in both runs'
       when is_answered then null
-      when eligible_tasks > 0 and sum_variance is null then 'n > {{ passk._most_numbered() }} in some task'
-      {% if eligible_only -%}
-      else 'n < ' || cast(k as {{ text }}) || ' in every task of both runs'
-      {%- else -%}
-      else 'n < ' || cast(k as {{ text }}) || ' in ' || cast(common_tasks - eligible_tasks as {{ text }}) || ' of '
-        || cast(common_tasks as {{ text }}) || ' tasks of both runs'
-      {%- endif %}
+      when {{ passk._has_enough_tasks('eligible_tasks', 'common_tasks') }} then 'n > {{ passk._most_numbered() }} in some task'
+      else {{ passk._short_tasks_reason('eligible_tasks', 'common_tasks', ' of both runs') }}
     end as null_reason,
     loaded_at,
     log_rows
@@ -264,7 +274,12 @@ answered as (
 spread as (
   select
     *,
-    {{ critical }} * sqrt(sum_variance + 0.5e0) / eligible as suite_reach,
+    {#- The variance if both runs were the same is too small where a few tasks changed far; that within the runs holds then too. #}
+    {{ critical }} * sqrt(
+      case when sum_within > sum_variance then sum_within else sum_variance end
+      + {{ passk._floor_of_difference('k', 'least_n') }}
+    ) / eligible as suite_reach,
+    2 * {{ passk.normal_tail('abs(z)') }} as two_tails,
     sum_difference / (eligible + 2) as centre,
     case
       when eligible_tasks >= 2
@@ -287,12 +302,15 @@ select
   eligible_tasks,
   informative_tasks,
   deciding_tasks,
+  least_n,
+  {#- One task that differs far, or the few that differ most, are no crowd: z is normal only where several weigh alike. #}
+  coalesce(sum_squares >= 2 * largest_square * (1 - 1e-9) and largest_square > 0, false) as has_two_differing,
   baseline,
   candidate,
   difference,
   rate_difference,
   z,
-  2 * {{ passk.normal_tail('abs(z)') }} as p,
+  {{ passk._p_value('two_tails') }} as p,
   {%- for limits, middle, width in [
     ('difference', 'centre', 'reach'), ('difference_suite', 'difference', 'suite_reach')
   ] %}

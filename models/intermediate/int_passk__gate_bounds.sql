@@ -57,7 +57,7 @@ counts as (
   select * from {{ ref('int_passk__task_counts') }}
 ),
 
-{# A task with n < k is none of the metric, and comes in if its excluded attempts count; into a pair, with both runs. #}
+{# Of tasks with n < k, of a pair in either run, the limits allow any value already. #}
 histogram as {{ passk._made_once() }}(
   select
     judged.run_id,
@@ -70,7 +70,6 @@ histogram as {{ passk._made_once() }}(
     counts.n,
     counts.c,
     counts.excluded,
-    coalesce(counts.n < judged.k or other_counts.n < judged.k, false) as comes_in,
     count(*) as tasks
   from judged
   inner join counts
@@ -83,9 +82,9 @@ histogram as {{ passk._made_once() }}(
     and judged.slice_name = other_counts.slice_name
     and counts.task_id = other_counts.task_id
   where
-    counts.n + counts.excluded >= judged.k
-    and (judged.other_run_id = '' or other_counts.n + other_counts.excluded >= judged.k)
-    and (counts.excluded > 0 or other_counts.n < judged.k)
+    counts.n >= judged.k
+    and (judged.other_run_id = '' or other_counts.n >= judged.k)
+    and counts.excluded > 0
   group by
     judged.run_id,
     judged.other_run_id,
@@ -96,8 +95,7 @@ histogram as {{ passk._made_once() }}(
     judged.k,
     counts.n,
     counts.c,
-    counts.excluded,
-    coalesce(counts.n < judged.k or other_counts.n < judged.k, false)
+    counts.excluded
 ),
 
 {# Counted as they are, as failures, as passes; each state once. #}
@@ -168,9 +166,9 @@ moves as (
 weighed as (
   select
     histogram.*,
+    moves.counted,
     moves.failed,
-    moves.passed,
-    case when histogram.comes_in then 0 else moves.counted end as counted
+    moves.passed
   from histogram
   inner join moves
     on histogram.metric = moves.metric
@@ -183,7 +181,6 @@ weighed as (
 select
   {{ keys | join(',\n  ') }},
   cast(sum(tasks * excluded) as {{ bigint }}) as excluded,
-  cast(sum(case when comes_in then tasks else 0 end) as {{ bigint }}) as short_tasks,
   sum(tasks * (failed - counted)) as change_if_failed,
   sum(tasks * (passed - counted)) as change_if_passed
 from weighed

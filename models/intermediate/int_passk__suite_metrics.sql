@@ -10,7 +10,6 @@
   'var_pass_rate', 'var_pass_at_k', 'var_pass_hat_k', 'cov_pass_hat_k_pass_rate', 'within_pass_at_k', 'within_pass_hat_k',
   'pass_at_k_bayes', 'pass_hat_k_bayes', 'var_sum_pass_at_k_bayes', 'var_sum_pass_hat_k_bayes'
 ] %}
-{%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 
 {%- set wanted = passk._wanted_runs() %}
 {%- set known = 'select distinct run_id, suite, loaded_at, log_rows from ' ~ this ~ " where slice_name = 'all'" %}
@@ -119,6 +118,7 @@ averaged as (
     k,
     cast(sum(eligible) as {{ bigint }}) as eligible_tasks,
     cast(sum(tasks) as {{ bigint }}) as total_tasks,
+    cast(min(case when eligible > 0 then n end) as {{ bigint }}) as least_n,
     cast(sum(attempts) as {{ bigint }}) as attempts,
     cast(sum(tasks * n) as {{ bigint }}) as n,
     cast(sum(tasks * c) as {{ bigint }}) as c,
@@ -228,16 +228,13 @@ joined as (
     averaged.k,
     averaged.eligible_tasks,
     averaged.total_tasks,
+    averaged.least_n,
     averaged.attempts,
     averaged.n,
     averaged.c,
     averaged.excluded,
     averaged.log_rows,
-    {% if eligible_only -%}
-    averaged.eligible_tasks > 0 as is_answered,
-    {%- else -%}
-    averaged.eligible_tasks = averaged.total_tasks as is_answered,
-    {%- endif %}
+    {{ passk._has_enough_tasks('averaged.eligible_tasks', 'averaged.total_tasks') }} as is_answered,
     averaged.pass_at_k,
     averaged.pass_hat_k,
     averaged.pass_at_k_plugin,
@@ -248,11 +245,7 @@ joined as (
     averaged.{{ name }},
     {%- endfor %}
     {% if ordered -%}
-    {% if eligible_only -%}
-    windows.window_tasks > 0 as is_window_answered,
-    {%- else -%}
-    windows.window_tasks = averaged.total_tasks as is_window_answered,
-    {%- endif %}
+    {{ passk._has_enough_tasks('windows.window_tasks', 'averaged.total_tasks') }} as is_window_answered,
     windows.pass_at_k_window,
     windows.pass_hat_k_window,
     first_k.pass_at_k_first_k,
@@ -292,6 +285,7 @@ answered as (
     k,
     eligible_tasks,
     total_tasks,
+    least_n,
     attempts,
     n,
     c,
@@ -306,15 +300,12 @@ answered as (
     case when is_window_answered then pass_at_k_window end as pass_at_k_window,
     case when is_window_answered then pass_hat_k_window end as pass_hat_k_window,
     case
-      when is_answered then null
-      {% if eligible_only -%}
-      else 'n < ' || cast(k as {{ dbt.type_string() }}) || ' in every task'
-      {%- else -%}
-      else 'n < ' || cast(k as {{ dbt.type_string() }}) || ' in '
-        || cast(total_tasks - eligible_tasks as {{ dbt.type_string() }}) || ' of '
-        || cast(total_tasks as {{ dbt.type_string() }}) || ' tasks'
-      {%- endif %}
+      when not is_answered then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }}
     end as null_reason,
+    case
+      when is_answered and eligible_tasks < total_tasks
+        then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }} || ', which the limits allow any score'
+    end as caveat,
     loaded_at
   from joined
 ),

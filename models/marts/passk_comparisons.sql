@@ -1,6 +1,7 @@
 {%- set text = dbt.type_string() %}
 {%- set tau = passk._setting('passk_minimum_change') %}
-{%- set significant = 'abs(z) >= ' ~ passk.normal_quantile() %}
+{#- How near to 0 a limit may come on the side that the test excludes. #}
+{%- set nearest = '1e-9' %}
 
 with comparisons as (
   select * from {{ ref('int_passk__comparisons') }}
@@ -27,18 +28,64 @@ judged as (
   from comparisons
 ),
 
+{# Tasks with n < k in either run may have any difference from -1 to 1. #}
+widened as (
+  select
+    *,
+    eligible_tasks < common_tasks as has_short_tasks,
+    no_verdict_reason is null and has_two_differing and abs(z) >= {{ passk.normal_quantile() }} as is_significant,
+    {%- for limits in ['difference', 'difference_suite'] %}
+    {{ passk._with_short_tasks(limits ~ '_lower', 'eligible_tasks', 'common_tasks', -1) }} as {{ limits }}_least,
+    {{ passk._with_short_tasks(limits ~ '_upper', 'eligible_tasks', 'common_tasks', 1) }} as {{ limits }}_most{{ ',' if not loop.last }}
+    {%- endfor %}
+  from judged
+),
+
+{# The test decides whether there is a difference; where tasks are short, only if they could not undo it. #}
+decided as (
+  select
+    *,
+    coalesce(
+      is_significant and (
+        not has_short_tasks
+        or (difference < 0 and difference_suite_most < 0)
+        or (difference > 0 and difference_suite_least > 0)
+      ),
+      false
+    ) as is_decided
+  from widened
+),
+
+{# One rule for the verdict and the interval beside it: the interval excludes 0 exactly where the test decides. It is made of another
+    variance than z, and would contradict it now and then. #}
+limited as (
+  select
+    *,
+    case
+      when is_decided and difference > 0 and difference_suite_least < {{ nearest }} then {{ nearest }}
+      when not is_decided and difference_suite_least > 0 then 0e0
+      else difference_suite_least
+    end as suite_lower,
+    case
+      when is_decided and difference < 0 and difference_suite_most > -{{ nearest }} then -{{ nearest }}
+      when not is_decided and difference_suite_most < 0 then 0e0
+      else difference_suite_most
+    end as suite_upper
+  from decided
+),
+
 verdicts as (
   select
     *,
     case
       when no_verdict_reason is not null then 'insufficient'
-      when {{ significant }} and abs(difference) < minimum_change then 'below_threshold'
-      when {{ significant }} and difference < 0 then 'regression'
-      when {{ significant }} then 'improvement'
-      when difference_suite_lower > -minimum_change and difference_suite_upper < minimum_change then 'equivalent'
+      when is_decided and abs(difference) < minimum_change then 'below_threshold'
+      when is_decided and difference < 0 then 'regression'
+      when is_decided then 'improvement'
+      when suite_lower > -minimum_change and suite_upper < minimum_change then 'equivalent'
       else 'inconclusive'
     end as verdict
-  from judged
+  from limited
 ),
 
 hidden as (
@@ -49,9 +96,13 @@ hidden as (
       when metric = 'pass_hat_k' and difference is not null then verdict = 'regression' and rate_difference >= -1e-12
     end as hidden_regression,
     case when difference < 0 then 'fell' else 'rose' end || ' by ' || {{ passk._decimals('abs(difference)') }} as movement,
-    '(' || {{ passk._decimals('case when difference < 0 then 0 - difference_suite_upper else difference_suite_lower end') }}
+    '('
+    || case
+      when is_decided and case when difference < 0 then 0 - suite_upper else suite_lower end < 0.0005e0 then 'above 0'
+      else {{ passk._decimals('case when difference < 0 then 0 - suite_upper else suite_lower end') }}
+    end
     || ' to '
-    || {{ passk._decimals('case when difference < 0 then 0 - difference_suite_lower else difference_suite_upper end') }}
+    || {{ passk._decimals('case when difference < 0 then 0 - suite_lower else suite_upper end') }}
     || ')' as reach,
     {{ passk._decimals('minimum_change') }} as threshold
   from verdicts
@@ -73,19 +124,25 @@ select
   candidate_only_tasks,
   eligible_tasks,
   informative_tasks,
+  least_n,
   baseline,
   candidate,
   difference,
   z,
   p,
-  difference_lower,
-  difference_upper,
-  difference_suite_lower,
-  difference_suite_upper,
+  difference_least as difference_lower,
+  difference_most as difference_upper,
+  suite_lower as difference_suite_lower,
+  suite_upper as difference_suite_upper,
   minimum_change,
   verdict,
   hidden_regression,
   no_verdict_reason as null_reason,
+  case
+    when difference is not null and has_short_tasks
+      then {{ passk._short_tasks_reason('eligible_tasks', 'common_tasks', ' of both runs') }}
+        || ', which the limits allow any difference'
+  end as caveat,
   case
     when verdict = 'insufficient' then 'No verdict on ' || metric_name || ': ' || no_verdict_reason || '.'
     when verdict = 'below_threshold'
@@ -107,6 +164,10 @@ select
         || '.'
     when verdict = 'equivalent' then metric_name || ' is the same to less than ' || threshold || '.'
     when difference = 0 then metric_name || ' did not change.'
+    when is_significant
+      then metric_name || ' ' || movement || ' ' || reach || ' over the ' || cast(eligible_tasks as {{ text }})
+        || ' tasks with n >= ' || cast(k as {{ text }}) || ' in both runs, which the other '
+        || cast(common_tasks - eligible_tasks as {{ text }}) || ' could undo.'
     else metric_name || ' ' || movement || ' ' || reach || ', which chance alone can explain.'
   end as meaning,
   loaded_at

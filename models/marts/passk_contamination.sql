@@ -125,6 +125,7 @@ metrics as (
     suite,
     k,
     eligible_tasks,
+    {{ passk._as_double('eligible_tasks') }} / total_tasks as eligible_share,
     {%- for measure, mean, _ in measures %}
     {{ mean }} as {{ measure }},
     {{ passk._clipped('padded_' ~ measure ~ ' - critical * error_' ~ measure, 0, 1) }} as {{ measure }}_lower,
@@ -149,6 +150,7 @@ paired as (
     public_metrics.k,
     {%- for side, _ in sides %}
     {{ side }}_metrics.eligible_tasks as {{ side }}_tasks,
+    {{ side }}_metrics.eligible_share as {{ side }}_share,
     {{ side }}_metrics.null_reason as {{ side }}_null_reason,
     {%- for measure, _, _ in measures %}
     {%- for end in ['', '_lower', '_upper'] %}
@@ -179,15 +181,15 @@ differences as (
     *,
     {%- for measure, _, _ in measures %}
     public_{{ measure }} - private_{{ measure }} as {{ measure }}_difference,
-    {#- The limits of two independent means, each with its distance from its own mean. #}
-    public_{{ measure }} - private_{{ measure }} - sqrt(
-      (public_{{ measure }} - public_{{ measure }}_lower) * (public_{{ measure }} - public_{{ measure }}_lower)
-      + (private_{{ measure }}_upper - private_{{ measure }}) * (private_{{ measure }}_upper - private_{{ measure }})
-    ) as {{ measure }}_difference_lower,
-    public_{{ measure }} - private_{{ measure }} + sqrt(
-      (public_{{ measure }}_upper - public_{{ measure }}) * (public_{{ measure }}_upper - public_{{ measure }})
-      + (private_{{ measure }} - private_{{ measure }}_lower) * (private_{{ measure }} - private_{{ measure }}_lower)
-    ) as {{ measure }}_difference_upper,
+    {#- The limits of two independent means, each with its distance from its own mean; tasks with n < k may score anything. #}
+    public_share * public_{{ measure }} - private_share * private_{{ measure }} - sqrt(
+      power(public_share * (public_{{ measure }} - public_{{ measure }}_lower), 2)
+      + power(private_share * (private_{{ measure }}_upper - private_{{ measure }}), 2)
+    ) - (1 - private_share) as {{ measure }}_difference_lower,
+    public_share * public_{{ measure }} - private_share * private_{{ measure }} + sqrt(
+      power(public_share * (public_{{ measure }}_upper - public_{{ measure }}), 2)
+      + power(private_share * (private_{{ measure }} - private_{{ measure }}_lower), 2)
+    ) + (1 - public_share) as {{ measure }}_difference_upper,
     {%- endfor %}
     case
       when private_run_id is null and not is_named then 'the log does not say which agent made the run'

@@ -6,7 +6,6 @@
 {%- set difference = passk._as_double(passk._setting('passk_plan_difference')) %}
 {%- set power = passk._power_quantiles()[passk._setting('passk_plan_power')] %}
 {%- set reach = '(' ~ passk.normal_quantile() ~ ' + ' ~ power.normal ~ ')' %}
-{%- set eligible_only = passk._setting('passk_on_short') == 'eligible_only' %}
 {#- What rounding may add to a number of tasks, and what it leaves of a variance of 0. #}
 {%- set slack = '1e-9' %}
 {%- set nothing = '1e-12' %}
@@ -196,11 +195,9 @@ pilots as (
     case when fits.chance > {{ nothing }} and fits.spread > {{ nothing }} then fits.spread / (fits.chance + fits.spread) end
       as heterogeneity,
     case
-      {% if not eligible_only -%}
-      when fits.used_tasks < fits.total_tasks
+      when not {{ passk._has_enough_tasks('fits.used_tasks', 'fits.total_tasks') }}
         then 'n < 2 in ' || cast(fits.total_tasks - fits.used_tasks as {{ text }}) || ' of '
           || cast(fits.total_tasks as {{ text }}) || ' tasks'
-      {% endif -%}
       when fits.used_tasks < 2 and fits.used_tasks < fits.total_tasks then 'fewer than 2 tasks with n >= 2'
       when fits.used_tasks < 2 then 'fewer than 2 tasks'
     end as no_pilot_reason

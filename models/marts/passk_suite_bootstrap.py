@@ -34,7 +34,7 @@ def model(dbt, session):
             seed=settings["seed"],
             place=place,
             confidence=settings["confidence"],
-            eligible_only=settings["on_short"] == "eligible_only",
+            min_eligible_share=settings["min_eligible_share"],
         )
     ]
     frame = pl.DataFrame(

@@ -19,8 +19,7 @@ errors as (
     {%- for metric in metrics %}
     {{ passk._padded_mean(metric, 'eligible_tasks') }} as padded_{{ metric }},
     {{ passk._padded_error(metric, 'var_' ~ metric, 'eligible_tasks') }} as error_{{ metric }},
-    {#- The quarter stands for what no variance within tasks shows where every task is perfect or hopeless. #}
-    sqrt(within_{{ metric }} + 0.25e0) / tasks as error_{{ metric }}_suite,
+    sqrt(within_{{ metric }} + {{ passk._floor_of_suite('k', 'least_n') }}) / tasks as error_{{ metric }}_suite,
     sqrt(var_sum_{{ metric }}_bayes) / tasks as error_{{ metric }}_bayes,
     {%- endfor %}
     case
@@ -64,13 +63,13 @@ limited as (
   select
     *,
     {%- for metric in metrics %}
-    {{ passk._clipped('padded_' ~ metric ~ ' - padded_quantile * error_' ~ metric, 0, 1) }} as {{ metric }}_lower,
-    {{ passk._clipped('padded_' ~ metric ~ ' + padded_quantile * error_' ~ metric, 0, 1) }} as {{ metric }}_upper,
-    {%- for scope in ['suite', 'bayes'] %}
-    {%- set estimate = metric if scope == 'suite' else metric ~ '_bayes' %}
-    {%- set reach = z ~ ' * error_' ~ metric ~ '_' ~ scope %}
-    {{ passk._clipped(estimate ~ ' - ' ~ reach, 0, 1) }} as {{ metric }}_{{ scope }}_lower,
-    {{ passk._clipped(estimate ~ ' + ' ~ reach, 0, 1) }} as {{ metric }}_{{ scope }}_upper,
+    {%- for name, middle, reach in [
+      (metric, 'padded_' ~ metric, 'padded_quantile * error_' ~ metric),
+      (metric ~ '_suite', metric, z ~ ' * error_' ~ metric ~ '_suite'),
+      (metric ~ '_bayes', metric ~ '_bayes', z ~ ' * error_' ~ metric ~ '_bayes'),
+    ] %}
+    {{ passk._with_short_tasks(passk._clipped(middle ~ ' - ' ~ reach, 0, 1), 'tasks', 'total_tasks', 0) }} as {{ name }}_lower,
+    {{ passk._with_short_tasks(passk._clipped(middle ~ ' + ' ~ reach, 0, 1), 'tasks', 'total_tasks', 1) }} as {{ name }}_upper,
     {%- endfor %}
     within_{{ metric }} / tasks / nullif(var_{{ metric }}, 0) as {{ metric }}_within_share,
     {%- endfor %}
@@ -105,6 +104,7 @@ select
   k,
   eligible_tasks,
   total_tasks,
+  least_n,
   informative_tasks,
   attempts,
   n,
@@ -144,5 +144,6 @@ select
   end as curve_shape,
   reading,
   null_reason,
+  caveat,
   loaded_at
 from shaped

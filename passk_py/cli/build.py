@@ -20,7 +20,7 @@ __all__ = ["command"]
     short_help="Tables from what has landed, with dbt.",
     epilog=examples(
         "passk build",
-        "passk build --vars '{passk_deployment_k: 8, passk_on_short: eligible_only}'",
+        "passk build --vars '{passk_deployment_k: 8, passk_min_eligible_share: 0.9}'",
         "passk build --select +passk_runs --full-refresh",
     )
     + "\n\nExit codes: 0 built, 1 a test of the data fails, 2 a model could not be built.",

@@ -207,7 +207,7 @@ def _computed(
         suite=suite,
         confidence=settings.confidence,
         minimum_change=settings.minimum_change,
-        on_short=settings.on_short,
+        min_eligible_share=settings.min_eligible_share,
     )
     tasks = compare_tasks(log, baseline, candidate, suite=suite, confidence=settings.confidence)
     by_p = tasks.sort("suite", "p_adjusted", "p", "task_id", nulls_last=True)

@@ -235,7 +235,7 @@ def _of_run(
         if suite in (None, name):
             by_suite.setdefault(name, Counter())[n, c] = tasks
     found: list[_Found] = [
-        (name, states, plan_counts(states, wish, eligible_only=settings.eligible_only))
+        (name, states, plan_counts(states, wish, min_eligible_share=settings.min_eligible_share))
         for name, states in by_suite.items()
     ]
     return wish, found, newer

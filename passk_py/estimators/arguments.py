@@ -32,7 +32,7 @@ __all__ = [
     "checked_confidence",
     "checked_counts",
     "checked_ks",
-    "checked_on_short",
+    "checked_share",
     "null_unless",
     "one_k",
     "refuse",
@@ -118,13 +118,18 @@ def checked_ks(function: str, ks: Iterable[int]) -> list[int]:
     return sorted(checked_counts(function, "ks", ks))
 
 
-def checked_on_short(function: str, on_short: str) -> bool:
-    """Tell whether what is too short is left out, or refuse the word."""
-    if on_short not in ("null_suite", "eligible_only"):
+def checked_share(function: str, min_eligible_share: float) -> float:
+    """Give the share of tasks that must be eligible, or refuse it."""
+    if (
+        isinstance(min_eligible_share, bool)
+        or not isinstance(min_eligible_share, int | float)
+        or not 0 <= min_eligible_share <= 1
+    ):
         raise ArgumentError(
-            f"{function}: on_short must be 'null_suite' or 'eligible_only'; got {on_short!r}"
+            f"{function}: min_eligible_share must be a number from 0 to 1;"
+            f" got {min_eligible_share!r}"
         )
-    return on_short == "eligible_only"
+    return float(min_eligible_share)
 
 
 def checked_confidence(function: str, confidence: float) -> float:

@@ -20,7 +20,6 @@ from passk_py.run_order import Run, runs_in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal
 
 __all__ = ["Evidence", "Moves", "TaskTails"]
 
@@ -31,8 +30,6 @@ class Moves(NamedTuple):
     """How a sum of a metric over tasks would change, had the excluded attempts counted."""
 
     excluded: int
-    short: int
-    """Tasks with n < k, of a pair in either run, that would come in."""
     if_failed: float
     if_passed: float
 
@@ -85,7 +82,7 @@ class Evidence:
     pairs
         (baseline, candidate, suite) that are compared, suite None for all; None for each run
         with the one before it.
-    confidence, on_short, threshold, deployment_k, ordered
+    confidence, min_eligible_share, threshold, deployment_k, ordered
         As in :func:`passk_py.suite_metrics`, :func:`passk_py.diagnose`.
     """
 
@@ -94,7 +91,7 @@ class Evidence:
     unusable: pl.DataFrame | None
     pairs: Sequence[tuple[str, str, str | None]] | None
     confidence: float
-    on_short: Literal["null_suite", "eligible_only"]
+    min_eligible_share: float
     threshold: float
     deployment_k: int
     ordered: bool
@@ -198,7 +195,7 @@ class Evidence:
             table = suite_metrics(
                 self.attempts,
                 ks=[k],
-                on_short=self.on_short,
+                min_eligible_share=self.min_eligible_share,
                 ordered=False,
                 slices=() if slice_name == "all" else (slice_name,),
                 confidence=self.confidence,
@@ -245,20 +242,17 @@ class Evidence:
     ) -> Moves:
         """Sum what the excluded attempts of a run could change, of a pair on what is compared."""
         n, x = pl.col("n"), pl.col("x")
-        is_short = n < k
+        # Of tasks with n < k the limits allow any value already.
         states = self._with_excluded(run_id, suite, slice_name).filter(
-            pl.col("slice_value") == slice_value, n + x >= k
+            pl.col("slice_value") == slice_value, n >= k, x > 0
         )
         if other is not None:
-            there = self._with_excluded(other, suite, "all").filter(n + x >= k)
-            states = states.join(there, on="task_id", suffix="_there")
-            is_short |= pl.col("n_there") < k
-        states = states.filter((x > 0) | is_short)
+            there = self._with_excluded(other, suite, "all").filter(n >= k)
+            states = states.join(there.select("task_id"), on="task_id", how="semi")
         estimate = est.pass_hat_k if metric == "pass_hat_k" else est.pass_at_k
-        counted = pl.when(is_short).then(0.0).otherwise(estimate("n", "c", k))
+        counted = estimate("n", "c", k)
         sums = states.with_columns(m=n + x, d=pl.col("c") + x).select(
             x.sum(),
-            short=is_short.sum(),
             if_failed=(estimate("m", "c", k) - counted).sum(),
             if_passed=(estimate("m", "d", k) - counted).sum(),
         )
@@ -295,7 +289,7 @@ class Evidence:
             ks=[k],
             suite=run.suite,
             confidence=self.confidence,
-            on_short=self.on_short,
+            min_eligible_share=self.min_eligible_share,
             threshold=self.threshold,
         )
         return table.filter(pl.col("metric") == metric).row(0, named=True)

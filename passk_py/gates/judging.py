@@ -11,10 +11,16 @@ from passk_py.gates.least import (
     least_attempts,
     least_tasks,
     least_tasks_of_drop,
-    least_tasks_of_suite,
+    least_tasks_of_floor,
 )
 from passk_py.gates.rules import SHARES
 from passk_py.permutations import PairCounts, variance_of_difference
+from passk_py.uncertainty import (
+    FLOOR_OF_DIFFERENCE,
+    FLOOR_OF_SUITE,
+    floor_of_difference,
+    floor_of_suite,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,8 +42,6 @@ _NAME_ONE: Final = "Another run of the agent, or a baseline that the gate names.
 _ANOTHER: Final = "A run of it on this suite, or another baseline."
 _OVER_ITS_TASKS: Final = "A run over the tasks of the baseline."
 _LACKS: Final = "the suite has no attempt of the baseline"
-_FLOOR, _FLOOR_OF_DROP = 0.25, 0.5
-"""What stands in an interval for these tasks for what no variance shows."""
 _MEND: Final = "The reasons in passk_rejected_attempts, mended."
 _AGAIN: Final = "The excluded attempts, made again."
 
@@ -97,6 +101,18 @@ class _Measured:
     bar: float
     loss: float
     gain: float
+    tasks: int
+    all_tasks: int
+    worst: float
+    """The least that a task with n < k may have; the most is 1."""
+
+    @property
+    def _is_settled_without_short_tasks(self) -> bool:
+        """Whether the limits over the eligible tasks alone would settle the rule."""
+        short = self.all_tasks - self.tasks
+        lower = (self.lower * self.all_tasks - self.worst * short) / self.tasks
+        upper = (self.upper * self.all_tasks - short) / self.tasks
+        return short > 0 and (lower >= self.bar or upper < self.bar)
 
     @property
     def result(self) -> str:
@@ -108,28 +124,29 @@ class _Measured:
     def interval(self) -> str:
         return f"({decimals(self.lower)} to {decimals(self.upper)})"
 
-    def to_settle(self, tasks: int, least: int | None, z: float, floor: float | None) -> str | None:
+    def to_settle(
+        self, least: int | None, z: float, floor: float | None, more_attempts: str
+    ) -> str | None:
+        tasks = self.tasks
         if self.result != "inconclusive":
             return None
         if self.lower >= self.bar or self.upper < self.bar:
             return _AGAIN
+        if self._is_settled_without_short_tasks:
+            return more_attempts
         if least is not None and tasks < least and self.estimate >= self.bar:
             return _at_least(least)
         limit = self.upper if self.estimate < self.bar else self.lower
         return _more(tasks, limit - self.estimate, self.bar - self.estimate, z, floor)
 
 
-def _moves_of_limits(
-    estimate: float, tasks: int, short: int, against: float, in_favour: float
-) -> tuple[float, float]:
+def _moves_of_limits(all_tasks: int, against: float, in_favour: float) -> tuple[float, float]:
     """Say how far the excluded attempts could lower and lift the limits.
 
-    Were they counted, the limits would move about as the estimate does, whose sum over tasks
-    changes by so much and to which the short tasks come in. Those may lift what they are to lower:
-    no limit says more for them.
+    Were they counted, the limits would move about as the mean over all tasks does, whose sum
+    changes by so much. Those may lift what they are to lower: no limit says more for them.
     """
-    worst, best = ((estimate * tasks + change) / (tasks + short) for change in (against, in_favour))
-    return max(estimate - worst, 0.0), max(best - estimate, 0.0)
+    return max(-against, 0.0) / all_tasks, max(in_favour, 0.0) / all_tasks
 
 
 def _thresholds(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -167,7 +184,8 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
             **known,
         )
     if suite:
-        least = least_tasks_of_suite(rule.threshold, log.confidence)
+        floor = floor_of_suite(rule.k, row["least_n"], log.confidence)
+        least = least_tasks_of_floor(1 - rule.threshold, floor, log.confidence)
     else:
         least = least_tasks(rule.threshold, confidence=log.confidence)
     if lower is None or upper is None:
@@ -183,14 +201,22 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
         lower,
         upper,
         rule.threshold,
-        *_moves_of_limits(estimate, tasks, moves.short, moves.if_failed, moves.if_passed),
+        *_moves_of_limits(row["total_tasks"], moves.if_failed, moves.if_passed),
+        tasks,
+        row["total_tasks"],
+        0.0,
     )
     over = f" over {tasks} of {row['total_tasks']} tasks" if tasks < row["total_tasks"] else ""
     return Finding(
         seen.result,
         f"{name} is {decimals(estimate)} {seen.interval}{over}"
         + _why_threshold(seen, rule.threshold, moves.excluded, tasks, least),
-        seen.to_settle(tasks, least, log.z, _FLOOR if suite else None),
+        seen.to_settle(
+            least,
+            log.z,
+            FLOOR_OF_SUITE if suite else None,
+            f"At least {rule.k} counted attempts of every task.",
+        ),
         **known,
     )
 
@@ -252,7 +278,12 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
             _OVER_ITS_TASKS,
             **known,
         )
-    least = least_tasks_of_drop(threshold, log.confidence, suite=suite) if threshold > 0 else None
+    least = None
+    if threshold > 0 and suite:
+        floor = floor_of_difference(k, row["least_n"], log.confidence)
+        least = least_tasks_of_floor(threshold, floor, log.confidence)
+    elif threshold > 0:
+        least = least_tasks_of_drop(threshold, log.confidence)
     lower, upper = ends
     if lower is None or upper is None:
         return Finding(
@@ -273,8 +304,13 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
         lower,
         upper,
         -threshold,
-        *_moves_of_limits(estimate, tasks, own.short, against, in_favour),
+        *_moves_of_limits(row["common_tasks"], against, in_favour),
+        tasks,
+        row["common_tasks"],
+        -1.0,
     )
+    common = row["common_tasks"]
+    over = f" over {tasks} of {common} tasks" if tasks < common else ""
     excluded = own.excluded + other.excluded
     if seen.result == "pass":
         why = f", at worst not below {bar}."
@@ -296,8 +332,13 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     return Finding(
         seen.result,
         f"{name} is {decimals(row['candidate'])}, in the baseline {decimals(row['baseline'])}: "
-        f"a difference of {decimals(estimate)} {seen.interval}{why}",
-        seen.to_settle(tasks, least, log.z, _FLOOR_OF_DROP if suite else None),
+        f"a difference of {decimals(estimate)} {seen.interval}{over}{why}",
+        seen.to_settle(
+            least,
+            log.z,
+            FLOOR_OF_DIFFERENCE if suite else None,
+            f"At least {k} counted attempts of every task in both runs.",
+        ),
         **known,
     )
 

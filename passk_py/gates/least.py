@@ -11,7 +11,7 @@ from passk_py.estimators.arguments import ArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["least_attempts", "least_tasks", "least_tasks_of_drop", "least_tasks_of_suite"]
+__all__ = ["least_attempts", "least_tasks", "least_tasks_of_drop", "least_tasks_of_floor"]
 
 
 def _first(holds: Callable[[int], bool]) -> int:
@@ -69,19 +69,16 @@ def least_tasks(threshold: float, *, confidence: float = 0.95) -> int:
     )
 
 
-def least_tasks_of_suite(threshold: float, confidence: float) -> int:
-    """Count the same for a gate on these tasks only: 1 - z / (2 T) >= threshold."""
-    z = normal_quantile(confidence)
-    return _first(lambda tasks: tasks > 1 and 1 - z * 0.5 / tasks >= threshold)
+def least_tasks_of_floor(distance: float, floor: float, confidence: float) -> int:
+    """Count the same for a gate on these tasks only: z sqrt(floor) / T <= distance."""
+    # A T that meets it exactly must not be passed over by rounding.
+    return math.ceil(normal_quantile(confidence) * math.sqrt(floor) / distance * (1 - 1e-12))
 
 
-def least_tasks_of_drop(drop: float, confidence: float, *, suite: bool) -> int:
+def least_tasks_of_drop(drop: float, confidence: float) -> int:
     """Count the tasks with which two runs that agree in all can pass a gate on a drop."""
-    z = normal_quantile(confidence)
 
     def holds(tasks: int) -> bool:
-        if suite:
-            return tasks > 1 and z * math.sqrt(0.5) / tasks <= drop
         error = math.sqrt(2 / (tasks + 1) / (tasks + 2))
         return tasks > 1 and student_quantile(tasks + 1, confidence) * error <= drop
 

@@ -80,5 +80,5 @@ def judge_tables(
         k=settings.deployment_k,
         ordered=settings.ordered,
         confidence=settings.confidence,
-        on_short=settings.on_short,
+        min_eligible_share=settings.min_eligible_share,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -55,7 +55,7 @@ def judge_gates(
     k: int = 4,
     ordered: bool = True,
     confidence: float = 0.95,
-    on_short: Literal["null_suite", "eligible_only"] = "null_suite",
+    min_eligible_share: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
     """Judge whether rules hold: the table ``passk_gates``, from attempts.
@@ -83,7 +83,7 @@ def judge_gates(
         Whether the diagnostics that depend on the order of the attempts are computed.
     confidence
         Level of every interval, between 0 and 1.
-    on_short
+    min_eligible_share
         As in :func:`passk_py.suite_metrics`.
     threshold
         An attempt that has only a ``score`` passes from here on.
@@ -125,7 +125,7 @@ def judge_gates(
         unusable,
         pairs,
         confidence,
-        on_short,
+        min_eligible_share,
         threshold,
         deployment_k=k,
         ordered=ordered,

@@ -33,7 +33,7 @@ SHAPING_VARS: Final = (
     "passk_outcome_policy",
     "passk_ks",
     "passk_deployment_k",
-    "passk_on_short",
+    "passk_min_eligible_share",
     "passk_slices",
     "passk_confidence",
     "passk_ordered_metrics",
@@ -374,15 +374,17 @@ def _bounds(tables: Tables, where: str, curve: dict[int, Row], settings: Setting
     for metric, k in _headline_metrics(settings.deployment_k):
         whole = tasks.filter(pl.col("n") >= k)
         eligible = int(whole["tasks"].sum())
-        reason = short_reason(k, eligible, total, eligible_only=settings.eligible_only)
+        reason = short_reason(k, eligible, total, min_eligible_share=settings.min_eligible_share)
         weight = pl.col("tasks") / pl.col("tasks").sum()
         estimate = estimators[metric]
         failed, passed = (
             (None, None)
             if reason
             else whole.select(
-                failed=(weight * estimate("n", "c", k)).sum(),
-                passed=(weight * estimate("n", "c_most", k)).sum(),
+                failed=(weight * estimate("n", "c", k)).sum() * eligible / total,
+                # A task that is short even so may have any value.
+                passed=((weight * estimate("n", "c_most", k)).sum() * eligible + total - eligible)
+                / total,
             ).row(0)
         )
         bounds.append(
