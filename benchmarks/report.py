@@ -58,7 +58,7 @@ def make(database: Path, tasks: int, runs: int, tries: int) -> None:
         variables={
             "passk_ks": [1, 2],
             "passk_deployment_k": 2,
-            "passk_on_short": "eligible_only",
+            "passk_min_eligible_share": 0,
             "passk_ordered_metrics": False,
             "passk_diagnostics": False,
         },

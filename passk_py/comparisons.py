@@ -34,6 +34,7 @@ __all__ = [
     "compare_tasks",
     "comparison_rows",
     "has_moved",
+    "is_told_apart",
     "judged",
     "pair_of",
     "task_comparisons",
@@ -332,6 +333,50 @@ def with_limits(row: dict[str, Any], confidence: float) -> dict[str, Any]:
             zip(("difference_lower", "difference_upper"), widened(row["limits"]), strict=True)
         )
     return found
+
+
+def is_told_apart(
+    histogram: Counter[PairCounts],
+    metric: str,
+    k: int,
+    *,
+    confidence: float,
+    min_eligible_share: float,
+) -> bool:
+    """Say whether two runs differ beyond chance on the tasks that both have.
+
+    Parameters
+    ----------
+    histogram
+        How many of those tasks have which counts in both runs.
+    metric
+        ``pass_at_k`` or ``pass_hat_k``.
+    k
+        At which k.
+    confidence
+        Level of what is beyond chance.
+    min_eligible_share
+        The share of the tasks that must have n >= k in both runs.
+
+    Examples
+    --------
+    >>> pairs = Counter({PairCounts(8, 8, 8, 2): 10})
+    >>> is_told_apart(pairs, "pass_hat_k", 4, confidence=0.95, min_eligible_share=0.95)
+    True
+    """
+    sums = _sums(histogram, metric, k)
+    common = histogram.total()
+    row = {
+        "k": k,
+        "common_tasks": common,
+        "baseline_only_tasks": 0,
+        "eligible_tasks": sums.eligible,
+        "deciding_tasks": sums.deciding,
+        "no_figures": short_reason(k, sums.eligible, common, min_eligible_share=min_eligible_share),
+    }
+    if row["no_figures"] is None:
+        row |= _figures(sums, k, confidence)
+    return bool(with_limits(row, confidence)["is_decided"])
 
 
 def _no_verdict(row: dict[str, Any]) -> str | None:

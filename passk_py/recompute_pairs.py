@@ -271,9 +271,7 @@ def compared_tasks(pairs: Sequence[Pair], settings: Settings, stored: pl.DataFra
     )
 
 
-def _as_seen(
-    row: dict[str, Any], sql: Mapping[str, Any], names: Iterable[str]
-) -> dict[str, Any]:
+def _as_seen(row: dict[str, Any], sql: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Take figures from SQL where they are near enough."""
     return row | {name: _nearest(row.get(name), sql.get(name)) for name in names}
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from passk_py.answer.facts import Run, Suite, read_suites
+from passk_py.answer.facts import Change, Run, Suite, read_suites
+from passk_py.answer.rivals import Rivals
 from passk_py.answer.verdicts import Pick, Regression, Verdict, judge
 
 if TYPE_CHECKING:
     from passk_py.public_tables import Filters
     from passk_py.tables import Tables
 
-__all__ = ["Answer", "Pick", "Regression", "Run", "Suite", "Verdict", "find_answer"]
+__all__ = ["Answer", "Change", "Pick", "Regression", "Run", "Suite", "Verdict", "find_answer"]
 
 
 class Answer:
@@ -36,6 +37,8 @@ class Answer:
         Rows that are in no run's numbers, because they break the contract.
     is_chosen
         Whether some runs were asked for, so that others may have tried the same tasks.
+    rivals
+        Finds the runs that can't be told from the best, while the database is open.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Answer:
         confidence: float,
         rejected: int,
         is_chosen: bool = False,
+        rivals: Rivals | None = None,
     ) -> None:
         self.suites = suites
         self.deployment_k = deployment_k
@@ -57,7 +61,14 @@ class Answer:
         self.rejected = rejected
         self.is_chosen = is_chosen
         self.verdicts = {
-            suite.name: judge(suite, deployment_k, capable_threshold, consistent_threshold)
+            suite.name: judge(
+                suite,
+                deployment_k,
+                capable_threshold,
+                consistent_threshold,
+                confidence=confidence,
+                rivals=rivals,
+            )
             for suite in suites
         }
 
@@ -95,4 +106,5 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
         confidence=settings.confidence,
         rejected=int(rejected[0][0]),
         is_chosen=bool(filters and filters.runs),
+        rivals=Rivals(tables, settings.confidence, settings.min_eligible_share),
     )

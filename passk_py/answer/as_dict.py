@@ -76,14 +76,15 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "tasks": verdict.tasks,
         "reviewed": _pick(verdict.reviewed),
         "unattended": _pick(verdict.unattended),
-        "hidden_regressions": [
+        "regressions": [
             {
-                "before": one.before.run_id,
+                "before": one.change.baseline,
                 "after": one.after.run_id,
-                "k": one.k,
-                "verdict": one.verdict,
-                "pass_at_1": [one.before.pass_at_k[1], one.after.pass_at_k[1]],
-                "pass_hat_k": [one.before.pass_hat_k[one.k], one.after.pass_hat_k[one.k]],
+                "k": one.change.k,
+                "is_hidden": one.change.is_hidden,
+                "pass_at_1": one.change.at_1,
+                "pass_hat_k": one.change.hat_k,
+                "difference_interval": one.change.limits,
             }
             for one in verdict.regressions
         ],
@@ -95,10 +96,13 @@ def _pick(pick: Pick) -> dict[str, Any]:
         "metric": pick.metric,
         "k": pick.k,
         "runs": [run.run_id for run in pick.runs],
+        "not_told_apart": [run.run_id for run in pick.rivals],
         "value": pick.value,
         "runner_up": pick.runner_up.run_id if pick.runner_up else None,
         "gap": pick.gap,
         "reaches_threshold": pick.reaches,
         "is_sure": pick.is_sure,
+        "sure": [run.run_id for run in pick.sure],
+        "looked_at": pick.looked_at,
         "unknown": [run.run_id for run in pick.unknown],
     }

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from passk_py.answer.words import TASK_CLASSES, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from datetime import datetime
 
     from passk_py.public_tables import Filters
     from passk_py.tables import Tables
 
-__all__ = ["Run", "Suite", "read_suites"]
+__all__ = ["Change", "Run", "Suite", "read_suites"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,11 @@ class Run:
         return " ".join(part for part in (self.agent, self.agent_version) if part) or None
 
     @property
+    def newness(self) -> tuple[bool, str]:
+        """Sorts after that of an older run; a run of unknown time is the oldest."""
+        return (self.since is not None, self.since.isoformat() if self.since else "")
+
+    @property
     def label(self) -> str:
         """What to call the run in a sentence: the agent, and the run where that says more."""
         agent = self.agent_label
@@ -101,6 +106,35 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A fall of pass^k beyond chance, as ``passk_comparisons`` has it.
+
+    Parameters
+    ----------
+    baseline, candidate
+        The two runs.
+    k
+        At which k.
+    at_1
+        pass@1 of both on the same tasks; None where k = 1 is not in the grid.
+    hat_k
+        pass^k of both.
+    limits
+        The interval of the difference for these tasks.
+    is_hidden
+        Whether pass@1 did not fall.
+    """
+
+    baseline: str
+    candidate: str
+    k: int
+    at_1: tuple[float, float] | None
+    hat_k: tuple[float, float]
+    limits: tuple[float, float]
+    is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
     """A suite and its runs.
 
@@ -113,13 +147,13 @@ class Suite:
     ks
         The grid of k.
     changes
-        What ``passk_comparisons`` says of pass^k, by baseline, candidate and k.
+        The falls of pass^k that ``passk_comparisons`` has.
     """
 
     name: str
     runs: tuple[Run, ...]
     ks: tuple[int, ...]
-    changes: Mapping[tuple[str, str, int], str] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -189,7 +223,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             name,
             tuple(sorted(runs, key=_place)),
             tuple(sorted({k for run in runs for k in run.pass_at_k})),
-            changes.get(name, {}),
+            tuple(changes.get(name, ())),
         )
         for name, runs in sorted(found.items())
     )
@@ -198,18 +232,34 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
 _Key = tuple[str, str]
 
 
-def _changes(tables: Tables) -> dict[str, dict[tuple[str, str, int], str]]:
-    """Read what the comparisons say of pass^k, by suite."""
-    found: dict[str, dict[tuple[str, str, int], str]] = {}
+def _changes(tables: Tables) -> dict[str, list[Change]]:
+    """Read the falls of pass^k beyond chance, by suite."""
+    found: dict[str, list[Change]] = {}
     table = tables.find("passk_comparisons")
     if table is None:
         # A published copy may be without it.
         return found
-    for suite, baseline, candidate, k, verdict in tables.rows(
-        "select suite, baseline_run_id, candidate_run_id, k, verdict "
-        f"from {table} where metric = 'pass_hat_k'"
+    for row in tables.records(
+        "select fell.suite, fell.baseline_run_id, fell.candidate_run_id, fell.k, "
+        "fell.baseline, fell.candidate, fell.difference_suite_lower, fell.difference_suite_upper, "
+        "fell.hidden_regression, single.baseline as before, single.candidate as after "
+        f"from {table} as fell left join {table} as single "
+        "on fell.suite = single.suite and fell.baseline_run_id = single.baseline_run_id "
+        "and fell.candidate_run_id = single.candidate_run_id "
+        "and single.metric = 'pass_hat_k' and single.k = 1 "
+        "where fell.metric = 'pass_hat_k' and fell.verdict = 'regression'"
     ):
-        found.setdefault(suite, {})[baseline, candidate, k] = verdict
+        found.setdefault(row["suite"], []).append(
+            Change(
+                row["baseline_run_id"],
+                row["candidate_run_id"],
+                row["k"],
+                None if row["before"] is None else (row["before"], row["after"]),
+                (row["baseline"], row["candidate"]),
+                (row["difference_suite_lower"], row["difference_suite_upper"]),
+                row["hidden_regression"],
+            )
+        )
     return found
 
 

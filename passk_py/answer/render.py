@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from passk_py.answer.grid import shown_ks
-from passk_py.answer.sentences import Paragraph, pick_paragraph, regression_paragraph
+from passk_py.answer.sentences import Paragraph, pick_paragraph, regression_paragraphs
 from passk_py.answer.words import (
     DASH,
     and_list,
@@ -67,7 +67,7 @@ def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
         parts += _suite(answer, suite, width, bars=bars)
     caution = "Intervals say what other tasks like these would show."
     if any(len(suite.runs) > 1 for suite in answer.suites):
-        caution += " A gap between two runs may be chance: see `passk compare`."
+        caution += " Runs named together are not told apart on these tasks."
     parts.append(Text(caution, style=_QUIET))
     return Group(*parts)
 
@@ -262,7 +262,8 @@ def _verdict(verdict: Verdict, answer: Answer) -> list[RenderableType]:
         for pick in (verdict.reviewed, verdict.unattended)
     ]
     paragraphs += [
-        ("regression", regression_paragraph(one)) for one in verdict.regressions if one.is_told
+        ("regression", paragraph)
+        for paragraph in regression_paragraphs(verdict.regressions, answer.confidence)
     ]
     parts: list[RenderableType] = []
     for kind, paragraph in paragraphs:

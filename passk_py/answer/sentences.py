@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from passk_py.answer.verdicts import limits
-from passk_py.answer.words import and_list, below, limit, percent, plural, points, symbol
+from passk_py.answer.words import and_list, below, limit, percent, plural, points, shortened, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from passk_py.answer.facts import Run
     from passk_py.answer.verdicts import Pick, Regression, Verdict
 
-__all__ = ["Paragraph", "paragraphs", "pick_paragraph", "regression_paragraph"]
+__all__ = ["Paragraph", "paragraphs", "pick_paragraph", "regression_paragraphs"]
 
 _LONGEST_NAME: Final = 48
 _MOST_NAMES: Final = 4
+_MOST_REGRESSIONS: Final = 3
+_EQUAL: Final = 1e-12
+_SHOWN: Final = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def paragraphs(answer: Answer, suite: str) -> list[Paragraph]:
     Returns
     -------
     list of Paragraph
-        Which run to use for what, for each set of tasks, and the regressions that pass@1 hides.
+        Which run to use for what, for each set of tasks, and which runs regressed.
     """
     return [
         paragraph
@@ -61,7 +64,7 @@ def paragraphs(answer: Answer, suite: str) -> list[Paragraph]:
         for paragraph in (
             pick_paragraph(verdict.reviewed, verdict, answer),
             pick_paragraph(verdict.unattended, verdict, answer),
-            *(regression_paragraph(one) for one in verdict.regressions if one.is_told),
+            *regression_paragraphs(verdict.regressions, answer.confidence),
         )
     ]
 
@@ -81,7 +84,7 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     metric = symbol(pick.metric, pick.k)
     reviewed = pick.metric == "pass_at_k"
     several = len(verdict.runs) > 1
-    names = [_called(run) for run in pick.runs]
+    names = [_called(run) for run in pick.named]
     if pick.value is None:
         use = "where a person reviews the output" if reviewed else "unattended"
         reasons = sorted({run.null_reasons.get(pick.k, "no value") for run in pick.unknown})
@@ -96,6 +99,8 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     else:
         headline = _unattended_headline(pick, answer, several=several)
         said += _not_consistent(pick, answer, several=several)
+    if pick.is_walkover:
+        headline = _walkover(pick, metric, reviewed=reviewed)
     said += [*_not_sure(pick, answer), *_left_out(pick)]
     if pick.k != answer.deployment_k:
         wanted = symbol(pick.metric, answer.deployment_k)
@@ -106,20 +111,30 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     return Paragraph(headline, tuple(said), tuple(names[:_MOST_NAMES]))
 
 
+def _walkover(pick: Pick, metric: str, *, reviewed: bool) -> str:
+    """Recommend no run because it is the only one with a value."""
+    use = "where a person reviews the output" if reviewed else "unattended"
+    runs = 1 + len(pick.unknown)
+    return f"What to use {use} is not known: of {runs} runs only {_either(pick.runs)} has {metric}."
+
+
 def _reviewed_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
-    best = _either(pick.runs)
+    best, apart = _either(pick.named), _not_apart(pick)
     if not pick.reaches and pick.k < answer.deployment_k:
         # More tries only help.
         if several:
-            return f"No run is known to be capable; where a person reviews the output, use {best}."
+            return (
+                f"No run is known to be capable; where a person reviews the output, use {best}"
+                f"{apart}."
+            )
         return f"Whether {best} is capable is not known."
     if not pick.value:
         return "None is of use, even where a person reviews the output."
     if pick.value < answer.capable_threshold:
         if several:
-            return f"No run is capable; where a person reviews the output, use {best}."
+            return f"No run is capable; where a person reviews the output, use {best}{apart}."
         return f"{best} is not capable, even where a person reviews the output."
-    return f"Use {best} where a person reviews the output."
+    return f"Use {best} where a person reviews the output{apart}."
 
 
 def _alone(verdict: Verdict, answer: Answer) -> list[str]:
@@ -133,20 +148,25 @@ def _alone(verdict: Verdict, answer: Answer) -> list[str]:
 
 
 def _unattended_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
-    best = _either(pick.runs)
+    best, apart = _either(pick.named), _not_apart(pick)
     if pick.reaches and pick.k < answer.deployment_k:
         return f"Whether {best} can run unattended is not known."
+    if pick.is_sure:
+        return f"Let {_either(pick.sure)} run unattended."
     if pick.reaches:
         # An estimate alone lets half of those through that are just at the threshold.
-        return (
-            f"Let {best} run unattended." if pick.is_sure else f"Perhaps {best} can run unattended."
-        )
+        return f"Perhaps {best} can run unattended{apart}."
     if not several:
         return f"Do not let {best} run unattended on the whole suite."
     if not pick.value:
         return "Let none run unattended."
-    comes = "comes" if len(pick.runs) == 1 else "come"
-    return f"Let none run unattended on the whole suite; {best} {comes} closest."
+    comes = "comes" if len(pick.named) == 1 else "come"
+    return f"Let none run unattended on the whole suite; {best} {comes} closest{apart}."
+
+
+def _not_apart(pick: Pick) -> str:
+    """Say of the runs of a headline why there are several."""
+    return ": they are not told apart" if pick.rivals else ""
 
 
 def _value(pick: Pick, metric: str, answer: Answer) -> str:
@@ -177,7 +197,8 @@ def _compared(pick: Pick, metric: str) -> list[str]:
             said += _steadiest(pick)
     if pick.gap is not None and pick.runner_up is not None:
         second = f"{_called(pick.runner_up)} is next with {percent(pick.runner_up_value)}%"
-        said.append(f"{second}, {points(pick.gap)} behind.")
+        by_chance = ", which chance alone can explain" if pick.runner_up in pick.rivals else ""
+        said.append(f"{second}, {points(pick.gap)} behind{by_chance}.")
     return said
 
 
@@ -206,10 +227,13 @@ def _not_sure(pick: Pick, answer: Answer) -> list[str]:
         return []
     reviewed = pick.metric == "pass_at_k"
     threshold = answer.capable_threshold if reviewed else answer.consistent_threshold
-    lower, which = min((limits(run, pick.metric)[pick.k][0], _called(run)) for run in pick.runs)
-    who = "It" if len(pick.runs) == 1 else f"That of {which}"
-    low, begins = below(lower, threshold), "capable" if reviewed else "consistent"
-    return [f"{who} may be as low as {low}%, below {limit(threshold)}%, where {begins} begins."]
+    unsure = next(run for run in pick.runs if run not in pick.sure)
+    who = "It" if len(pick.runs) == 1 else f"That of {_called(unsure)}"
+    low, begins = below(pick.lower or 0.0, threshold), "capable" if reviewed else "consistent"
+    best = f", as the best of {pick.looked_at}," if pick.looked_at > 1 else ""
+    return [
+        f"{who} may{best} be as low as {low}%, below {limit(threshold)}%, where {begins} begins."
+    ]
 
 
 def _left_out(pick: Pick) -> list[str]:
@@ -224,7 +248,7 @@ def _left_out(pick: Pick) -> list[str]:
             for run, left in short
         ]
     )
-    return [f"Left out, because n < {pick.k}: {counts}."]
+    return [f"Left out, because n < {pick.k}: {counts}; the interval allows them any score."]
 
 
 def _not_consistent(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
@@ -244,23 +268,52 @@ def _short_of(*, several: bool) -> str:
     return "No run reaches" if several else "It does not reach"
 
 
-def regression_paragraph(regression: Regression) -> Paragraph:
-    """Say what the average shows, and what it hides.
+def regression_paragraphs(regressions: Sequence[Regression], confidence: float) -> list[Paragraph]:
+    """Say which runs regressed, the newest first, and count those that are not said.
 
     Parameters
     ----------
-    regression
-        Two runs of one agent.
+    regressions
+        The regressions, the newest first.
+    confidence
+        Level of the intervals.
     """
-    before, after, k = regression.before, regression.after, regression.k
-    name, hat = _called(after), symbol("pass_hat_k", k)
-    rose = f"{percent(before.pass_at_k[1])} to {percent(after.pass_at_k[1])}%"
-    fell = f"{percent(before.pass_hat_k[k])} to {percent(after.pass_hat_k[k])}%"
-    said = (
-        f"Against {_called(before)}, pass@1 rose from {rose}, and {hat} fell from {fell}: "
-        f"more tries succeed, and fewer tasks succeed {k} times in a row."
-    )
-    return Paragraph(f"{name} hides a regression behind a better pass@1.", (said,), (name,))
+    said = [_regression(one, confidence) for one in regressions[:_MOST_REGRESSIONS]]
+    left = len(regressions) - len(said)
+    if left:
+        headline = f"{plural(left, 'regression')} more of older runs."
+        where = "passk_comparisons has them, where verdict is 'regression'."
+        said.append(Paragraph(headline, (where,), ()))
+    return said
+
+
+def _regression(regression: Regression, confidence: float) -> Paragraph:
+    """Say what fell, and what the average shows of it."""
+    after, change = regression.after, regression.change
+    name, hat = _called(after), symbol("pass_hat_k", change.k)
+    fell = change.hat_k[0] - change.hat_k[1]
+    near = "above 0" if -change.limits[1] < _SHOWN else percent(-change.limits[1])
+    by = f"by {points(fell)} ({limit(confidence)}% interval for these tasks {near} to {percent(-change.limits[0])})"
+    levels = f"from {percent(change.hat_k[0])} to {percent(change.hat_k[1])}%"
+    against = f"Against {shortened(regression.before, _LONGEST_NAME)},"
+    rose = change.at_1 is not None and change.at_1[1] - change.at_1[0] > _EQUAL
+    if change.k == 1 or change.at_1 is None:
+        said = f"{against} {hat} fell {levels}, {by}."
+    else:
+        rates = f"from {percent(change.at_1[0])} to {percent(change.at_1[1])}%"
+        if not change.is_hidden:
+            said = f"{against} pass@1 fell {rates}, and {hat} {levels}, {by}."
+        else:
+            one = f"rose {rates}" if rose else "did not change"
+            said = (
+                f"{against} pass@1 {one}, and {hat} fell {levels}, {by}: "
+                f"fewer tasks succeed {change.k} times in a row."
+            )
+    headline = f"{name} regressed."
+    if change.is_hidden:
+        kind = "a better" if rose else "an unchanged"
+        headline = f"{name} hides a regression behind {kind} pass@1."
+    return Paragraph(headline, (said,), (name,))
 
 
 def _called(run: Run) -> str:

@@ -6,23 +6,28 @@ largest smaller one of the grid at which one has.
 
 * Where a person reviews the output, one right try of k is enough: the highest pass@k.
 * Where nobody does, every try has to be right: the highest pass^k.
-* A run hides a regression if, compared with the run before it of the same agent, its pass@1 is
-  higher and its pass^k is lower. Where ``passk_comparisons`` has the pair and can't tell the fall
-  of pass^k from chance, nothing is said of it.
+* A run that can't be told from the best, by the test of ``passk_comparisons`` at a level that knows
+  how many runs there are, is named with it; see :mod:`passk_py.answer.rivals`.
+* A run may run unattended where even its lower limit reaches what counts as consistent, at a level
+  that knows how many runs it was chosen from.
+* A run regressed where ``passk_comparisons`` says so of pass^k. A pair that is not compared there
+  is never told.
 
-Else estimates are compared as they are. Equal means equal up to rounding.
+Equal means equal up to rounding.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
+
+from passk_py.answer.rivals import lower_limit_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from passk_py.answer.facts import Run, Suite
+    from passk_py.answer.facts import Change, Run, Suite
+    from passk_py.answer.rivals import Rivals
 
 __all__ = ["Metric", "Pick", "Regression", "Verdict", "judge", "limits"]
 
@@ -43,6 +48,8 @@ class Pick:
         At which k.
     runs
         The best run; more than one if they are equal.
+    rivals
+        Other runs that can't be told from the best.
     value
         Its value; None if no run has one.
     runner_up
@@ -51,21 +58,43 @@ class Pick:
         Its value.
     unknown
         Runs that have no value at this k.
+    looked_at
+        How many runs have a value, of which the best is one.
     reaches
         Whether the value is at least what counts as capable or consistent.
-    is_sure
-        Whether even the lower limits of all the best runs are.
+    sure
+        The runs of which even the lower limit is, at a level that knows how many were looked at.
+    lower
+        The least of the lower limits of the best runs, at that level; None if no run has a value.
     """
 
     metric: Metric
     k: int
     runs: tuple[Run, ...]
+    rivals: tuple[Run, ...]
     value: float | None
     runner_up: Run | None
     runner_up_value: float | None
     unknown: tuple[Run, ...]
+    looked_at: int
     reaches: bool
-    is_sure: bool
+    sure: tuple[Run, ...]
+    lower: float | None
+
+    @property
+    def named(self) -> tuple[Run, ...]:
+        """The runs that may be the best."""
+        return (*self.runs, *self.rivals)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether all of the best runs surely reach the threshold."""
+        return bool(self.runs) and all(run in self.sure for run in self.runs)
+
+    @property
+    def is_walkover(self) -> bool:
+        """Whether the best has nothing to be better than, although there are other runs."""
+        return self.looked_at == 1 and bool(self.unknown)
 
     @property
     def gap(self) -> float | None:
@@ -77,27 +106,21 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A run that is better on average and less dependable than the one before it.
+    """A run that is less dependable than the one that it is compared with, beyond chance.
 
     Parameters
     ----------
-    before, after
-        The two runs of one agent.
-    k
-        At which k pass^k is lower.
-    verdict
-        What ``passk_comparisons`` says of the change of pass^k; None if it does not have the pair.
+    before
+        What to call the baseline.
+    after
+        The run.
+    change
+        What ``passk_comparisons`` says of the pair.
     """
 
-    before: Run
+    before: str
     after: Run
-    k: int
-    verdict: str | None = None
-
-    @property
-    def is_told(self) -> bool:
-        """Whether it is more than chance, as far as anyone knows."""
-        return self.verdict in (None, "regression")
+    change: Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +138,7 @@ class Verdict:
     unattended
         Which to use where nobody does.
     regressions
-        What pass@1 hides.
+        Runs that regressed, the newest first.
     """
 
     runs: tuple[Run, ...]
@@ -126,7 +149,13 @@ class Verdict:
 
 
 def judge(
-    suite: Suite, deployment_k: int, capable_threshold: float, consistent_threshold: float
+    suite: Suite,
+    deployment_k: int,
+    capable_threshold: float,
+    consistent_threshold: float,
+    *,
+    confidence: float = 0.95,
+    rivals: Rivals | None = None,
 ) -> tuple[Verdict, ...]:
     """Judge the runs of a suite.
 
@@ -140,6 +169,11 @@ def judge(
         From which pass@k on a run is capable.
     consistent_threshold
         From which pass^k on a run is consistent.
+    confidence
+        Level of the limits of the runs.
+    rivals
+        Finds the runs that can't be told from the best; None where their tasks are not known, and
+        values are compared as they are.
 
     Returns
     -------
@@ -148,9 +182,10 @@ def judge(
     """
     verdicts = []
     for group in suite.groups:
-        reviewed = _pick(group, "pass_at_k", deployment_k, capable_threshold)
-        unattended = _pick(group, "pass_hat_k", deployment_k, consistent_threshold)
-        regressions = tuple(_regressions(suite, group, unattended.k))
+        how = (confidence, rivals)
+        reviewed = _pick(group, "pass_at_k", deployment_k, capable_threshold, *how)
+        unattended = _pick(group, "pass_hat_k", deployment_k, consistent_threshold, *how)
+        regressions = _regressions(suite, group, unattended.k)
         verdicts.append(Verdict(group, group[0].tasks, reviewed, unattended, regressions))
     return tuple(verdicts)
 
@@ -164,7 +199,14 @@ def limits(run: Run, metric: Metric) -> Mapping[int, tuple[float, float]]:
     return run.pass_at_k_limits if metric == "pass_at_k" else run.pass_hat_k_limits
 
 
-def _pick(runs: Sequence[Run], metric: Metric, deployment_k: int, threshold: float) -> Pick:
+def _pick(
+    runs: Sequence[Run],
+    metric: Metric,
+    deployment_k: int,
+    threshold: float,
+    confidence: float,
+    rivals: Rivals | None,
+) -> Pick:
     known_ks = {
         k
         for run in runs
@@ -175,38 +217,50 @@ def _pick(runs: Sequence[Run], metric: Metric, deployment_k: int, threshold: flo
     known = [(value, run) for run in runs if (value := _values(run, metric).get(k)) is not None]
     unknown = tuple(run for run in runs if _values(run, metric).get(k) is None)
     if not known:
-        return Pick(metric, k, (), None, None, None, unknown, reaches=False, is_sure=False)
+        return Pick(
+            metric, k, (), (), None, None, None, unknown, 0, reaches=False, sure=(), lower=None
+        )
     best = max(value for value, _ in known)
     winners = tuple(run for value, run in known if best - value <= _EQUAL)
-    others = [(value, run) for value, run in known if best - value > _EQUAL]
-    second_value, second = max(others, key=lambda pair: pair[0], default=(None, None))
-    lower = min(limits(run, metric)[k][0] for run in winners)
+    others = sorted(
+        ((value, run) for value, run in known if best - value > _EQUAL),
+        key=lambda pair: pair[0],
+        reverse=True,
+    )
+    second_value, second = others[0] if others else (None, None)
+    behind = [run for _, run in others]
+    lowest = {
+        run.run_id: lower_limit_among(run, metric, k, confidence, len(known)) for _, run in known
+    }
     return Pick(
         metric,
         k,
         winners,
+        () if rivals is None else rivals.of(winners[0], behind, metric, k),
         best,
         second,
         second_value,
         unknown,
+        len(known),
         reaches=best >= threshold,
-        is_sure=lower >= threshold,
+        sure=tuple(run for _, run in known if lowest[run.run_id] >= threshold),
+        lower=min(lowest[run.run_id] for run in winners),
     )
 
 
-def _regressions(suite: Suite, runs: Sequence[Run], k: int) -> list[Regression]:
-    found = []
-    # Runs of one agent stand together, in the order of time.
-    for before, after in pairwise(runs):
-        if before.agent is None or before.agent != after.agent:
-            continue
-        ones = (before.pass_at_k.get(1), after.pass_at_k.get(1))
-        hats = (before.pass_hat_k.get(k), after.pass_hat_k.get(k))
-        if None in ones or None in hats:
-            continue
-        gained = ones[1] - ones[0]  # type: ignore[operator]
-        lost = hats[0] - hats[1]  # type: ignore[operator]
-        if gained > _EQUAL and lost > _EQUAL:
-            verdict = suite.changes.get((before.run_id, after.run_id, k))
-            found.append(Regression(before, after, k, verdict))
-    return found
+def _regressions(suite: Suite, runs: Sequence[Run], k: int) -> tuple[Regression, ...]:
+    by_id = {run.run_id: run for run in suite.runs}
+    here = {run.run_id for run in runs}
+    found = [
+        Regression(
+            by_id[change.baseline].label if change.baseline in by_id else change.baseline,
+            by_id[change.candidate],
+            change,
+        )
+        for change in suite.changes
+        if change.k == k and change.candidate in here
+    ]
+    # Of one time, those of a larger fall first.
+    found.sort(key=lambda one: one.change.hat_k[1] - one.change.hat_k[0])
+    found.sort(key=lambda one: one.after.newness, reverse=True)
+    return tuple(found)

@@ -128,15 +128,15 @@ def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bo
 
 
 def _pair(answer: Answer) -> list[tuple[str, str]]:
-    """Give two runs that are worth a look, if there are two: what hides a regression first."""
+    """Give two runs that are worth a look, if there are: one that regressed, else the newest."""
     suite = answer.suites[0]
-    hidden = [
-        (one.before, one.after)
+    regressed = [
+        (one.change.baseline, one.after.run_id)
         for verdict in answer.verdicts[suite.name]
         for one in verdict.regressions
     ]
-    of_one_agent = [
-        two for two in itertools.pairwise(suite.runs) if two[0].agent == two[1].agent is not None
-    ]
-    pairs = [*hidden, *of_one_agent, *itertools.pairwise(suite.groups[0])]
-    return [(before.run_id, after.run_id) for before, after in pairs[:1]]
+    pairs = [*itertools.pairwise(suite.runs), *itertools.pairwise(suite.groups[0])]
+    pairs.sort(key=lambda two: two[1].newness, reverse=True)
+    pairs.sort(key=lambda two: two[0].agent != two[1].agent or two[0].agent is None)
+    newest = [(before.run_id, after.run_id) for before, after in pairs]
+    return [*regressed, *newest][:1]

@@ -122,11 +122,11 @@ def test_vars_that_can_not_be_read(
 def test_wrong_vars_are_named_all_at_once(
     passk: Passk, letters: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PASSK_VARS", "{passk_on_short: x, passk_ordered_metrics: 2}")
+    monkeypatch.setenv("PASSK_VARS", "{passk_min_eligible_share: x, passk_ordered_metrics: 2}")
     said = passk("build")
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("Error: 2 vars are wrong.\n")
-    assert 'passk_on_short is "x", but must be null_suite or eligible_only.' in said.err
+    assert 'passk_min_eligible_share is "x", but must be a number from 0 to 1.' in said.err
     assert "passk_ordered_metrics is 2, but must be true or false." in said.err
     assert said.err.endswith("Correct --vars and build again.\n")
 

@@ -90,7 +90,7 @@ def rows_of_full(attempts: Callable[..., list[Any]]) -> list[Any]:
     return rows
 
 
-@pytest.fixture(scope="module", params=["null_suite", "eligible_only"])
+@pytest.fixture(scope="module", params=[1, 0])
 def full(
     request: pytest.FixtureRequest,
     make_project: Callable[[], Project],
@@ -106,7 +106,7 @@ def full(
         "('new', 'desk', 'air-0', 8, 'log', '2026-01-01'), "
         "('new', 'desk', 'untried', 6, 'log', '2026-01-01')",
     )
-    made.run({**VARS, "passk_on_short": request.param})
+    made.run({**VARS, "passk_min_eligible_share": request.param})
     return made
 
 
@@ -290,13 +290,13 @@ def test_bounds_are_the_metrics_had_the_excluded_attempts_counted(full: Project)
 def test_bounds_need_k_attempts_too(full: Project) -> None:
     bounds = facts(full.database, "nothing")["exclusions"]["bounds"]
     # Of two tasks one has two attempts, and the other one.
-    null_suite = (
-        facts(full.database, "nothing")["provenance"]["vars"]["passk_on_short"] == "null_suite"
+    all_must = (
+        facts(full.database, "nothing")["provenance"]["vars"]["passk_min_eligible_share"] == 1
     )
     values = [(row["if_all_failed"], row["if_all_passed"], row["eligible_tasks"]) for row in bounds]
-    at_2 = (None, None, 1) if null_suite else (0.0, 1.0, 1)
+    at_2 = (None, None, 1) if all_must else (0.0, 1.0, 1)
     assert values == [(0.0, 1.0, 2), at_2, at_2]
-    assert bounds[1]["null_reason"] == ("n < 2 in 1 of 2 tasks" if null_suite else None)
+    assert bounds[1]["null_reason"] == ("n < 2 in 1 of 2 tasks" if all_must else None)
 
 
 def test_what_was_left_out_and_what_was_recorded(full: Project) -> None:

@@ -55,7 +55,7 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
 
 VARS = [
     (
-        "{passk_on_short: eligible_only, passk_ks: [1, 2, 3, 8], passk_deployment_k: 2, passk_slices: "
+        "{passk_min_eligible_share: 0, passk_ks: [1, 2, 3, 8], passk_deployment_k: 2, passk_slices: "
         "[kind, {name: run_id, expression: attempt % 2}, {name: o'x, expression: agent}], "
         "passk_consistent_rate: 0.7, passk_incapable_rate: 0.3}"
     ),

@@ -78,7 +78,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 PAIRS = [
-    "{passk_ks: [1, 2, 4], passk_deployment_k: 2, passk_on_short: eligible_only}",
+    "{passk_ks: [1, 2, 4], passk_deployment_k: 2, passk_min_eligible_share: 0}",
     "{passk_ks: [1, 4], passk_baseline: a1, passk_minimum_change: 0.05, passk_confidence: 0.8}",
     (
         "{passk_ks: [1, 2, 4], passk_baseline: nobody, passk_ordered_metrics: false, passk_pairs: ["
@@ -147,7 +147,7 @@ GATES = """[
   {name: unknown, metric: pass_hat_k, min: 0.5, agent: zoe},
 ]"""
 DECIDED = (
-    "passk_ks: [1, 2, 4], passk_deployment_k: 2, passk_on_short: eligible_only, "
+    "passk_ks: [1, 2, 4], passk_deployment_k: 2, passk_min_eligible_share: 0, "
     "passk_confidence: 0.9, passk_extrapolated_ks: [16, 2, 8], "
     "passk_slices: [{name: half, expression: attempt % 2}], passk_private_suites: "
     "[{public: s, private: t}, {public: t, private: s}, {public: t, private: gone}], "

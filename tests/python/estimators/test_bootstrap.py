@@ -77,10 +77,10 @@ def test_short_tasks_make_null_or_are_left_out() -> None:
     log = log_of([(4, 2), (4, 4), (4, 0), (1, 1)])
     (row, _) = pk.bootstrap_limits(log, ks=[2], resamples=100).to_dicts()
     assert (row["lower"], row["null_reason"]) == (None, "n < 2 in 1 of 4 tasks")
-    (row, _) = pk.bootstrap_limits(log, ks=[2], resamples=100, on_short="eligible_only").to_dicts()
+    (row, _) = pk.bootstrap_limits(log, ks=[2], resamples=100, min_eligible_share=0).to_dicts()
     assert (row["eligible_tasks"], row["total_tasks"], row["null_reason"]) == (3, 4, None)
-    (row, _) = pk.bootstrap_limits(log, ks=[8], resamples=100, on_short="eligible_only").to_dicts()
-    assert row["null_reason"] == "n < 8 in every task"
+    (row, _) = pk.bootstrap_limits(log, ks=[8], resamples=100, min_eligible_share=0).to_dicts()
+    assert row["null_reason"] == "n < 8 in 4 of 4 tasks"
 
 
 def test_every_task_is_drawn_as_often() -> None:
@@ -100,7 +100,7 @@ def test_every_task_is_drawn_as_often() -> None:
         ({"resamples": 99}, "resamples must be a whole number from 100; got 99"),
         ({"resamples": 1000.0}, "resamples must be a whole number"),
         ({"seed": "x"}, "seed must be a whole number"),
-        ({"on_short": "skip"}, "on_short must be"),
+        ({"min_eligible_share": "skip"}, "min_eligible_share must be"),
         ({"confidence": 95}, "confidence must be between 0 and 1"),
     ],
 )

@@ -126,11 +126,10 @@ def slow_suite(tasks: list[list[Row]], k: int, *, whole_suite: bool) -> Row:
         "n": sum(row["n"] for row in rows),
         "c": sum(row["c"] for row in rows),
         "excluded": sum(row["excluded"] for row in rows),
-        "null_reason": None
-        if known
-        else f"n < {k} in {short} of {len(rows)} tasks"
-        if whole_suite
-        else f"n < {k} in every task",
+        "null_reason": None if known else f"n < {k} in {short} of {len(rows)} tasks",
+        "caveat": f"n < {k} in {short} of {len(rows)} tasks, which the limits allow any score"
+        if known and short
+        else None,
     }
     for name in MEANS:
         values = [row[name] for row in eligible if row[name] is not None]
@@ -231,17 +230,19 @@ def test_unordered_is_the_same_without_what_needs_order(seed: int) -> None:
         assert_frame_equal(part.select(kept), whole.select(kept), rel_tol=1e-15)
 
 
-@pytest.mark.parametrize("on_short", ["null_suite", "eligible_only"])
+@pytest.mark.parametrize("share", [1, 0])
 @EAGER_AND_LAZY
 @pytest.mark.parametrize("seed", range(8))
-def test_suite_metrics(seed: int, through: Through, on_short: Any) -> None:
+def test_suite_metrics(seed: int, through: Through, share: Any) -> None:
     log = some_log(seed)
-    found = through(pl.DataFrame(log), lambda f: frames.suite_metrics(f, ks=KS, on_short=on_short))
+    found = through(
+        pl.DataFrame(log), lambda f: frames.suite_metrics(f, ks=KS, min_eligible_share=share)
+    )
     suites: dict[tuple[str, ...], list[list[Row]]] = defaultdict(list)
     for key, rows in by_task(log).items():
         suites[key[:2]].append(rows)
     want = [
-        ((*key, "all", "all", k), slow_suite(tasks, k, whole_suite=on_short == "null_suite"))
+        ((*key, "all", "all", k), slow_suite(tasks, k, whole_suite=share == 1))
         for key, tasks in suites.items()
         for k in KS
     ]
@@ -266,7 +267,7 @@ def test_slices(through: Through, tags: str) -> None:
     found = through(
         frame,
         lambda f: frames.suite_metrics(
-            f, ks=(1, 2), on_short="eligible_only", slices=["model", "domain", "split"]
+            f, ks=(1, 2), min_eligible_share=0, slices=["model", "domain", "split"]
         ),
     )
     want: list[tuple[tuple[Any, ...], Row]] = []
@@ -381,11 +382,12 @@ def test_the_defaults_are_those_of_the_sql_tables() -> None:
     project = Path(__file__).resolve().parents[3] / "dbt_project.yml"
     defaults = yaml.safe_load(project.read_text(encoding="utf-8"))["vars"]["passk"]
     assert list(frames.DEFAULT_KS) == defaults["passk_ks"]
+    share = defaults["passk_min_eligible_share"]
 
     def default(function: Callable[..., object], name: str) -> object:
         return inspect.signature(function).parameters[name].default
 
-    assert default(frames.suite_metrics, "on_short") == defaults["passk_on_short"]
+    assert default(frames.suite_metrics, "min_eligible_share") == share
     assert default(frames.suite_metrics, "ordered") == defaults["passk_ordered_metrics"]
     assert default(frames.suite_metrics, "threshold") == defaults["passk_score_threshold"]
     for name in ("consistent_rate", "incapable_rate"):
@@ -435,7 +437,7 @@ def test_attempts_that_cannot_be_told_apart_are_not_counted(
     )
     left = through(
         known,
-        lambda f: frames.suite_metrics(f, ks=(1,), ordered=ordered, on_short="eligible_only"),
+        lambda f: frames.suite_metrics(f, ks=(1,), ordered=ordered, min_eligible_share=0),
     )
     assert left.select(columns).row(0) == (1, 2, 4, 2, 1.0, None)
 
@@ -524,12 +526,12 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: frames.suite_metrics(log_of(attempt=[1], passed=[True]), slices=["a", "a"]),
         "suite_metrics: slices must be different names other than 'all'; got ['a', 'a']",
     ),
-    "on_short": (
+    "share": (
         lambda: frames.suite_metrics(
             log_of(attempt=[1], passed=[True]),
-            on_short="drop",  # type: ignore[arg-type]
+            min_eligible_share="drop",  # type: ignore[arg-type]
         ),
-        "suite_metrics: on_short must be 'null_suite' or 'eligible_only'; got 'drop'",
+        "suite_metrics: min_eligible_share must be a number from 0 to 1; got 'drop'",
     ),
     "no ks": (
         lambda: frames.task_metrics(log_of(attempt=[1], passed=[True]), ks=()),

@@ -213,10 +213,10 @@ def test_what_a_pilot_can_not_say_is_null(counts: dict[Any, int], reason: str) -
         assert [row.get(name) for name in ("basis", "estimate", "tasks_for_width")] == [None] * 3
 
 
-def test_eligible_only_leaves_out_what_says_nothing() -> None:
+def test_a_share_of_0_leaves_out_what_says_nothing() -> None:
     wish = Wish((2,), (4,))
     whole = plan_counts(Counter({(4, 2): 9, (4, 4): 9}), wish)
-    short = plan_counts(Counter({(4, 2): 9, (4, 4): 9, (1, 1): 7}), wish, eligible_only=True)
+    short = plan_counts(Counter({(4, 2): 9, (4, 4): 9, (1, 1): 7}), wish, min_eligible_share=0)
     assert short == whole
 
 
@@ -230,7 +230,7 @@ def test_eligible_only_leaves_out_what_says_nothing() -> None:
         ({"difference": 1.5}, "plan: difference must be a number between 0 and 1"),
         ({"power": 0.5}, "plan: power must be a number between 0.5 and 1"),
         ({"confidence": 95}, "plan: confidence must be between 0 and 1"),
-        ({"on_short": "skip"}, "plan: on_short must be 'null_suite' or 'eligible_only'"),
+        ({"min_eligible_share": "skip"}, "plan: min_eligible_share must be a number from 0 to 1"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:

@@ -111,16 +111,16 @@ def build(project: Project, **more: Any) -> None:
     project.run({**VARS, **more}, command="test", select=[MODEL])
 
 
-@pytest.mark.parametrize("on_short", ["null_suite", "eligible_only"])
-def test_sql_and_polars_agree(project: Project, on_short: Any) -> None:
+@pytest.mark.parametrize("share", [1, 0])
+def test_sql_and_polars_agree(project: Project, share: Any) -> None:
     attempts = log()
     project.land([{**row, "loaded_at": row.get("loaded_at", START)} for row in attempts])
-    build(project, passk_on_short=on_short, passk_confidence=0.9)
+    build(project, passk_min_eligible_share=share, passk_confidence=0.9)
     frame = pl.DataFrame(
         [{**row, "loaded_at": row.get("loaded_at", START)} for row in attempts],
         infer_schema_length=None,
     )
-    expected = pk.contamination(frame, SUITES, ks=KS, on_short=on_short, confidence=0.9)
+    expected = pk.contamination(frame, SUITES, ks=KS, min_eligible_share=share, confidence=0.9)
     order = ["public_suite", "public_run_id", "k"]
     found = project.records(
         f"select {', '.join(expected.columns)} from {MODEL} order by {', '.join(order)}"
@@ -208,7 +208,7 @@ def test_without_the_var_the_table_is_empty(project: Project) -> None:
         ([{"public": "a"}], {}, "suites must be mappings"),
         ([{"public": "a", "private": "a"}], {}, "suites must be mappings"),
         ([], {"ks": [0]}, "ks must be whole numbers from 1"),
-        ([], {"on_short": "skip"}, "on_short must be 'null_suite' or 'eligible_only'"),
+        ([], {"min_eligible_share": "skip"}, "min_eligible_share must be a number from 0 to 1"),
         ([], {"confidence": 95}, "confidence must be between 0 and 1"),
     ],
 )

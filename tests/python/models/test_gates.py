@@ -128,19 +128,19 @@ def noisy(seed: int) -> Rows:
     return found
 
 
-@pytest.mark.parametrize(("on_short", "confidence"), [("null_suite", 0.95), ("eligible_only", 0.8)])
-def test_sql_and_polars_agree(project: Project, on_short: Any, confidence: float) -> None:
+@pytest.mark.parametrize(("share", "confidence"), [(1, 0.95), (0.95, 0.9), (0, 0.8)])
+def test_sql_and_polars_agree(project: Project, share: Any, confidence: float) -> None:
     log = noisy(5)
     project.land(log)
     actual = build(
-        project, RULES, passk_slices=["domain"], passk_on_short=on_short,
+        project, RULES, passk_slices=["domain"], passk_min_eligible_share=share,
         passk_confidence=confidence,
     )  # fmt: skip
     with project.connect() as connection:
         runs = fetch_frame(connection, "select * from passk_runs")
     frame = pl.DataFrame(log)
     expected = pk.judge_gates(
-        frame, RULES, runs=runs, k=4, confidence=confidence, on_short=on_short
+        frame, RULES, runs=runs, k=4, confidence=confidence, min_eligible_share=share
     ).to_dicts()
 
     def key(row: dict[str, Any]) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def test_sql_and_polars_agree(project: Project, on_short: Any, confidence: float
     assert {result for _, result in results} == {"pass", "fail", "inconclusive"}
     assert {row["gate"] for row in actual} == {rule["name"] for rule in RULES}
     project.run({
-        **VARS, "passk_gates": RULES, "passk_slices": ["domain"], "passk_on_short": on_short,
+        **VARS, "passk_gates": RULES, "passk_slices": ["domain"], "passk_min_eligible_share": share,
         "passk_confidence": confidence,
     }, command="test", select=["passk_gates,test_name:passk_rows_hold"])  # fmt: skip
 
@@ -186,14 +186,23 @@ CASES: Final = {
         {"r": ["PP"] * 59}, {"metric": "pass_hat_k", "k": 2, "min": 0.95}, "pass",
         "pass^2 is 1.000 (0.951 to 1.000): even the lower limit reaches 0.95.",
     ),
-    # 1 - 1.96 / 2 / T: .95 at 19.6.
-    "19 of this suite": Case(
-        {"r": ["PP"] * 19}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+    # Two attempts of each: 1 + ln(.025) / 2 / T: .95 at 36.9. Eight: 1 - 1.96 / 2 / T: .95 at 19.6.
+    "36 of this suite": Case(
+        {"r": ["PP"] * 36}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+        "inconclusive", "It cannot pass with fewer than 37 tasks, and there are 36.",
+        "At least 37 tasks.",
+    ),
+    "37 of this suite": Case(
+        {"r": ["PP"] * 37}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+        "pass", "pass@1 is 1.000 (0.950 to 1.000): even the lower limit reaches 0.95.",
+    ),
+    "19 of this suite, eight times": Case(
+        {"r": ["P" * 8] * 19}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
         "inconclusive", "It cannot pass with fewer than 20 tasks, and there are 19.",
         "At least 20 tasks.",
     ),
-    "20 of this suite": Case(
-        {"r": ["PP"] * 20}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+    "20 of this suite, eight times": Case(
+        {"r": ["P" * 8] * 20}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
         "pass", "pass@1 is 1.000 (0.951 to 1.000): even the lower limit reaches 0.95.",
     ),
     "too few attempts for this suite": Case(
@@ -233,14 +242,27 @@ CASES: Final = {
         "inconclusive", "The run has no task in domain sea.",
         "A run that has such tasks, or another slice in the gate.",
     ),
-    # z sqrt(1 / 2) / T = 1.386 / T: .03 at 46.2.
-    "46 equal tasks": Case(
-        {"old": ["PP"] * 46, "new": ["PP"] * 46}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
-        "inconclusive", "It cannot pass with fewer than 47 tasks, and there are 46.",
-        "At least 47 tasks.",
+    # Two attempts of each: -ln(.025) / 2 / T = 1.844 / T: .03 at 61.5.
+    "61 equal tasks": Case(
+        {"old": ["PP"] * 61, "new": ["PP"] * 61}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
+        "inconclusive", "It cannot pass with fewer than 62 tasks, and there are 61.",
+        "At least 62 tasks.",
     ),
-    "47 equal tasks": Case(
-        {"old": ["PP"] * 47, "new": ["PP"] * 47}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
+    "62 equal tasks": Case(
+        {"old": ["PP"] * 62, "new": ["PP"] * 62}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
+        "pass", "a difference of 0.000 (-0.030 to 0.030), at worst not below -0.03.",
+    ),
+    # Where k is n, -ln(.025) / T = 3.689 / T, .074 with 50 tasks: two perfect runs show no drop of .03.
+    "50 perfect tasks, four in a row": Case(
+        {"old": ["PPPP"] * 50, "new": ["PPPP"] * 50},
+        {"metric": "pass_hat_k", "k": 4, "max_drop": 0.03},
+        "inconclusive", "It cannot pass with fewer than 123 tasks, and there are 50.",
+        "At least 123 tasks.",
+    ),
+    # Eight: z sqrt(1 / 2) / T = 1.386 / T: .03 at 46.2.
+    "47 equal tasks, eight times": Case(
+        {"old": ["P" * 8] * 47, "new": ["P" * 8] * 47},
+        {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
         "pass", "a difference of 0.000 (-0.029 to 0.029), at worst not below -0.03.",
     ),
     "a fall": Case(
@@ -479,15 +501,15 @@ def test_a_case_worked_by_hand(judged: Rows, name: str) -> None:
 def test_what_the_excluded_attempts_could_change(cases: Project) -> None:
     """PPFX at k = 2: C(2,2)/C(3,2) = 1/3; had it failed 1/6, had it passed 3/6.
 
-    PX has no pass^2; had it failed it would be 0, had it passed 1.
+    PX has no pass^2: the limits allow it any.
     """
-    ((excluded, short, if_failed, if_passed),) = cases.query(
-        "select excluded, short_tasks, change_if_failed, change_if_passed "
+    ((excluded, if_failed, if_passed),) = cases.query(
+        "select excluded, change_if_failed, change_if_passed "
         f"from {cases.relation('int_passk__gate_bounds')} where suite = 'moved'"
     )
-    assert (excluded, short) == (2, 1)
+    assert excluded == 1
     assert math.isclose(if_failed, 1 / 6 - 1 / 3, rel_tol=1e-12)
-    assert math.isclose(if_passed, 1 / 2 - 1 / 3 + 1, rel_tol=1e-12)
+    assert math.isclose(if_passed, 1 / 2 - 1 / 3, rel_tol=1e-12)
 
 
 def test_more_tasks_that_would_settle_it(judged: Rows) -> None:
@@ -576,64 +598,68 @@ def test_without_gates_the_table_is_empty(cases: Project) -> None:
 
 
 def test_tasks_that_a_pair_lost_to_excluded_attempts_count_against_a_pass(project: Project) -> None:
-    """Of 20 tasks 19 are compared: 1.96 sqrt(1/2) / 19 = .073. The last would be 0 - 1: 1 / 20 more."""
+    """Of 20 tasks 19 are compared: -ln(.025) / 19 = .194. The last may be 0 - 1: 19/20 of it and 1/20."""
     project.land([
         *run_of("old", ["PPPP"] * 20, loaded_at=_day(1)),
         *run_of("new", [*["PPPP"] * 19, "PPXX"], loaded_at=_day(2)),
         *run_of("old", ["PPPP"] * 20, "whole", loaded_at=_day(1)),
         *run_of("new", ["PPPP"] * 19, "whole", loaded_at=_day(2)),
     ])  # fmt: skip
-    rule = {"name": "drop", "metric": "pass_hat_k", "k": 4, "max_drop": 0.1}
-    found = {row["suite"]: row for row in build(project, [rule], passk_on_short="eligible_only")}
+    rule = {"name": "drop", "metric": "pass_hat_k", "k": 4, "max_drop": 0.2}
+    found = {row["suite"]: row for row in build(project, [rule], passk_min_eligible_share=0)}
     lost, whole = found["suite"], found["whole"]
     assert (lost["result"], lost["tasks"], lost["estimate"]) == ("inconclusive", 19, 0)
     assert lost["reason"].endswith(
-        "which would pass, but not if the 2 excluded attempts of both runs had counted against it."
+        "a difference of 0.000 (-0.234 to 0.234) over 19 of 20 tasks, and -0.2 lies between these "
+        "limits."
     )
+    assert lost["to_settle"] == "At least 4 counted attempts of every task in both runs."
     assert (whole["result"], whole["tasks"]) == ("pass", 19)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "rule", "said"),
     [
-        # Had the excluded passed, the old run would have three tasks more, and none that is worse.
+        # d = -5/30; V = 1 for each of five tasks; the floor is ln(.025)^2 / z^2 = 3.542:
+        # 1.96 sqrt(8.542) / 30 = .191. Three of 33 tasks may have any difference.
         (
             ["PPPP"] * 30 + ["FFXX"] * 3, ["PPPF"] * 5 + ["PPPP"] * 28, {"max_drop": 0.25},
-            "a difference of -0.167 (-0.320 to -0.013), and -0.25 lies between these limits.",
+            "a difference of -0.167 (-0.416 to 0.113) over 30 of 33 tasks, and -0.25 lies between",
         ),
+        # V = 2/70 for each of two tasks: 1.96 sqrt(3.600) / 28 = .133.
         (
             ["PPPP"] * 31, ["PPPP"] * 26 + ["FFFF"] * 2 + ["FFXX"] * 3, {"max_drop": 0.05},
-            "a difference of -0.071 (-0.124 to -0.019), and -0.05 lies between these limits.",
+            "a difference of -0.071 (-0.281 to 0.152) over 28 of 31 tasks, and -0.05 lies between",
         ),
-        # Had they passed, 30 tasks more would have none.
+        # Over the 34 tasks .742 to .980: 34/64 of that, and up to 30/64 more.
         (
             ["PPPP"], ["PPPP"] * 30 + ["FFFF"] * 4 + ["FFFX"] * 30, {"min": 0.9},
-            "pass^4 is 0.882 (0.742 to 0.980) over 34 of 64 tasks, and 0.9 lies between these limits.",
+            "pass^4 is 0.882 (0.394 to 0.989) over 34 of 64 tasks, and 0.9 lies between these limits.",
         ),
     ],
 )  # fmt: skip
-def test_tasks_that_would_come_in_make_no_limit_better(
+def test_short_tasks_make_no_limit_better(
     project: Project, old: list[str], new: list[str], rule: dict[str, Any], said: str
 ) -> None:
     log = [*run_of("old", old, loaded_at=_day(1)), *run_of("new", new, loaded_at=_day(2))]
     project.land(log)
     gate = {"name": "g", "metric": "pass_hat_k", "k": 4, **rule}
-    (row,) = build(project, [gate], passk_on_short="eligible_only")
+    (row,) = build(project, [gate], passk_min_eligible_share=0)
     assert row["result"] == "inconclusive"
     assert said in row["reason"]
-    (same,) = pk.judge_gates(pl.DataFrame(log), [gate], on_short="eligible_only").to_dicts()
+    (same,) = pk.judge_gates(pl.DataFrame(log), [gate], min_eligible_share=0).to_dicts()
     assert (same["result"], same["reason"]) == (row["result"], row["reason"])
 
 
 def test_a_gate_says_how_many_tasks_it_leaves_out(project: Project) -> None:
-    log = run_of("r", [*["PPPP"] * 60, *["PP"] * 20])
+    # (78 + 1 - t) / 80 with t = 1.9905 at 79 degrees is .963; 78/80 of it.
+    log = run_of("r", [*["PPPP"] * 78, *["PP"] * 2])
     project.land(log)
     rule = {"name": "most", "metric": "pass_hat_k", "k": 4, "min": 0.9}
-    (row,) = build(project, [rule], passk_on_short="eligible_only")
-    # (60 + 1 - t) / 62 with t = 1.9996 at 61 degrees.
-    said = "pass^4 is 1.000 (0.952 to 1.000) over 60 of 80 tasks: even the lower limit reaches 0.9."
+    (row,) = build(project, [rule])
+    said = "pass^4 is 1.000 (0.939 to 1.000) over 78 of 80 tasks: even the lower limit reaches 0.9."
     assert (row["result"], row["reason"]) == ("pass", said)
-    (same,) = pk.judge_gates(pl.DataFrame(log), [rule], on_short="eligible_only").to_dicts()
+    (same,) = pk.judge_gates(pl.DataFrame(log), [rule]).to_dicts()
     assert same["reason"] == said
 
 

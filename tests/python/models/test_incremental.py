@@ -319,7 +319,7 @@ GROUPS: Final[dict[str, Sequence[Vars]]] = {
         BASE,
         {**BASE, "passk_ks": [1, 2, 3, 4, 6, 64]},
         {**BASE, "passk_slices": [{"name": "third", "expression": "attempt % 3"}, "kind"]},
-        {**TAG, "passk_outcome_policy": {"timeout": "excluded"}, "passk_on_short": "eligible_only"},
+        {**TAG, "passk_outcome_policy": {"timeout": "excluded"}, "passk_min_eligible_share": 0},
     ],
     "vars change and come back": [TAG, {**TAG, "passk_ordered_metrics": False}, TAG, BASE],
 }

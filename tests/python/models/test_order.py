@@ -130,16 +130,16 @@ class Brute:
         return best
 
 
-@pytest.fixture(scope="module", params=["null_suite", "eligible_only"])
+@pytest.fixture(scope="module", params=[1, 0])
 def built(
     request: pytest.FixtureRequest, make_project: Callable[[], Project]
 ) -> tuple[Project, dict[str, Brute], bool]:
     made = make_project()
     rows, tasks = random_log(len(request.param))
     made.land(rows)
-    made.run({"passk_ks": list(KS), "passk_on_short": request.param})
+    made.run({"passk_ks": list(KS), "passk_min_eligible_share": request.param})
     left = {name: Brute(outcomes) for name, outcomes in tasks.items() if outcomes}
-    return made, left, request.param == "eligible_only"
+    return made, left, request.param == 0
 
 
 Built = tuple["Project", dict[str, Brute], bool]
@@ -184,15 +184,15 @@ def test_ranks_and_longest_streaks_of_every_task(built: Built) -> None:
     }
 
 
-def mean(values: list[float | None], eligible_only: bool) -> float | None:
+def mean(values: list[float | None], is_any_enough: bool) -> float | None:
     known = [value for value in values if value is not None]
-    if not known or (len(known) < len(values) and not eligible_only):
+    if not known or (len(known) < len(values) and not is_any_enough):
         return None
     return fmean(known)
 
 
 def test_means_over_the_suite(built: Built) -> None:
-    project, tasks, eligible_only = built
+    project, tasks, is_any_enough = built
     rows = project.query(
         "select k, pass_at_k_window, pass_hat_k_window, pass_at_k_first_k, pass_hat_k_first_k"
         " from passk_suite_metrics"
@@ -202,10 +202,10 @@ def test_means_over_the_suite(built: Built) -> None:
         windows = [task.window_means(k) for task in tasks.values()]
         first = [task.first_k(k) for task in tasks.values()]
         expected = [
-            mean([window[1] for window in windows], eligible_only),
-            mean([window[2] for window in windows], eligible_only),
-            mean([at for at, _ in first], eligible_only),
-            mean([hat for _, hat in first], eligible_only),
+            mean([window[1] for window in windows], is_any_enough),
+            mean([window[2] for window in windows], is_any_enough),
+            mean([at for at, _ in first], is_any_enough),
+            mean([hat for _, hat in first], is_any_enough),
         ]
         for value, wanted in zip(found, expected, strict=True):
             if wanted is None:
@@ -251,7 +251,7 @@ def test_slices_have_an_order_of_their_own(project: Project) -> None:
                 }
             )
     project.land(rows)
-    project.run({"passk_ks": list(KS), "passk_slices": ["part"], "passk_on_short": "eligible_only"})
+    project.run({"passk_ks": list(KS), "passk_slices": ["part"], "passk_min_eligible_share": 0})
     for part in ("a", "b"):
         tasks = [
             Brute({

@@ -78,11 +78,11 @@ def is_near(actual: Any, expected: Any) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("on_short", "vars_", "options"),
+    ("share", "vars_", "options"),
     [
-        ("null_suite", {}, {}),
+        (1, {}, {}),
         (
-            "eligible_only",
+            0,
             {
                 "passk_plan_attempts": [3, 8, 40, 1000],
                 "passk_plan_width": 0.03,
@@ -99,21 +99,21 @@ def is_near(actual: Any, expected: Any) -> bool:
             },
         ),
         (
-            "null_suite",
+            0.95,
             {"passk_plan_width": 0.5, "passk_plan_power": 0.99, "passk_confidence": 0.99},
             {"width": 0.5, "power": 0.99, "confidence": 0.99},
         ),
     ],
 )
 def test_sql_and_polars_agree(
-    project: Project, on_short: Any, vars_: dict[str, Any], options: dict[str, Any]
+    project: Project, share: Any, vars_: dict[str, Any], options: dict[str, Any]
 ) -> None:
     log = [row for name, letters in PILOTS.items() for row in run_of(name, letters)]
     project.land(log)
-    variables = {**VARS, **vars_, "passk_on_short": on_short}
+    variables = {**VARS, **vars_, "passk_min_eligible_share": share}
     project.run(variables, select=[f"+{MODEL}"])
     project.run(variables, command="test", select=[MODEL])
-    expected = pk.plan(pl.DataFrame(log), ks=KS, on_short=on_short, **options)
+    expected = pk.plan(pl.DataFrame(log), ks=KS, min_eligible_share=share, **options)
     order = ["run_id", "metric", "k", "attempts"]
     wanted = expected.sort(order).to_dicts()
     found = project.records(

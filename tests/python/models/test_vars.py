@@ -42,9 +42,9 @@ def test_a_short_task_makes_the_suite_null(ragged: Project) -> None:
     assert hat == pytest.approx(1 / 2, rel=1e-15)
 
 
-def test_eligible_only_takes_the_mean_of_those_that_are_long_enough(ragged: Project) -> None:
+def test_a_share_of_0_takes_the_mean_of_those_that_are_long_enough(ragged: Project) -> None:
     ragged.run(
-        {"passk_ks": [1, 2, 3, 4, 5], "passk_deployment_k": 2, "passk_on_short": "eligible_only"}
+        {"passk_ks": [1, 2, 3, 4, 5], "passk_deployment_k": 2, "passk_min_eligible_share": 0}
     )
     columns = ("eligible_tasks", "total_tasks", "null_reason", "pass_at_k", "pass_hat_k")
     assert suite(ragged, 3, *columns) == (2, 3, None, 1.0, pytest.approx(1 / 8, rel=1e-15))

@@ -48,9 +48,9 @@ def landed(make_project: Callable[[], Project], attempts: Callable[..., list[Any
 
 WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     (
-        {"passk_baseline": date(2026, 3, 1), "passk_on_short": "it's <&>"},
+        {"passk_baseline": date(2026, 3, 1), "passk_min_eligible_share": "it's <&>"},
         [
-            'passk_on_short is "it\'s <&>", but must be null_suite or eligible_only.',
+            'passk_min_eligible_share is "it\'s <&>", but must be a number from 0 to 1.',
             "passk_baseline is 2026-03-01, but must be a run_id; write it in quotes.",
         ],
     ),
@@ -142,8 +142,8 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         ],
     ),
     (
-        {"passk_on_short": "skip"},
-        ['passk_on_short is "skip", but must be null_suite or eligible_only.'],
+        {"passk_min_eligible_share": "skip"},
+        ['passk_min_eligible_share is "skip", but must be a number from 0 to 1.'],
     ),
     *(
         ({"passk_confidence": level}, [f"passk_confidence is {level}, but must be {LEVELS}"])
@@ -383,7 +383,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         "passk_score_threshold": "x",
         "passk_outcome_policy": {"timeout": "x"},
         "passk_ks": [0, 2, 2],
-        "passk_on_short": "x",
+        "passk_min_eligible_share": "x",
         "passk_slices": 5,
         "passk_confidence": 95,
         "passk_deployment_k": 3,
@@ -410,7 +410,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         'passk_outcome_policy.timeout is "x", but must be failed or excluded.',
         "passk_ks holds 0, but must hold integers of at least 1 only.",
         "passk_ks is [0, 2, 2], but must hold each k once.",
-        'passk_on_short is "x", but must be null_suite or eligible_only.',
+        'passk_min_eligible_share is "x", but must be a number from 0 to 1.',
         f"passk_slices is 5, but must be {SLICES}",
         f"passk_confidence is 95, but must be {LEVELS}",
         "passk_deployment_k is 3, but must be one of passk_ks, which is [0, 2, 2].",
@@ -433,7 +433,7 @@ def test_a_wrong_var_leaves_the_tables_as_they_were(
     project.run()
     before = project.query("select * from passk_suite_metrics order by k")
     project.land(attempts("other run", "task", "PFP"))
-    project.refused({"passk_on_short": "x"})
+    project.refused({"passk_min_eligible_share": "x"})
     assert project.query("select * from passk_suite_metrics order by k") == before
 
 

@@ -111,7 +111,7 @@ VARS: Final = {
     },
     "passk_outcome_policy": {"rate_limited": "excluded"},
     "passk_ks": list(KS),
-    "passk_on_short": "eligible_only",
+    "passk_min_eligible_share": 0,
     "passk_slices": ["area", {"name": "hardness", "expression": "tags['level']"}],
     "passk_deployment_k": 3,
 }

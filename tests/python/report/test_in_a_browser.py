@@ -45,7 +45,7 @@ def report(
     made.run(
         {
             "passk_ks": [1, 2, 3, 4],
-            "passk_on_short": "eligible_only",
+            "passk_min_eligible_share": 0,
             "passk_gates": [{"name": "works", "metric": "pass_hat_k", "k": 3, "min": 0.5}],
         }
     )

@@ -69,7 +69,7 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]
     rows += attempts("lone", "t", "P", suite=STRANGE)
     made = make_project()
     made.land(rows)
-    made.run({**VARS, "passk_on_short": "eligible_only"})
+    made.run({**VARS, "passk_min_eligible_share": 0})
     return made
 
 

@@ -11,7 +11,8 @@ import pytest
 
 import passk_py as pk
 from passk_py.distributions import student_quantile
-from passk_py.gates.least import least_tasks_of_drop, least_tasks_of_suite
+from passk_py.gates.least import least_tasks_of_drop, least_tasks_of_floor
+from passk_py.uncertainty import floor_of_difference, floor_of_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,22 +60,32 @@ def test_the_least_number_of_attempts_is_the_least(sql: Project) -> None:
         assert attempts == pk.least_attempts(threshold, k, confidence=level)
 
 
-@pytest.mark.parametrize("suite", [True, False])
-def test_two_equal_runs(suite: bool) -> None:
+def test_two_equal_runs() -> None:
     """The interval of a difference of 0 with no variance, from its formula."""
     for drop in (0.01, 0.03, 0.2):
-        tasks = least_tasks_of_drop(drop, 0.95, suite=suite)
+        tasks = least_tasks_of_drop(drop, 0.95)
 
         def reach(t: int) -> float:
-            if suite:
-                return 1.959963984540054 * math.sqrt(0.5) / t
             return student_quantile(t + 1, 0.95) * math.sqrt(2 / (t + 1) / (t + 2))
 
         assert reach(tasks) <= drop < reach(tasks - 1)
 
 
+def test_two_perfect_runs_of_these_tasks() -> None:
+    """-ln(.025) k / n / drop where few attempts were made, z sqrt(1/2) / drop where many were."""
+    for n, tasks in ((4, math.ceil(-math.log(0.025) / 0.03)), (400, 47)):
+        floor = floor_of_difference(4, n, 0.95)
+        assert least_tasks_of_floor(0.03, floor, 0.95) == tasks
+    assert math.ceil(-math.log(0.025) / 0.03) == 123
+    assert math.ceil(1.959963984540054 * math.sqrt(0.5) / 0.03) == 47
+
+
 def test_a_perfect_suite() -> None:
-    assert least_tasks_of_suite(0.95, 0.95) == math.ceil(1.959963984540054 / 0.1) == 20
+    """With n = 2k the reach is -ln(.025) / 2 / T; with n = 8k it is z / 2 / T."""
+    assert math.ceil(-math.log(0.025) / 2 / 0.05) == 37
+    assert least_tasks_of_floor(1 - 0.95, floor_of_suite(4, 8, 0.95), 0.95) == 37
+    assert math.ceil(1.959963984540054 / 0.1) == 20
+    assert least_tasks_of_floor(1 - 0.95, floor_of_suite(4, 32, 0.95), 0.95) == 20
 
 
 @pytest.mark.parametrize(
