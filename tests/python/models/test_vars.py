@@ -49,7 +49,7 @@ def test_a_share_of_0_takes_the_mean_of_those_that_are_long_enough(ragged: Proje
     columns = ("eligible_tasks", "total_tasks", "null_reason", "pass_at_k", "pass_hat_k")
     assert suite(ragged, 3, *columns) == (2, 3, None, 1.0, pytest.approx(1 / 8, rel=1e-15))
     assert suite(ragged, 4, *columns) == (1, 3, None, 1.0, 0.0)
-    assert suite(ragged, 5, *columns) == (0, 3, "n < 5 in every task", None, None)
+    assert suite(ragged, 5, *columns) == (0, 3, "n < 5 in 3 of 3 tasks", None, None)
 
 
 def test_deployment_k_is_the_k_of_the_tasks_table(ragged: Project) -> None:
