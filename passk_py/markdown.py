@@ -11,7 +11,7 @@ from passk_py.answer.words import plain, shortened
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["between", "name", "share", "signed", "table", "text"]
+__all__ = ["between", "name", "share", "signed", "signed_limit", "table", "text"]
 
 _LONGEST_NAME: Final = 80
 _WIDEST_COLUMN: Final = 250
@@ -113,6 +113,19 @@ def signed(number: float | None) -> str:
         return "not known"
     said = decimals(number)
     return f"+{said}" if number > 0 and said != "0.000" else said
+
+
+def signed_limit(number: float | None) -> str:
+    """Write a limit of a difference, which is on one side of 0 or the other.
+
+    Examples
+    --------
+    >>> [signed_limit(number) for number in (0.0625, -1e-9, 1e-9, None)]
+    ['+0.063', 'below 0', 'above 0', 'not known']
+    """
+    from passk_py.answer.words import side_of_zero
+
+    return signed(number) if number is None else side_of_zero(number, signed(number))
 
 
 def between(lower: str, upper: str) -> str:

@@ -292,8 +292,9 @@ def _regression(regression: Regression, confidence: float) -> Paragraph:
     after, change = regression.after, regression.change
     name, hat = _called(after), symbol("pass_hat_k", change.k)
     fell = change.hat_k[0] - change.hat_k[1]
-    near = "above 0" if -change.limits[1] < _SHOWN else percent(-change.limits[1])
-    by = f"by {points(fell)} ({limit(confidence)}% interval for these tasks {near} to {percent(-change.limits[0])})"
+    near, far = -change.limits[1], -change.limits[0]
+    ends = f"{'above 0' if near < _SHOWN else percent(near)} to {percent(far)}"
+    by = f"by {points(fell)} ({limit(confidence)}% interval for these tasks {ends})"
     levels = f"from {percent(change.hat_k[0])} to {percent(change.hat_k[1])}%"
     against = f"Against {shortened(regression.before, _LONGEST_NAME)},"
     rose = change.at_1 is not None and change.at_1[1] - change.at_1[0] > _EQUAL

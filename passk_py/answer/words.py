@@ -23,6 +23,7 @@ __all__ = [
     "plural",
     "points",
     "shortened",
+    "side_of_zero",
     "sparkline",
     "symbol",
 ]
@@ -114,6 +115,19 @@ def points(gap: float) -> str:
     if text == "0.0":
         return "less than 0.1 points"
     return f"{text} point{'' if text == '1.0' else 's'}"
+
+
+def side_of_zero(number: float, said: str) -> str:
+    """Write a limit that rounds to 0 as the side of 0 on which it is.
+
+    Examples
+    --------
+    >>> side_of_zero(-1e-9, "-0.0"), side_of_zero(1e-9, "0.000"), side_of_zero(-0.02, "-2.0")
+    ('below 0', 'above 0', '-2.0')
+    """
+    if number == 0 or float(said) != 0:
+        return said
+    return "below 0" if number < 0 else "above 0"
 
 
 def chance(p: float | None, none: str = DASH) -> str:

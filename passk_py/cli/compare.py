@@ -15,6 +15,7 @@ from passk_py.answer.words import (
     percent,
     plain,
     plural,
+    side_of_zero,
     symbol,
 )
 from passk_py.cli.next_steps import command_line, note_pending
@@ -285,7 +286,7 @@ def _grid(rows: list[Row], room: int, *, drawn: bool) -> tuple[Table, list[str]]
             percent(row["baseline"]),
             percent(row["candidate"]),
             f"{100 * row['difference']:+.1f}",
-            " to ".join(f"{100 * limit:+.1f}" for limit in limits),
+            " to ".join(side_of_zero(limit, f"{100 * limit:+.1f}") for limit in limits),
             chance(row["p"]),
             row["verdict"] + hidden,
         ]

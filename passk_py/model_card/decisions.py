@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from passk_py.answer.words import chance, symbol
 from passk_py.gates.reports import settling
-from passk_py.markdown import between, name, share, signed, table, text
+from passk_py.markdown import between, name, share, signed, signed_limit, table, text
 from passk_py.model_card.wording import verdict_of
 
 __all__ = ["comparisons_section", "gates_section"]
@@ -81,7 +81,7 @@ def _moved_tasks(pair: Row) -> str:
 
 
 def _differences(row: Row, column: str) -> str:
-    return between(signed(row[f"{column}_lower"]), signed(row[f"{column}_upper"]))
+    return between(signed_limit(row[f"{column}_lower"]), signed_limit(row[f"{column}_upper"]))
 
 
 def gates_section(card: Row) -> list[str]:

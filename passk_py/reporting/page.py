@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 import jinja2
 from markupsafe import Markup
 
-from passk_py.answer.words import DASH, limit, percent, plain, plural, shortened, symbol
+from passk_py.answer.words import (
+    DASH,
+    limit,
+    percent,
+    plain,
+    plural,
+    shortened,
+    side_of_zero,
+    symbol,
+)
 from passk_py.reporting import charts
 from passk_py.reporting.drawing import inline
 from passk_py.reporting.sentences import interval, verdict
@@ -322,16 +331,17 @@ def signed_points(row: Row, column: str, limits: str) -> str:
 
     Examples
     --------
-    >>> row = {"d": -0.107, "d_lower": -0.155, "d_upper": 0.0004}
+    >>> row = {"d": -0.107, "d_lower": -0.155, "d_upper": -1e-9}
     >>> signed_points(row, "d", "d")
-    '-10.7 (-15.5 to 0.0)'
+    '-10.7 (-15.5 to below 0)'
     """
     if row[column] is None:
         return DASH
     low, high = row[f"{limits}_lower"], row[f"{limits}_upper"]
     if low is None or high is None:
         return _signed(row[column])
-    return f"{_signed(row[column])} ({_signed(low)} to {_signed(high)})"
+    ends = " to ".join(side_of_zero(end, _signed(end)) for end in (low, high))
+    return f"{_signed(row[column])} ({ends})"
 
 
 def _signed(share: float) -> str:

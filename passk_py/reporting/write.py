@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.answer.words import TASK_CLASSES, and_list, limit, plural, symbol
 from passk_py.gates.reports import settling
-from passk_py.markdown import between, name, share, signed, table, text
+from passk_py.markdown import between, name, share, signed, signed_limit, table, text
 from passk_py.reporting.sentences import verdict
 
 if TYPE_CHECKING:
@@ -133,7 +133,10 @@ def _comparisons(suite: Row, _facts: Row) -> list[str]:
             share(row["baseline"]),
             share(row["candidate"]),
             signed(row["difference"]),
-            between(signed(row["difference_suite_lower"]), signed(row["difference_suite_upper"])),
+            between(
+                signed_limit(row["difference_suite_lower"]),
+                signed_limit(row["difference_suite_upper"]),
+            ),
             row["verdict"] + (" (hidden by pass@1)" if row["hidden_regression"] else ""),
             text(row["meaning"] or row["null_reason"] or ""),
         )

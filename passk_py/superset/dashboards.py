@@ -277,7 +277,7 @@ _RUN: Final = Dashboard(
 
 _COMPARE: Final = Dashboard(
     "compare",
-    "A pair of runs. The verdict rests on the limits for these tasks; those for tasks like these "
+    "A pair of runs. The limits for these tasks exclude 0 exactly where the test finds a change; those for tasks like these "
     "are wider.",
     (
         (
