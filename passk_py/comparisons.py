@@ -198,11 +198,11 @@ class _Sums(NamedTuple):
     informative: int
     deciding: int
     least_n: int | None
-    largest_square: float
     baseline: float
     candidate: float
     difference: float
     squares: float
+    fourths: float
     rate_difference: float
     variance: float
     within: float
@@ -211,7 +211,6 @@ class _Sums(NamedTuple):
 def _sums(histogram: Counter[PairCounts], metric: str, k: int) -> _Sums:
     eligible = informative = deciding = 0
     least_n = None
-    largest_square = 0.0
     parts: list[tuple[float, ...]] = []
     for counts, tasks in histogram.items():
         fewer = min(counts.baseline_n, counts.candidate_n)
@@ -229,13 +228,13 @@ def _sums(histogram: Counter[PairCounts], metric: str, k: int) -> _Sums:
         eligible += tasks
         deciding += tasks if variance > 0 else 0
         difference = after - before
-        largest_square = max(largest_square, difference**2)
         within = variance_within(metric, counts.baseline_n, counts.baseline_c, k)
         within += variance_within(metric, counts.candidate_n, counts.candidate_c, k)
-        sums = (before, after, difference, difference**2, rates, variance, within)
+        powers = (difference, difference**2, difference**4)
+        sums = (before, after, *powers, rates, variance, within)
         parts.append(tuple(tasks * value for value in sums))
-    totals = [math.fsum(column) for column in zip(*parts, strict=True)] or [0.0] * 7
-    return _Sums(eligible, informative, deciding, least_n, largest_square, *totals)
+    totals = [math.fsum(column) for column in zip(*parts, strict=True)] or [0.0] * 8
+    return _Sums(eligible, informative, deciding, least_n, *totals)
 
 
 def _limits(middle: float, reach: float) -> tuple[float, float]:
@@ -253,9 +252,8 @@ def _figures(sums: _Sums, k: int, confidence: float) -> dict[str, Any]:
     reach = normal_quantile(confidence) * math.sqrt(spread_within + floor) / tasks
     figures: dict[str, Any] = {
         "least_n": sums.least_n,
-        # One task that differs far, or the few that differ most, are no crowd.
-        "has_two_differing": sums.largest_square > 0
-        and sums.squares >= 2 * sums.largest_square * (1 - 1e-9),
+        # One task that outweighs the others makes z far from normal.
+        "has_two_differing": sums.fourths > 0 and sums.squares**2 >= 2 * sums.fourths * (1 - 1e-9),
         "baseline": sums.baseline / tasks,
         "candidate": sums.candidate / tasks,
         "difference": difference,

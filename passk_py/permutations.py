@@ -44,10 +44,15 @@ class PairCounts(NamedTuple):
 def _ways(baseline_n: int, candidate_n: int, passes: int) -> tuple[tuple[int, int], ...]:
     """Give how many passes the candidate can be dealt, and in how many ways."""
     failures = baseline_n + candidate_n - passes
-    return tuple(
-        (drawn, math.comb(passes, drawn) * math.comb(failures, candidate_n - drawn))
-        for drawn in range(max(0, passes - baseline_n), min(passes, candidate_n) + 1)
-    )
+    least, most = max(0, passes - baseline_n), min(passes, candidate_n)
+    ways = math.comb(passes, least) * math.comb(failures, candidate_n - least)
+    found = []
+    for drawn in range(least, most + 1):
+        found.append((drawn, ways))
+        # From one number to the next, because binomial coefficients of thousands are slow.
+        ways = ways * (passes - drawn) * (candidate_n - drawn)
+        ways //= (drawn + 1) * (failures - candidate_n + drawn + 1)
+    return tuple(found)
 
 
 @lru_cache(maxsize=65536)

@@ -130,7 +130,7 @@ sums as (
     sum(tasks * candidate_{{ metric }}) / sum(tasks) as candidate_{{ metric }},
     sum(tasks * difference_{{ metric }}) as sum_difference_{{ metric }},
     sum(tasks * difference_{{ metric }} * difference_{{ metric }}) as sum_squares_{{ metric }},
-    max(difference_{{ metric }} * difference_{{ metric }}) as largest_square_{{ metric }},
+    sum(tasks * power(difference_{{ metric }}, 4)) as sum_fourths_{{ metric }},
     sum(tasks * within_{{ metric }}) as sum_within_{{ metric }},
     {%- endfor %}
     sum(tasks * rate_difference) / sum(tasks) as rate_difference
@@ -182,7 +182,7 @@ summed as (
     sums.candidate_{{ metric }} as candidate,
     sums.sum_difference_{{ metric }} as sum_difference,
     sums.sum_squares_{{ metric }} as sum_squares,
-    sums.largest_square_{{ metric }} as largest_square,
+    sums.sum_fourths_{{ metric }} as sum_fourths,
     sums.sum_within_{{ metric }} as sum_within,
     sums.rate_difference,
     case
@@ -220,7 +220,7 @@ joined as (
     summed.candidate,
     summed.sum_difference,
     summed.sum_squares,
-    summed.largest_square,
+    summed.sum_fourths,
     summed.sum_within,
     summed.rate_difference,
     summed.sum_variance
@@ -249,7 +249,7 @@ answered as (
     informative_tasks,
     deciding_tasks,
     {%- for column in [
-      'least_n', 'baseline', 'candidate', 'rate_difference', 'sum_difference', 'sum_squares', 'largest_square', 'sum_within',
+      'least_n', 'baseline', 'candidate', 'rate_difference', 'sum_difference', 'sum_squares', 'sum_fourths', 'sum_within',
       'sum_variance'
     ] %}
     case when is_answered then {{ column }} end as {{ column }},
@@ -303,8 +303,8 @@ select
   informative_tasks,
   deciding_tasks,
   least_n,
-  {#- One task that differs far, or the few that differ most, are no crowd: z is normal only where several weigh alike. #}
-  coalesce(sum_squares >= 2 * largest_square * (1 - 1e-9) and largest_square > 0, false) as has_two_differing,
+  {#- The number of tasks that differ, as if all that do differed alike: one that outweighs the others makes z far from normal. #}
+  coalesce(sum_squares * sum_squares >= 2 * sum_fourths * (1 - 1e-9) and sum_fourths > 0, false) as has_two_differing,
   baseline,
   candidate,
   difference,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from passk_py.comparisons import is_told_apart
 from passk_py.distributions import student_quantile
 from passk_py.permutations import PairCounts
 
@@ -44,6 +43,9 @@ class Rivals:
 
     def of(self, best: Run, others: Sequence[Run], metric: str, k: int) -> tuple[Run, ...]:
         """Give those of the others that can't be told from the best, in their order."""
+        # Comparisons are said in the words of this package, so that it can't ask for them first.
+        from passk_py.comparisons import is_told_apart
+
         if not others:
             return ()
         level = 1 - self._alpha / len(others)

@@ -277,8 +277,8 @@ _RUN: Final = Dashboard(
 
 _COMPARE: Final = Dashboard(
     "compare",
-    "A pair of runs. The limits for these tasks exclude 0 exactly where the test finds a change; those for tasks like these "
-    "are wider.",
+    "A pair of runs. The limits for these tasks exclude 0 exactly where the test finds a change; "
+    "those for tasks like these are wider.",
     (
         (
             table(

@@ -135,7 +135,7 @@ def built(
     request: pytest.FixtureRequest, make_project: Callable[[], Project]
 ) -> tuple[Project, dict[str, Brute], bool]:
     made = make_project()
-    rows, tasks = random_log(len(request.param))
+    rows, tasks = random_log(10 if request.param else 13)
     made.land(rows)
     made.run({"passk_ks": list(KS), "passk_min_eligible_share": request.param})
     left = {name: Brute(outcomes) for name, outcomes in tasks.items() if outcomes}

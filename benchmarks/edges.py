@@ -1,0 +1,338 @@
+"""Limits, verdicts and gates where they are hardest: a simulation through the SQL of the package.
+
+Runs near 0 and 1 with few attempts, pairs that change in a few tasks, tasks that lose attempts. Each
+repetition is a suite of its own; all suites of a table are built at once.
+
+    python benchmarks/edges.py                    # everything, some ten minutes
+    python benchmarks/edges.py --only perfect     # one table
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import duckdb
+import polars as pl
+from comparisons import POPULATIONS
+
+from passk_py.landing.schema import ensure_landing
+from passk_py.project import build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+LEVEL: Final = 1.959963984540054
+K: Final = 4
+
+
+class Task(NamedTuple):
+    """What a task of a run is, and what was seen of it."""
+
+    suite: str
+    run_id: str
+    task_id: str
+    rate: float
+    n: int
+    c: int
+    excluded: int = 0
+
+
+def passes(dice: random.Random, n: int, rate: float) -> int:
+    return sum(dice.random() < rate for _ in range(n))
+
+
+def built(tasks: list[Task], ks: list[int], table: str) -> pl.DataFrame:
+    """Build all suites at once, and give the rows of a public table."""
+    with tempfile.TemporaryDirectory() as folder:
+        database, rows = Path(folder) / "passk.duckdb", Path(folder) / "tasks.parquet"
+        pl.DataFrame(tasks, schema=list(Task._fields), orient="row").write_parquet(rows)
+        with duckdb.connect(str(database)) as connection:
+            ensure_landing(connection)
+            connection.execute(
+                "insert into landing.attempts (suite, run_id, task_id, attempt, outcome,"
+                " source_file, source_line, source_format, loaded_at)"
+                " select suite, run_id, task_id, attempt, case when attempt <= c then 'passed'"
+                " when attempt <= n then 'failed' else 'excluded' end,"
+                " 'simulated', row_number() over (), 'simulated', timestamp '2026-01-01'"
+                " from (select *, unnest(range(1, n + excluded + 1)) as attempt"
+                f" from read_parquet('{rows}'))"
+            )
+        variables = {
+            "passk_ks": ks,
+            "passk_deployment_k": ks[0],
+            "passk_ordered_metrics": False,
+            **({"passk_baseline": "old"} if table != "passk_suite_metrics" else {}),
+        }
+        report = build(database, variables=variables, select=[f"+{table}"])
+        if report.exit_code:
+            raise SystemExit(f"The build failed: {report.failed}")
+        with duckdb.connect(str(database)) as connection:
+            path = Path(folder) / "found.parquet"
+            connection.execute(
+                f"copy (select * exclude (loaded_at) from {table}) to '{path}' (format parquet)"
+            )
+        return pl.read_parquet(path)
+
+
+def truths(tasks: Iterable[Task], ks: list[int]) -> pl.DataFrame:
+    """Give the mean of p^k and of 1 - (1 - p)^k of every run over its tasks."""
+    frame = pl.DataFrame(list(tasks), schema=list(Task._fields), orient="row")
+    rate = pl.col("rate")
+    return pl.concat(
+        frame.group_by("suite", "run_id").agg(
+            pl.lit(k, pl.Int64).first().alias("k"),
+            true_hat=(rate**k).mean(),
+            true_at=(1 - (1 - rate) ** k).mean(),
+        )
+        for k in ks
+    )
+
+
+def held(lower: str, upper: str, truth: str) -> pl.Expr:
+    slack = 1e-12
+    return (
+        (pl.col(lower) - slack <= pl.col(truth)) & (pl.col(truth) <= pl.col(upper) + slack)
+    ).mean()
+
+
+def perfect(repetitions: int) -> None:
+    """All tasks the same p near 1: the limits for these tasks, and the difference to a perfect run."""
+    print(
+        f"Perfect and nearly perfect runs, 50 tasks, k = {K}, {repetitions} repetitions of each p"
+    )
+    print("| n | suite: least | difference: least | at p |")
+    print("|---|---|---|---|")
+    rates = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.9925, 0.995, 0.9975, 0.999, 1.0)
+    for n in (4, 6, 8, 12, 16):
+        dice = random.Random(f"perfect {n}")
+        tasks = [
+            Task(f"{rate}|{number}", run, f"t{task}", used, n, passes(dice, n, used))
+            for rate in rates
+            for number in range(repetitions)
+            for task in range(50)
+            for run, used in (("old", 1.0), ("new", rate))
+        ]
+        known = truths(tasks, [K])
+        rate = pl.col("suite").str.split("|").list.first().cast(pl.Float64)
+        rows = built(tasks, [K], "passk_comparisons").filter(pl.col("metric") == "pass_hat_k")
+        new = known.filter(pl.col("run_id") == "new").with_columns(true=pl.col("true_hat") - 1)
+        covered = (
+            rows.join(new, on="suite")
+            .group_by(rate.alias("p"))
+            .agg(held=held("difference_suite_lower", "difference_suite_upper", "true"))
+            .sort("held")
+        )
+        least = "-"
+        if n >= 2 * K:
+            metrics = built(tasks, [K], "passk_suite_metrics")
+            suites = (
+                metrics.join(new, on=["suite", "run_id"])
+                .group_by(rate.alias("p"))
+                .agg(held=held("pass_hat_k_suite_lower", "pass_hat_k_suite_upper", "true_hat"))
+            )
+            least = f"{min(suites['held'].to_list()):.3f}"
+        print(f"| {n} | {least} | {covered['held'][0]:.3f} | {covered['p'][0]} |", flush=True)
+
+
+def drops(repetitions: int) -> None:
+    """A gate on a drop of .03 of pass^4 that is just beyond it: how often it passes."""
+    for n in (4, 8):
+        dice = random.Random(f"drop {n}")
+        rate = 0.97 ** (1 / K)
+        tasks = [
+            Task(f"s{number}", run, f"t{task}", used, n, passes(dice, n, used))
+            for number in range(repetitions)
+            for task in range(50)
+            for run, used in (("old", 1.0), ("new", rate))
+        ]
+        rows = built(tasks, [K], "passk_comparisons").filter(pl.col("metric") == "pass_hat_k")
+        share = rows.select((pl.col("difference_suite_lower") >= -0.03).mean()).item()
+        print(
+            f"max_drop: 0.03, 50 tasks x {n}, pass^4 1 against .97, {repetitions} repetitions: "
+            f"passes {share:.3f}"
+        )
+
+
+def sizes(repetitions: int) -> None:
+    """Two equal runs where passing k in a row is rare: how often there is a verdict."""
+    print(f"Equal runs, pass^k, {repetitions} repetitions: share with a verdict")
+    print("| tasks | n, k | p | |z| beyond chance | verdict |")
+    print("|---|---|---|---|---|")
+    designs = ((4, 4), (8, 8), (5, 5), (10, 8), (12, 10), (8, 4))
+    worst = [0.0, 0.0]
+    for count in (20, 48, 100):
+        for n, k in designs:
+            tasks = []
+            for rate in (0.3, 0.4, 0.5, 0.6, 0.9, 0.99):
+                dice = random.Random(f"size {count} {n} {k} {rate}")
+                tasks += [
+                    Task(f"{rate}|{number}", run, f"t{task}", rate, n, passes(dice, n, rate))
+                    for number in range(repetitions)
+                    for task in range(count)
+                    for run in ("old", "new")
+                ]
+            rows = built(tasks, [k], "passk_comparisons").filter(pl.col("metric") == "pass_hat_k")
+            found = (
+                rows.group_by(pl.col("suite").str.split("|").list.first().alias("p"))
+                .agg(
+                    z=(pl.col("z").abs() >= LEVEL).fill_null(value=False).mean(),
+                    verdict=pl.col("verdict").is_in(["regression", "improvement"]).mean(),
+                )
+                .sort("verdict", descending=True)
+            )
+            largest = (max(found["z"].to_list()), max(found["verdict"].to_list()))
+            worst = [max(pair) for pair in zip(worst, largest, strict=True)]
+            p, z, verdict = found.row(0)
+            print(f"| {count} | {n}, {k} | {p} | {z:.3f} | {verdict:.3f} |", flush=True)
+    print(f"largest: z {worst[0]:.3f}, verdict {worst[1]:.3f}")
+
+
+CHANGES: Final[dict[str, Callable[[float, int], float]]] = {
+    "none": lambda rate, _task: rate,
+    "a tenth to .3 p": lambda rate, task: rate * (0.3 if task % 10 == 0 else 1),
+    "a fiftieth to 0": lambda rate, task: 0.0 if task % 50 == 0 else rate,
+    "all by -.07": lambda rate, _task: max(rate - 0.07, 0.0),
+    "all by .3 of the rest": lambda rate, _task: rate + 0.3 * (1 - rate),
+}
+TEN: Final[dict[str, Callable[[random.Random], float]]] = {
+    **POPULATIONS,
+    "saturated": lambda dice: 1.0 if dice.random() < 0.95 else dice.random(),
+    "all .9": lambda _dice: 0.9,
+    "all .99": lambda _dice: 0.99,
+    "uniform": lambda dice: dice.random(),
+}
+
+
+def pairs(seed: str, repetitions: int, count: int, n: int) -> Iterator[Task]:
+    for name, draw in TEN.items():
+        for change, changed in CHANGES.items():
+            dice = random.Random(f"{seed} {name} {change} {n}")
+            for number in range(repetitions):
+                for task in range(count):
+                    rate = draw(dice)
+                    for run, used in (("old", rate), ("new", changed(rate, task))):
+                        suite = f"{name}|{change}|{number}"
+                        yield Task(suite, run, f"t{task}", used, n, passes(dice, n, used))
+
+
+def agreement(repetitions: int) -> None:
+    """Pairs of ten populations and five changes: verdicts beside intervals, coverage and power."""
+    ks = [1, 2, 4, 8]
+    disagree = total = 0
+    print(
+        f"{repetitions} pairs of each of ten populations and five changes, 50 tasks; k = 1, 2, 4, 8"
+    )
+    print("| n | change | tells a change before | now | of rows, covered: mean | least setting |")
+    print("|---|---|---|---|---|---|")
+    for n in (8, 16):
+        tasks = list(pairs("agree", repetitions, 50, n))
+        known = truths(tasks, ks)
+        rows = built(tasks, ks, "passk_comparisons")
+        total += rows.height
+        decided = pl.col("verdict").is_in(["regression", "improvement", "below_threshold"])
+        lower, upper = pl.col("difference_suite_lower"), pl.col("difference_suite_upper")
+        disagree += rows.filter(decided == ((lower <= 0) & (upper >= 0))).height
+        both = known.filter(pl.col("run_id") == "new").join(
+            known.filter(pl.col("run_id") == "old"), on=["suite", "k"], suffix="_old"
+        )
+        rows = rows.join(both, on=["suite", "k"]).with_columns(
+            true=pl.when(pl.col("metric") == "pass_hat_k")
+            .then(pl.col("true_hat") - pl.col("true_hat_old"))
+            .otherwise(pl.col("true_at") - pl.col("true_at_old")),
+            population=pl.col("suite").str.split("|").list.get(0),
+            change=pl.col("suite").str.split("|").list.get(1),
+        )
+        before = (pl.col("z").abs() >= LEVEL) & pl.col("null_reason").is_null()
+        of_change = rows.group_by("change").agg(
+            before=before.fill_null(value=False).mean(), now=decided.mean()
+        )
+        cover = held("difference_suite_lower", "difference_suite_upper", "true")
+        settings = rows.group_by("population", "change", "metric", "k").agg(covered=cover)
+        cells = settings.group_by("change").agg(
+            mean=pl.col("covered").mean(), least=pl.col("covered").min()
+        )
+        for row in of_change.join(cells, on="change").sort("change").iter_rows(named=True):
+            print(
+                f"| {n} | {row['change']} | {row['before']:.3f} | {row['now']:.3f} "
+                f"| {row['mean']:.3f} | {row['least']:.3f} |",
+                flush=True,
+            )
+    print(f"rows whose verdict and interval disagree: {disagree} of {total}")
+
+
+def short(repetitions: int) -> None:
+    """40 tasks of 8 to 10 attempts of which some are lost, hard tasks more often: pass^8."""
+    print(f"40 tasks x 8 to 10 attempts, k = 8, {repetitions} repetitions")
+    print("| population | lost | tasks short | has a value | tasks like these | difference |")
+    print("|---|---|---|---|---|---|")
+    for name, draw in TEN.items():
+        for lost in (0.02, 0.05):
+            dice = random.Random(f"short {name} {lost}")
+            tasks = []
+            for number in range(repetitions):
+                for task in range(40):
+                    rate, made = draw(dice), dice.choice((8, 9, 10))
+                    for run in ("old", "new"):
+                        # Hard tasks lose three times as many as easy ones.
+                        gone = passes(dice, made, lost * (1.5 - rate))
+                        n = made - gone
+                        tasks.append(
+                            Task(
+                                f"s{number}", run, f"t{task}", rate, n, passes(dice, n, rate), gone
+                            )
+                        )
+            known = truths(tasks, [8])
+            metrics = built(tasks, [8], "passk_suite_metrics").join(known, on=["suite", "run_id"])
+            answered = metrics.filter(pl.col("pass_hat_k").is_not_null())
+            compared = built(tasks, [8], "passk_comparisons").filter(
+                pl.col("metric") == "pass_hat_k", pl.col("difference").is_not_null()
+            )
+            # The runs are the same, so the difference is 0.
+            zero = compared.with_columns(true=pl.lit(0.0))
+            few = (
+                1 - metrics.select((pl.col("eligible_tasks") / pl.col("total_tasks")).mean()).item()
+            )
+            mean = answered.select(held("pass_hat_k_lower", "pass_hat_k_upper", "true_hat")).item()
+            same = zero.select(
+                held("difference_suite_lower", "difference_suite_upper", "true")
+            ).item()
+            print(
+                f"| {name} | {lost} | {few:.3f} | {answered.height / metrics.height:.3f} "
+                f"| {mean:.3f} | {same:.3f} |",
+                flush=True,
+            )
+
+
+TABLES: Final[dict[str, tuple[Callable[[int], None], int]]] = {
+    "perfect": (perfect, 400),
+    "drops": (drops, 2000),
+    "sizes": (sizes, 400),
+    "agreement": (agreement, 20),
+    "short": (short, 100),
+}
+
+
+def main() -> None:
+    """Run what was asked for."""
+    # The tests of the data would cost more than what they test.
+    os.environ["DBT_INDIRECT_SELECTION"] = "empty"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=TABLES)
+    parser.add_argument("--repetitions", type=int)
+    options = parser.parse_args()
+    start = time.perf_counter()
+    for name, (table, repetitions) in TABLES.items():
+        if options.only in (None, name):
+            table(options.repetitions or repetitions)
+            print()
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
