@@ -82,12 +82,12 @@ pooled as (
 {{ passk._permuted_outcomes() }},
 
 {# Fisher's exact test. Outcomes as likely as what was seen differ from it in their last digits. #}
-tested as (
+tested_sums as (
   select
     {%- for count in counts %}
     states.{{ count }},
     {%- endfor %}
-    least(sum(case when outcomes.chance <= seen.chance * (1 + 1e-7) then outcomes.chance else 0 end), 1) as p
+    sum(case when outcomes.chance <= seen.chance * (1 + 1e-7) then outcomes.chance else 0 end) as p_sum
   from states
   inner join outcomes as seen
     on states.baseline_n = seen.baseline_n
@@ -105,12 +105,19 @@ tested as (
     states.candidate_c
 ),
 
+tested as (
+  select
+    {{ counts | join(',\n    ') }},
+    {{ passk._p_value('least(p_sum, 1)') }} as p
+  from tested_sums
+),
+
 {# With as many attempts in both runs, the opposite is as likely. #}
 least_ps as (
   select
     baseline_n,
     candidate_n,
-    case when baseline_n = candidate_n then 2 else 1 end * chance as least_p
+    {{ passk._p_value('case when baseline_n = candidate_n then 2 else 1 end * chance') }} as least_p
   from outcomes
   where passes = candidate_n and drawn = candidate_n
 ),
