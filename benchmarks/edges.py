@@ -12,8 +12,10 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import statistics
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,8 +23,10 @@ import duckdb
 import polars as pl
 from comparisons import POPULATIONS
 
+from passk_py.answer import find_answer
 from passk_py.landing.schema import ensure_landing
 from passk_py.project import build
+from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,8 +51,9 @@ def passes(dice: random.Random, n: int, rate: float) -> int:
     return sum(dice.random() < rate for _ in range(n))
 
 
-def built(tasks: list[Task], ks: list[int], table: str) -> pl.DataFrame:
-    """Build all suites at once, and give the rows of a public table."""
+@contextmanager
+def database_of(tasks: list[Task], ks: list[int], table: str) -> Iterator[Path]:
+    """Build all suites at once, as far as a public table needs."""
     with tempfile.TemporaryDirectory() as folder:
         database, rows = Path(folder) / "passk.duckdb", Path(folder) / "tasks.parquet"
         pl.DataFrame(tasks, schema=list(Task._fields), orient="row").write_parquet(rows)
@@ -67,13 +72,19 @@ def built(tasks: list[Task], ks: list[int], table: str) -> pl.DataFrame:
             "passk_ks": ks,
             "passk_deployment_k": ks[0],
             "passk_ordered_metrics": False,
-            **({"passk_baseline": "old"} if table != "passk_suite_metrics" else {}),
+            **({"passk_baseline": "old"} if "comparisons" in table else {}),
         }
-        report = build(database, variables=variables, select=[f"+{table}"])
+        report = build(database, variables=variables, select=[f"+{one}" for one in table.split()])
         if report.exit_code:
             raise SystemExit(f"The build failed: {report.failed}")
+        yield database
+
+
+def built(tasks: list[Task], ks: list[int], table: str) -> pl.DataFrame:
+    """Build all suites at once, and give the rows of a public table."""
+    with database_of(tasks, ks, table) as database:
         with duckdb.connect(str(database)) as connection:
-            path = Path(folder) / "found.parquet"
+            path = database.with_name("found.parquet")
             connection.execute(
                 f"copy (select * exclude (loaded_at) from {table}) to '{path}' (format parquet)"
             )
@@ -309,11 +320,80 @@ def short(repetitions: int) -> None:
             )
 
 
+def agents(repetitions: int) -> None:
+    """Ten equal agents, and ten at the threshold: which of them the answer names."""
+    settings: dict[str, tuple[int, Callable[[random.Random], float]]] = {
+        "equal, middling tasks": (48, TEN["middling"]),
+        "equal, U-shaped": (48, TEN["U-shaped"]),
+        "equal, two agents": (48, TEN["uniform"]),
+        "at pass^4 = .95, alike": (200, lambda _dice: 0.95 ** (1 / K)),
+        "at pass^4 = .95, spread": (200, lambda dice: 1.0 if dice.random() < 0.9 else 0.5**0.25),
+    }
+    print(f"{repetitions} suites of ten agents (or two), 8 attempts, k = {K}")
+    print("| agents | named alone, reviewed | named alone, unattended | let run unattended |")
+    print("|---|---|---|---|")
+    for name, (count, draw) in settings.items():
+        dice = random.Random(name)
+        tasks = []
+        for number in range(repetitions):
+            for task in range(count):
+                rate = draw(dice)
+                tasks += [
+                    Task(f"s{number}", f"r{run}", f"t{task}", rate, 8, passes(dice, 8, rate))
+                    for run in range(2 if "two" in name else 10)
+                ]
+        with (
+            database_of(tasks, [K, 1], "passk_suite_metrics passk_tasks passk_runs") as database,
+            open_tables(database) as tables,
+        ):
+            verdicts = [one for found in find_answer(tables).verdicts.values() for one in found]
+        shares = (
+            statistics.fmean(len(one.reviewed.named) == 1 for one in verdicts),
+            statistics.fmean(len(one.unattended.named) == 1 for one in verdicts),
+            statistics.fmean(bool(one.unattended.sure) for one in verdicts),
+        )
+        print(f"| {name} | {shares[0]:.3f} | {shares[1]:.3f} | {shares[2]:.3f} |", flush=True)
+
+
+def hidden(repetitions: int) -> None:
+    """Identical pairs with the var passk_baseline: hidden regressions that the answer tells."""
+    tasks = []
+    for name, draw in TEN.items():
+        dice = random.Random(f"hidden {name}")
+        for number in range(repetitions):
+            for task in range(48):
+                rate = draw(dice)
+                tasks += [
+                    Task(f"{name}|{number}", run, f"t{task}", rate, 8, passes(dice, 8, rate))
+                    for run in ("old", "new")
+                ]
+    with (
+        database_of(
+            tasks, [K, 1], "passk_comparisons passk_suite_metrics passk_tasks passk_runs"
+        ) as database,
+        open_tables(database) as tables,
+    ):
+        answer = find_answer(tables)
+    told = [
+        one.change.is_hidden
+        for found in answer.verdicts.values()
+        for verdict in found
+        for one in verdict.regressions
+    ]
+    pairs_ = repetitions * len(TEN)
+    print(
+        f"{pairs_} pairs of equal runs: hidden regressions {sum(told) / pairs_:.4f}, "
+        f"regressions {len(told) / pairs_:.4f}"
+    )
+
+
 TABLES: Final[dict[str, tuple[Callable[[int], None], int]]] = {
     "perfect": (perfect, 400),
     "drops": (drops, 2000),
     "sizes": (sizes, 400),
     "agreement": (agreement, 20),
+    "agents": (agents, 60),
+    "hidden": (hidden, 100),
     "short": (short, 100),
 }
 
