@@ -31,7 +31,15 @@ if TYPE_CHECKING:
 
     from passk_py.states import States
 
-__all__ = ["DEFAULT_ATTEMPTS", "PLAN_TYPES", "Wish", "plan", "plan_counts", "plan_guess"]
+__all__ = [
+    "DEFAULT_ATTEMPTS",
+    "PLAN_TYPES",
+    "Wish",
+    "plan",
+    "plan_counts",
+    "plan_guess",
+    "with_spares",
+]
 
 DEFAULT_ATTEMPTS: Final = (1, 2, 4, 8, 16, 32)
 """The attempts per task that are planned when none are given: the var ``passk_plan_attempts``."""
@@ -333,6 +341,42 @@ def plan_counts(
                 row = _planned(row, wish, max(seen / tasks, 2 * first))
             rows.append(row)
     return rows
+
+
+def with_spares(attempts: int, tasks: int, excluded_share: float) -> int:
+    r"""Count the attempts to make of each task so that enough are left when some are excluded.
+
+    Parameters
+    ----------
+    attempts
+        How many of each task should count, from 1.
+    tasks
+        How many tasks there are.
+    excluded_share
+        The share of the attempts that is excluded, from 0 to less than 1; each by chance.
+
+    Returns
+    -------
+    int
+        The least n with :math:`T \cdot P(Bin(n, 1 - x) < k) < 1`: on average less than one of the
+        T tasks is left with fewer than k attempts.
+
+    Examples
+    --------
+    >>> with_spares(8, 40, 0.02), with_spares(8, 1000, 0.02), with_spares(8, 40, 0.0)
+    (9, 10, 8)
+    """
+    made = attempts
+    while True:
+        lost = math.fsum(
+            math.comb(made, counted)
+            * (1 - excluded_share) ** counted
+            * excluded_share ** (made - counted)
+            for counted in range(attempts)
+        )
+        if tasks * lost < 1:
+            return made
+        made += 1
 
 
 def _tuple(values: Iterable[int]) -> tuple[int, ...]:

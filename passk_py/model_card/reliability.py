@@ -66,7 +66,7 @@ def headline_section(card: Row) -> list[str]:
     if row["reading"] is not None:
         lines += [_reading(card), ""]
     if row["pass_hat_k"] is not None and row["eligible_tasks"] < first["eligible_tasks"]:
-        # With passk_on_short: eligible_only.
+        # As far as the var passk_min_eligible_share allows.
         lines += [
             (
                 f"Not over the same tasks: {symbol('pass_hat_k', k)} is a mean over "
