@@ -62,8 +62,8 @@ def variance_within(metric: str, n: int, c: int, k: int) -> float:
 
     Examples
     --------
-    >>> variance_within("pass_hat_k", 4, 2, 1), variance_within("pass_hat_k", 4, 2, 4)
-    (0.08333333333333331, 0.0)
+    >>> round(variance_within("pass_hat_k", 4, 2, 1), 6), variance_within("pass_hat_k", 4, 2, 4)
+    (0.083333, 0.0)
     """
     if n < 2 * k:
         return 0.0

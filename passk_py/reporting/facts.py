@@ -216,6 +216,14 @@ def _suite(
     rows = _runs(tables, suite, most_runs)
     chosen = _Chosen(tables, suite.name, [row["run_id"] for row in rows])
     latest = {row["run_id"] for row in rows if row["is_latest"]}
+    sure = {
+        run.run_id
+        for verdict in answer.verdicts[suite.name]
+        if verdict.unattended.k == answer.deployment_k
+        for run in verdict.unattended.sure
+    }
+    for row in rows:
+        row["is_sure"] = row["run_id"] in sure
     return {
         "suite": suite.name,
         "ks": list(suite.ks),

@@ -64,7 +64,8 @@ def verdict(run: Row, facts: Row) -> str:
     Parameters
     ----------
     run
-        A run of the report's facts.
+        A run of the report's facts. ``is_sure`` says whether even its lower limit reaches what
+        counts as consistent, at a level that knows how many runs there are.
     facts
         All of them, with the thresholds.
 
@@ -81,7 +82,7 @@ def verdict(run: Row, facts: Row) -> str:
     ...     "pass_hat_k": 0.385, "pass_hat_k_lower": 0.28, "pass_hat_k_upper": 0.5,
     ... }
     >>> facts = {"deployment_k": 4, "capable_threshold": 0.8, "consistent_threshold": 0.95}
-    >>> print(verdict({"label": "walker", "curve": [at_4]}, facts))
+    >>> print(verdict({"label": "walker", "is_sure": False, "curve": [at_4]}, facts))
     walker is capable but flaky: pass@4 97.0% (90.9 to 99.4), pass^4 38.5% (28.0 to 50.0), short \
 of 95%. Have its output reviewed.
 
@@ -90,7 +91,7 @@ of 95%. Have its output reviewed.
     ...     "pass_at_k": 1.0, "pass_at_k_lower": 0.9, "pass_at_k_upper": 1.0,
     ...     "pass_hat_k": 1.0, "pass_hat_k_lower": 0.9, "pass_hat_k_upper": 1.0,
     ... }
-    >>> print(verdict({"label": "tiny", "curve": [sure]}, facts))
+    >>> print(verdict({"label": "tiny", "is_sure": False, "curve": [sure]}, facts))
     tiny is capable and consistent: pass@4 100% (90.0 to 100), pass^4 100% (90.0 to 100), which \
 may be short of 95%. Perhaps it can run unattended.
     """
@@ -108,7 +109,7 @@ may be short of 95%. Perhaps it can run unattended.
         at += f", short of {limit(facts['capable_threshold'])}%"
     elif reading == "capable but flaky":
         hat += f", short of {limit(facts['consistent_threshold'])}%"
-    elif (row["pass_hat_k_lower"] or 0) < facts["consistent_threshold"]:
+    elif not run["is_sure"]:
         hat += f", which may be short of {limit(facts['consistent_threshold'])}%"
         advice = "Perhaps it can run unattended."
     return f"{name} is {reading}: {at}, {hat}. {advice or _ADVICE[reading]}"
