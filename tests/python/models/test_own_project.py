@@ -126,6 +126,36 @@ def test_vars_of_the_package_alone_do_not_stop_models_that_call_its_macros(
     assert project.query("select n from passk_runs") == [(15,)]
 
 
+MISSPELT = {
+    "passk_kz": [1],
+    "passk": {"gates": [], "passk_slice": ["domain"]},
+    "own": {"passk_confidenze": 0.9, "colour": "red"},
+    "colours": {"passk_red": 1},
+}
+
+
+def test_misspelt_vars_of_dbt_project_yml_are_refused(own: Callable[..., Project]) -> None:
+    project = own({"trials": LOG}, config={"vars": MISSPELT})
+    assert project.refused(INPUT).splitlines()[1:-1] == [
+        "  - There is no var passk_kz. Did you mean passk_ks?",
+        "  - There is no var passk.gates. Did you mean passk_gates?",
+        "  - There is no var passk_slice. Did you mean passk_slices?",
+        "  - There is no var passk_confidenze. Did you mean passk_confidence?",
+    ]
+
+
+def test_wrong_vars_do_not_stop_models_of_ones_own(own: Callable[..., Project]) -> None:
+    """But they stop the package's, and what is asked for beside them, before anything runs."""
+    project = own({"trials": LOG, "mine": "select 1 as one"}, config={"vars": MISSPELT})
+    wrong = {**INPUT, "passk_ks": [0], "passk_on_short": "x"}
+    project.run(wrong, select=["mine"])
+    assert project.query("from mine") == [(1,)]
+    project.execute("drop view mine")
+    with pytest.raises(Exception, match="passk: 6 vars are wrong"):
+        project.run(wrong, select=["mine", "passk_plans"])
+    assert project.query("select count(*) from duckdb_views() where view_name = 'mine'") == [(0,)]
+
+
 def test_the_tables_may_lie_in_an_attached_database(
     own: Callable[..., Project], tmp_path: Path
 ) -> None:
