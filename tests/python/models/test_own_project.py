@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from passk_py.public_tables import PUBLIC_TABLES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -154,6 +156,49 @@ def test_wrong_vars_do_not_stop_models_of_ones_own(own: Callable[..., Project]) 
     with pytest.raises(Exception, match="passk: 6 vars are wrong"):
         project.run(wrong, select=["mine", "passk_plans"])
     assert project.query("select count(*) from duckdb_views() where view_name = 'mine'") == [(0,)]
+
+
+def marts_off(*but: str) -> dict[str, Any]:
+    marts: dict[str, Any] = {"+enabled": False, **{name: {"+enabled": True} for name in but}}
+    return {"models": {"passk": {"marts": marts}}}
+
+
+def test_no_model_reads_a_public_table_that_may_be_switched_off(project: Project) -> None:
+    """Of the package's models, as dbt parses them: each could be off without another's parse."""
+    public = {f"model.passk.{table.name}" for table in PUBLIC_TABLES}
+    manifest = project.dbt.manifest({})
+    assert public <= manifest.nodes.keys() | manifest.disabled.keys()
+    read = {
+        (name, parent)
+        for name, node in manifest.nodes.items()
+        if node.resource_type == "model"
+        for parent in public.intersection(node.depends_on.nodes)
+    }
+    assert read == set()
+
+
+@pytest.mark.parametrize("rest", [(), ("passk_runs", "passk_gates")])
+def test_tables_that_are_switched_off_are_not_missed(
+    rest: tuple[str, ...], own: Callable[..., Project]
+) -> None:
+    project = own({"trials": LOG}, config=marts_off(*rest))
+    project.run(INPUT, command="build")
+    made = {name for (name,) in project.query("select table_name from information_schema.tables")}
+    assert {table.name for table in PUBLIC_TABLES} & made == set(rest)
+    if rest:
+        # Three attempts of five tasks, none of them rejected, and no harness that says how many there should be.
+        columns = "attempts, rejected, rejected_unnamed, missing_attempts"
+        assert project.query(f"select {columns} from passk_runs") == [(15, 0, 0, None)]
+
+
+def test_a_rule_whose_table_is_switched_off_stops_the_parse(own: Callable[..., Project]) -> None:
+    """A gate that could never be judged must not be passed over."""
+    gate = {"name": "g", "metric": "pass_hat_k", "k": 2, "min": 0.5}
+    project = own({"trials": LOG}, config=marts_off("passk_gates"))
+    with pytest.raises(
+        Exception, match=r"passk_gates.* depends on .*passk_suite_metrics.* disabled"
+    ):
+        project.run({**INPUT, "passk_deployment_k": 2, "passk_gates": [gate]})
 
 
 def test_the_tables_may_lie_in_an_attached_database(
