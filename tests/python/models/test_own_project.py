@@ -158,6 +158,34 @@ def test_wrong_vars_do_not_stop_models_of_ones_own(own: Callable[..., Project]) 
     assert project.query("select count(*) from duckdb_views() where view_name = 'mine'") == [(0,)]
 
 
+FUNCTIONS = "select distinct schema_name from duckdb_functions() where function_name = 'pass_hat_k'"
+
+
+def test_functions_lie_beside_the_public_tables(own: Callable[..., Project]) -> None:
+    """From the first build on, in a schema that nobody has made, and after a move in both places."""
+    models = {"own": {"+schema": "mine"}, "passk": {"marts": {"+schema": "reliability"}}}
+    project = own({"trials": LOG}, config={"models": models})
+    change_profile(project, schema="analytics")
+    # What is left out is what would have made the schema of the public tables.
+    project.run(INPUT, select=["trials", "+int_passk__states"])
+    assert project.query(FUNCTIONS) == [("analytics_reliability",)]
+    # C(14, 4) / C(16, 4)
+    (value,) = project.query("select analytics_reliability.pass_hat_k(16, 14, 4)")[0]
+    assert value == pytest.approx(1001 / 1820, rel=1e-12)
+
+
+def test_functions_follow_the_public_tables(own: Callable[..., Project]) -> None:
+    project = own({"trials": LOG})
+    project.run(INPUT)
+    assert project.query(FUNCTIONS) == [("main",)]
+    path = project.dbt.project_dir / "dbt_project.yml"
+    moved = {"models": {"passk": {"marts": {"+schema": "reliability"}}}}
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | moved), "utf-8")
+    project.dbt.manifests.clear()
+    project.run(INPUT)
+    assert sorted(project.query(FUNCTIONS)) == [("main",), ("main_reliability",)]
+
+
 def marts_off(*but: str) -> dict[str, Any]:
     marts: dict[str, Any] = {"+enabled": False, **{name: {"+enabled": True} for name in but}}
     return {"models": {"passk": {"marts": marts}}}
