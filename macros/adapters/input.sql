@@ -259,6 +259,61 @@ cast(try_parse_json({{ column }})[{{ passk._quoted(name) }}] as {{ dbt.type_stri
 {%- endmacro %}
 
 
+{#- Tags from columns, each under its own name: what passk_attempts_columns takes for `tags`. -#}
+{% macro _tags_of(column) -%}
+  {{ return(adapter.dispatch('_tags_of', 'passk')(column)) }}
+{%- endmacro %}
+
+{% macro default___tags_of(column) -%}
+map({{ passk._quoted(column) }}, {{ column }})
+{%- endmacro %}
+
+{% macro duckdb___tags_of(column) -%}
+map { {{- passk._quoted(column) }}: {{ column -}} }
+{%- endmacro %}
+
+{% macro postgres___tags_of(column) -%}
+jsonb_build_object({{ passk._quoted(column) }}, {{ column }})
+{%- endmacro %}
+
+{% macro snowflake___tags_of(column) -%}
+to_json(object_construct({{ passk._quoted(column) }}, {{ column }}))
+{%- endmacro %}
+
+
+{#- For each of these expressions, the columns that it reads, each as a list of the names that dots part: as far as that is known
+    without a relation. Of an engine that can't say it, those that are nothing but a column. -#}
+{% macro _columns_read(expressions) -%}
+  {{ return(adapter.dispatch('_columns_read', 'passk')(expressions)) }}
+{%- endmacro %}
+
+{% macro default___columns_read(expressions) -%}
+  {%- set read = [] -%}
+  {%- for expression in expressions -%}
+    {%- do read.append([[expression.strip()]] if modules.re.fullmatch('[A-Za-z_][A-Za-z0-9_]*', expression.strip()) else []) -%}
+  {%- endfor -%}
+  {{ return(read) }}
+{%- endmacro %}
+
+{#- The parser's own answer. In a lambda and in a select within, names may be of something else. -#}
+{% macro duckdb___columns_read(expressions) -%}
+  {%- set parsed = [] -%}
+  {%- for expression in expressions -%}
+    {%- do parsed.append('cast(json_serialize_sql(' ~ passk._quoted('select ' ~ expression) ~ ') as varchar)') -%}
+  {%- endfor -%}
+  {%- set read = [] -%}
+  {%- for tree in run_query('select ' ~ parsed | join(', ')).rows[0].values() -%}
+    {%- set paths = [] -%}
+    {%- for path in modules.re.findall('"column_names":(.[^]]*])', tree)
+      if '"LAMBDA' not in tree and '"SUBQUERY"' not in tree -%}
+      {%- do paths.append(fromjson(path, [])) -%}
+    {%- endfor -%}
+    {%- do read.append(paths) -%}
+  {%- endfor -%}
+  {{ return(read) }}
+{%- endmacro %}
+
+
 {#- Whether a double is a number: neither infinite nor NaN. -#}
 {% macro _is_finite(expression) -%}
 ({{ expression }} between -1.7976931348623157e308 and 1.7976931348623157e308)

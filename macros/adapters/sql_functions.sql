@@ -12,13 +12,36 @@
 {#- `database` is that of the models, by default that of the target: a transaction writes to one only. -#}
 {% macro create_sql_functions(database=none) -%}
   {%- if execute and var('passk_create_sql_functions', true) -%}
-    {#- A project may put all of its models elsewhere, and then nobody has made the schema, nor wants it. -#}
-    {%- if adapter.check_schema_exists(database or target.database, target.schema) -%}
-      {{ return(adapter.dispatch('create_sql_functions', 'passk')(database or target.database)) }}
-    {%- endif -%}
-    {%- do log('passk makes no SQL functions, because there is no schema ' ~ target.schema ~ '.', info=true) -%}
+    {{ return(adapter.dispatch('create_sql_functions', 'passk')(database or target.database)) }}
   {%- endif -%}
 {%- endmacro %}
+
+
+{#- Where the functions lie: beside the public tables, where those look who ask in SQL. -#}
+{% macro _functions_schema() -%}
+  {%- set schemas = [] -%}
+  {%- if execute -%}
+    {%- for name, node in graph.nodes | dictsort if node.package_name == 'passk' and 'marts' in node.fqn -%}
+      {%- if node.resource_type == 'model' -%}
+        {%- do schemas.append(node.schema) -%}
+      {%- endif -%}
+      {%- if name == 'model.passk.passk_suite_metrics' -%}
+        {%- do schemas.insert(0, node.schema) -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {{ return(schemas[0] if schemas else target.schema) }}
+{%- endmacro %}
+
+
+{#- Makes that schema where it is not there yet: a run of some models has not made those of the others. Within the transaction,
+    which dbt's own way would end. -#}
+{% macro _functions_schema_made(database, place) -%}
+  {%- if not adapter.check_schema_exists(database, passk._functions_schema()) -%}
+  create schema if not exists {{ place }};
+  {%- endif -%}
+{%- endmacro %}
+
 
 {% macro default__create_sql_functions(database) -%}
 {%- endmacro %}
@@ -38,8 +61,10 @@
 {%- endmacro %}
 
 {% macro duckdb__create_sql_functions(database) -%}
+  {%- set place = '"' ~ database ~ '"."' ~ passk._functions_schema() ~ '"' -%}
+  {{ passk._functions_schema_made(database, place) }}
   {%- for name, arguments, body in passk._sql_functions() %}
-  create or replace macro "{{ database }}"."{{ target.schema }}".{{ name }}({{ arguments | join(', ') }}) as (
+  create or replace macro {{ place }}.{{ name }}({{ arguments | join(', ') }}) as (
     {{ body }}
   );
   {%- endfor %}
@@ -47,8 +72,10 @@
 
 {#- All arguments are doubles, which integers become by themselves. -#}
 {% macro postgres__create_sql_functions(database) -%}
+  {%- set place = '"' ~ passk._functions_schema() ~ '"' -%}
+  {{ passk._functions_schema_made(database, place) }}
   {%- for name, arguments, body in passk._sql_functions() %}
-  create or replace function "{{ target.schema }}".{{ name }}({{ arguments | join(' double precision, ') }} double precision)
+  create or replace function {{ place }}.{{ name }}({{ arguments | join(' double precision, ') }} double precision)
   returns double precision language sql immutable parallel safe as $passk$
     select {{ body }}
   $passk$;

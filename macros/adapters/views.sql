@@ -56,6 +56,7 @@
     where views read views. What has a row for each attempt stays a view, so that the log is not stored again. -#}
 {% macro spark___makes_a_table() -%}
   {{ return(model.name not in [
-    'stg_passk__attempts', 'stg_passk__expected_attempts', 'int_passk__attempts', 'passk_attempts', 'passk_rejected_attempts'
+    'stg_passk__attempts', 'stg_passk__expected_attempts', 'int_passk__attempts', 'passk_attempts', 'int_passk__rejected_attempts',
+    'passk_rejected_attempts'
   ]) }}
 {%- endmacro %}

@@ -1,33 +1,33 @@
-{#- Checks every var of the package before anything runs, and reports all mistakes at once. -#}
+{#- Checks every var of the package, and how they fit the input, and reports all mistakes at once. -#}
 {% macro check_vars() -%}
   {%- if execute -%}
-    {%- set mistakes = passk._misspelt_vars() + passk._var_mistakes() -%}
-    {%- if mistakes -%}
-      {{ exceptions.raise_compiler_error(
-        'passk: ' ~ (mistakes | length) ~ (' var is' if mistakes | length == 1 else ' vars are') ~ ' wrong.\n  - '
-        ~ (mistakes | join('\n  - ')) ~ '\nSee docs/vars.md for what each var takes.'
-      ) }}
-    {%- endif -%}
+    {%- set mistakes = passk._var_mistakes() -%}
+    {#- A wrong var can't be held against the input. -#}
+    {%- set mistakes = mistakes or passk._input_mistakes() -%}
+    {%- do passk._raise_var_mistakes(passk._unknown_vars() + mistakes) -%}
   {%- endif -%}
 {%- endmacro %}
 
 
-{#- Vars that are set and are nearly one of the package's. dbt takes any name and lists none, so that gates under passk_gate would
-    be no gates without a word: each name with a letter less, or more at its end, or two changed round is asked for. -#}
-{% macro _misspelt_vars() -%}
-  {%- set names = passk._setting_names() -%}
-  {%- set mistakes = [] -%}
-  {%- for name in names -%}
-    {%- set near = [name ~ 's'] -%}
-    {%- for place in range(name | length) -%}
-      {%- do near.append(name[:place] ~ name[place + 1:]) -%}
-      {%- do near.append(name[:place] ~ name[place + 1:place + 2] ~ name[place] ~ name[place + 2:]) -%}
+{#- The same when a run starts, if the run has something to do with the package: a wrong var does not stop a project's own models. -#}
+{% macro _before_run() -%}
+  {%- if execute -%}
+    {%- for resource in selected_resources if resource.split('.')[1] == 'passk' -%}
+      {%- if loop.first -%}
+        {%- do passk.check_vars() -%}
+      {%- endif -%}
     {%- endfor -%}
-    {%- for one in near | unique if one not in names and var(one, none) is not none -%}
-      {%- do mistakes.append('There is no var ' ~ one ~ '. Did you mean ' ~ name ~ '?') -%}
-    {%- endfor -%}
-  {%- endfor -%}
-  {{ return(mistakes) }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{% macro _raise_var_mistakes(mistakes) -%}
+  {%- if mistakes -%}
+    {{ exceptions.raise_compiler_error(
+      'passk: ' ~ (mistakes | length) ~ (' var is' if mistakes | length == 1 else ' vars are') ~ ' wrong.\n  - '
+      ~ (mistakes | join('\n  - ')) ~ '\nSee docs/vars.md for what each var takes.'
+    ) }}
+  {%- endif -%}
 {%- endmacro %}
 
 

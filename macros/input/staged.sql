@@ -10,26 +10,8 @@
 {%- for name in (passk._contract_names() + ['passed']) -%}
   {%- do has.update({name: name in mapped or name in names}) -%}
 {%- endfor -%}
-{%- for name in ['run_id', 'task_id', 'attempt'] -%}
-  {%- if not has[name] -%}
-    {{ exceptions.raise_compiler_error(
-      'passk: ' ~ relation ~ ' has no column ' ~ name ~ '. Its columns are ' ~ (names | join(', ')) ~ '. Name the one to use in the '
-      ~ 'var passk_attempts_columns, e.g. {' ~ name ~ ': my_column}.'
-    ) }}
-  {%- endif -%}
-{%- endfor -%}
-{%- if passk._setting('passk_incremental_by_loaded_at') and not has['loaded_at'] -%}
-  {{ exceptions.raise_compiler_error(
-    'passk: ' ~ relation ~ ' has no column loaded_at, by which the var passk_incremental_by_loaded_at tells new rows from old '
-    ~ 'ones. Its columns are ' ~ (names | join(', ')) ~ '. Name the one to use in the var passk_attempts_columns, e.g. '
-    ~ '{loaded_at: my_column}, or set passk_incremental_by_loaded_at to false.'
-  ) }}
-{%- endif -%}
-{%- if not (has['outcome'] or has['passed'] or has['score']) -%}
-  {{ exceptions.raise_compiler_error(
-    'passk: ' ~ relation ~ ' has no verdict: none of the columns outcome, passed and score. Its columns are '
-    ~ (names | join(', ')) ~ '. Name one in the var passk_attempts_columns, e.g. {passed: is_resolved}.'
-  ) }}
+{%- if execute -%}
+  {%- do passk._raise_var_mistakes(passk._mapping_mistakes(relation, names)) -%}
 {%- endif -%}
 with input as (
   select * from {{ relation }}

@@ -8,7 +8,7 @@ rejected as (
     run_id,
     coalesce(suite, 'default') as suite,
     max(loaded_at) as loaded_at
-  from {{ ref('passk_rejected_attempts') }}
+  from {{ ref('int_passk__rejected_attempts') }}
   where run_id <> ''
   group by run_id, coalesce(suite, 'default')
 )

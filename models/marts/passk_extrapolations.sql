@@ -1,8 +1,14 @@
 {%- set ks = passk._setting('passk_extrapolated_ks') or [] %}
 
+{#- Where nothing is asked for, the table without limits gives what columns there are: that with them may be switched off. #}
 with metrics as (
-  select *
-  from {{ ref('passk_suite_metrics') }}
+  select
+    *
+    {%- if not ks %},
+    pass_at_k as pass_at_k_lower,
+    pass_hat_k as pass_hat_k_upper
+    {%- endif %}
+  from {{ ref('passk_suite_metrics' if ks else 'int_passk__suite_metrics') }}
   where slice_name = 'all'
 ),
 

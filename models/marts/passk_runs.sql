@@ -10,7 +10,7 @@ refused_rows as (
     coalesce(suite, 'default') as suite,
     coalesce(source_file, '') as source_file,
     count(*) as refused
-  from {{ ref('passk_rejected_attempts') }}
+  from {{ ref('int_passk__rejected_attempts') }}
   group by nullif(run_id, ''), coalesce(suite, 'default'), coalesce(source_file, '')
 ),
 
@@ -89,7 +89,7 @@ missing as (
     suite,
     cast(sum(missing_attempts) as {{ dbt.type_bigint() }}) as missing_attempts,
     cast(sum(case when attempts = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as untried_tasks
-  from {{ ref('passk_missing_attempts') }}
+  from {{ ref('int_passk__missing_attempts') }}
   group by run_id, suite
 ),
 

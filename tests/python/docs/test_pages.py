@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .blocks import PAGES, ROOT, anchors, links, name_of
+from .blocks import PAGES, ROOT, anchors, blocks, links, name_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,3 +80,14 @@ def test_links_to_files_beside_the_docs_become_addresses(conf: Any) -> None:
     assert conf.prepared("reference/tables", "[a](../vars.md)") == "[a](../vars.md)"
     with pytest.raises(ValueError, match="not there"):
         conf.prepared("faq", "[a](../no-such-file.md)")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [block for block in blocks("sql") if block.page.startswith("docs/")],
+    ids=lambda block: block.name,
+)
+def test_rows_of_an_example_come_in_the_same_order_on_every_engine(block: Any) -> None:
+    """Postgres has nulls first where an order falls, DuckDB last; and it knows no `qualify`."""
+    assert not re.search(r"\bdesc\b(?! nulls last)", block.text, re.IGNORECASE)
+    assert not re.search(r"\bqualify\b", block.text, re.IGNORECASE)

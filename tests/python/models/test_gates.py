@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 from datetime import datetime
@@ -589,6 +590,81 @@ def test_each_gate_has_its_severity(cases: Project) -> None:
     done = cases.run(variables, command="test", select=[warnings])
     (warned,) = (result for result in done if result.node.resource_type == "test")
     assert (str(warned.status), warned.failures) == ("warn", 2)
+
+
+def said_by(project: Project, arguments: list[str], variables: dict[str, Any]) -> str:
+    """Give what a command of dbt writes to its log, whether it goes well or not."""
+    log = project.dbt.folder / "logs" / "dbt.log"
+    log.unlink(missing_ok=True)
+    with contextlib.suppress(Exception):
+        project.dbt.invoke(
+            [*arguments, "--log-level-file", "info"], folder=project.folder, variables=variables
+        )
+    return log.read_text("utf-8")
+
+
+def test_the_log_of_a_build_says_why(project: Project) -> None:
+    """Each gate that stops or warns, with its run, rule, reason and what would settle it; none that passes."""
+    project.land([
+        *run_of("old", ["PPPP"] * 12, loaded_at=_day(1)),
+        *run_of("new\nline", ["FFFF"] * 12, loaded_at=_day(2), tags={"domain": "air"}),
+    ])  # fmt: skip
+    gates = [
+        {"name": "fails", "metric": "pass_hat_k", "k": 4, "min": 0.9},
+        {"name": "warns", "metric": "pass_hat_k", "k": 5, "min": 0.9},
+        {"name": "falls", "metric": "pass_hat_k", "k": 4, "max_drop": 0.1, "baseline": "old"},
+        {"name": "in a slice", "metric": "pass_at_k", "k": 1, "min": 0.5, "each": "domain"},
+        {"name": "passes", "metric": "excluded_attempts", "max": 0},
+        {"name": "is let through", "metric": "pass_at_k", "min": 0.9, "severity": "ignore"},
+    ]  # fmt: skip
+    found = {row["gate"]: row for row in build(project, gates, passk_slices=["domain"])}
+    variables = {**VARS, "passk_gates": gates, "passk_slices": ["domain"]}
+    said = said_by(project, ["test", "--select", "passk_gates"], variables)
+    for gate, result, place in (
+        ("fails", "fail", "new line, suite"),
+        ("warns", "inconclusive", "new line, suite"),
+        ("falls", "fail", "new line, suite, against old"),
+        ("in a slice", "fail", "new line, suite, domain = air"),
+    ):
+        row = found[gate]
+        assert row["result"] == result
+        settling = [f"to settle it: {row['to_settle']}"] if row["to_settle"] else []
+        lines = [
+            f"passk gate {gate}: {result}, {place}",
+            f"rule: {row['rule']}",
+            f"reason: {row['reason']}",
+            *settling,
+        ]
+        assert "\n    ".join(lines) in said
+    assert found["warns"]["to_settle"] is not None
+    assert said.count("passk gate ") == 4
+
+
+def test_the_log_says_nothing_of_gates_that_pass_or_are_not_there(project: Project) -> None:
+    project.land(run_of("r", ["PPPP"] * 12))
+    passing = {**VARS, "passk_gates": [{"name": "p", "metric": "excluded_attempts", "max": 0}]}
+    for variables in (passing, VARS):
+        project.run(variables, select=["+passk_gates"])
+        said = said_by(project, ["build", "--select", "passk_gates"], variables)
+        assert "PASS passk_gates_hold" in said
+        assert "passk gate" not in said
+
+
+def test_the_log_of_many_gates_ends_with_their_number(project: Project) -> None:
+    """Twenty are told, of the 23 slices that fail."""
+    project.land([
+        row
+        for number in range(23)
+        for row in run_of(
+            "r", ["FFFF"] * 12, suite=f"suite {number:02}", tags={"domain": "air"}
+        )
+    ])  # fmt: skip
+    gates = [{"name": "each", "metric": "pass_at_k", "k": 1, "min": 0.5, "each": "domain"}]
+    build(project, gates, passk_slices=["domain"])
+    variables = {**VARS, "passk_gates": gates, "passk_slices": ["domain"]}
+    said = said_by(project, ["test", "--select", "passk_gates"], variables)
+    assert said.count("passk gate each: fail, r, suite ") == 20
+    assert "passk: 3 more rows of passk_gates are like these." in said
 
 
 def test_without_gates_the_table_is_empty(cases: Project) -> None:

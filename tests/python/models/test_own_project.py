@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from passk_py.public_tables import PUBLIC_TABLES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -124,6 +126,107 @@ def test_vars_of_the_package_alone_do_not_stop_models_that_call_its_macros(
     ((z,),) = project.query("select z from reading")
     assert z == pytest.approx(NormalDist().inv_cdf(0.975), rel=1e-12)
     assert project.query("select n from passk_runs") == [(15,)]
+
+
+MISSPELT = {
+    "passk_kz": [1],
+    "passk": {"gates": [], "passk_slice": ["domain"]},
+    "own": {"passk_confidenze": 0.9, "colour": "red"},
+    "colours": {"passk_red": 1},
+}
+
+
+def test_misspelt_vars_of_dbt_project_yml_are_refused(own: Callable[..., Project]) -> None:
+    project = own({"trials": LOG}, config={"vars": MISSPELT})
+    assert project.refused(INPUT).splitlines()[1:-1] == [
+        "  - There is no var passk_kz. Did you mean passk_ks?",
+        "  - There is no var passk.gates. Did you mean passk_gates?",
+        "  - There is no var passk_slice. Did you mean passk_slices?",
+        "  - There is no var passk_confidenze. Did you mean passk_confidence?",
+    ]
+
+
+def test_wrong_vars_do_not_stop_models_of_ones_own(own: Callable[..., Project]) -> None:
+    """But they stop the package's, and what is asked for beside them, before anything runs."""
+    project = own({"trials": LOG, "mine": "select 1 as one"}, config={"vars": MISSPELT})
+    wrong = {**INPUT, "passk_ks": [0], "passk_on_short": "x"}
+    project.run(wrong, select=["mine"])
+    assert project.query("from mine") == [(1,)]
+    project.execute("drop view mine")
+    with pytest.raises(Exception, match="passk: 6 vars are wrong"):
+        project.run(wrong, select=["mine", "passk_plans"])
+    assert project.query("select count(*) from duckdb_views() where view_name = 'mine'") == [(0,)]
+
+
+FUNCTIONS = "select distinct schema_name from duckdb_functions() where function_name = 'pass_hat_k'"
+
+
+def test_functions_lie_beside_the_public_tables(own: Callable[..., Project]) -> None:
+    """From the first build on, in a schema that nobody has made, and after a move in both places."""
+    models = {"own": {"+schema": "mine"}, "passk": {"marts": {"+schema": "reliability"}}}
+    project = own({"trials": LOG}, config={"models": models})
+    change_profile(project, schema="analytics")
+    # What is left out is what would have made the schema of the public tables.
+    project.run(INPUT, select=["trials", "+int_passk__states"])
+    assert project.query(FUNCTIONS) == [("analytics_reliability",)]
+    # C(14, 4) / C(16, 4)
+    (value,) = project.query("select analytics_reliability.pass_hat_k(16, 14, 4)")[0]
+    assert value == pytest.approx(1001 / 1820, rel=1e-12)
+
+
+def test_functions_follow_the_public_tables(own: Callable[..., Project]) -> None:
+    project = own({"trials": LOG})
+    project.run(INPUT)
+    assert project.query(FUNCTIONS) == [("main",)]
+    path = project.dbt.project_dir / "dbt_project.yml"
+    moved = {"models": {"passk": {"marts": {"+schema": "reliability"}}}}
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | moved), "utf-8")
+    project.dbt.manifests.clear()
+    project.run(INPUT)
+    assert sorted(project.query(FUNCTIONS)) == [("main",), ("main_reliability",)]
+
+
+def marts_off(*but: str) -> dict[str, Any]:
+    marts: dict[str, Any] = {"+enabled": False, **{name: {"+enabled": True} for name in but}}
+    return {"models": {"passk": {"marts": marts}}}
+
+
+def test_no_model_reads_a_public_table_that_may_be_switched_off(project: Project) -> None:
+    """Of the package's models, as dbt parses them: each could be off without another's parse."""
+    public = {f"model.passk.{table.name}" for table in PUBLIC_TABLES}
+    manifest = project.dbt.manifest({})
+    assert public <= manifest.nodes.keys() | manifest.disabled.keys()
+    read = {
+        (name, parent)
+        for name, node in manifest.nodes.items()
+        if node.resource_type == "model"
+        for parent in public.intersection(node.depends_on.nodes)
+    }
+    assert read == set()
+
+
+@pytest.mark.parametrize("rest", [(), ("passk_runs", "passk_gates")])
+def test_tables_that_are_switched_off_are_not_missed(
+    rest: tuple[str, ...], own: Callable[..., Project]
+) -> None:
+    project = own({"trials": LOG}, config=marts_off(*rest))
+    project.run(INPUT, command="build")
+    made = {name for (name,) in project.query("select table_name from information_schema.tables")}
+    assert {table.name for table in PUBLIC_TABLES} & made == set(rest)
+    if rest:
+        # Three attempts of five tasks, none of them rejected, and no harness that says how many there should be.
+        columns = "attempts, rejected, rejected_unnamed, missing_attempts"
+        assert project.query(f"select {columns} from passk_runs") == [(15, 0, 0, None)]
+
+
+def test_a_rule_whose_table_is_switched_off_stops_the_parse(own: Callable[..., Project]) -> None:
+    """A gate that could never be judged must not be passed over."""
+    gate = {"name": "g", "metric": "pass_hat_k", "k": 2, "min": 0.5}
+    project = own({"trials": LOG}, config=marts_off("passk_gates"))
+    with pytest.raises(
+        Exception, match=r"passk_gates.* depends on .*passk_suite_metrics.* disabled"
+    ):
+        project.run({**INPUT, "passk_deployment_k": 2, "passk_gates": [gate]})
 
 
 def test_the_tables_may_lie_in_an_attached_database(

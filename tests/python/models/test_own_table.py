@@ -215,26 +215,149 @@ def test_columns_of_other_names_and_expressions(consumer: Project) -> None:
     assert consumer.query(sql) == [("v1-x", "own", "case 'a'", 3, 3, pytest.approx(0.021))]
 
 
+def lacking(*mistakes: str, columns: str) -> str:
+    """Give what is said of an input that lacks something."""
+    are = "1 var is" if len(mistakes) == 1 else f"{len(mistakes)} vars are"
+    lines = "".join(f"\n  - {mistake}" for mistake in mistakes)
+    return (
+        f"passk: {are} wrong.{lines}\n"
+        f'    The input is "passk"."main"."my_attempts", and its columns are {columns}. Name those to use,'
+        " e.g. passk_attempts_columns: {run_id: my_column, passed: is_resolved}.\n"
+        "See docs/vars.md for what each var takes."
+    )
+
+
+def lacks(name: str) -> str:
+    return f"passk_attempts_columns has no {name}, nor has the input, and every attempt needs one."
+
+
+NO_VERDICT: Final = (
+    "passk_attempts_columns has no verdict, nor has the input: one of outcome, passed and score."
+)
+
+
 @pytest.mark.parametrize("missing", ["run_id", "task_id", "attempt"])
 def test_a_required_column_that_is_missing(consumer: Project, missing: str) -> None:
     names = [name for name in ("run_id", "task_id", "attempt", "passed") if name != missing]
     consumer.execute(
         f"create table evals.log as select {', '.join(f'1 as {name}' for name in names)}"
     )
-    assert consumer.refused(MODEL) == (
-        f'passk: "passk"."main"."my_attempts" has no column {missing}. Its columns are'
-        f" {', '.join(names)}. Name the one to use in the var passk_attempts_columns, e.g."
-        f" {{{missing}: my_column}}."
-    )
+    assert consumer.refused(MODEL) == lacking(lacks(missing), columns=", ".join(names))
 
 
 def test_a_table_without_a_verdict(consumer: Project) -> None:
     consumer.execute("create table evals.log as select 1 as run_id, 1 as task_id, 1 as attempt")
-    assert consumer.refused(MODEL) == (
-        'passk: "passk"."main"."my_attempts" has no verdict: none of the columns outcome, passed'
-        " and score. Its columns are run_id, task_id, attempt. Name one in the var"
-        " passk_attempts_columns, e.g. {passed: is_resolved}."
+    assert consumer.refused(MODEL) == lacking(NO_VERDICT, columns="run_id, task_id, attempt")
+
+
+MISMAPPED: Final = {
+    "passk_incremental_by_loaded_at": True,
+    "passk_attempts_columns": {
+        "attempt": "trial + 1",
+        "suite": 'lower(Bnech) || "bench"',
+        "agent": "log.whom",
+        # Names that are no columns of the input: of a lambda, of a select within, and of the engine.
+        "outcome_reason": "list_transform([bench], lambda one: one)[1]",
+        "model": "(select max(name) from (values ('m')) as models(name))",
+        "started_at": "current_timestamp",
+    },
+}
+MISTAKES: Final = (
+    lacks("run_id"),
+    lacks("task_id"),
+    (
+        "passk_incremental_by_loaded_at is true, but neither passk_attempts_columns nor the input has a"
+        " loaded_at, which tells new rows from old ones."
+    ),
+    NO_VERDICT,
+    "passk_attempts_columns.agent reads log.whom, but the input has no such column.",
+    "passk_attempts_columns.suite reads Bnech, but the input has no such column.",
+)
+
+
+def test_all_mistakes_of_a_mapping_are_said_at_once(consumer: Project) -> None:
+    """By the first model of the package that runs, where the same run makes the input."""
+    consumer.execute("create table evals.log as select 1 as trial, 'b' as bench")
+    assert consumer.refused({**MODEL, **MISMAPPED}) == lacking(*MISTAKES, columns="trial, bench")
+
+
+@pytest.mark.parametrize("kind", ["source", "model", "files"])
+def test_mistakes_of_a_mapping_are_said_before_a_model_runs(consumer: Project, kind: str) -> None:
+    """Where the input is there before the run, nothing of the run is made."""
+    consumer.execute(
+        "create table evals.log as select 1 as trial, 'b' as bench",
+        "create view my_attempts as from evals.log",
     )
+    path = consumer.folder / "log.parquet"
+    consumer.execute(f"copy evals.log to '{path}'")
+    variables = {
+        "source": {"passk_attempts_source": ["evals", "log"]},
+        "model": MODEL,
+        "files": {"passk_attempts_files": str(path)},
+    }[kind]
+    wrong = {**variables, **MISMAPPED, "passk_kz": [1]}
+    with pytest.raises(Exception, match="vars are wrong") as caught:
+        consumer.run(wrong, select=["passk"])
+    said = str(caught.value)
+    assert "There is no var passk_kz. Did you mean passk_ks?" in said
+    for mistake in MISTAKES:
+        assert mistake in said
+    made = "select count(*) from duckdb_views() where view_name like '%passk%'"
+    assert consumer.query(made) == [(0,)]
+
+
+def test_a_mapping_is_held_against_the_input_that_the_run_makes(consumer: Project) -> None:
+    """Not against the one that is there, which may be what the run is to mend."""
+    consumer.execute("create table evals.log as select 1 as trial, 'b' as bench")
+    consumer.run(MODEL, select=["my_attempts"])
+    consumer.execute(f"create or replace table evals.log as {LOG}")
+    consumer.run(MODEL, select=["my_attempts", "+passk_attempts"])
+    assert consumer.query("select count(*) > 0 from passk_attempts") == [(True,)]
+
+
+DIFFICULTY: Final = "select *, if(task_id = 't', 'hard', 'easy') as difficulty from ({log})"
+
+
+def test_a_slice_by_a_column_of_ones_own_is_refused_with_the_way(consumer: Project) -> None:
+    consumer.execute(f"create table evals.log as {DIFFICULTY.format(log=LOG)}")
+    slices = [
+        {"name": "difficulty", "expression": "difficulty"},
+        {"name": "both", "expression": "suite || lower(difficulty)"},
+        {"name": "month", "expression": "strftime(started_at, '%Y-%m')"},
+    ]
+    way = (
+        "the contract has no column difficulty. A column of yours is sliced by as a tag:"
+        " passk_attempts_columns: {tags: \"map {'difficulty': difficulty}\"}, and the expression"
+        " tags['difficulty']."
+    )
+    assert consumer.refused({**MODEL, "passk_slices": slices}) == (
+        f'passk: 2 vars are wrong.\n  - passk_slices, "difficulty": {way}\n'
+        f'  - passk_slices, "both": {way}\nSee docs/vars.md for what each var takes.'
+    )
+    assert consumer.query("select count(*) from duckdb_views() where not internal") == [(0,)]
+
+
+def test_a_column_of_ones_own_becomes_a_tag_and_a_slice(consumer: Project) -> None:
+    """The way that the error and docs/dbt-package.md name."""
+    tags = {"passk_attempts_columns": {"tags": "map {'difficulty': difficulty}"}}
+    slices = {"passk_slices": ["difficulty", {"name": "d", "expression": "tags['difficulty']"}]}
+    build(consumer, DIFFICULTY.format(log=LOG), {**tags, **slices}, select=["+passk_suite_metrics"])
+    found = consumer.query(
+        "select distinct slice_name, slice_value from passk_suite_metrics where slice_name <> 'all' order by all"
+    )
+    values = [
+        v for (v,) in consumer.query("select distinct difficulty from my_attempts order by 1")
+    ]
+    assert found == [(name, value) for name in ("d", "difficulty") for value in values]
+
+
+def test_an_expression_that_the_engine_refuses_stops_the_run_before_a_model(
+    consumer: Project,
+) -> None:
+    consumer.execute(f"create table evals.log as {LOG}")
+    slices = [{"name": "odd", "expression": "no_such_function(suite)"}]
+    assert "no_such_function" in consumer.refused({**MODEL, "passk_slices": slices})
+    assert consumer.query("select count(*) from duckdb_views() where not internal") == [(0,)]
 
 
 def words(column: str, values: str) -> str:
@@ -461,8 +584,8 @@ def test_rows_gone_from_anyones_table_are_gone(consumer: Project) -> None:
 def test_by_loaded_at_a_table_must_have_it(consumer: Project) -> None:
     """Else nothing would ever be new."""
     consumer.execute(f"create table evals.log as select * exclude (loaded_at) from ({LOG})")
-    message = consumer.refused({**MODEL, **BY_TIME})
-    assert message.startswith('passk: "passk"."main"."my_attempts" has no column loaded_at, by')
+    said = consumer.refused({**MODEL, **BY_TIME})
+    assert said.splitlines()[1] == f"  - {MISTAKES[2]}"
 
 
 def test_by_loaded_at_a_row_without_it_is_seen(consumer: Project) -> None:

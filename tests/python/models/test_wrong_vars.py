@@ -367,10 +367,28 @@ def test_wrong_vars_are_refused_in_words(landed: Project, batch: int) -> None:
         ("pask_ks", "passk_ks"),
         ("passk_delpoyment_k", "passk_deployment_k"),
         ("passk_confidnce", "passk_confidence"),
+        ("passk_kz", "passk_ks"),
+        ("passk_consistency_threshold", "passk_consistent_threshold"),
+        ("passk_slicing", "passk_slices"),
     ],
 )
 def test_a_misspelt_var_is_refused(landed: Project, given: str, meant: str) -> None:
     assert landed.refused({given: ["x"]}) == said(f"There is no var {given}. Did you mean {meant}?")
+
+
+def test_a_var_that_is_like_none_is_refused_too(landed: Project) -> None:
+    assert landed.refused({"passk_zzz": 1}) == said("There is no var passk_zzz.")
+
+
+def test_vars_of_others_are_let_through(landed: Project) -> None:
+    landed.run({"passes": 1, "task_ks": [1], "ks": 2, "passk": 3}, select=["stg_passk__attempts"])
+
+
+def test_a_scope_in_the_command_line_is_refused(landed: Project) -> None:
+    """dbt would take passk for the name of a var, and no var from below it."""
+    assert landed.refused({"passk": {"passk_ks": [1]}}) == said(
+        "passk: stands in --vars, where dbt reads nothing below it. Write its vars without it."
+    )
 
 
 def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
