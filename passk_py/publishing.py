@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from passk_py.errors import InUseError, PasskError
 from passk_py.files import to_disk
+from passk_py.freshness import COPY as ABOUT
+from passk_py.freshness import half_built, pending_changes, stale, unfinished_tables
 from passk_py.public_tables import PUBLIC_TABLES, PublicTable, public_table
 from passk_py.sql_text import identifier, io_reason, quote
 from passk_py.tables import open_tables
@@ -34,7 +36,6 @@ FORMATS: Final = {"duckdb": ("duckdb",), "parquet": ("parquet",), "both": ("duck
 DATABASE: Final = "passk.duckdb"
 PARQUET: Final = "parquet"
 VERSIONS: Final = "parquet-versions"
-ABOUT: Final = "passk_published"
 COPY_ID: Final = "passk_copy_id"
 
 # The oldest that DuckDB writes, which is what it wrote by default until 2.0: whatever DuckDB a tool
@@ -88,7 +89,7 @@ class PublishedCopy:
         When the newest attempts were loaded, UTC; None if no run says.
     landed_since_build
         Attempts that were loaded after the last build.
-    newer_than_built
+    stale
         What has changed in the landing tables since, in a sentence; None if nothing has.
     """
 
@@ -100,7 +101,7 @@ class PublishedCopy:
     runs: int
     newest_loaded_at: datetime | None
     landed_since_build: int
-    newer_than_built: str | None = None
+    stale: str | None = None
 
 
 def publish(
@@ -338,14 +339,11 @@ def _draft(folder: Path) -> Iterator[Path]:
 
 def _chosen(tables: Tables, left_out: set[str]) -> list[PublicTable]:
     """Give the tables to copy, of a database whose tables are of one build."""
-    from passk_py.freshness import unfinished_tables
-
     for table in PUBLIC_TABLES:
         tables.require(table.name)
     if unfinished := unfinished_tables(tables):
         raise PasskError(
-            f"{tables.database} is half built: {', '.join(unfinished)} and the counts of the tasks "
-            "are of different states of the log.",
+            f"{tables.database} can't be published. {half_built(unfinished)}",
             hint="Run `passk build`, then publish.",
         )
     return [table for table in tables.public() if table.name not in left_out]
@@ -353,7 +351,6 @@ def _chosen(tables: Tables, left_out: set[str]) -> list[PublicTable]:
 
 def _copy(tables: Tables, chosen: Sequence[PublicTable], draft: Path) -> PublishedCopy:
     """Write the tables to a new DuckDB file, and what there is to say of them but where it is."""
-    from passk_py.freshness import pending_changes
     from passk_py.project import version
 
     now = datetime.now(UTC).replace(tzinfo=None)
@@ -369,17 +366,16 @@ def _copy(tables: Tables, chosen: Sequence[PublicTable], draft: Path) -> Publish
         runs, newest = tables.rows(
             f"select count(*), max(loaded_at) from {tables.require('passk_runs')}"
         )[0]
-        pending = pending_changes(tables)
+        landed, newer = pending_changes(tables).attempts, stale(tables)
         columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _ABOUT_COLUMNS.items())
         tables.rows(f"create table {schema}.{ABOUT} ({columns})")
         tables.connection.execute(
             f"insert into {schema}.{ABOUT} values (?, ?, ?, ?, ?, ?, ?)",
-            [copy_id, now, version(), tables.database.name, newest, runs, pending.attempts],
+            [copy_id, now, version(), tables.database.name, newest, runs, landed],
         )
         for statement in _comments(tables, chosen, schema):
             tables.rows(statement)
-    newer = pending.sentence if pending else None
-    return PublishedCopy(copy_id, now, None, None, rows, int(runs), newest, pending.attempts, newer)
+    return PublishedCopy(copy_id, now, None, None, rows, int(runs), newest, landed, newer)
 
 
 @contextmanager

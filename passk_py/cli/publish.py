@@ -96,10 +96,10 @@ def command(
         if path is not None:
             session.say(f"{path}: {tables}")
     session.say(f"copy {copy.copy_id}: {plural(copy.runs, 'run')}{_loaded(copy)}")
-    if copy.newer_than_built is not None:
+    if copy.stale is not None:
         again = command_line("build", database=database)
         session.note(
-            f"{copy.newer_than_built} passk_attempts may show that, no other number does. "
+            f"{copy.stale} passk_attempts may show that, no other number does. "
             f"Run `{again}`, then publish."
         )
     return 0
@@ -119,7 +119,7 @@ def _as_dict(copy: PublishedCopy, database: Path) -> dict[str, object]:
         "newest_loaded_at": None if newest is None else newest.isoformat(),
         "runs": copy.runs,
         "landed_since_build": copy.landed_since_build,
-        "newer_than_built": copy.newer_than_built,
+        "stale": copy.stale,
         "duckdb": None if copy.database is None else str(copy.database),
         "parquet": None if copy.parquet is None else str(copy.parquet),
         "tables": [{"table": name, "rows": rows} for name, rows in copy.rows.items()],
