@@ -52,6 +52,12 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     type=click.Choice(["parquet", "csv", "json", "arrow"]),
     help="Of the files in a folder, by default Parquet. A file's name says its format.",
 )
+@click.option(
+    "--with-raw",
+    is_flag=True,
+    help="With refused rows as they were read, which may hold prompts and keys, and with the paths "
+    "of log files. By default raw is null, and source_file a name without its folder.",
+)
 @database_option
 @filter_options
 @common_options
@@ -63,6 +69,7 @@ def command(
     everything: bool,
     output: Path,
     kind: str | None,
+    with_raw: bool,
     database: Path,
     runs: tuple[str, ...],
     suites: tuple[str, ...],
@@ -79,7 +86,14 @@ def command(
     names = list(dict.fromkeys(tables)) or [table.name for table in built]
 
     files = export_tables(
-        names, output, database=database, format=kind, run_id=runs, suite=suites, k=ks
+        names,
+        output,
+        database=database,
+        format=kind,
+        run_id=runs,
+        suite=suites,
+        k=ks,
+        with_raw=with_raw,
     )
     session.result(
         {

@@ -124,7 +124,9 @@ def command(
     one = _one_rule(rule)
     _refuse_mixed(names, rules, one)
     with open_tables(database) as tables:
-        stale = note_stale(session, tables) if stale_ok else _refuse_stale(tables)
+        if not stale_ok:
+            _refuse_stale(tables)
+        stale = note_stale(session, tables)
         settings = read_settings(tables)
         if one is None and rules is None:
             rows = _declared(tables, names, database)

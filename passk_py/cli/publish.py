@@ -60,6 +60,12 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     metavar="SECONDS",
     help="Try again for so long while a build, or another publish, is going on.",
 )
+@click.option(
+    "--with-raw",
+    is_flag=True,
+    help="With refused rows as they were read, which may hold prompts and keys, and with the paths "
+    "of log files. By default raw is null, and source_file a name without its folder.",
+)
 @database_option
 @common_options
 @pass_session
@@ -70,6 +76,7 @@ def command(
     without: tuple[str, ...],
     kind: str,
     wait: float,
+    with_raw: bool,
     database: Path,
 ) -> int:
     """Write a copy of the public tables that dashboards read while builds go on.
@@ -86,6 +93,7 @@ def command(
         output,
         database=database,
         without=without,
+        with_raw=with_raw,
         format=kind,
         wait=wait,
         on_wait=session.note,

@@ -20,7 +20,7 @@ from passk_py.publishing import publish
 from passk_py.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from conftest import Said
 
@@ -31,9 +31,9 @@ NAMES = [table.name for table in PUBLIC_TABLES]
 
 @pytest.fixture(scope="module")
 def bi(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy that the tests only read."""
+    """A copy of everything, that the tests only read."""
     folder = tmp_path_factory.mktemp("published") / "bi"
-    publish(folder, database=built)
+    publish(folder, database=built, with_raw=True)
     return folder
 
 
@@ -101,6 +101,65 @@ def test_copy_says_how_fresh_it_is(passk: Passk, letters: Path) -> None:
         "parquet": "bi/parquet",
         "tables": [{"table": name, "rows": read_table(name).height} for name in NAMES],
     }
+
+
+HELD = "sk-prompt-and-key"
+
+
+@pytest.fixture
+def with_refused_rows(passk: Passk, letters: Path, tmp_path: Path) -> Path:
+    """A database that refused a row which holds a key, and a copy of an attempt."""
+    log = tmp_path / "private folder" / "log.jsonl"
+    log.parent.mkdir()
+    log.write_text(
+        '{"run_id": "old", "suite": "letters", "task_id": "extra", "attempt": 1, "passed": true}\n'
+        f'{{"run_id": "old", "task_id": "extra", "prompt": "{HELD}\n',
+        encoding="utf-8",
+    )
+    assert passk("load", log).code == 0
+    assert passk("build", "--select", "resource_type:model").code == 0
+    return letters
+
+
+def everything(frames: Iterable[pl.DataFrame]) -> str:
+    return "\n".join(str(row) for frame in frames for row in frame.rows())
+
+
+def test_a_copy_and_files_hold_no_refused_row_and_no_folder_unless_asked_to(
+    passk: Passk, with_refused_rows: Path
+) -> None:
+    refused = "select raw, source_file, source_line, reason_code from passk_rejected_attempts"
+    assert passk("publish", "-o", "bi").code == 0
+    assert query(Path("bi"), refused) == [(None, "log.jsonl", 2, "malformed_line")]
+    copied = [read_table(name, database="bi/passk.duckdb") for name in NAMES]
+    files = [pl.read_parquet(f"bi/parquet/{name}.parquet") for name in NAMES]
+    assert passk("export", "--all", "-o", "out").code == 0
+    exported = [pl.read_parquet(f"out/{name}.parquet") for name in NAMES]
+    for frames in (copied, files, exported):
+        said = everything(frames)
+        assert "log.jsonl" in said
+        assert HELD not in said
+        assert str(with_refused_rows.parent) not in said
+    (comment,) = query(
+        Path("bi"),
+        "select comment from duckdb_columns() "
+        "where table_name = 'passk_rejected_attempts' and column_name = 'raw'",
+    )
+    assert comment == ("Null: this copy was published without the rows as they were read.",)
+    # By its name a table is no more private than among all.
+    for kind in ("csv", "json"):
+        assert passk("export", "passk_rejected_attempts", "-o", f"r.{kind}").code == 0
+        text = Path(f"r.{kind}").read_text("utf-8")
+        assert "log.jsonl" in text
+        assert HELD not in text
+        assert str(with_refused_rows.parent) not in text
+
+    assert passk("publish", "-o", "bi", "--with-raw").code == 0
+    ((raw, source_file, *_),) = query(Path("bi"), refused)
+    assert HELD in str(raw)
+    assert source_file == str(with_refused_rows.parent / "private folder" / "log.jsonl")
+    assert passk("export", "passk_rejected_attempts", "-o", "r.csv", "--with-raw").code == 0
+    assert HELD in Path("r.csv").read_text("utf-8")
 
 
 def test_each_parquet_file_names_its_copy(bi: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING, Any
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
+
+from passk_py.cli import cli
+from passk_py.cli.group import COMMANDS
 
 from .blocks import PAGES, ROOT, anchors, links, name_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +82,67 @@ def test_links_to_files_beside_the_docs_become_addresses(conf: Any) -> None:
     assert conf.prepared("reference/tables", "[a](../vars.md)") == "[a](../vars.md)"
     with pytest.raises(ValueError, match="not there"):
         conf.prepared("faq", "[a](../no-such-file.md)")
+
+
+# ---------------------------------------------------------------------------------------------
+# exit codes
+
+
+def exit_codes() -> dict[str, dict[int, str]]:
+    """Give the exit codes of each command, and their meaning, as the page has them."""
+    text = (ROOT / "docs" / "exit-codes.md").read_text("utf-8")
+    found: dict[str, dict[int, str]] = {}
+    for line in text.splitlines():
+        if line.startswith("| `passk "):
+            commands, *meanings = (cell.strip() for cell in line.strip("|").split("|"))
+            codes = {code: meaning for code, meaning in enumerate(meanings) if meaning}
+            for command in re.findall(r"`passk (\w+)`", commands):
+                assert command not in found
+                found[command] = codes
+    return found
+
+
+def test_every_command_has_its_exit_codes_on_the_page() -> None:
+    assert set(exit_codes()) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_page_has_the_exit_codes_of_the_help(command: str) -> None:
+    help_text = CliRunner().invoke(cli, [command, "--help"]).stdout
+    _, _, said = " ".join(help_text.split()).partition("Exit codes: ")
+    codes = {int(code) for code in re.findall(r"(?:^|, )(\d) ", said)}
+    assert set(exit_codes()[command]) == (codes or {0, 2})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_the_page_calls_could_not_run_is_what_a_wrong_option_ends_with(command: str) -> None:
+    done = CliRunner().invoke(cli, [command, "--no-such-option"])
+    assert done.exit_code == max(exit_codes()[command])
+
+
+def test_ctrl_c_ends_with_the_code_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    def stop_in_duckdb(*_: object, **__: object) -> None:
+        raise RuntimeError("Query interrupted")
+
+    assert "| 130 | Ctrl-C" in (ROOT / "docs" / "exit-codes.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    for stopped in (stop, stop_in_duckdb):
+        monkeypatch.setattr("passk_py.publishing.publish", stopped)
+        done = CliRunner().invoke(cli, ["publish", "-o", "bi"])
+        assert (done.exit_code, done.stderr.splitlines()[-1]) == (130, "Error: Stopped.")
+
+
+def test_ctrl_c_in_a_model_is_no_error_of_dbt(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dbt.cli.main import dbtRunner, dbtRunnerResult
+
+    from passk_py import project
+
+    stopped = dbtRunnerResult(success=False, exception=KeyboardInterrupt())
+    monkeypatch.setattr(dbtRunner, "invoke", lambda *_: stopped)
+    with pytest.raises(KeyboardInterrupt):
+        project._run([], None, where="passk.duckdb", log=Path("dbt.log"))
