@@ -146,3 +146,64 @@ def test_ctrl_c_in_a_model_is_no_error_of_dbt(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(dbtRunner, "invoke", lambda *_: stopped)
     with pytest.raises(KeyboardInterrupt):
         project._run([], None, where="passk.duckdb", log=Path("dbt.log"))
+
+
+# ---------------------------------------------------------------------------------------------
+# installs
+
+TEXTS_WITH_INSTALLS = (
+    *PAGES,
+    ROOT / "CHANGELOG.md",
+    *(ROOT / "charts").glob("*"),
+    *(ROOT / "passk_py").rglob("*.py"),
+    *(ROOT / "scripts").glob("*"),
+)
+INSTALL = re.compile(
+    r"(?:pip3? install|pipx (?:install|run)|uv (?:add|pip install|tool (?:install|run))|uvx) ([^`\n]*)"
+)
+NAME_ALONE = re.compile(
+    r"(?<![^ ])[\"']?passk(-py)?(\[[\w,]+\])?([=<>~!][^\"' ]*)?[\"']?(?![^ ])(?! @)"
+)
+TAG = re.compile(r"revision: *[\"']?v?\d+\.\d|passk\.git@v?\d+\.\d")
+
+
+def unreleased(text: str) -> list[str]:
+    """Find installs by a name, which no index has or another project owns, and by a tag."""
+    found = [line for line in INSTALL.findall(text) if NAME_ALONE.search(line)]
+    return found + TAG.findall(text)
+
+
+@pytest.mark.parametrize("path", TEXTS_WITH_INSTALLS, ids=name_of)
+def test_no_page_installs_what_is_not_released(path: Path) -> None:
+    assert unreleased(path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_wrong"),
+    [
+        ("pip install passk", True),
+        ("pip install 'passk-py[report]'", True),
+        ("pip install -U passk-py==0.1.0", True),
+        ("pip install dbt-duckdb passk-py", True),
+        ("uvx passk demo", True),
+        ("pipx run passk", True),
+        ("uv tool install passk-py", True),
+        ("    revision: 0.1.0", True),
+        ("pip install 'passk-py @ git+https://github.com/passk/passk.git@v0.1.0'", True),
+        ("pip install .", False),
+        ("pip install '.[report]'", False),
+        ("pip install ./passk", False),
+        ("pip install 'passk-py[report] @ git+https://github.com/passk/passk.git@main'", False),
+        ("    revision: main", False),
+        ("pip install altair", False),
+    ],
+)
+def test_an_install_of_what_is_not_released_would_be_seen(text: str, is_wrong: bool) -> None:
+    assert bool(unreleased(text)) == is_wrong
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_the_pages_that_install_warn_of_the_other_passk(page: str) -> None:
+    text = " ".join((ROOT / page).read_text("utf-8").split())
+    assert "There is no release yet" in text
+    assert "The package named `passk` on PyPI is another project: do not install it." in text
