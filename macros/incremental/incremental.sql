@@ -46,8 +46,8 @@
 {%- endmacro %}
 
 
-{#- Version, code and vars that shape the tables, as one short text. What it has before the last stroke is the same for all tables of
-    a build, so that tables of two builds can be told apart. -#}
+{#- Version, code and vars that shape the tables, as one short text. What it has before the last stroke is the same for all
+    tables of a build, so that tables of two builds can be told apart. -#}
 {% macro _built_with() -%}
   {%- set shaping = [['input', passk._attempts_kind()]] -%}
   {%- for name in [

@@ -204,7 +204,7 @@ def test_forget_of_what_is_not_there(passk: Passk, letters: Path) -> None:
     said = passk("forget", "--run", "nobody", "--json")
     assert said.code == 2
     assert said.json["error"] == "There is no run nobody; there is new, old."
-    assert passk("doctor", "--json").json["pending"] is None
+    assert passk("doctor", "--json").json["stale"] is None
 
 
 @pytest.mark.parametrize("word", ["a\x1b[2Jb", "a\nb"])
