@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Final
 from passk_py.errors import PasskError
 from passk_py.files import drafted
 from passk_py.known_names import require_filtered
-from passk_py.public_tables import Filters, PublicTable, filters_of, public_table
+from passk_py.public_tables import (
+    Filters,
+    PublicTable,
+    filters_of,
+    public_table,
+    shared_columns,
+)
 from passk_py.sql_text import io_reason, quote
 from passk_py.tables import open_tables
 
@@ -64,6 +70,7 @@ def export_tables(
     run_id: str | Iterable[str] = (),
     suite: str | Iterable[str] = (),
     k: int | Iterable[int] = (),
+    with_raw: bool = False,
 ) -> list[ExportedFile]:
     """Write public tables to files, whole or filtered.
 
@@ -87,6 +94,9 @@ def export_tables(
     run_id, suite, k
         Only rows with this value, or one of these, in the tables that have the column. A run, suite
         or k that is in none of the tables is refused.
+    with_raw
+        Write refused rows as they were read (``raw`` of ``passk_rejected_attempts``) and the paths
+        of log files. Without it ``raw`` is null, and ``source_file`` a name without its folder.
 
     Returns
     -------
@@ -114,7 +124,7 @@ def export_tables(
                 path.parent.mkdir(parents=True, exist_ok=True)
                 drafts[path] = stack.enter_context(drafted(path))
             counts = [
-                _write(tables, table, filters, kind, drafts[path])
+                _write(tables, table, filters, kind, drafts[path], with_raw=with_raw)
                 for table, path in zip(chosen, paths, strict=True)
             ]
     return [
@@ -182,13 +192,21 @@ def _paths(
     return of_name, [output]
 
 
-def _write(tables: Tables, table: PublicTable, filters: Filters, kind: str, draft: Path) -> int:
+def _write(
+    tables: Tables,
+    table: PublicTable,
+    filters: Filters,
+    kind: str,
+    draft: Path,
+    *,
+    with_raw: bool,
+) -> int:
     columns = tables.columns(table.name)
-    as_text = kind == "csv"
-    wanted = [
-        f"to_json({name}) as {name}" if as_text and of_type.startswith("MAP") else name
-        for name, of_type in columns.items()
-    ]
+    values = shared_columns(columns, with_raw=with_raw)
+    as_text = [name for name, of_type in columns.items() if of_type.startswith("MAP")]
+    if kind == "csv":
+        values |= {name: f"to_json({name})" for name in as_text}
+    wanted = [f"{value} as {name}" for name, value in values.items()]
     # DuckDB writes no Arrow without an extension, so polars turns Parquet into it, in batches.
     target = draft.with_name(f"{draft.name}.parquet") if kind == "arrow" else draft
     try:

@@ -307,6 +307,8 @@ def _run(
         os.chdir(here)
         _release()
         reset_adapters()  # type: ignore[no-untyped-call]
+    if isinstance(done.exception, KeyboardInterrupt):
+        raise done.exception
     # A result that holds nodes says more than the exception beside it.
     if done.exception is not None and not getattr(done.result, "results", None):
         raise _could_not_run(done.exception, where, log)

@@ -19,6 +19,7 @@ __all__ = [
     "PublicTable",
     "filters_of",
     "public_table",
+    "shared_columns",
 ]
 
 
@@ -205,6 +206,33 @@ def public_table(name: str) -> PublicTable:
         f"There is no public table '{name}'.{did_you_mean([name], names)}",
         hint=f"The tables are {', '.join(names)}.",
     )
+
+
+def shared_columns(columns: Iterable[str], *, with_raw: bool) -> dict[str, str]:
+    """Give the SQL of columns for a copy or a file, which others than who has the log may read.
+
+    Parameters
+    ----------
+    columns
+        The names of a table's columns.
+    with_raw
+        Whether refused rows are given as they were read, and files with their folders.
+
+    Returns
+    -------
+    dict
+        Expressions by the name of the column, which stays the same.
+
+    Examples
+    --------
+    >>> shared_columns(["reason", "raw", "source_file"], with_raw=False)["raw"]
+    'null::varchar'
+    >>> shared_columns(["reason", "raw", "source_file"], with_raw=True)["raw"]
+    'raw'
+    """
+    # A refused row may hold prompts, outputs and keys; a path tells of people and machines.
+    others = {"raw": "null::varchar", "source_file": "parse_filename(source_file)"}
+    return {name: name if with_raw else others.get(name, name) for name in columns}
 
 
 def _any_of(columns: Sequence[str], values: Sequence[str]) -> str:

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from passk_py.errors import InUseError, PasskError
 from passk_py.files import to_disk
-from passk_py.public_tables import PUBLIC_TABLES, PublicTable, public_table
+from passk_py.freshness import COPY as ABOUT
+from passk_py.freshness import half_built, pending_changes, stale, unfinished_tables
+from passk_py.public_tables import PUBLIC_TABLES, PublicTable, public_table, shared_columns
 from passk_py.sql_text import identifier, io_reason, quote
 from passk_py.tables import open_tables
 
@@ -34,7 +36,6 @@ FORMATS: Final = {"duckdb": ("duckdb",), "parquet": ("parquet",), "both": ("duck
 DATABASE: Final = "passk.duckdb"
 PARQUET: Final = "parquet"
 VERSIONS: Final = "parquet-versions"
-ABOUT: Final = "passk_published"
 COPY_ID: Final = "passk_copy_id"
 
 # The oldest that DuckDB writes, which is what it wrote by default until 2.0: whatever DuckDB a tool
@@ -57,6 +58,13 @@ _ABOUT_COLUMNS: Final = {
     ),
 }
 _ABOUT_TEXT: Final = "How fresh this copy is, and where it comes from. One row."
+
+_SHORTENED: Final = {
+    "raw": "Null: this copy was published without the rows as they were read.",
+    "source_file": "The name of the file that the row came from, without its folder. Null where "
+    "the attempts come from a table.",
+}
+"""What is said of columns that a copy shortens."""
 
 _DRAFTS: Final = ".passk-publish-"
 _FORGOTTEN_S: Final = 24 * 60 * 60
@@ -88,7 +96,7 @@ class PublishedCopy:
         When the newest attempts were loaded, UTC; None if no run says.
     landed_since_build
         Attempts that were loaded after the last build.
-    newer_than_built
+    stale
         What has changed in the landing tables since, in a sentence; None if nothing has.
     """
 
@@ -100,7 +108,7 @@ class PublishedCopy:
     runs: int
     newest_loaded_at: datetime | None
     landed_since_build: int
-    newer_than_built: str | None = None
+    stale: str | None = None
 
 
 def publish(
@@ -108,6 +116,7 @@ def publish(
     *,
     database: str | Path = "passk.duckdb",
     without: str | Iterable[str] = (),
+    with_raw: bool = False,
     format: str = "both",  # noqa: A002 - as the command line calls it
     wait: float = 0,
     on_wait: Callable[[str], None] | None = None,
@@ -127,6 +136,9 @@ def publish(
         Path of the DuckDB file.
     without
         Public tables to leave out.
+    with_raw
+        Copy refused rows as they were read (``raw`` of ``passk_rejected_attempts``) and the paths
+        of log files. Without it ``raw`` is null, and ``source_file`` a name without its folder.
     format
         ``duckdb``, ``parquet`` or ``both``. What is not asked for stays as it is in the folder.
     wait
@@ -166,7 +178,7 @@ def publish(
             # Builds can't run while it is open, so it is open for reading the tables only.
             tables = waiting.enter(reading, lambda: open_tables(source))
             chosen = _chosen(tables, left_out)
-            copy = _copy(tables, chosen, draft / DATABASE)
+            copy = _copy(tables, chosen, draft / DATABASE, with_raw=with_raw)
         if "parquet" in kinds:
             _write_parquet(draft, [ABOUT, *(table.name for table in chosen)], copy.copy_id)
             _replace_parquet(draft, folder, copy.copy_id)
@@ -338,48 +350,46 @@ def _draft(folder: Path) -> Iterator[Path]:
 
 def _chosen(tables: Tables, left_out: set[str]) -> list[PublicTable]:
     """Give the tables to copy, of a database whose tables are of one build."""
-    from passk_py.freshness import unfinished_tables
-
     for table in PUBLIC_TABLES:
         tables.require(table.name)
     if unfinished := unfinished_tables(tables):
         raise PasskError(
-            f"{tables.database} is half built: {', '.join(unfinished)} and the counts of the tasks "
-            "are of different states of the log.",
+            f"{tables.database} can't be published. {half_built(unfinished)}",
             hint="Run `passk build`, then publish.",
         )
     return [table for table in tables.public() if table.name not in left_out]
 
 
-def _copy(tables: Tables, chosen: Sequence[PublicTable], draft: Path) -> PublishedCopy:
+def _copy(
+    tables: Tables, chosen: Sequence[PublicTable], draft: Path, *, with_raw: bool
+) -> PublishedCopy:
     """Write the tables to a new DuckDB file, and what there is to say of them but where it is."""
-    from passk_py.freshness import pending_changes
     from passk_py.project import version
 
     now = datetime.now(UTC).replace(tzinfo=None)
     token = secrets.token_hex(4)
     copy_id = f"{now:%Y%m%dT%H%M%SZ}-{token}"
     with _attached(tables, draft, f"passk_copy_{token}") as schema:
-        rows = {
-            table.name: int(
-                tables.rows(f"create table {schema}.{table.name} as {tables.select(table)}")[0][0]
-            )
-            for table in chosen
-        }
+        rows = {}
+        for table in chosen:
+            values = shared_columns(tables.columns(table.name), with_raw=with_raw)
+            wanted = [f"{value} as {name}" for name, value in values.items()]
+            query = tables.select(table, columns=wanted)
+            made = tables.rows(f"create table {schema}.{table.name} as {query}")
+            rows[table.name] = int(made[0][0])
         runs, newest = tables.rows(
             f"select count(*), max(loaded_at) from {tables.require('passk_runs')}"
         )[0]
-        pending = pending_changes(tables)
+        landed, newer = pending_changes(tables).attempts, stale(tables)
         columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _ABOUT_COLUMNS.items())
         tables.rows(f"create table {schema}.{ABOUT} ({columns})")
         tables.connection.execute(
             f"insert into {schema}.{ABOUT} values (?, ?, ?, ?, ?, ?, ?)",
-            [copy_id, now, version(), tables.database.name, newest, runs, pending.attempts],
+            [copy_id, now, version(), tables.database.name, newest, runs, landed],
         )
-        for statement in _comments(tables, chosen, schema):
+        for statement in _comments(tables, chosen, schema, with_raw=with_raw):
             tables.rows(statement)
-    newer = pending.sentence if pending else None
-    return PublishedCopy(copy_id, now, None, None, rows, int(runs), newest, pending.attempts, newer)
+    return PublishedCopy(copy_id, now, None, None, rows, int(runs), newest, landed, newer)
 
 
 @contextmanager
@@ -403,7 +413,9 @@ def _attached(tables: Tables, draft: Path, name: str) -> Iterator[str]:
             tables.rows(f"detach {name}")
 
 
-def _comments(tables: Tables, chosen: Sequence[PublicTable], schema: str) -> Iterator[str]:
+def _comments(
+    tables: Tables, chosen: Sequence[PublicTable], schema: str, *, with_raw: bool
+) -> Iterator[str]:
     """Write the comments: those of the database, and where it has none, the project's words."""
     from passk_py.descriptions import described_tables
 
@@ -415,6 +427,8 @@ def _comments(tables: Tables, chosen: Sequence[PublicTable], schema: str) -> Ite
         of_project = {"": words.text, **words.columns} if words else {}
         for column in ("", *tables.columns(table.name)):
             text = said.get((place, column)) or of_project.get(column)
+            if not with_raw:
+                text = _SHORTENED.get(column, text)
             if text:
                 yield _comment(f"{schema}.{table.name}", column, text)
     yield _comment(f"{schema}.{ABOUT}", "", _ABOUT_TEXT)

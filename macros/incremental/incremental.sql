@@ -46,7 +46,8 @@
 {%- endmacro %}
 
 
-{#- Version, code and vars that shape the tables, as one short text. -#}
+{#- Version, code and vars that shape the tables, as one short text. What it has before the last stroke is the same for all
+    tables of a build, so that tables of two builds can be told apart. -#}
 {% macro _built_with() -%}
   {%- set shaping = [['input', passk._attempts_kind()]] -%}
   {%- for name in [
@@ -57,12 +58,13 @@
     {%- do shaping.append([name, var(name, none)]) -%}
   {%- endfor -%}
   {#- Vars that shape this table only. -#}
+  {%- set own = [] -%}
   {%- for name in model.config.get('meta', {}).get('shaped_by', []) -%}
-    {%- do shaping.append([name, var(name, none)]) -%}
+    {%- do own.append([name, var(name, none)]) -%}
   {%- endfor -%}
   {%- set sources = {} -%}
   {%- do passk._add_sources(model.unique_id, sources) -%}
-  {{ return(passk._version() ~ '/' ~ local_md5(tojson([shaping, sources]))) }}
+  {{ return([passk._version(), local_md5(tojson(shaping)), local_md5(tojson([own, sources]))] | join('/')) }}
 {%- endmacro %}
 
 

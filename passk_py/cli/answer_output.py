@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Final
 
 from passk_py.answer.words import and_list, plain, plural
-from passk_py.cli.next_steps import command_line, note_pending, say_next
+from passk_py.cli.next_steps import command_line, note_stale, say_next
 from passk_py.cli.session import PIPED_WIDTH
 
 if TYPE_CHECKING:
@@ -40,13 +40,12 @@ def print_answer(
     """
     from passk_py.answer import find_answer
     from passk_py.answer.as_dict import answer_as_dict
-    from passk_py.freshness import newer_than_built
     from passk_py.known_names import require_filtered
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
         # Before a run is looked for: it may be among what has landed since.
-        note_pending(session, database, newer_than_built(tables))
+        stale = note_stale(session, tables)
         if filters is not None:
             require_filtered(tables, filters)
         answer = find_answer(tables, filters)
@@ -54,7 +53,14 @@ def print_answer(
         gates = tables.find("passk_gates")
         has_gates = bool(gates and tables.rows(f"select 1 from {gates} limit 1"))
     if session.as_json:
-        session.result({"database": str(database), "tables": names, **answer_as_dict(answer)})
+        session.result(
+            {
+                "database": str(database),
+                "stale": stale,
+                "tables": names,
+                **answer_as_dict(answer),
+            }
+        )
         return
     if not answer.suites:
         _say_empty(session, database, answer, filters)

@@ -52,12 +52,15 @@ def command(
     pass^k stands beside pass@1 everywhere, k beside why it is this k, and what the log does not
     record is said not to be recorded. All numbers are those of the public tables.
     """
-    from passk_py.cli.next_steps import note_pending
+    from passk_py.cli.next_steps import note_stale
     from passk_py.files import write_report
     from passk_py.model_card import card
+    from passk_py.tables import open_tables
 
+    # Before the run is looked for: it may be among what has landed since.
+    with open_tables(database) as tables:
+        note_stale(session, tables)
     made = card(run, suite=suite, database=database, k_reason=k_reason)
-    note_pending(session, database, made.facts["provenance"]["newer_than_built"])
     session.result(made.facts)
     for path in outputs:
         write_report(path, made.json() if path.suffix.lower() == ".json" else made.markdown())

@@ -18,7 +18,7 @@ from passk_py.answer.words import (
     side_of_zero,
     symbol,
 )
-from passk_py.cli.next_steps import command_line, note_pending
+from passk_py.cli.next_steps import command_line, note_stale
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.table_output import fitting, new_table
@@ -81,15 +81,13 @@ def command(
     passk_attempts, with the vars of the last build; the vars passk_pairs and passk_baseline put
     pairs into the tables.
     """
-    from passk_py.freshness import newer_than_built
     from passk_py.settings import read_settings
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
         settings = read_settings(tables)
-        newer = newer_than_built(tables)
         # Before a run is looked for: it may be among what has landed since.
-        note_pending(session, database, newer)
+        stale = note_stale(session, tables)
         _check_runs(tables, baseline, candidate, suite)
         rows, tasks = _stored(tables, baseline, candidate, suite)
         stored = bool(rows)
@@ -107,7 +105,7 @@ def command(
     session.result(
         {
             "database": str(database),
-            "newer_than_built": newer,
+            "stale": stale,
             "baseline": baseline,
             "candidate": candidate,
             "source": "passk_comparisons" if stored else "passk_attempts",

@@ -23,7 +23,8 @@ _DEFAULT = Path("passk_demo.duckdb")
 @click.command(
     "demo",
     short_help="A real log, from its attempts to the answer.",
-    epilog=examples("passk demo", "passk demo --database /tmp/demo.duckdb --json"),
+    epilog=examples("passk demo", "passk demo --database /tmp/demo.duckdb --json")
+    + "\n\nExit codes: 0 done, 1 a test of the data fails, 2 it could not run.",
 )
 # Not PASSK_DATABASE: that names the user's own runs, and the demo never touches them.
 @click.option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from passk_py.answer.words import as_part, plain, plural
-from passk_py.cli.next_steps import note_pending
+from passk_py.cli.next_steps import note_stale
 from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.diagnostic_words import UNKNOWN
@@ -45,19 +45,18 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
     Attempts should be independent tries of one agent, as many as were meant, judged the same way.
     Warnings come first; then what is fine, and what can't be known from the log and why.
     """
-    from passk_py.freshness import newer_than_built
     from passk_py.tables import open_tables
 
     filters = Filters((run,) if run is not None else (), suites)
     with open_tables(database) as tables:
+        # Before the run is looked for: it may be among what has landed since.
+        stale = note_stale(session, tables)
         table = public_table("passk_diagnostics")
         # In the order in which a build writes them, which is that of the words.
         rows = tables.records(tables.select(table, filters))
         known = tables.rows(
             f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
         )
-        newer = newer_than_built(tables)
-    note_pending(session, database, newer)
     if not rows:
         _refuse(run, suites, known)
     by_run: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -66,7 +65,7 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
     session.result(
         {
             "database": str(database),
-            "newer_than_built": newer,
+            "stale": stale,
             "runs": [_as_dict(*one) for one in by_run.items()],
         }
     )

@@ -77,16 +77,15 @@ def command(session: Session, *, database: Path) -> int:
 
 
 def _state(database: Path) -> dict[str, Any]:
-    from passk_py.freshness import pending_changes
+    from passk_py.freshness import stale
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
-        pending = pending_changes(tables)
         return {
             "size_bytes": database.stat().st_size,
             "landed": _landed(tables),
             "built": _built(tables),
-            "pending": pending.sentence if pending else None,
+            "stale": stale(tables),
         }
 
 
@@ -117,7 +116,7 @@ def _next_step(state: dict[str, Any]) -> str | None:
     landed, built = state["landed"], state["built"]
     if built is None and (landed is None or not landed["files"]):
         return "load FILE"
-    if built is None or state["pending"]:
+    if built is None or state["stale"]:
         return "build"
     return "show"
 
@@ -137,6 +136,6 @@ def _lines(state: dict[str, Any]) -> list[tuple[str, str]]:
     else:
         runs = f"{plural(built['runs'], 'run')} of {plural(built['suites'], 'suite')}"
         lines.append(("built", f"{runs}, {plural(built['attempts'], 'attempt')}"))
-    if state["pending"]:
-        lines.append(("to build", state["pending"]))
+    if state["stale"]:
+        lines.append(("to build", state["stale"]))
     return lines

@@ -52,6 +52,12 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     type=click.Choice(["parquet", "csv", "json", "arrow"]),
     help="Of the files in a folder, by default Parquet. A file's name says its format.",
 )
+@click.option(
+    "--with-raw",
+    is_flag=True,
+    help="With refused rows as they were read, which may hold prompts and keys, and with the paths "
+    "of log files. By default raw is null, and source_file a name without its folder.",
+)
 @database_option
 @filter_options
 @common_options
@@ -63,6 +69,7 @@ def command(
     everything: bool,
     output: Path,
     kind: str | None,
+    with_raw: bool,
     database: Path,
     runs: tuple[str, ...],
     suites: tuple[str, ...],
@@ -73,20 +80,25 @@ def command(
     All files are of one state of the database, and appear complete or not at all.
     """
     _refuse(tables, everything=everything, ks=ks)
-    from passk_py.cli.next_steps import note_pending
     from passk_py.export import export_tables
 
-    built, newer = _built(database)
-    note_pending(session, database, newer)
+    built, stale = _built(session, database)
     names = list(dict.fromkeys(tables)) or [table.name for table in built]
 
     files = export_tables(
-        names, output, database=database, format=kind, run_id=runs, suite=suites, k=ks
+        names,
+        output,
+        database=database,
+        format=kind,
+        run_id=runs,
+        suite=suites,
+        k=ks,
+        with_raw=with_raw,
     )
     session.result(
         {
             "database": str(database),
-            "newer_than_built": newer,
+            "stale": stale,
             "files": [
                 {"table": file.table, "path": str(file.path), "rows": file.rows} for file in files
             ],
@@ -108,10 +120,10 @@ def _refuse(given: Sequence[str], *, everything: bool, ks: Sequence[int]) -> Non
         raise click.UsageError(f"{', '.join(without)} has no k to filter by.")
 
 
-def _built(database: Path) -> tuple[list[PublicTable], str | None]:
-    """Give the tables that there are, and say whether the log is newer."""
-    from passk_py.freshness import newer_than_built
+def _built(session: Session, database: Path) -> tuple[list[PublicTable], str | None]:
+    """Give the tables that there are, and say why they are stale."""
+    from passk_py.cli.next_steps import note_stale
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
-        return tables.public(), newer_than_built(tables)
+        return tables.public(), note_stale(session, tables)

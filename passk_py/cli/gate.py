@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from passk_py.answer.words import and_list, plain
-from passk_py.cli.next_steps import command_line, note_pending
+from passk_py.cli.next_steps import build_again, command_line, note_stale
 from passk_py.cli.options import common_options, database_option, examples
-from passk_py.cli.session import Session, pass_session
+from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
 from passk_py.errors import PasskError
 from passk_py.files import write_report
 from passk_py.known_names import did_you_mean
@@ -37,7 +37,7 @@ Row = dict[str, Any]
 
 @click.command(
     "gate",
-    short_help="Do the rules hold? Exit code 0, 1 or 2.",
+    short_help="Do the rules hold? Exit code 0, 1, 2 or 3.",
     epilog=examples(
         "passk gate",
         "passk gate --junit gates.xml --step-summary",
@@ -45,8 +45,9 @@ Row = dict[str, Any]
         "passk gate --run nightly --metric pass_hat_k --k 8 --min 0.95",
         "passk gate --run new --baseline old --metric pass_hat_k --k 4 --max-drop 0.03",
     )
-    + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, or none "
-    "could be judged. Advisory gates (severity: warn or ignore) count for neither.",
+    + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, 3 it could not run: no "
+    "tables, tables that are not those of the log, no such run, a wrong rule. Advisory gates "
+    "(severity: warn or ignore) do not count.",
 )
 @database_option
 @click.option("--gate", "names", multiple=True, metavar="NAME", help="Only the gate of this name.")
@@ -90,6 +91,9 @@ Row = dict[str, Any]
 @click.option(
     "--step-summary", is_flag=True, help="Add Markdown to the summary of the CI step (GitHub)."
 )
+@click.option(
+    "--stale-ok", is_flag=True, help="Judge tables that are older than the log, or half built."
+)
 @common_options
 @pass_session
 def command(
@@ -102,15 +106,16 @@ def command(
     junit: Path | None,
     markdown: Path | None,
     step_summary: bool,
+    stale_ok: bool,
     **rule: Any,  # noqa: ANN401 - the options of one rule
 ) -> int:
     """Say whether rules hold: those of the var passk_gates, of a file, or one given by options.
 
     A gate passes where even the limit of its interval meets the rule, fails where even the other
     limit does not, and is inconclusive in between: then it says what would settle it. Declared
-    gates are read from the table passk_gates; others are computed from passk_attempts.
+    gates are read from the table passk_gates; others are computed from passk_attempts. Tables that
+    are not those of the log are not judged: `passk build` first.
     """
-    from passk_py.freshness import newer_than_built
     from passk_py.gates import reports
     from passk_py.gates.of_tables import judge_tables
     from passk_py.settings import read_settings
@@ -119,8 +124,10 @@ def command(
     one = _one_rule(rule)
     _refuse_mixed(names, rules, one)
     with open_tables(database) as tables:
+        if not stale_ok:
+            _refuse_stale(tables)
+        stale = note_stale(session, tables)
         settings = read_settings(tables)
-        newer = newer_than_built(tables)
         if one is None and rules is None:
             rows = _declared(tables, names, database)
             source = "passk_gates"
@@ -128,10 +135,10 @@ def command(
             read = _read(one, rules, names, settings)
             rows = judge_tables(tables, settings, read).to_dicts()
             source = "passk_attempts"
+        lost = _unmatched(tables, rows)
     # Before anything is said: the reader of a pipe may close it, and a gate must not pass by that.
-    session.code = _exit_code(rows)
-    note_pending(session, database, newer)
-    text = reports.markdown(rows)
+    session.code = _exit_code(rows, lost)
+    text = reports.markdown(rows, stale=stale)
     if junit is not None:
         write_report(junit, reports.junit(rows))
     if markdown is not None:
@@ -141,7 +148,7 @@ def command(
     session.result(
         {
             "database": str(database),
-            "newer_than_built": newer,
+            "stale": stale,
             "source": source,
             "exit_code": session.code,
             "gates": rows,
@@ -151,9 +158,42 @@ def command(
     return session.code
 
 
-def _exit_code(rows: Sequence[Row]) -> int:
+def _exit_code(rows: Sequence[Row], lost: Sequence[Row]) -> int:
     found = {row["result"] for row in rows if not row["is_advisory"]}
-    return _FAILED if "fail" in found else _INCONCLUSIVE if "inconclusive" in found else 0
+    if "fail" in found:
+        return _FAILED
+    if any(not row["is_advisory"] for row in lost):
+        return GATE_COULD_NOT_RUN
+    return _INCONCLUSIVE if "inconclusive" in found else 0
+
+
+def _refuse_stale(tables: Tables) -> None:
+    """Refuse tables that are not those of the log: what they pass, the log may not."""
+    from passk_py.freshness import stale
+
+    if (sentence := stale(tables)) is not None:
+        raise PasskError(
+            f"No gate is judged. {sentence}",
+            hint=f"{build_again(tables)} --stale-ok judges them as they are.",
+        )
+
+
+def _unmatched(tables: Tables, rows: Sequence[Row]) -> list[Row]:
+    """Give the rows of rules that name, or find, no run of the log: as good as not judged."""
+    places = filter(None, map(tables.find, ("passk_runs", "passk_rejected_attempts")))
+    known = set(
+        tables.rows(
+            " union ".join(
+                f"select run_id, coalesce(suite, 'default') from {place}" for place in places
+            )
+        )
+    )
+    runs = {run for run, _ in known} | {None}
+    return [
+        row
+        for row in rows
+        if (row["run_id"], row["suite"]) not in known or row["baseline_run_id"] not in runs
+    ]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -6,11 +6,13 @@ import importlib
 import os
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.cli.session import Session
+from passk_py.answer.words import plain
+from passk_py.cli.session import GATE_COULD_NOT_RUN, STOPPED, Session
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ COMMANDS: Final = (
 )
 """In the order in which they are used; each is the attribute ``command`` of its module."""
 
-COULD_NOT_RUN: Final = 2
 _STDOUT: Final = 1
 
 
@@ -60,6 +61,20 @@ class PasskGroup(click.Group):
         module = importlib.import_module(f"passk_py.cli.{cmd_name}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or ask whether one of nearly the same name was meant."""
+        if args[0] not in COMMANDS:
+            from passk_py.known_names import did_you_mean
+
+            meant = did_you_mean(args[:1], COMMANDS)
+            raise click.UsageError(f"No such command '{plain(args[0])}'.{meant}", ctx=ctx)
+        if args[0] == "gate":
+            # Before its options are read: they may be wrong.
+            ctx.ensure_object(Session).could_not_run = GATE_COULD_NOT_RUN
+        return super().resolve_command(ctx, args)
 
     def main(
         self,
@@ -86,28 +101,42 @@ class PasskGroup(click.Group):
         session.as_json = "--json" in words
         session.debug = "--debug" in words
         try:
-            code = super().main(words, standalone_mode=False, **call)
-            sys.stdout.flush()
+            try:
+                code = super().main(words, standalone_mode=False, **call)
+                sys.stdout.flush()
+            except (BrokenPipeError, SystemExit):
+                raise
+            except Exception as error:  # noqa: BLE001 - the end of every error
+                code = _fail(session, error)
         except (BrokenPipeError, SystemExit):
             # Whoever read the output has seen enough; click turns that into an exit with 1, which
             # means something else here. Python would complain at its end without the redirection.
             os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
             sys.exit(session.code)
-        except Exception as error:  # noqa: BLE001 - the end of every error
-            _fail(session, error)
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(session: Session, error: Exception) -> NoReturn:
+def _fail(session: Session, error: Exception) -> int:
+    """Say what went wrong, and give the exit code."""
+    # Known before anything is said: nobody may be there to read it.
+    session.code = STOPPED if _is_stop(error) else session.could_not_run
     if session.debug:
         traceback.print_exception(error)
-    message, hint, code = _explained(error)
-    if session.as_json:
+    message, hint = ("Stopped.", None) if _is_stop(error) else _explained(error)
+    # A full disk behind stderr must not become an exit with 1.
+    with suppress(OSError):
         session.result({"error": message, "hint": hint})
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True, color=_colour())
-    if hint:
-        click.echo(hint, err=True)
-    sys.exit(code)
+    with suppress(OSError):
+        lead = click.style("Error:", fg="red", bold=True)
+        click.echo(f"{lead} {message}", err=True, color=_colour())
+        if hint:
+            click.echo(hint, err=True)
+    return session.code
+
+
+def _is_stop(error: Exception) -> bool:
+    """Tell whether it was Ctrl-C, which DuckDB says in its own way."""
+    return isinstance(error, click.exceptions.Abort) or str(error).endswith("Query interrupted")
 
 
 def _colour() -> bool | None:
@@ -115,25 +144,23 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-def _explained(error: Exception) -> tuple[str, str | None, int]:
-    """Say what is wrong, what to do, and the exit code."""
+def _explained(error: Exception) -> tuple[str, str | None]:
+    """Say what is wrong, and what to do."""
     if isinstance(error, PasskError):
-        return error.message, error.hint, COULD_NOT_RUN
-    if isinstance(error, click.exceptions.Abort):
-        return "Stopped.", None, 130
+        return error.message, error.hint
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx is not None else "passk"
-        return error.format_message(), f"`{path} --help` shows what can be given.", COULD_NOT_RUN
+        return error.format_message(), f"`{path} --help` shows what can be given."
     if isinstance(error, click.ClickException):
-        return error.format_message(), None, COULD_NOT_RUN
+        return error.format_message(), None
     first = next(iter(str(error).splitlines()), "")
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror or first}", None, COULD_NOT_RUN
+        return f"{where}{error.strerror or first}", None
     hint = "Run it again with --debug to see where it comes from, and report it."
     if type(error).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
-        return f"DuckDB could not do it: {first}", hint, COULD_NOT_RUN
-    return f"passk failed, which it should not: {type(error).__name__}: {first}", hint, 2
+        return f"DuckDB could not do it: {first}", hint
+    return f"passk failed, which it should not: {type(error).__name__}: {first}", hint
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
@@ -158,7 +185,8 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
         "  passk build && passk show\n"
         "\n"
         "\b\n"
-        "Exit codes: 0 done, 1 the data says no, 2 it could not run.\n"
+        "Exit codes: 0 done, 1 the data says no, 2 it could not run, 130 stopped by Ctrl-C.\n"
+        "`passk gate`: 2 the attempts can't tell, 3 it could not run.\n"
         "`passk completion --help` says how the shell completes commands and options."
     ),
 )

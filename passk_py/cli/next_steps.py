@@ -14,8 +14,9 @@ from passk_py.cli.session import PIPED_WIDTH
 
 if TYPE_CHECKING:
     from passk_py.cli.session import Session
+    from passk_py.tables import Tables
 
-__all__ = ["command_line", "note_pending", "say_next"]
+__all__ = ["build_again", "command_line", "note_stale", "say_next"]
 
 
 def command_line(*words: str, database: Path | None = None) -> str:
@@ -43,20 +44,36 @@ def _program() -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-def note_pending(session: Session, database: Path, sentence: str | None) -> None:
-    """Say, beside what the tables say, that they are older than the log.
+def note_stale(session: Session, tables: Tables) -> str | None:
+    """Say, before what the tables say, that they are not those of the log.
 
     Parameters
     ----------
     session
         The call.
-    database
-        The DuckDB file.
-    sentence
-        What has changed since the last build; None if nothing has.
+    tables
+        The open database.
+
+    Returns
+    -------
+    str
+        Why they are not, as ``stale`` of ``--json`` says it; None if they are.
     """
+    from passk_py.freshness import stale
+
+    sentence = stale(tables)
     if sentence is not None:
-        session.note(f"{sentence} `{command_line('build', database=database)}` takes that in.")
+        session.note(f"{sentence} {build_again(tables)}")
+    return sentence
+
+
+def build_again(tables: Tables) -> str:
+    """Say what makes tables that are stale those of the log."""
+    from passk_py.freshness import COPY
+
+    if tables.find(COPY):
+        return "Build, and publish again."
+    return f"`{command_line('build', database=tables.database)}` brings them up to date."
 
 
 def say_next(session: Session, *steps: tuple[str, str]) -> None:

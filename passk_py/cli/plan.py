@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from passk_py.answer.words import DASH, limit, percent, plain, plural, symbol
-from passk_py.cli.next_steps import note_pending
+from passk_py.cli.next_steps import note_stale
 from passk_py.cli.options import NameChoice, common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.table_output import fitting
@@ -112,12 +112,12 @@ def command(
     asked = {name: value for name, value in given.items() if value is not None}
     guess = _guess(run, suite, pass_rate, heterogeneity)
     found: list[_Found]
-    newer: str | None = None
+    stale: str | None = None
     if run is None:
         wish, rows = _guessed(*guess, k or _GUESSED_K, attempts, asked)
         found = [(None, Counter(), rows)]
     else:
-        wish, found, newer = _of_run(session, database, run, suite, k, attempts, asked)
+        wish, found, stale = _of_run(session, database, run, suite, k, attempts, asked)
     found = [
         (name, states, [row for row in rows if row["metric"] == metric])
         for name, states, rows in found
@@ -127,7 +127,7 @@ def command(
     session.code = 0 if planned else _NOTHING_TO_PLAN_FROM
     session.result(
         {
-            **({} if run is None else {"database": str(database), "newer_than_built": newer}),
+            **({} if run is None else {"database": str(database), "stale": stale}),
             "run_id": run,
             **{
                 name: getattr(wish, name) for name in ("width", "difference", "power", "confidence")
@@ -198,15 +198,15 @@ def _of_run(
     attempts: Sequence[int],
     asked: Row,
 ) -> tuple[Wish, list[_Found], str | None]:
-    """Plan from the counts of the run's tasks, which the tables hold; say if the log is newer."""
-    from passk_py.freshness import newer_than_built
+    """Plan from the counts of the run's tasks, which the tables hold; say why they are stale."""
     from passk_py.planning import Wish, plan_counts
     from passk_py.settings import read_settings
     from passk_py.tables import open_tables
 
     with open_tables(database) as tables:
         settings = read_settings(tables)
-        newer = newer_than_built(tables)
+        # Before the run is looked for: it may be among what has landed since.
+        stale = note_stale(session, tables)
         known = tables.rows(
             f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"
         )
@@ -214,8 +214,6 @@ def _of_run(
             f"select suite, n, c, count(*) from {tables.require('passk_tasks')} "
             f"where run_id = {quote(run)} and n is not null group by suite, n, c order by suite"
         )
-    # Before the run is looked for: it may be among what has landed since.
-    note_pending(session, database, newer)
     runs = list(dict.fromkeys(row[0] for row in known))
     require_known("run", [run], runs)
     suites = [of for one, of in known if one == run]
@@ -238,7 +236,7 @@ def _of_run(
         (name, states, plan_counts(states, wish, min_eligible_share=settings.min_eligible_share))
         for name, states in by_suite.items()
     ]
-    return wish, found, newer
+    return wish, found, stale
 
 
 # ---------------------------------------------------------------------------------------------

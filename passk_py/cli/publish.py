@@ -60,6 +60,12 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     metavar="SECONDS",
     help="Try again for so long while a build, or another publish, is going on.",
 )
+@click.option(
+    "--with-raw",
+    is_flag=True,
+    help="With refused rows as they were read, which may hold prompts and keys, and with the paths "
+    "of log files. By default raw is null, and source_file a name without its folder.",
+)
 @database_option
 @common_options
 @pass_session
@@ -70,6 +76,7 @@ def command(
     without: tuple[str, ...],
     kind: str,
     wait: float,
+    with_raw: bool,
     database: Path,
 ) -> int:
     """Write a copy of the public tables that dashboards read while builds go on.
@@ -86,6 +93,7 @@ def command(
         output,
         database=database,
         without=without,
+        with_raw=with_raw,
         format=kind,
         wait=wait,
         on_wait=session.note,
@@ -96,10 +104,10 @@ def command(
         if path is not None:
             session.say(f"{path}: {tables}")
     session.say(f"copy {copy.copy_id}: {plural(copy.runs, 'run')}{_loaded(copy)}")
-    if copy.newer_than_built is not None:
+    if copy.stale is not None:
         again = command_line("build", database=database)
         session.note(
-            f"{copy.newer_than_built} passk_attempts may show that, no other number does. "
+            f"{copy.stale} passk_attempts may show that, no other number does. "
             f"Run `{again}`, then publish."
         )
     return 0
@@ -119,7 +127,7 @@ def _as_dict(copy: PublishedCopy, database: Path) -> dict[str, object]:
         "newest_loaded_at": None if newest is None else newest.isoformat(),
         "runs": copy.runs,
         "landed_since_build": copy.landed_since_build,
-        "newer_than_built": copy.newer_than_built,
+        "stale": copy.stale,
         "duckdb": None if copy.database is None else str(copy.database),
         "parquet": None if copy.parquet is None else str(copy.parquet),
         "tables": [{"table": name, "rows": rows} for name, rows in copy.rows.items()],

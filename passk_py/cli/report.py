@@ -64,12 +64,15 @@ def command(
     and printed.
     """
     _check_drawing()
-    from passk_py.cli.next_steps import note_pending
+    from passk_py.cli.next_steps import note_stale
     from passk_py.files import size_in_words, write_report
     from passk_py.reporting import report
+    from passk_py.tables import open_tables
 
+    # Before a run is looked for: it may be among what has landed since.
+    with open_tables(database) as tables:
+        note_stale(session, tables)
     made = report(database, run_id=runs, suite=suites)
-    note_pending(session, database, made.facts["newer_than_built"])
     session.result(made.facts)
     if not outputs and figures is None and not session.as_json:
         outputs = [Path("report.html")]
@@ -101,5 +104,5 @@ def _check_drawing() -> None:
     if missing is not None:
         raise PasskError(
             f"A report needs the package {missing}, which is not installed.",
-            hint="Install what draws with: pip install 'passk-py[report]'",
+            hint="Install what draws with: pip install altair jinja2 vl-convert-python",
         )

@@ -15,7 +15,23 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-__all__ = ["PIPED_WIDTH", "Session", "pass_session"]
+__all__ = [
+    "COULD_NOT_RUN",
+    "GATE_COULD_NOT_RUN",
+    "PIPED_WIDTH",
+    "STOPPED",
+    "Session",
+    "pass_session",
+]
+
+COULD_NOT_RUN: Final = 2
+"""The exit code of a command that could not run."""
+
+GATE_COULD_NOT_RUN: Final = 3
+"""That of `passk gate`, which says with 2 that the attempts can't tell."""
+
+STOPPED: Final = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 PIPED_WIDTH: Final = 100
 """Cells of a line where no terminal sets a width."""
@@ -35,11 +51,14 @@ class Session:
         Whether errors show where they come from.
     code
         The exit code, once it is known: it holds even if nobody reads the result to its end.
+    could_not_run
+        The exit code if the command can't run.
     """
 
     as_json: bool = False
     debug: bool = False
     code: int = 0
+    could_not_run: int = COULD_NOT_RUN
 
     @property
     def on_terminal(self) -> bool:

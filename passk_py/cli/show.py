@@ -92,9 +92,8 @@ def command(
     chosen = public_table(table)
     if ks and "k" not in chosen.filters:
         raise click.UsageError(f"{table} has no k to filter by.")
-    from passk_py.cli.next_steps import note_pending
+    from passk_py.cli.next_steps import note_stale
     from passk_py.cli.table_output import Selection, print_csv, print_json, print_table
-    from passk_py.freshness import newer_than_built
     from passk_py.known_names import require_filtered
     from passk_py.tables import open_tables
 
@@ -104,13 +103,13 @@ def command(
         most = _LIMIT
     with open_tables(database) as tables:
         # Before a run is looked for: it may be among what has landed since.
-        note_pending(session, database, newer_than_built(tables))
+        stale = note_stale(session, tables)
         require_filtered(tables, filters, [chosen])
         selection = Selection(tables, chosen, filters, named, most)
         if as_csv:
             print_csv(selection)
         elif session.as_json:
-            print_json(selection)
+            print_json(selection, stale=stale)
         else:
             print_table(session, selection)
     return 0

@@ -266,17 +266,20 @@ def print_csv(selection: Selection) -> None:
         writer.writerow([_field(value) for value in row])
 
 
-def print_json(selection: Selection) -> None:
+def print_json(selection: Selection, *, stale: str | None) -> None:
     """Print one JSON object: the table's name and its rows.
 
     Parameters
     ----------
     selection
         What to print.
+    stale
+        Why the tables are not those of the log; None if they are.
     """
     names = list(selection.types())
     names = list(selection.columns) or names
-    click.echo(f'{{"table": {json.dumps(selection.table.name)}, "rows": [', nl=False)
+    about = json.dumps({"table": selection.table.name, "stale": stale}, ensure_ascii=False)
+    click.echo(f'{about[:-1]}, "rows": [', nl=False)
     for number, row in enumerate(selection.rows(names)):
         values = dict(zip(names, map(_plainly, row), strict=True))
         lead = ", " if number else ""

@@ -143,13 +143,15 @@ def _cell(text: str) -> str:
     return plain
 
 
-def markdown(rows: Sequence[Row]) -> str:
+def markdown(rows: Sequence[Row], *, stale: str | None = None) -> str:
     """Write the results as a Markdown table.
 
     Parameters
     ----------
     rows
         Rows of ``passk_gates``.
+    stale
+        Why the tables are not those of the log; None if they are.
 
     Returns
     -------
@@ -162,6 +164,8 @@ def markdown(rows: Sequence[Row]) -> str:
     ## Gates
     """
     lines = ["## Gates", "", count(rows), ""]
+    if stale is not None:
+        lines += [f"The tables are not those of the log: {stale}", ""]
     if rows:
         lines += ["| gate | run | rule | result | why |", "|---|---|---|---|---|"]
     for row in rows:

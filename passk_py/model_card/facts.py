@@ -118,7 +118,7 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
     PasskError
         If there is no such run, it has several suites, or k = 1 is not built.
     """
-    from passk_py.freshness import newer_than_built
+    from passk_py.freshness import stale
     from passk_py.project import default_variables, version
     from passk_py.settings import read_settings
 
@@ -131,6 +131,7 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
     curve = rows.pop(("all", "all"), {})
     card = {
         "passk_card": SCHEMA_VERSION,
+        "stale": stale(tables),
         "run": run,
         "recorded": _recorded(tables, where, run),
         "deployment_k": {
@@ -168,7 +169,6 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
             "vars": {name: settings.values[name] for name in SHAPING_VARS},
             "vars_are_recorded": settings.recorded,
             "sources": _sources(tables, where),
-            "newer_than_built": newer_than_built(tables),
         },
     }
     card["not_known"] = _not_known(card)

@@ -95,8 +95,8 @@ def provenance_section(card: Row) -> list[str]:
             f" {_loaded(card['run']['loaded_at'])}."
         )
     ]
-    if told["newer_than_built"]:
-        lines += [f"The tables are older than the log: {text(told['newer_than_built'])}"]
+    if card["stale"]:
+        lines += [f"The tables are not those of the log: {text(card['stale'])}"]
     rows = [
         (
             named(row["source_file"]),

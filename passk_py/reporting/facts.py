@@ -165,7 +165,7 @@ def _little_memory(tables: Tables) -> Iterator[None]:
 
 def _gather(tables: Tables, filters: Filters | None, most_runs: int, most_tasks: int) -> Row:
     from passk_py.answer import find_answer
-    from passk_py.freshness import newer_than_built
+    from passk_py.freshness import stale
     from passk_py.project import version
     from passk_py.settings import read_settings
 
@@ -180,7 +180,7 @@ def _gather(tables: Tables, filters: Filters | None, most_runs: int, most_tasks:
         "confidence": settings.confidence,
         "capable_threshold": settings.capable_threshold,
         "consistent_threshold": settings.consistent_threshold,
-        "newer_than_built": newer_than_built(tables),
+        "stale": stale(tables),
         "rejected": answer.rejected,
         "suites": [
             _suite(tables, settings, suite, answer, most_runs, most_tasks)

@@ -43,8 +43,8 @@ def as_markdown(facts: Row) -> str:
             f"over tasks, with {limit(facts['confidence'])}% intervals for tasks like these."
         ),
     ]
-    if facts["newer_than_built"]:
-        lines += ["", f"The tables are older than the log: {text(facts['newer_than_built'])}"]
+    if facts["stale"]:
+        lines += ["", f"The tables are not those of the log: {text(facts['stale'])}"]
     for suite in facts["suites"]:
         parts = (_verdicts, _curves, _tasks, _comparisons, _gates, _coverage, _diagnostics)
         left = suite["runs_left_out"]

@@ -606,6 +606,6 @@ def test_tables_older_than_the_log_are_said_to_be(
     said = passk("card", "new")
     assert said.code == 0
     assert said.err == (
-        "2 attempts have landed since the last build. `passk build` takes that in.\n"
+        "2 attempts have landed since the last build. `passk build` brings them up to date.\n"
     )
-    assert "The tables are older than the log: 2 attempts have landed" in said.out
+    assert "The tables are not those of the log: 2 attempts have landed" in said.out

@@ -142,6 +142,11 @@ def test_database_in_use(passk: Passk, words: list[str], holder: subprocess.Pope
     [
         (["nope"], "No such command 'nope'.", "`passk --help` shows what can be given."),
         (
+            ["biuld"],
+            "No such command 'biuld'. Did you mean build?",
+            "`passk --help` shows what can be given.",
+        ),
+        (
             ["show", "passk_attempts", "--json", "--csv"],
             "--csv and --json can't both be printed.",
             "`passk show --help` shows what can be given.",

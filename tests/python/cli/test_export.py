@@ -41,8 +41,8 @@ def test_parquet_and_arrow_hold_the_same_types_and_values(
     table: str, passk: Passk, letters: Path
 ) -> None:
     expected = read_table(table)
-    assert passk("export", table, "-o", "t.parquet").code == 0
-    assert passk("export", table, "-o", "t.arrow").code == 0
+    assert passk("export", table, "-o", "t.parquet", "--with-raw").code == 0
+    assert passk("export", table, "-o", "t.arrow", "--with-raw").code == 0
     parquet = pl.read_parquet("t.parquet")
     arrow = pl.read_ipc("t.arrow")
     for frame in (parquet, arrow):
@@ -131,10 +131,10 @@ def test_failed_export_leaves_what_was_there(
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     real = module._write
 
-    def fail_late(tables: object, table: object, *rest: object) -> int:
+    def fail_late(tables: object, table: object, *rest: object, **more: object) -> int:
         if getattr(table, "name", "") == "passk_suite_metrics":
             raise OSError(28, "No space left on device", "out/disk")
-        return real(tables, table, *rest)  # type: ignore[arg-type]
+        return real(tables, table, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(module, "_write", fail_late)
     with pytest.raises(PasskError, match="out/disk can't be written: No space left"):
@@ -197,7 +197,8 @@ def test_name_that_is_too_long(output: str, passk: Passk, letters: Path) -> None
 def test_what_duckdb_can_not_write_is_named(letters: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import passk_py.export as module
 
-    def fail(tables: object, table: object, filters: object, kind: str, draft: Path) -> int:
+    def fail(*given: object, **more: object) -> int:
+        draft = given[-1]
         raise duckdb.IOException(f'IO Error: Could not write file "{draft}": No space left.')
 
     monkeypatch.setattr(module, "_write", fail)

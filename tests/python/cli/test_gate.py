@@ -52,7 +52,7 @@ def test_one_gate_by_its_name(passk: Passk, demo: Demo) -> None:
     assert passk("gate", "--gate", "finds-an-answer", "--database", demo.database).code == 0
     assert passk("gate", "--gate", "runs-unattended", "--database", demo.database).code == 2
     said = passk("gate", "--gate", "safe", "--database", demo.database)
-    assert said.code == 2
+    assert said.code == 3
     assert said.err.startswith("Error: There is no gate safe.\n")
     assert "The gates are finds-an-answer, no-worse-than-before, runs-unattended." in said.err
 
@@ -103,15 +103,84 @@ def test_wrong_rules_are_refused(
     passk: Passk, demo: Demo, options: tuple[object, ...], said: str
 ) -> None:
     done = passk("gate", *options, "--database", demo.database)
-    assert (done.code, done.out) == (2, "")
+    assert (done.code, done.out) == (3, "")
     assert done.err.startswith(f"Error: {said}")
 
 
 def test_a_run_that_is_not_there_is_no_pass(passk: Passk, demo: Demo) -> None:
     rule = ("--run", "other", *RELIABLE, "--min", 0.5)
     said = passk("gate", *rule, "--database", demo.database)
-    assert said.code == 2
+    assert said.code == 3
     assert "No run is judged: the log has none named other." in said.out
+    other = ("--run", "walker-2026-03", "--baseline", "other", *RELIABLE, "--max-drop", 0.9)
+    said = passk("gate", *other, "--database", demo.database)
+    assert said.code == 3
+    assert "the suite has no attempt of the baseline" in said.out
+
+
+def test_a_declared_gate_that_finds_no_run_is_no_pass(
+    passk: Passk, demo: Demo, tmp_path: Path
+) -> None:
+    rule = "{name: %s, metric: pass_hat_k, k: 4, min: %s, agent: %s%s}"
+    gates = {
+        "lost": rule % ("lost", 0.1, "nobody", ""),
+        "advisory": rule % ("advisory", 0.1, "nobody", ", severity: warn"),
+        "open": rule % ("open", 0.4, "walker", ""),
+        "low": rule % ("low", 0.1, "walker", ""),
+        "high": rule % ("high", 0.9, "walker", ""),
+    }
+    path = tmp_path / "gates.yml"
+    path.write_text("".join(f"- {one}\n" for one in gates.values()), encoding="utf-8")
+
+    def code(*names: str) -> int:
+        chosen = [word for name in names for word in ("--gate", name)]
+        return passk("gate", "--rules", path, *chosen, "--database", demo.database).code
+
+    assert [code(name) for name in gates] == [3, 0, 2, 0, 1]
+    # A rule that surely does not hold goes before one that was not judged, and that before an
+    # inconclusive one, which a pipeline may take for good.
+    assert [code("lost", "high"), code("lost", "open"), code("advisory", "low")] == [1, 3, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "There is no database passk.duckdb."),
+        (("--k", 0), "Invalid value for '--k'"),
+        (("--nope",), "No such option"),
+    ],
+)
+def test_what_stops_a_gate_before_it_judges_has_a_code_of_its_own(
+    passk: Passk, words: tuple[object, ...], said: str
+) -> None:
+    done = passk("gate", *words)
+    assert (done.code, done.out) == (3, "")
+    assert said in done.err
+
+
+def test_a_gate_on_a_database_in_use_could_not_run(passk: Passk, letters: Path) -> None:
+    hold = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(letters)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        said = passk("gate")
+        holder.communicate(b"\n")
+    assert said.code == 3
+    assert "is in use by process" in said.err
+
+
+@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full", "2>&1 | true"])
+def test_a_gate_that_could_not_run_does_not_fail_because_nobody_hears_it(stream: str) -> None:
+    """1 is what a rule that does not hold ends with."""
+    command = f"{sys.executable} -m passk_py gate --database none.duckdb {stream}"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == 3
 
 
 def test_a_file_of_rules(passk: Passk, demo: Demo, tmp_path: Path) -> None:
@@ -166,7 +235,7 @@ def test_diagnostics_that_are_not_computed_are_refused(
     path = tmp_path / "gates.yml"
     path.write_text("- {name: sound, diagnostics: all}\n", encoding="utf-8")
     said = passk("gate", "--rules", path)
-    assert said.code == 2
+    assert said.code == 3
     assert "sound: passk_diagnostics is false, so that no diagnostic is computed." in said.err
 
 
@@ -191,19 +260,19 @@ def test_reports_are_written(
 def test_no_step_to_summarize(passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(reports.STEP_SUMMARY, raising=False)
     said = passk("gate", "--step-summary", "--database", demo.database)
-    assert said.code == 2
+    assert said.code == 3
     assert "There is no CI step to summarize" in said.err
 
 
 def test_a_report_that_cannot_be_written(passk: Passk, demo: Demo, tmp_path: Path) -> None:
     said = passk("gate", "--junit", tmp_path / "no" / "g.xml", "--database", demo.database)
-    assert said.code == 2
+    assert said.code == 3
     assert "g.xml can't be written: No such file or directory." in said.err
 
 
 def test_without_gates_it_says_how_to_declare_one(passk: Passk, letters: Path) -> None:
     said = passk("gate")
-    assert (said.code, said.out) == (2, "")
+    assert (said.code, said.out) == (3, "")
     assert said.err.startswith("Error: No gate is declared.\n")
     assert "passk_gates" in said.err
     # A rule needs no declaration.
@@ -259,5 +328,5 @@ def test_a_name_that_stands_twice_in_a_rule_is_refused(
     rules = tmp_path / "gates.yml"
     rules.write_text("- name: high\n  metric: pass_hat_k\n  k: 1\n  min: 0.9\n  min: 0.1\n")
     said = passk("gate", "--rules", str(rules), "--database", str(demo.database))
-    assert said.code == 2
+    assert said.code == 3
     assert f"{rules}, line 5, column 3: this is no YAML, min stands there twice." in said.err

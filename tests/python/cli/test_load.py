@@ -186,7 +186,7 @@ def test_forget_removes_a_run_and_the_next_build_shows_it(
         "Removed 12 attempts of 3 tasks and 0 rejected rows of the run old.\n  next  passk build\n"
     )
     stale = passk("show", "--json")
-    assert "3 tasks have lost attempts since the last build. `passk build` takes" in stale.err
+    assert "3 tasks have lost attempts since the last build. `passk build` brings" in stale.err
     assert passk("build", *models_only).code == 0
     fresh = passk("show", "--json")
     assert fresh.err == ""
@@ -204,7 +204,7 @@ def test_forget_of_what_is_not_there(passk: Passk, letters: Path) -> None:
     said = passk("forget", "--run", "nobody", "--json")
     assert said.code == 2
     assert said.json["error"] == "There is no run nobody; there is new, old."
-    assert passk("doctor", "--json").json["pending"] is None
+    assert passk("doctor", "--json").json["stale"] is None
 
 
 @pytest.mark.parametrize("word", ["a\x1b[2Jb", "a\nb"])

@@ -20,7 +20,7 @@ from passk_py.publishing import publish
 from passk_py.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from conftest import Said
 
@@ -31,9 +31,9 @@ NAMES = [table.name for table in PUBLIC_TABLES]
 
 @pytest.fixture(scope="module")
 def bi(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy that the tests only read."""
+    """A copy of everything, that the tests only read."""
     folder = tmp_path_factory.mktemp("published") / "bi"
-    publish(folder, database=built)
+    publish(folder, database=built, with_raw=True)
     return folder
 
 
@@ -96,11 +96,70 @@ def test_copy_says_how_fresh_it_is(passk: Passk, letters: Path) -> None:
         "newest_loaded_at": newest_loaded_at.isoformat(),  # type: ignore[attr-defined]
         "runs": 2,
         "landed_since_build": 0,
-        "newer_than_built": None,
+        "stale": None,
         "duckdb": "bi/passk.duckdb",
         "parquet": "bi/parquet",
         "tables": [{"table": name, "rows": read_table(name).height} for name in NAMES],
     }
+
+
+HELD = "sk-prompt-and-key"
+
+
+@pytest.fixture
+def with_refused_rows(passk: Passk, letters: Path, tmp_path: Path) -> Path:
+    """A database that refused a row which holds a key, and a copy of an attempt."""
+    log = tmp_path / "private folder" / "log.jsonl"
+    log.parent.mkdir()
+    log.write_text(
+        '{"run_id": "old", "suite": "letters", "task_id": "extra", "attempt": 1, "passed": true}\n'
+        f'{{"run_id": "old", "task_id": "extra", "prompt": "{HELD}\n',
+        encoding="utf-8",
+    )
+    assert passk("load", log).code == 0
+    assert passk("build", "--select", "resource_type:model").code == 0
+    return letters
+
+
+def everything(frames: Iterable[pl.DataFrame]) -> str:
+    return "\n".join(str(row) for frame in frames for row in frame.rows())
+
+
+def test_a_copy_and_files_hold_no_refused_row_and_no_folder_unless_asked_to(
+    passk: Passk, with_refused_rows: Path
+) -> None:
+    refused = "select raw, source_file, source_line, reason_code from passk_rejected_attempts"
+    assert passk("publish", "-o", "bi").code == 0
+    assert query(Path("bi"), refused) == [(None, "log.jsonl", 2, "malformed_line")]
+    copied = [read_table(name, database="bi/passk.duckdb") for name in NAMES]
+    files = [pl.read_parquet(f"bi/parquet/{name}.parquet") for name in NAMES]
+    assert passk("export", "--all", "-o", "out").code == 0
+    exported = [pl.read_parquet(f"out/{name}.parquet") for name in NAMES]
+    for frames in (copied, files, exported):
+        said = everything(frames)
+        assert "log.jsonl" in said
+        assert HELD not in said
+        assert str(with_refused_rows.parent) not in said
+    (comment,) = query(
+        Path("bi"),
+        "select comment from duckdb_columns() "
+        "where table_name = 'passk_rejected_attempts' and column_name = 'raw'",
+    )
+    assert comment == ("Null: this copy was published without the rows as they were read.",)
+    # By its name a table is no more private than among all.
+    for kind in ("csv", "json"):
+        assert passk("export", "passk_rejected_attempts", "-o", f"r.{kind}").code == 0
+        text = Path(f"r.{kind}").read_text("utf-8")
+        assert "log.jsonl" in text
+        assert HELD not in text
+        assert str(with_refused_rows.parent) not in text
+
+    assert passk("publish", "-o", "bi", "--with-raw").code == 0
+    ((raw, source_file, *_),) = query(Path("bi"), refused)
+    assert HELD in str(raw)
+    assert source_file == str(with_refused_rows.parent / "private folder" / "log.jsonl")
+    assert passk("export", "passk_rejected_attempts", "-o", "r.csv", "--with-raw").code == 0
+    assert HELD in Path("r.csv").read_text("utf-8")
 
 
 def test_each_parquet_file_names_its_copy(bi: Path) -> None:
@@ -249,7 +308,7 @@ def test_what_landed_after_the_build_is_said(
     assert passk("forget", "--run", "old").code == 0
     again = passk("publish", "-o", "bi", "--json")
     assert "have landed and 3 tasks have lost attempts since the last build." in again.err
-    assert again.json["newer_than_built"] in again.err
+    assert again.json["stale"] in again.err
 
 
 def test_half_a_build_is_not_published(
@@ -262,8 +321,13 @@ def test_half_a_build_is_not_published(
     said = passk("publish", "-o", "bi")
     assert (said.code, said.out) == (2, "")
     message, hint = said.err.splitlines()
-    assert message.startswith("Error: passk.duckdb is half built: passk_suite_metrics, ")
-    assert message.endswith(" and the counts of the tasks are of different states of the log.")
+    assert message.startswith(
+        "Error: passk.duckdb can't be published. The tables are half built: the last build did not "
+        "come to "
+    )
+    # Attempts of a task came twice, so the copies that are refused are others too.
+    assert "come to passk_attempts, passk_rejected_attempts, " in message
+    assert "passk_suite_metrics" in message
     assert hint == "Run `passk build`, then publish."
     assert passk("build", *models_only).code == 0
     assert passk("publish", "-o", "bi").code == 0
@@ -286,7 +350,7 @@ def test_table_that_the_build_did_not_come_to_is_named(
     statement: str, table: str, letters: Path, change: Callable[..., None]
 ) -> None:
     change(statement.format("main_passk_internal"))
-    with pytest.raises(PasskError, match=f"is half built: {table} and the counts of the tasks"):
+    with pytest.raises(PasskError, match=f"the last build did not come to {table}"):
         publish("bi")
     assert not Path("bi").exists()
 

@@ -199,6 +199,6 @@ def test_stale_tables_are_said_to_be(
     said = passk("show")
     assert said.code == 0
     assert said.err == (
-        "2 attempts have landed since the last build. `passk build` takes that in.\n"
+        "2 attempts have landed since the last build. `passk build` brings them up to date.\n"
     )
     assert "to build    2 attempts have landed since the last build." in passk("doctor").out

@@ -1,15 +1,23 @@
-"""Every command that reads the public tables says so where the log is newer than they are."""
+"""Tables that are not those of the log: no gate passes on them, and every other reader says so."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import json
+import os
 import shutil
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from passk_py.freshness import stale
+from passk_py.tables import open_tables
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from conftest import Said
 
@@ -17,7 +25,6 @@ if TYPE_CHECKING:
 
 RULE = ("--metric", "pass_hat_k", "--k", 2, "--min", 0.01)
 COMMANDS = {
-    "gate": ("gate", "--run", "old", *RULE),
     "compare": ("compare", "old", "new"),
     "diagnose": ("diagnose", "old"),
     "plan": ("plan", "old", "--k", 2),
@@ -27,12 +34,24 @@ COMMANDS = {
     "show": ("show",),
     "show TABLE": ("show", "passk_runs"),
     "show --csv": ("show", "passk_runs", "--csv"),
+    "validate": ("validate",),
 }
-IN_JSON = ("gate", "compare", "diagnose", "plan", "export", "report")
+SWEEP: Final = "PASSK_ALL_STALE"
+"""The variable that asks for every command on every state of a build that was stopped."""
+
+
+def why_stale(database: Path) -> str | None:
+    """Say why the tables of a database are not those of its log."""
+    with open_tables(database) as tables:
+        return stale(tables)
+
+
+# ---------------------------------------------------------------------------------------------
+# tables that are older than the log
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_what_landed_since_the_build_is_said_beside_the_result(
+def test_what_landed_since_the_build_is_said_before_the_result(
     passk: Passk, letters: Path, make_log: Callable[..., Path], name: str
 ) -> None:
     words = COMMANDS[name]
@@ -41,13 +60,98 @@ def test_what_landed_since_the_build_is_said_beside_the_result(
     assert passk("load", late).code == 0
     sentence = "2 attempts have landed since the last build."
     said = passk(*words)
-    assert f"{sentence} `passk build` takes that in.\n" in said.err
+    assert said.err.startswith(f"{sentence} `passk build` brings them up to date.\n")
     assert "have landed since" not in before.err
-    assert said.code == before.code
-    if name in IN_JSON:
+    # The tables lack the run, which is a difference to the attempts.
+    assert said.code == (1 if name == "validate" else before.code)
+    if name != "show --csv":
         said = passk(*words, "--json")
         assert sentence in said.err
-        assert said.json["newer_than_built"] == sentence
+        assert said.json["stale"] == sentence
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "gate"])
+def test_nothing_is_said_of_tables_that_are_those_of_the_log(
+    passk: Passk, letters: Path, name: str
+) -> None:
+    words = {**COMMANDS, "gate": ("gate", "--run", "old", *RULE)}[name]
+    assert why_stale(letters) is None
+    if name == "show --csv":
+        return
+    said = passk(*words, "--json")
+    assert (said.err, said.json["stale"]) == ("", None)
+
+
+def land_more(passk: Passk, make_log: Callable[..., Path]) -> str:
+    """Land a run."""
+    assert passk("load", make_log("late.jsonl", [("late", "task", "PP")])).code == 0
+    return "2 attempts have landed since the last build."
+
+
+def forget_a_run(passk: Passk, _make_log: Callable[..., Path]) -> str:
+    """Remove a run that had landed."""
+    assert passk("forget", "--run", "new").code == 0
+    return "3 tasks have lost attempts since the last build."
+
+
+def replace_with_as_many(passk: Passk, make_log: Callable[..., Path]) -> str:
+    """Land a file, build, and land as many other rows in its place."""
+    assert passk("load", make_log("late.jsonl", [("late", "task", "PP")])).code == 0
+    build(passk, Path("passk.duckdb"), "{}")
+    assert passk("gate", "--run", "old", *RULE).code == 2
+    assert passk("load", make_log("late.jsonl", [("late", "task", "FF")])).code == 0
+    return "2 attempts have landed since the last build."
+
+
+@pytest.mark.parametrize("change_log", [land_more, forget_a_run, replace_with_as_many])
+def test_a_gate_on_tables_older_than_the_log_could_not_run(
+    passk: Passk,
+    letters: Path,
+    make_log: Callable[..., Path],
+    change_log: Callable[[Passk, Callable[..., Path]], str],
+) -> None:
+    sentence = change_log(passk, make_log)
+    judged = ("gate", "--run", "old", *RULE)
+    said = passk(*judged)
+    assert (said.code, said.out) == (3, "")
+    assert said.err == (
+        f"Error: No gate is judged. {sentence}\n"
+        "`passk build` brings them up to date. --stale-ok judges them as they are.\n"
+    )
+    assert passk(*judged, "--json").json["error"] == f"No gate is judged. {sentence}"
+    meant = passk(*judged, "--stale-ok", "--json", "--markdown", "gates.md")
+    assert meant.code == 2
+    assert meant.err == f"{sentence} `passk build` brings them up to date.\n"
+    assert meant.json["stale"] == sentence
+    assert f"The tables are not those of the log: {sentence}\n" in Path("gates.md").read_text()
+
+
+def test_another_number_of_expected_attempts_is_a_change(
+    passk: Passk, letters: Path, change: Callable[..., None]
+) -> None:
+    change(
+        "insert into landing.expected_attempts values "
+        "('old', 'letters', 'steady', 5, 'a', timestamp '2020-01-01')"
+    )
+    said = passk("gate", "--run", "old", "--metric", "missing_attempts", "--max", 0)
+    assert said.code == 3
+    assert "1 task has another number of expected attempts since the last build." in said.err
+
+
+def test_a_copy_that_lacks_what_had_landed_is_stale(
+    passk: Passk, letters: Path, make_log: Callable[..., Path]
+) -> None:
+    copy = ("--database", "bi/passk.duckdb")
+    assert passk("publish", "-o", "bi").code == 0
+    assert passk("gate", "--run", "old", *RULE, *copy).code == 2
+    land_more(passk, make_log)
+    assert passk("publish", "-o", "bi").code == 0
+    said = passk("gate", "--run", "old", *RULE, *copy)
+    assert said.code == 3
+    assert said.err == (
+        "Error: No gate is judged. This copy was published without 2 attempts that had landed.\n"
+        "Build, and publish again. --stale-ok judges them as they are.\n"
+    )
 
 
 def test_the_build_that_takes_it_in_is_of_the_same_database(
@@ -58,11 +162,11 @@ def test_the_build_that_takes_it_in_is_of_the_same_database(
     assert passk("load", late, "--database", "other.duckdb").code == 0
     for words in (("report", "-o", "report.md"), ("card", "old"), ("diagnose",)):
         said = passk(*words, "--database", "other.duckdb")
-        assert "`passk build --database other.duckdb` takes that in.\n" in said.err
+        assert "`passk build --database other.duckdb` brings them up to date.\n" in said.err
 
 
 @pytest.mark.parametrize(
-    "words", [("compare", "old", "late"), ("plan", "late"), ("diagnose", "late")]
+    "words", [("compare", "old", "late"), ("plan", "late"), ("diagnose", "late"), ("card", "late")]
 )
 def test_a_run_that_landed_since_is_not_only_said_to_be_missing(
     passk: Passk, letters: Path, make_log: Callable[..., Path], words: tuple[str, ...]
@@ -71,11 +175,215 @@ def test_a_run_that_landed_since_is_not_only_said_to_be_missing(
     said = passk(*words)
     assert said.code == 2
     first, second = said.err.splitlines()[:2]
-    assert first == "2 attempts have landed since the last build. `passk build` takes that in."
+    assert first == (
+        "2 attempts have landed since the last build. `passk build` brings them up to date."
+    )
     assert second.startswith("Error: There is no run late;")
 
 
 def test_a_guess_reads_no_tables(passk: Passk) -> None:
     said = passk("plan", "--pass-rate", 0.6, "--heterogeneity", 0.4, "--json")
     assert (said.code, said.err) == (0, "")
-    assert "newer_than_built" not in said.json
+    assert "stale" not in said.json
+
+
+# ---------------------------------------------------------------------------------------------
+# builds that were stopped
+
+GATES: Final = "{passk_gates: [{name: works, metric: pass_hat_k, k: 2, min: 0.5, scope: suite}]%s}"
+TASKS: Final = [f"task {number}" for number in range(12)]
+GOOD: Final = [(run, task, "PPPPPPPP") for run in ("old", "new") for task in TASKS]
+WORSE: Final = [("new", task, "F" * 21) for task in TASKS]
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The databases that a build leaves which is stopped before a model, by the model's name."""
+
+    databases: dict[str, Path]
+    first: str
+    """The model before which nothing has been built."""
+    whole: Path
+
+
+def land(passk: Passk, database: Path, log: list[tuple[str, str, str]], first: int) -> None:
+    """Land rows, the first of some tasks twice, so that the build takes its slow road too."""
+    rows = [
+        {
+            "run_id": run,
+            "suite": "letters",
+            "task_id": task,
+            "attempt": attempt,
+            "passed": letter == "P",
+            "agent": "bot",
+            "started_at": f"2026-01-0{1 if run == 'old' else 2}T00:00:00Z",
+        }
+        for run, task, letters in log
+        for attempt, letter in enumerate(letters, first)
+    ]
+    rows += [row for row in rows if row["attempt"] == first and row["task_id"] in TASKS[:3]]
+    path = database.with_name(f"from-{first}.jsonl")
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    assert passk("load", path, "--database", database).code == 0
+
+
+@contextlib.contextmanager
+def copies_before_models(database: Path, folder: Path) -> Iterator[dict[str, Path]]:
+    """Copy the database before each model of a build if it is another than before the last one.
+
+    With one thread nothing is written then. A copy of the file and of its log is what a killed
+    build would leave.
+    """
+    from dbt.cli.main import dbtRunner
+
+    copies: dict[str, Path] = {}
+    log = database.with_name(f"{database.name}.wal")
+    last: list[Any] = []
+    invoke = dbtRunner.invoke
+
+    def copy(event: Any) -> None:
+        if event.info.name != "LogStartLine":
+            return
+        state = [
+            (one.stat().st_size, one.stat().st_mtime_ns) for one in (database, log) if one.exists()
+        ]
+        if state == last:
+            return
+        last[:] = state
+        name = event.data.description.split()[-1].rpartition(".")[2]
+        place = folder / name
+        place.mkdir()
+        for one in (database, log):
+            if one.exists():
+                shutil.copyfile(one, place / one.name)
+        copies[name] = place / database.name
+
+    def with_one_thread(runner: dbtRunner, arguments: list[str]) -> Any:
+        runner.callbacks.append(copy)
+        return invoke(runner, [*arguments, "--threads", "1"])
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(dbtRunner, "invoke", with_one_thread)
+        yield copies
+
+
+@pytest.fixture(scope="module")
+def passing(passk: Passk, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database whose gate passes."""
+    database = tmp_path_factory.mktemp("stopped") / "passk.duckdb"
+    land(passk, database, GOOD, 1)
+    build(passk, database, GATES % "")
+    said = passk("gate", "--database", database)
+    assert (said.code, said.err) == (0, "")
+    return database
+
+
+def build(passk: Passk, database: Path, variables: str, select: str = "") -> None:
+    """Build the models, without tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DBT_INDIRECT_SELECTION", "empty")
+        chosen = ("--select", f"{select}resource_type:model")
+        said = passk("build", *chosen, "--vars", variables, "--database", database)
+        assert said.code == 0, said.err
+
+
+def copy_of(passing: Path, folder: Path) -> Path:
+    """Copy a database, with what dbt has parsed for it."""
+    shutil.copytree(passing.parent / ".passk", folder / ".passk")
+    return Path(shutil.copyfile(passing, folder / passing.name))
+
+
+def stopped_builds(passk: Passk, database: Path, variables: str) -> Stopped:
+    """Build once, and keep what a build would leave that is stopped before each model."""
+    with copies_before_models(database, database.parent) as copies:
+        build(passk, database, variables)
+    return Stopped(copies, next(iter(copies)), database)
+
+
+@pytest.fixture(scope="module")
+def after_worse_attempts(
+    passk: Passk, passing: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Stopped:
+    """Builds that were stopped after worse attempts had landed."""
+    database = copy_of(passing, tmp_path_factory.mktemp("worse"))
+    land(passk, database, WORSE, 9)
+    return stopped_builds(passk, database, GATES % "")
+
+
+def test_a_gate_never_passes_on_what_a_stopped_build_leaves(
+    passk: Passk, after_worse_attempts: Stopped
+) -> None:
+    """The run that is judged had 8 passes of each task, and has 21 failures more."""
+    databases = after_worse_attempts.databases
+    # One state for each table that a build adds to.
+    assert len(databases) >= 12
+    codes = {name: passk("gate", "--database", one).code for name, one in databases.items()}
+    found = list(codes.values())
+    assert set(found) <= {1, 3}, codes
+    # Not all at once: what is complete is judged, by the attempts that there are now.
+    assert found[: found.count(3)] == [3] * found.count(3), codes
+    assert found.count(3) > 8, codes
+    assert passk("gate", "--database", after_worse_attempts.whole).code == 1
+    if os.environ.get(SWEEP):
+        for name, one in databases.items():
+            meant = passk("gate", "--stale-ok", "--json", "--database", one)
+            assert (meant.json["stale"] is not None) == (codes[name] == 3)
+
+
+def test_readers_say_what_a_stopped_build_left(
+    passk: Passk, after_worse_attempts: Stopped, tmp_path: Path
+) -> None:
+    databases = after_worse_attempts.databases
+    chosen = list(databases) if os.environ.get(SWEEP) else ["int_passk__states"]
+    for name in chosen:
+        sentence = why_stale(databases[name])
+        if sentence is None:
+            assert passk("gate", "--database", databases[name]).code == 1
+            continue
+        is_half_built = name != after_worse_attempts.first
+        assert ("half built" in sentence) == is_half_built, name
+        for words in COMMANDS.values():
+            said = passk(*words, "--database", databases[name])
+            assert said.err.startswith(f"{sentence} `passk build"), (name, words, said.err)
+        published = passk("publish", "-o", tmp_path / "bi", "--database", databases[name])
+        assert published.code == (2 if is_half_built else 0), (name, published.err)
+
+
+def test_a_build_with_other_vars_that_was_stopped_is_seen(
+    passk: Passk, passing: Path, tmp_path: Path
+) -> None:
+    """No attempt comes or goes: what the tables were built with tells them apart."""
+    other = GATES % ", passk_capable_threshold: 0.7"
+    stopped = stopped_builds(passk, copy_of(passing, tmp_path), other)
+    seen = [why_stale(one) is not None for one in stopped.databases.values()]
+    # Before the first table is made, and when all are, the tables are of one kind.
+    assert list(stopped.databases)[seen.index(True) - 1] == "int_passk__task_scans"
+    changes = [one != other for one, other in itertools.pairwise(seen)]
+    assert (seen[0], seen[-1], sum(changes)) == (False, False, 2)
+    assert sum(seen) > 20
+    database = stopped.databases["int_passk__states"]
+    assert passk("gate", "--database", database).code == 3
+    assert passk("gate", "--database", stopped.whole).code == 0
+
+
+def test_a_build_of_a_part_is_half_a_build(passk: Passk, passing: Path, tmp_path: Path) -> None:
+    database = copy_of(passing, tmp_path)
+    land(passk, database, WORSE, 9)
+    build(passk, database, GATES % "", select="+int_passk__task_counts,")
+    said = passk("gate", "--database", database)
+    assert said.code == 3
+    assert said.err.startswith(
+        "Error: No gate is judged. The tables are half built: the last build did not come to "
+    )
+
+
+def test_the_bootstrap_of_other_attempts_is_seen(
+    passk: Passk, letters: Path, models_only: tuple[str, ...], change: Callable[..., None]
+) -> None:
+    assert passk("build", *models_only, "--vars", "{passk_bootstrap: 100}").code == 0
+    assert passk("show", "passk_suite_bootstrap").err.startswith("48 rows of")
+    change("update passk_suite_bootstrap set estimate = 0.2 where estimate is not null")
+    said = passk("show", "passk_suite_bootstrap")
+    assert said.err.startswith(
+        "The tables are half built: the last build did not come to passk_suite_bootstrap."
+    )

@@ -454,8 +454,7 @@ def test_stale_tables_are_said_to_be(
     said = passk("validate")
     assert said.code == 1
     assert said.err == (
-        "2 attempts have landed since the last build. "
-        "The tables do not hold that: run `passk build`, then validate.\n"
+        "2 attempts have landed since the last build. `passk build` brings them up to date.\n"
     )
     assert passk("validate", "--json").json["landed_since_build"] == 2
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from passk_py.freshness import unfinished_tables
+from passk_py.freshness import stale, unfinished_tables
 from passk_py.tables import open_tables
 from passk_py.validate import validate_tables
 
@@ -108,11 +108,23 @@ def test_a_finished_build_is_seen_as_finished(consumer: Project) -> None:
     )
     with open_tables(consumer.database) as tables:
         assert unfinished_tables(tables) == []
+        assert stale(tables) is None
         assert tables.rows("select run_id, n from passk_runs order by 1") == [
             ("a", 3),
             ("b", 3),
             ("none", 0),
         ]
+
+
+def test_what_has_landed_is_no_news_to_tables_of_another_input(consumer: Project) -> None:
+    consumer.make_landing()
+    consumer.land([{"run_id": "z", "task_id": "t", "attempt": 1, "outcome": "passed"}])
+    build(
+        consumer,
+        "select 'r' as run_id, 't' as task_id, i as attempt, true as passed from range(1, 4) x(i)",
+    )
+    with open_tables(consumer.database) as tables:
+        assert stale(tables) is None
 
 
 @pytest.mark.parametrize(
