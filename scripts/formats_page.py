@@ -20,6 +20,25 @@ Written by `scripts/formats_page.py` from `passk_py/formats/`.
 
 {table}
 
+## What you say of a log
+
+`--run-id`, `--suite`, `--agent`, `--model` and `--tag` are so of all attempts that a call loads, whatever the log says of itself.
+
+- Where an option takes the place of a name that the log gives, `passk load` says so.
+- A log that tells several runs, suites, agents or models apart is refused where an option names one: they would become one. A tag
+  takes the place of one of the same name in each attempt.
+- Logs that are given together under one `--run-id` are one run. Three logs of Inspect with one epoch each are attempts 1 to 3:
+
+  ```shell
+  passk load logs/2026-11-2*.eval --run-id nightly
+  ```
+
+  The attempts of a task are numbered on from log to log, in the order in which the logs are given; those of a folder or a glob come
+  by name, `run-2` before `run-10`. Name all of them in one call: logs of one run that are loaded one after the other are each counted
+  from 1, and `passk load` then says how to load them together. One more log may be added by naming it with the others.
+- Logs in which an attempt has its own number keep it: `jsonl`, `json`, `csv`, `parquet` and mappings other than `attempt: in_order`. If two
+  of them give one number of a task to different verdicts, `passk load` says so, and neither counts.
+
 ## What an error counts as
 
 An attempt that was graded keeps its verdict, whatever else went wrong: a timeout that passed all the same is a pass, and its

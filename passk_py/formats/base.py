@@ -144,6 +144,9 @@ class Format(ABC):
     """Whether the log leaves the order of a task's attempts to their start times or, where it has
     none, to the order of its rows. The contract's ``attempt`` is then a 1 in each row, or a number
     that tells the order of those that start at the same time or don't say when."""
+    attempts_stay: ClassVar[bool] = False
+    """Whether the numbers of attempts are those of who wrote the log, and stay as they are where
+    several logs are loaded as one run."""
     settings: str = ""
     """What decides, beside the format's name, which rows come out: the text of a mapping."""
     is_harness: ClassVar[bool] = False

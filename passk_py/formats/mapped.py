@@ -65,6 +65,7 @@ def mapped(mapping: MappingOfColumns, sample: Sample) -> Format:
         "name": mapping.name,
         "container": container,
         "numbers_attempts": mapping.in_order,
+        "attempts_stay": not mapping.in_order,
         "fields": _described(mapping),
         "settings": mapping.description,
     }
