@@ -56,6 +56,23 @@ caused it, `excluded` where it says nothing about the agent. What is asked first
 
 What has landed can still be decided otherwise when it is built, by the dbt var `passk_outcome_policy`.
 
+## Retries
+
+A runner that tries a test again because it failed, and stops at the first pass, makes every estimate too good: tries stop where they
+suit. Attempts of such a test have the tag `reruns` where the report tells of the tries; `passk load` says so, and the diagnostic
+[`retry_until_pass`](diagnostics.md#the-questions) warns. Switch retries off, and repeat each test a fixed number of times instead:
+
+| runner | retries off | a fixed number of times |
+|---|---|---|
+| pytest | without `--reruns`; `-p no:rerunfailures` where tests are marked `flaky` | `--count 8`, with pytest-repeat |
+| Playwright | `--retries=0`, or `retries: 0` in its config | `--repeat-each=8` |
+| jest | without `jest.retryTimes`, or `jest.retryTimes(0)` | a loop around the run: `run-1.xml`, `run-2.xml`, ... |
+| vitest | `--retry=0`, or `retry: 0` in its config | the option `repeats: 7` of a test, or a loop around the run |
+| Surefire | `-Dsurefire.rerunFailingTestsCount=0` | JUnit's `@RepeatedTest(8)`, or a loop around the run |
+| Bazel | `--flaky_test_attempts=1` | `--runs_per_test=8` |
+
+jest-junit and vitest write nothing of retries: a test that passed at the third try looks like one that passed at the first.
+
 ## Attempts that are missing
 
 Where a harness says in its log how many attempts it was told to make, those that the log does not hold are in

@@ -201,7 +201,7 @@ def load(
                     loaded.append(threads.run(partial(load_log, sample, reader)))
                 else:
                     run.add(sample, reader)
-            loaded += [load_log(*log, after=before) for *log, before in run.logs()]
+            loaded += [load_log(*log) for log in run.logs()]
             files += [one if isinstance(one, FileReport) else one() for one in loaded]
         skipped = [file for file in skipped if file.path not in groups.companions]
     files += [_without_logs(folder, skipped) for folder, logs in logs_in.items() if not logs]
@@ -321,6 +321,8 @@ class _Loader:
     def _look(self, file: Candidate) -> tuple[Sample, Format] | FileReport | SkippedFile:
         path = str(file.path)
         sample = take_sample(file.path, self._connection)
+        if file.folder is not None:
+            sample = replace(sample, found_in=absolute(file.folder))
         reader = self._reader or (None if self._mapping else recognise(sample))
         if self._mapping and not sample.problem and (sample.container or file.folder is None):
             kind = (sample.container, sample.one_object)
