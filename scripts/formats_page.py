@@ -71,7 +71,7 @@ suit. Attempts of such a test have the tag `reruns` where the report tells of th
 | Surefire | `-Dsurefire.rerunFailingTestsCount=0` | JUnit's `@RepeatedTest(8)`, or a loop around the run |
 | Bazel | `--flaky_test_attempts=1` | `--runs_per_test=8` |
 
-jest-junit and vitest write nothing of retries: a test that passed at the third try looks like one that passed at the first.
+jest-junit writes nothing of retries: a test that passed at the third try looks like one that passed at the first.
 
 ## Attempts that are missing
 
