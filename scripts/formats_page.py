@@ -39,6 +39,16 @@ Written by `scripts/formats_page.py` from `passk_py/formats/`.
 - Logs in which an attempt has its own number keep it: `jsonl`, `json`, `csv`, `parquet` and mappings other than `attempt: in_order`. If two
   of them give one number of a task to different verdicts, `passk load` says so, and neither counts.
 
+## What counts once, and what is told apart
+
+A file of the same bytes as another, such as a copy of a run in a subfolder, counts once; the one that lies deeper is left alone, and
+`passk load` names it. Where two runs may write the same bytes, because nothing in them says when they were made (reports without
+times, HumanEval's and lm-eval's samples), a file under another name counts, and is named too.
+
+What is taken for attempts of one run where it could be runs of their own, and the other way round, is said as well: files of two agents
+in one folder of JUnit XML, evaluation runs of SWE-bench and Terminal-Bench whose names are not those of repeats, tests of one name.
+Load what is one run with a `--run-id`, and what is not in calls of their own.
+
 ## What an error counts as
 
 An attempt that was graded keeps its verdict, whatever else went wrong: a timeout that passed all the same is a pass, and its

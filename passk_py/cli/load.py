@@ -210,7 +210,7 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
     for skipped in report.skipped[:3]:
         session.note(f"Left alone: {plain(skipped.path)} is {plain(skipped.reason)}.")
     if len(report.skipped) > 3:
-        session.note(f"... and {len(report.skipped) - 3:,} more files that are no logs.")
+        session.note(f"... and {len(report.skipped) - 3:,} more files.")
     if any(file.status != "failed" for file in report.files):
         _say_next(session, report, database)
 

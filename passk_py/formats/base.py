@@ -149,6 +149,9 @@ class Format(ABC):
     several logs are loaded as one run."""
     settings: str = ""
     """What decides, beside the format's name, which rows come out: the text of a mapping."""
+    differs_by_run: ClassVar[bool] = True
+    """Whether no two runs write the same bytes, because they say when they were made, or at length
+    what happened."""
     is_harness: ClassVar[bool] = False
     """Whether the errors of attempts are a harness's own words, which the policy has to judge."""
     reasons: ClassVar[Mapping[str, Outcome]] = {}
@@ -190,6 +193,21 @@ class Format(ABC):
         """Say why no row of the file could land, as far as its start shows it."""
         del sample
         return None
+
+    def is_copy(self, path: Path, other: Path) -> bool | None:
+        """Tell whether a file is a copy of another one of the same bytes.
+
+        Parameters
+        ----------
+        path, other
+            The files.
+
+        Returns
+        -------
+        bool or None
+            False where two runs often come out the same; None where they may.
+        """
+        return self.differs_by_run or path.name == other.name or None
 
     def without_attempt(self, sample: Sample) -> Refusal:
         """Say what is missing where no row of the file tells which try of its task it is."""

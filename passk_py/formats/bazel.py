@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from passk_py.formats.sample import Sample
 
-__all__ = ["Place", "place_of", "root_of"]
+__all__ = ["Place", "is_report", "place_of", "root_of"]
 
 _REPORT: Final = re.compile(r"test\.xml(?:\.gz|\.zst)?")
 _ATTEMPT: Final = re.compile(r"attempt_([0-9]{1,6})\.xml(?:\.gz|\.zst)?")
@@ -55,7 +55,7 @@ class Place:
 def root_of(sample: Sample) -> Path | None:
     """Find the folder that all targets lie in; None if the file is none of Bazel's."""
     path = sample.path
-    if not _is_report(path):
+    if not is_report(path):
         return None
     above = list(reversed(path.parents))
     given = sample.found_in
@@ -80,7 +80,7 @@ def place_of(path: Path, root: Path) -> Place | None:
     root
         The folder that all targets lie in.
     """
-    if not _is_report(path):
+    if not is_report(path):
         return None
     folder, attempt = path.parent, None
     if found := _ATTEMPT.fullmatch(path.name):
@@ -93,7 +93,8 @@ def place_of(path: Path, root: Path) -> Place | None:
     return Place(target, run, attempt, shard)
 
 
-def _is_report(path: Path) -> bool:
+def is_report(path: Path) -> bool:
+    """Tell whether a file is called as Bazel calls the report of a test."""
     if _ATTEMPT.fullmatch(path.name):
         return path.parent.name == _ATTEMPTS
     return _REPORT.fullmatch(path.name) is not None

@@ -45,9 +45,9 @@ import re
 from collections import Counter
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 
-from passk_py.containers.source import open_log
+from passk_py.containers.source import open_log, read_chunk
 from passk_py.formats.base import Refusal, listed
-from passk_py.formats.bazel import Place, place_of, root_of
+from passk_py.formats.bazel import Place, is_report, place_of, root_of
 from passk_py.formats.harness import Expected, Harness, Record
 from passk_py.formats.junit_cases import COLUMNS, SUITES_COLUMNS, Case, cases_in
 from passk_py.formats.naming import REPEATS, are_repeats, natural, without_endings
@@ -186,6 +186,13 @@ class JUnit(Harness):
             "promptfoo's results as JUnit XML, which its JSON beside it holds too",
             "Load the JSON.",
         )
+
+    def is_copy(self, path: Path, other: Path) -> bool | None:
+        """Tell by the time that a report has; Bazel's own reports are the same for each run."""
+        with open_log(path) as file:
+            if b'timestamp="' in (read_chunk(file, _MOST_ROOT) or b""):
+                return True
+        return False if is_report(path) and is_report(other) else None
 
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after its folder, or after a file that has a name of its own."""

@@ -100,6 +100,7 @@ class _Described:
     error_rule: ClassVar[str] = "no verdict: outcome_reason and the policy decide"
     documentation: ClassVar[str] = "docs/formats.md#any-other-file"
     example: ClassVar[str] = "task_id: $.case.id"
+    differs_by_run: ClassVar[bool] = False
     is_harness: ClassVar[bool] = True
     uses_threshold: ClassVar[bool] = True
 

@@ -19,6 +19,7 @@ from passk_py.formats.canonical import is_canonical
 from passk_py.formats.harness import Harness, at, text
 from passk_py.formats.mapped import mapped
 from passk_py.formats.sample import Sample, take_sample
+from passk_py.landing.copies import Copies
 from passk_py.landing.database import open_database, writing_at_once
 from passk_py.landing.doubts import doubts
 from passk_py.landing.fingerprint import digest_of
@@ -163,6 +164,7 @@ def load(
             progress=progress,
         )
         groups = Groups()
+        copies = Copies()
         # Of logs that are one run, each is numbered on from those before it.
         run = _OneRun()
         with (
@@ -189,6 +191,8 @@ def load(
                         logs_in[found.folder] += 1
                     if isinstance(outcome, FileReport):
                         loaded.append(outcome)
+                    elif original := copies.original(*outcome):
+                        skipped.append(SkippedFile(str(found.path), f"a copy of {original}"))
                     elif groups.takes(found, *outcome):
                         run.found(found.path)
                     elif run_id is None or outcome[1].attempts_stay:
@@ -197,12 +201,13 @@ def load(
                         run.found(found.path)
                         run.add(*outcome)
             for sample, reader in groups.logs():
+                copies.belong(sample.all_files, sample.path)
                 if run_id is None or reader.attempts_stay:
                     loaded.append(threads.run(partial(load_log, sample, reader)))
                 else:
                     run.add(sample, reader)
             loaded += [load_log(*log) for log in run.logs()]
-            files += [one if isinstance(one, FileReport) else one() for one in loaded]
+            files += [copies.told(one if isinstance(one, FileReport) else one()) for one in loaded]
         skipped = [file for file in skipped if file.path not in groups.companions]
     files += [_without_logs(folder, skipped) for folder, logs in logs_in.items() if not logs]
     return LoadReport(tuple(files), tuple(skipped), storage.folder)
