@@ -30,6 +30,7 @@ is understood too, and OpenHands's ``<run>/eval_outputs/<instance>/`` beside ``r
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from filecmp import cmp
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -71,6 +72,7 @@ _LISTS: Final = ("resolved_ids", "unresolved_ids", "empty_patch_ids", "error_ids
 _LEVELS: Final = 3
 _SHOWN: Final = 5
 _PIECE: Final = 1 << 16
+_TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,10 @@ class SweBench(JsonHarness):
             return True
         mine, its = (file.with_name(_INSTANCE_LOG) for file in (path, other))
         # Of two runs that resolve an instance, the reports are often the same.
-        return mine.is_file() and its.is_file() and cmp(mine, its, shallow=False)
+        if not (mine.is_file() and its.is_file() and cmp(mine, its, shallow=False)):
+            return False
+        with mine.open("rb") as file:
+            return _TIME.search(file.read(_PIECE)) is not None
 
     def companions(self, path: Path) -> tuple[Path, ...]:
         """Find what says of which dataset the runs are, and when they were made."""
