@@ -160,8 +160,8 @@ WORDS: Final[dict[str, Words]] = {
         ),
         fine="No sign that the number of attempts depends on their verdicts.",
         advice=(
-            "Fix the number of attempts in advance; of this log read the pass rate of first "
-            "attempts only."
+            "Switch retries off and fix the number of attempts in advance; of a log of every "
+            "try read the pass rate of first attempts only."
         ),
         need="Nothing: few tasks have fewer attempts than others.",
     ),

@@ -12,7 +12,7 @@ import polars as pl
 from passk_py.contract import OUTCOMES
 from passk_py.errors import PasskError
 
-__all__ = ["UNTAGGED", "read_log"]
+__all__ = ["UNTAGGED", "read_log", "tag_of"]
 
 UNTAGGED: Final = "(untagged)"
 """The slice value of attempts that lack the tag, or have null in the column."""
@@ -75,30 +75,47 @@ def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
             f"the slice {name!r} is neither a column nor a tag: there is no column tags",
             hint=f"The columns are {', '.join(schema.names())}.",
         )
+    elif (tag := tag_of(name, schema)) is not None:
+        value = tag
+    elif isinstance(tags := schema["tags"], pl.Struct):
+        known = ", ".join(field.name for field in tags.fields)
+        raise PasskError(
+            f"the slice {name!r} is neither a column nor a tag", hint=f"The tags are {known}."
+        )
     else:
-        tags = schema["tags"]
-        if isinstance(tags, pl.Struct):
-            known = [field.name for field in tags.fields]
-            if name not in known:
-                raise PasskError(
-                    f"the slice {name!r} is neither a column nor a tag",
-                    hint=f"The tags are {', '.join(known)}.",
-                )
-            value = pl.col("tags").struct.field(name).cast(pl.String)
-        elif (
-            isinstance(tags, pl.List)
-            and isinstance(tags.inner, pl.Struct)
-            and {field.name for field in tags.inner.fields} == {"key", "value"}
-        ):
-            entry = pl.element()
-            hit = entry.filter(entry.struct.field("key") == name).struct.field("value")
-            value = pl.col("tags").list.eval(hit).list.first().cast(pl.String)
-        else:
-            raise PasskError(
-                f"the column tags is of type {tags}",
-                hint="It must be a map (a list of structs of key and value) or a struct.",
-            )
+        raise PasskError(
+            f"the column tags is of type {tags}",
+            hint="It must be a map (a list of structs of key and value) or a struct.",
+        )
     return value.fill_null(UNTAGGED)
+
+
+def tag_of(name: str, schema: pl.Schema) -> pl.Expr | None:
+    """Give the value of a tag as text; None if the log can't have it.
+
+    Parameters
+    ----------
+    name
+        The tag.
+    schema
+        The columns of the log, of which ``tags`` may be one: a map, a list of structs of key and
+        value, or a struct.
+    """
+    tags = schema.get("tags")
+    # Polars before 2 has no maps of its own.
+    if isinstance(tags, getattr(pl, "Map", ())):
+        return pl.col("tags").map.get(name).cast(pl.String)
+    if isinstance(tags, pl.Struct) and name in [field.name for field in tags.fields]:
+        return pl.col("tags").struct.field(name).cast(pl.String)
+    if (
+        isinstance(tags, pl.List)
+        and isinstance(tags.inner, pl.Struct)
+        and {field.name for field in tags.inner.fields} == {"key", "value"}
+    ):
+        entry = pl.element()
+        hit = entry.filter(entry.struct.field("key") == name).struct.field("value")
+        return pl.col("tags").list.eval(hit).list.first().cast(pl.String)
+    return None
 
 
 def read_log(

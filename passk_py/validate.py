@@ -42,7 +42,8 @@ _WHOLE: Final = ("passk_contamination", "passk_gates")
 """Tables of which a row may be about any of the runs."""
 _LOG: Final = (
     "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
-    "started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
+    "started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at, "
+    "struct_pack(reruns := tags['reruns']) as tags"
 )
 
 

@@ -20,6 +20,35 @@ Written by `scripts/formats_page.py` from `passk_py/formats/`.
 
 {table}
 
+## What you say of a log
+
+`--run-id`, `--suite`, `--agent`, `--model` and `--tag` are so of all attempts that a call loads, whatever the log says of itself.
+
+- Where an option takes the place of a name that the log gives, `passk load` says so.
+- A log that tells several runs, suites, agents or models apart is refused where an option names one: they would become one. A tag
+  takes the place of one of the same name in each attempt.
+- Logs that are given together under one `--run-id` are one run. Three logs of Inspect with one epoch each are attempts 1 to 3:
+
+  ```shell
+  passk load logs/2026-11-2*.eval --run-id nightly
+  ```
+
+  The attempts of a task are numbered on from log to log, in the order in which the logs are given; those of a folder or a glob come
+  by name, `run-2` before `run-10`. Name all of them in one call: logs of one run that are loaded one after the other are each counted
+  from 1, and `passk load` then says how to load them together. One more log may be added by naming it with the others.
+- Logs in which an attempt has its own number keep it: `jsonl`, `json`, `csv`, `parquet` and mappings other than `attempt: in_order`. If two
+  of them give one number of a task to different verdicts, `passk load` says so, and neither counts.
+
+## What counts once, and what is told apart
+
+A file of the same bytes as another, such as a copy of a run in a subfolder, counts once; the one that lies deeper is left alone, and
+`passk load` names it. Where two runs may write the same bytes, because nothing in them says when they were made (reports without
+times, HumanEval's and lm-eval's samples), a file under another name counts, and is named too.
+
+What is taken for attempts of one run where it could be runs of their own, and the other way round, is said as well: files of two agents
+in one folder of JUnit XML, evaluation runs of SWE-bench and Terminal-Bench whose names are not those of repeats, tests of one name.
+Load what is one run with a `--run-id`, and what is not in calls of their own.
+
 ## What an error counts as
 
 An attempt that was graded keeps its verdict, whatever else went wrong: a timeout that passed all the same is a pass, and its
@@ -36,6 +65,23 @@ caused it, `excluded` where it says nothing about the agent. What is asked first
 {policy}
 
 What has landed can still be decided otherwise when it is built, by the dbt var `passk_outcome_policy`.
+
+## Retries
+
+A runner that tries a test again because it failed, and stops at the first pass, makes every estimate too good: tries stop where they
+suit. Attempts of such a test have the tag `reruns` where the report tells of the tries; `passk load` says so, and the diagnostic
+[`retry_until_pass`](diagnostics.md#the-questions) warns. Switch retries off, and repeat each test a fixed number of times instead:
+
+| runner | retries off | a fixed number of times |
+|---|---|---|
+| pytest | without `--reruns`; `-p no:rerunfailures` where tests are marked `flaky` | `--count 8`, with pytest-repeat |
+| Playwright | `--retries=0`, or `retries: 0` in its config | `--repeat-each=8` |
+| jest | without `jest.retryTimes`, or `jest.retryTimes(0)` | a loop around the run: `run-1.xml`, `run-2.xml`, ... |
+| vitest | `--retry=0`, or `retry: 0` in its config | the option `repeats: 7` of a test, or a loop around the run |
+| Surefire | `-Dsurefire.rerunFailingTestsCount=0` | JUnit's `@RepeatedTest(8)`, or a loop around the run |
+| Bazel | `--flaky_test_attempts=1` | `--runs_per_test=8` |
+
+jest-junit writes nothing of retries: a test that passed at the third try looks like one that passed at the first.
 
 ## Attempts that are missing
 

@@ -113,12 +113,19 @@ cast(case when {{ relation }}.outcome = 'passed' then 1 else 0 end as {{ dbt.typ
 {%- endmacro %}
 
 
-{#- What is read of an attempt, as columns of a relation: `passed` is its verdict in an expression. -#}
-{% macro _read_columns(relation, passed=none) -%}
+{#- 1 for an attempt of a test that was tried again because it failed, else 0: the tag says how often it was. -#}
+{% macro _tried_again(relation) -%}
+cast(case when {{ passk._tag(relation ~ '.tags', 'reruns') }} <> '0' then 1 else 0 end as {{ dbt.type_bigint() }})
+{%- endmacro %}
+
+
+{#- What is read of an attempt, as columns of a relation: of the log, or of what was read before. -#}
+{% macro _read_columns(relation, is_kept=false) -%}
 {%- for column in ['run_id', 'suite', 'task_id', 'seed', 'output_hash', 'started_at'] -%}
 {{ relation }}.{{ column }},
     {% endfor -%}
-{{ passed or passk._passed(relation) ~ ' as passed' }}
+{{ relation ~ '.tried_again' if is_kept else passk._tried_again(relation) ~ ' as tried_again' }},
+    {{ relation ~ '.passed' if is_kept else passk._passed(relation) ~ ' as passed' }}
 {%- endmacro %}
 
 
@@ -164,7 +171,7 @@ run_tasks as (
 {%- set task = ['run_id', 'suite', 'task_id'] -%}
 kept as (
   select
-    {{ passk._read_columns('kept', 'kept.passed') }},
+    {{ passk._read_columns('kept', is_kept=true) }},
     kept.loaded_at
   from {{ this }} as kept
   inner join read_tasks

@@ -72,7 +72,8 @@
       'effect': 'Attempts seem to have stopped at the first pass. Then every estimate is biased: tasks that pass early have '
         ~ 'few attempts, and the last of them always passed.',
       'fine': 'No sign that the number of attempts depends on their verdicts.',
-      'advice': 'Fix the number of attempts in advance; of this log read the pass rate of first attempts only.',
+      'advice': 'Switch retries off and fix the number of attempts in advance; of a log of every try read the pass rate of '
+        ~ 'first attempts only.',
       'need': 'Nothing: few tasks have fewer attempts than others.'
     },
     'window_gap': {

@@ -36,7 +36,7 @@
 {%- else %}
 {#- Most logs have none of these, and then no attempt is read. Engines see that a column holds nothing without a scan. #}
 {%- set has = {} %}
-{%- for name in ['seed', 'output_hash', 'started_at'] %}
+{%- for name in ['seed', 'output_hash', 'started_at', 'tags'] %}
   {%- do has.update({
     name: passk._setting('passk_diagnostics') and passk._may_have_rows(ref('stg_passk__attempts'), name ~ ' is not null')
   }) %}
@@ -122,7 +122,7 @@ attempts as (
   {{ 'union all' if has_reread and has_kept }}
   {%- if has_kept %}
   select
-    {{ passk._read_columns('kept', 'kept.passed') }}
+    {{ passk._read_columns('kept', is_kept=true) }}
   from {{ ref('int_passk__read_attempts') }} as kept
   inner join runs
     on kept.run_id = runs.run_id and kept.suite = runs.suite
@@ -360,6 +360,26 @@ sessions as (
 
 {% endif -%}
 
+{% if has.tags -%}
+{%- do parts.append('retries') %}
+tried_tasks as (
+  select
+    {{ task }},
+    max(tried_again) as tried_again
+  from attempts
+  group by {{ task }}
+),
+
+retries as (
+  select
+    {{ run }},
+    cast(sum(tried_again) as {{ bigint }}) as tried_again_tasks
+  from tried_tasks
+  group by {{ run }}
+),
+
+{% endif -%}
+
 totals as (
   select
     {{ run }},
@@ -378,7 +398,8 @@ totals as (
   ],
   'sessions': [
     ('clock_s', double), ('pause_s', double), ('session_tasks', bigint), ('overdispersion', double), ('z_batch', double)
-  ]
+  ],
+  'retries': [('tried_again_tasks', bigint)]
 } %}
 
 select

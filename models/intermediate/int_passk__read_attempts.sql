@@ -13,7 +13,7 @@
 
 {%- set keys = ['run_id', 'suite'] %}
 {%- set task = ['run_id', 'suite', 'task_id'] %}
-{%- set columns = task + ['seed', 'output_hash', 'started_at', 'passed', 'loaded_at'] %}
+{%- set columns = task + ['seed', 'output_hash', 'started_at', 'tried_again', 'passed', 'loaded_at'] %}
 {%- set bigint = dbt.type_bigint() %}
 
 {#- Most logs have none of these, and then no attempt is read. Engines see that a column holds nothing without a scan. #}
@@ -21,6 +21,7 @@
   passk._may_have_rows(ref('stg_passk__attempts'), 'started_at is not null')
   or passk._may_have_rows(ref('stg_passk__attempts'), 'seed is not null')
   or passk._may_have_rows(ref('stg_passk__attempts'), 'output_hash is not null')
+  or passk._may_have_rows(ref('stg_passk__attempts'), 'tags is not null')
 ) %}
 {%- set wanted = passk._wanted_runs(is_wanted) ~ ' and task_rows > ' ~ passk._most_reread_rows() %}
 {%- set known = 'select run_id, suite, loaded_at, log_rows from ' ~ this ~ " where task_id = ''" %}
@@ -97,6 +98,7 @@ select
   cast(null as {{ bigint }}) as seed,
   cast(null as {{ dbt.type_string() }}) as output_hash,
   cast(null as {{ dbt.type_timestamp() }}) as started_at,
+  cast(null as {{ bigint }}) as tried_again,
   cast(null as {{ bigint }}) as passed,
   read_counts.read_tasks,
   runs.loaded_at,

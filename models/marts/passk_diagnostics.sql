@@ -40,6 +40,7 @@ checks as (
     copy_checks.session_tasks,
     copy_checks.overdispersion,
     copy_checks.z_batch,
+    coalesce(copy_checks.tried_again_tasks, 0) as tried_again_tasks,
     coalesce(copy_checks.output_tasks, 0) as output_tasks
   from order_checks
   inner join copy_checks
@@ -251,11 +252,19 @@ diagnostics as (
     run_id,
     suite,
     'retry_until_pass' as diagnostic,
-    case when is_ordered then cast(ended_by_pass as {{ double }}) / nullif(ragged_tasks, 0) end as statistic,
+    case
+      when tried_again_tasks > 0 then cast(tried_again_tasks as {{ double }}) / read_tasks
+      when is_ordered then cast(ended_by_pass as {{ double }}) / nullif(ragged_tasks, 0)
+    end as statistic,
     cast(null as {{ double }}) as deviate,
     0 as sides,
-    case when is_ordered then ragged_tasks else 0 end as informing_tasks,
     case
+      when tried_again_tasks > 0 then read_tasks
+      when is_ordered then ragged_tasks
+      else 0
+    end as informing_tasks,
+    case
+      when tried_again_tasks > 0 then 'warning'
       when not is_ordered or counted_tasks = 0 then 'not_applicable'
       when ragged_tasks = 0 then 'ok'
       when ragged_tasks < {{ least }} then 'insufficient'
@@ -263,6 +272,9 @@ diagnostics as (
       else 'ok'
     end as verdict,
     case
+      when tried_again_tasks > 0
+        then 'The log says that ' || {{ passk._whole('tried_again_tasks') }} || ' of ' || {{ passk._whole('read_tasks') }}
+          || ' tasks were tried again because they failed: the tag reruns.' || {{ some_read }}
       when not is_ordered then {{ no_order }}
       when counted_tasks = 0 then 'No attempt counts.'
       when ragged_tasks = 0 then 'Every task has the same number of counted attempts, ' || {{ passk._whole('max_n') }} || '.'

@@ -63,12 +63,12 @@ _SHOWN: Final = 20
     help="The same from passk_mappings/NAME.yml or a file.",
 )
 @click.option("--save-mapping", "save_as", metavar="NAME", help="Keep the mapping under a name.")
-@click.option("--run-id", help="The run, where the log does not say it.")
-@click.option("--suite", help="The suite, where the log does not say it.")
-@click.option("--agent", help="The agent, where the log does not say it.")
-@click.option("--model", help="The model, where the log does not say it.")
+@click.option("--run-id", help="Make all attempts those of one run, numbered on from log to log.")
+@click.option("--suite", help="Name the suite of all attempts.")
+@click.option("--agent", help="Name the agent of all attempts.")
+@click.option("--model", help="Name the model of all attempts.")
 @click.option(
-    "--tag", "tags", multiple=True, metavar="K=V", help="A tag for each row; may be repeated."
+    "--tag", "tags", multiple=True, metavar="K=V", help="Tag all attempts; may be repeated."
 )
 @click.option(
     "--score-threshold",
@@ -124,6 +124,12 @@ def command(
 
     A file that has landed before is left as it is; if it has changed, its rows are replaced. Rows
     that break the contract are rejected and keep their reason, in passk_rejected_attempts.
+
+    --run-id, --suite, --agent, --model and --tag take the place of what a log says of itself. A log
+    that tells several runs, suites, agents or models apart is refused where one is named. Logs that
+    are given together under one --run-id are one run: the attempts of a task are numbered on from
+    log to log, in the order given; those of a folder or glob by name, run-2 before run-10. Logs in
+    which attempts have their own numbers (jsonl, json, csv, parquet, --map) keep them.
     """
     from passk_py.formats.mapping import mapping_from, save_mapping
     from passk_py.formats.policy import policy_from
@@ -204,7 +210,7 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
     for skipped in report.skipped[:3]:
         session.note(f"Left alone: {plain(skipped.path)} is {plain(skipped.reason)}.")
     if len(report.skipped) > 3:
-        session.note(f"... and {len(report.skipped) - 3:,} more files that are no logs.")
+        session.note(f"... and {len(report.skipped) - 3:,} more files.")
     if any(file.status != "failed" for file in report.files):
         _say_next(session, report, database)
 

@@ -19,6 +19,7 @@ __all__ = [
     "retry_until_pass",
     "serial_dependence",
     "shared_run_effect",
+    "tried_again",
     "window_gap",
 ]
 
@@ -108,6 +109,19 @@ def shared_run_effect(run: Run) -> Result:
     else:
         finding = too_few(len(tasks))
     return Result(q, p, len(tasks), verdict, finding)
+
+
+def tried_again(run: Run) -> Result | None:
+    """Say which tasks were tried again because they failed; None if the log says so of none."""
+    tried = sum(task.tried_again for task in run.read)
+    if not tried:
+        return None
+    read = len(run.read)
+    finding = (
+        f"The log says that {tried} of {read} tasks were tried again because they failed: the tag "
+        f"reruns.{run.some_read}"
+    )
+    return Result(tried / read, None, read, "warning", finding)
 
 
 def retry_until_pass(run: Run) -> Result:

@@ -12,7 +12,7 @@ import polars as pl
 from passk_py.diagnostics.results import LEAST, Result, Sum, too_few
 from passk_py.distributions import two_sided_p
 from passk_py.errors import PasskError
-from passk_py.logs import read_log
+from passk_py.logs import read_log, tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -45,6 +45,8 @@ class Task:
     seeds: tuple[int | None, ...]
     outputs: tuple[str | None, ...]
     times: tuple[datetime | None, ...]
+    tried_again: bool
+    """Whether an attempt has the tag ``reruns``; known where the others are."""
 
     @property
     def n(self) -> int:
@@ -126,7 +128,11 @@ def runs_of(
             extra[name] = pl.lit(None, kind).alias(name)
         else:
             extra[name] = pl.col(name).cast(kind)
-    log = log.with_columns(frame.with_columns(**extra).select(*extra).get_columns())
+    reruns = tag_of("reruns", frame.schema)
+    tried = pl.lit(value=False) if reruns is None else (reruns != "0").fill_null(value=False)
+    log = log.with_columns(
+        frame.with_columns(**extra, tried_again=tried).select(*extra, "tried_again").get_columns()
+    )
     key = ["run_id", "suite", "task_id"]
     counted = pl.col("passed").is_not_null()
     order = pl.col("attempt").filter(counted)
@@ -139,7 +145,7 @@ def runs_of(
             broken=pl.col("attempt").is_duplicated().any() | pl.col("attempt").is_null().any(),
             **{
                 name: pl.col(name).filter(counted)
-                for name in ("passed", "seed", "output_hash", "started_at")
+                for name in ("passed", "seed", "output_hash", "started_at", "tried_again")
             },
         )
         .filter(~pl.col("broken") & pl.all_horizontal(pl.col(name).is_not_null() for name in key))
@@ -148,9 +154,9 @@ def runs_of(
         read = _read_tasks(run["task_id"].to_list(), run["passed"].list.len().to_list())
         # Of the other tasks nothing more is made, which would be most of a large run's memory.
         seen = {
-            task: (tuple(seeds), tuple(outputs), tuple(times))
-            for task, seeds, outputs, times in run.filter(pl.col("task_id").is_in(read))
-            .select("task_id", "seed", "output_hash", "started_at")
+            task: (tuple(seeds), tuple(outputs), tuple(times), any(tried))
+            for task, seeds, outputs, times, tried in run.filter(pl.col("task_id").is_in(read))
+            .select("task_id", "seed", "output_hash", "started_at", "tried_again")
             .iter_rows()
         }
         made = [
@@ -160,7 +166,7 @@ def runs_of(
                 tuple(passed),
                 sum(passed),
                 task in seen,
-                *seen.get(task, ((), (), ())),
+                *seen.get(task, ((), (), (), False)),
             )
             for task, numbers, passed in run.select("task_id", "numbers", "passed").iter_rows()
         ]

@@ -21,6 +21,7 @@ from passk_py.diagnostics.order import (
     retry_until_pass,
     serial_dependence,
     shared_run_effect,
+    tried_again,
     window_gap,
 )
 from passk_py.diagnostics.results import Result
@@ -94,8 +95,8 @@ def diagnose(
     Parameters
     ----------
     attempts
-        A frame whose rows are attempts; the columns ``seed``, ``output_hash`` and ``started_at``
-        are used where they are there.
+        A frame whose rows are attempts; the columns ``seed``, ``output_hash`` and ``started_at``,
+        and the tag ``reruns`` of the column ``tags``, are used where they are there.
     k
         How many times in a row the agent must succeed once deployed.
     ordered
@@ -151,7 +152,9 @@ def diagnose(
         run = Run(tasks, k, round(1 - level, 6))
         for diagnostic, words in WORDS.items():
             said = _NO_ORDER
-            if ordered or diagnostic not in _BY_ORDER:
+            if diagnostic == "retry_until_pass" and (told := tried_again(run)):
+                said = told
+            elif ordered or diagnostic not in _BY_ORDER:
                 said = _DIAGNOSTICS[diagnostic](run)
             meaning, advice = {
                 "warning": (words.effect, words.advice),

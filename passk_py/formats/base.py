@@ -144,8 +144,14 @@ class Format(ABC):
     """Whether the log leaves the order of a task's attempts to their start times or, where it has
     none, to the order of its rows. The contract's ``attempt`` is then a 1 in each row, or a number
     that tells the order of those that start at the same time or don't say when."""
+    attempts_stay: ClassVar[bool] = False
+    """Whether the numbers of attempts are those of who wrote the log, and stay as they are where
+    several logs are loaded as one run."""
     settings: str = ""
     """What decides, beside the format's name, which rows come out: the text of a mapping."""
+    differs_by_run: ClassVar[bool] = True
+    """Whether no two runs write the same bytes, because they say when they were made, or at length
+    what happened."""
     is_harness: ClassVar[bool] = False
     """Whether the errors of attempts are a harness's own words, which the policy has to judge."""
     reasons: ClassVar[Mapping[str, Outcome]] = {}
@@ -187,6 +193,21 @@ class Format(ABC):
         """Say why no row of the file could land, as far as its start shows it."""
         del sample
         return None
+
+    def is_copy(self, path: Path, other: Path) -> bool | None:
+        """Tell whether a file is a copy of another one of the same bytes.
+
+        Parameters
+        ----------
+        path, other
+            The files.
+
+        Returns
+        -------
+        bool or None
+            False where two runs often come out the same; None where they may.
+        """
+        return self.differs_by_run or path.name == other.name or None
 
     def without_attempt(self, sample: Sample) -> Refusal:
         """Say what is missing where no row of the file tells which try of its task it is."""

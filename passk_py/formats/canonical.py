@@ -66,6 +66,7 @@ class Canonical(Format):
         "outcome excluded as given; no verdict at all is excluded with the reason no_verdict"
     )
     columns: ClassVar[tuple[str, ...]] = CANONICAL_FIELDS
+    attempts_stay: ClassVar[bool] = True
     documentation: ClassVar[str] = "docs/architecture.md#the-attempt-contract"
 
     def recognises(self, sample: Sample) -> bool:

@@ -139,12 +139,15 @@ class Log:
         What the log is known by: the file, or the folder.
     files
         The files that hold its rows, in the order of their names.
+    run_id
+        What who loads it calls its run; None if they left that to the log.
     heads
         What the log says of itself, above or after its rows; filled while it is read.
     """
 
     path: Path
     files: tuple[Path, ...]
+    run_id: str | None = None
     heads: dict[str, Any] = field(default_factory=dict)
     _done: int = 0
     _open: IO[bytes] | None = None
@@ -217,6 +220,14 @@ class Harness(Format):
 
     def expected(self, log: Log) -> Iterable[Expected]:
         """Give how many attempts there should be. Asked once, after the last row."""
+        del log
+        return ()
+
+    def warnings(self, log: Log) -> Iterable[str]:
+        """Say, in sentences, how the log was read where another reading is as likely.
+
+        Asked once, after the last row.
+        """
         del log
         return ()
 

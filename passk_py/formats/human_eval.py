@@ -74,6 +74,7 @@ class HumanEval(Format):
         Key(("model",)),
         Key(("seed",)),
     )
+    differs_by_run: ClassVar[bool] = False
     default_suite: ClassVar[str] = "human-eval"
     uses_threshold: ClassVar[bool] = False
     numbers_attempts: ClassVar[bool] = True

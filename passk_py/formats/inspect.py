@@ -364,7 +364,7 @@ class _Surveyor(Inspect):
 
 
 def _survey(path: Path) -> _Survey | None:
-    log = Log(path, (path,), {"survey": _Survey()})
+    log = Log(path, (path,), heads={"survey": _Survey()})
     try:
         for _ in _Surveyor().read(log):
             pass

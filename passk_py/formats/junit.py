@@ -6,19 +6,25 @@ DTDs and entities are refused, and the output of tests is passed over.
 - Recognised by the root ``testsuites`` or ``testsuite``.
 - All files of a folder are one log and one run, called after the folder: ``run-1.xml``,
   ``run-2.xml`` and so on are attempts of one run, and so are ``run-1/junit.xml`` and
-  ``run-2/junit.xml`` (or ``attempt``, ``try``, ``trial``, ``repeat``, ``iteration``, ``round``, and
-  Bazel's ``run_1_of_2``). Folders such as ``agent-run-1`` and ``agent-run-2`` are a run called
-  ``agent``. A file that is named alone is a run called after the file.
+  ``run-2/junit.xml`` (or ``attempt``, ``try``, ``trial``, ``repeat``, ``iteration``, ``round``).
+  Folders such as ``agent-run-1`` and ``agent-run-2`` are a run called ``agent``. A file that is
+  named alone is a run called after the file.
+- Files of a folder that hold the same tests under names of their own, ``gpt-5.xml`` beside
+  ``claude.xml``, are runs of their own, called after the files; ``--run-id`` makes them one.
+- Bazel's ``bazel-testlogs`` is one run: a target, or a test within it, named after the target, is a
+  task; shards are put together; ``run_1_of_3`` and ``test_attempts/attempt_1.xml`` are attempts.
 - ``task_id`` is ``<classname>::<name>``. Where the class says nothing (node, jest), it is the names
   of the suites and the test, joined by ``>``. Playwright's tests have their project before it: a
   test that two projects run is two tasks.
-- Repetitions: pytest-repeat's ``[3-4]`` or ``[id-3-4]`` and words such as ``attempt 3`` at the end
-  of a name are taken off if the file holds at least two repetitions of the test; an id that happens
-  to end so stays, as does one of which there are several numbers, ``[3-4]`` beside ``[3-5]``.
+- Repetitions: pytest-repeat's ``[3-4]`` or ``[id-3-4]`` is taken off if the file holds all of
+  ``[1-4]`` to ``[4-4]`` of the test; an id that happens to end so stays. Words such as
+  ``attempt 3`` at the end of a name are taken off if there are at least two of the test.
   Surefire's ``flakyFailure``, ``flakyError``, ``rerunFailure`` and ``rerunError``
   are attempts of their own. Tests of one name are attempts too, but not those of pytest: of
-  pytest-rerunfailures only the last try says what happened, so its tries are one attempt with the
-  tag ``reruns``. jest-junit writes nothing of retries, and Playwright only if it is told to.
+  pytest-rerunfailures only the last try says what happened, so its tries are one attempt.
+  jest-junit writes nothing of retries, and Playwright only if it is told to.
+- Attempts of a test that was tried again because it failed have the tag ``reruns``, how often it
+  was: such tries stop at the first pass, and every estimate is biased.
 - Attempts are numbered by the timestamp of their suite and, within it, by their order in the file.
   Files without timestamps come in the order of their names, ``run-2`` before ``run-10``.
 - Passed without ``failure``, ``error`` and ``skipped``; ``failure`` is a failure, with the reason
@@ -36,13 +42,16 @@ DTDs and entities are refused, and the output of tests is passed over.
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING, ClassVar, Final
+from collections import Counter
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 
-from passk_py.containers.source import open_log
-from passk_py.formats.base import Refusal
+from passk_py.containers.source import open_log, read_chunk
+from passk_py.formats.base import Refusal, listed
+from passk_py.formats.bazel import Place, is_report, place_of, root_of
 from passk_py.formats.harness import Expected, Harness, Record
-from passk_py.formats.junit_cases import COLUMNS, SUITES_COLUMNS, WORDS, Case, cases_in
-from passk_py.formats.naming import natural
+from passk_py.formats.junit_cases import COLUMNS, SUITES_COLUMNS, Case, cases_in
+from passk_py.formats.naming import REPEATS, are_repeats, natural, without_endings
+from passk_py.formats.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +59,6 @@ if TYPE_CHECKING:
 
     from passk_py.formats.base import Container, Outcome
     from passk_py.formats.harness import Log
-    from passk_py.formats.sample import Sample
 
 __all__ = ["JUnit"]
 
@@ -60,15 +68,26 @@ _ROOTS: Final = frozenset(("testsuites", "testsuite"))
 # Names that say nothing of the run.
 _ANY_NAME: Final = frozenset(
     (
-        *("junit", "xunit", "report", "reports", "result", "results", "tests"),
+        *("junit", "xunit", "report", "reports", "result", "results", "test", "tests"),
         *("test-report", "test-reports", "test-result", "test-results"),
     )
 )
 # What stands before the number, in it what stands before the word.
 _FOLDER: Final = re.compile(
-    rf"^((?:(.*[^a-z]))?(?:{WORDS})[-_. ]?)(?:[0-9]+(?:[-_. ]of[-_. ]?[0-9]+)?|\*)$",
+    rf"^((?:(.*[^a-z]))?(?:{REPEATS})[-_. ]?)(?:[0-9]+(?:[-_. ]of[-_. ]?[0-9]+)?|\*)$",
     re.DOTALL | re.IGNORECASE,
 )
+
+
+# A name of a file, what tells repeated runs apart, and what only numbers and times follow.
+_REPEATED_FILE: Final = re.compile(
+    rf"(|.*[^a-z])(?:{REPEATS})[-_. ]?[0-9]+(?:[-_. ]of[-_. ]?[0-9]+)?", re.DOTALL | re.IGNORECASE
+)
+_TIMED: Final = re.compile(r"(.*?)[-_. ]*[0-9][0-9TZ:_. +-]*", re.DOTALL | re.IGNORECASE)
+_SHARD: Final = re.compile(r"_shard_[0-9]+/[0-9]+$")
+_NUMBERED_FILE: Final = re.compile(r"(.*?)[0-9]+", re.DOTALL)
+_SHOWN: Final = 5
+_MOST_NAMES: Final = 100_000
 
 
 class JUnit(Harness):
@@ -76,7 +95,7 @@ class JUnit(Harness):
 
     name: ClassVar[str] = "junit"
     title: ClassVar[str] = "JUnit XML of pytest, Surefire, Playwright, jest, node and others"
-    reader_version: ClassVar[int] = 3
+    reader_version: ClassVar[int] = 4
     container: ClassVar[Container] = "xml"
     suffixes: ClassVar[tuple[str, ...]] = (".xml",)
     recognised_by: ClassVar[str] = "XML with the root testsuites or testsuite"
@@ -85,15 +104,15 @@ class JUnit(Harness):
             "run_id",
             (
                 "the folder's name, of agent-run-1 and agent-run-2 agent; of a file that is named "
-                "alone, the file's"
+                "alone, or holds the same tests as one of another name beside it, the file's"
             ),
         ),
         ("suite", "junit, unless --suite is given"),
         (
             "task_id",
             (
-                "<classname>::<name> without a repetition, after Playwright's project; else suites "
-                "and name, with >"
+                "<classname>::<name> without a repetition, after Playwright's project or Bazel's "
+                "target; else suites and name, with >"
             ),
         ),
         ("attempt", "the place by the suite's timestamp, then in the order of the file"),
@@ -108,12 +127,15 @@ class JUnit(Harness):
         ("cost_usd", "the property cost_usd"),
         ("input_tokens", "the property input_tokens"),
         ("output_tokens", "the property output_tokens"),
-        ("tags", "other properties of the test; reruns of pytest-rerunfailures"),
+        (
+            "tags",
+            "other properties of the test; reruns, where it was tried again because it failed",
+        ),
     )
     verdict_rule: ClassVar[str] = "neither failure nor error nor skipped"
     attempt_rule: ClassVar[str] = (
         "each run of a test, in the order of its suite's timestamp and of the file; of the files "
-        "of a folder together"
+        "of a run together"
     )
     error_rule: ClassVar[str] = (
         "an error is no verdict, but in Playwright: its type decides; a failure in pytest's "
@@ -145,7 +167,9 @@ class JUnit(Harness):
         return sample.container == self.container and not _ROOTS.isdisjoint(sample.fields)
 
     def group(self, sample: Sample) -> Path | None:
-        """Put the files of a folder together, and folders of repeated runs of one name."""
+        """Put the files of a folder together, folders of repeated runs, and Bazel's targets."""
+        if root := root_of(sample):
+            return root
         folder = sample.path.parent
         repeated = _FOLDER.match(folder.name)
         if not repeated:
@@ -163,6 +187,13 @@ class JUnit(Harness):
             "Load the JSON.",
         )
 
+    def is_copy(self, path: Path, other: Path) -> bool | None:
+        """Tell by the time that a report has; Bazel's own reports are the same for each run."""
+        with open_log(path) as file:
+            if b'timestamp="' in (read_chunk(file, _MOST_ROOT) or b""):
+                return True
+        return False if is_report(path) and is_report(other) else None
+
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after its folder, or after a file that has a name of its own."""
         if path.is_dir():
@@ -173,12 +204,64 @@ class JUnit(Harness):
 
     def read(self, log: Log) -> Iterator[Record]:
         """Read the files of a folder."""
-        log.heads |= {"of": {}, "others": False}
-        for path in sorted(log.files, key=_natural):
+        log.heads |= {"of": {}, "others": False, "said": _Said()}
+        said: _Said = log.heads["said"]
+        # Of a file alone, nothing beside it says which folder is Bazel's.
+        places = {path: _bazel(path, log) for path in log.files}
+        plain = sorted((path for path in log.files if not places[path]), key=_natural)
+        runs = {} if log.run_id else _runs_of(plain, said)
+        said.runs = tuple(dict.fromkeys(runs.values()))
+        placed = sorted((place.sorts, path) for path, place in places.items() if place)
+        reruns = _reruns_of(placed, places)
+        for path in [*plain, *(path for _, path in placed)]:
             with open_log(path) as file:
                 known = _Names(cases_in(file))
+            said.unrepeated |= dict.fromkeys(known.unrepeated)
+            place = places[path]
             with log.opened(path) as file:
-                yield from _records(file, known, log)
+                for record in _records(file, known, log, place):
+                    if record.values is not None:
+                        if run := runs.get(path):
+                            record.values["run_id"] = run
+                        if place:
+                            tried = reruns.get((place.target, place.run, place.shard), 0)
+                            _put(record.values, place, tried)
+                    yield record
+            said.end_file()
+        said.reruns += sum(1 for tried in reruns.values() if tried)
+
+    def warnings(self, log: Log) -> Iterator[str]:
+        """Say what is taken for attempts, and what is not."""
+        said: _Said = log.heads["said"]
+        if said.runs:
+            yield (
+                f"Its files hold the same tests under {len(said.runs)} names, so each name is a "
+                f"run of its own: {listed(said.runs, _SHOWN)}. If they are attempts of one run, "
+                "name it with --run-id."
+            )
+        if said.merged:
+            yield (
+                f"Its files {listed(said.merged, _SHOWN)} are taken for attempts of one run. If "
+                "they are of several agents, load each by itself, with a --run-id of its own."
+            )
+        if said.unrepeated:
+            yield (
+                "Names that end like repetitions of pytest-repeat, of which not all are there, are "
+                f"tasks of their own: {listed([*said.unrepeated], _SHOWN)}."
+            )
+        if said.same:
+            names = sorted(said.same)
+            yield (
+                f"A name that is there several times in a file is one task, and each time is an "
+                f"attempt of it: {listed(names, _SHOWN)} ({len(names):,} in all). If these are "
+                "different tests, give them names of their own."
+            )
+        if said.reruns:
+            yield (
+                f"Tests were tried again because they failed, {said.reruns:,} of them: attempts "
+                "that stop at the first pass make every estimate too good. Switch retries off, and "
+                "repeat each test a fixed number of times; docs/formats.md says how."
+            )
 
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of repetitions that pytest-repeat was told to make."""
@@ -190,11 +273,35 @@ class JUnit(Harness):
         return [Expected(number, tuple(tasks), only=True) for number, tasks in by_number.items()]
 
 
+class _Said:
+    """What there is to say of a log, not all of it if there is much."""
+
+    def __init__(self) -> None:
+        self.runs: tuple[str, ...] = ()
+        self.merged: tuple[str, ...] = ()
+        self.unrepeated: dict[str, None] = {}
+        self.same: set[str] = set()
+        self.reruns = 0
+        self._seen: set[int] = set()
+
+    def note(self, task: str | None) -> None:
+        """Note a test of the file that is read."""
+        key = hash(task)
+        if task and key in self._seen and len(self.same) < _MOST_NAMES:
+            self.same.add(task)
+        self._seen.add(key)
+
+    def end_file(self) -> None:
+        """Forget the tests of a file that is read."""
+        self._seen.clear()
+
+
 class _Names:
     """Which names of a file are repetitions, and which of them are there several times."""
 
     def __init__(self, cases: Iterable[Case | Record]) -> None:
-        steps: dict[int, tuple[int, int]] = {}
+        steps: dict[int, set[tuple[int, int]]] = {}
+        names: dict[int, list[str]] = {}
         times: dict[int, int] = {}
         for case in cases:
             if isinstance(case, Record):
@@ -202,31 +309,148 @@ class _Names:
             if repetition := case.repetition():
                 stem, step, of = repetition
                 key = hash((case.titles()[0], stem))
-                # -1 says that there are several.
-                step_before, of_before = steps.get(key, (step, of))
-                steps[key] = (
-                    step if step_before == step else -1,
-                    of if of_before == of else -1,
-                )
+                steps.setdefault(key, set()).add((step, of))
+                known = names.setdefault(key, [])
+                if len(known) < _SHOWN:
+                    known.append(case.task(case.titles()[1]) or "")
             if case.pytest:
                 times[case.key] = times.get(case.key, 0) + 1
-        # All repetitions of a test are told of as many.
-        self._repeated = {key for key, (step, of) in steps.items() if step < 0 <= of}
+        self._repeated = {key for key, found in steps.items() if _are_repetitions(found)}
+        self.unrepeated = [
+            name
+            for key, found in steps.items()
+            if len(found) > 1 and key not in self._repeated
+            for name in names[key]
+        ]
+        """The first names of each test that looks repeated, but is not."""
         self.left = {key: number for key, number in times.items() if number > 1}
         """How often a test of pytest is still to come, of those that are there several times."""
 
-    def stem(self, case: Case) -> tuple[str, int]:
-        """Give the name of a test without a repetition, and how many of them there should be."""
+    def stem(self, case: Case) -> tuple[str, int | None]:
+        """Give the name of a test without a repetition, and how many of them there should be.
+
+        0 where that is not said; None where it is no repetition.
+        """
         repetition = case.repetition()
         if repetition:
             stem, _, of = repetition
             if hash((case.titles()[0], stem)) in self._repeated:
                 return stem, of
-        return case.titles()[1], 0
+        return case.titles()[1], None
 
 
-def _records(file: IO[bytes], known: _Names, log: Log) -> Iterator[Record]:
+def _are_repetitions(found: set[tuple[int, int]]) -> bool:
+    """Tell whether numbers, and of how many each is, are those of one test that was repeated."""
+    ofs = {of for _, of in found}
+    if len(ofs) > 1 or len(found) < 2:
+        return False
+    of = ofs.pop()
+    # Words such as `attempt 3` don't say of how many.
+    return not of or len(found) == of
+
+
+def _bazel(path: Path, log: Log) -> Place | None:
+    """Take a report's place among those of Bazel; None if it is none of them."""
+    root = root_of(Sample(path, 0, found_in=log.path if log.path.is_dir() else None))
+    return place_of(path, root) if root else None
+
+
+def _reruns_of(
+    placed: Iterable[tuple[object, Path]], places: Mapping[Path, Place | None]
+) -> Counter[tuple[str, int, int]]:
+    """Count how often each target was tried again because it failed."""
+    found: Counter[tuple[str, int, int]] = Counter()
+    for _, path in placed:
+        place = places[path]
+        if place and place.attempt is not None:
+            found[place.target, place.run, place.shard] += 1
+    return found
+
+
+def _put(values: dict[str, Any], place: Place, tried: int) -> None:
+    """Give an attempt its place among those of its target."""
+    values["attempt"] = place.order
+    if tried:
+        values["tags"] = {**(values["tags"] or {}), "reruns": str(tried)}
+
+
+def _runs_of(files: list[Path], said: _Said) -> dict[Path, str]:
+    """Name the run of each file, where files of different names hold the same tests."""
+    if len(files) < 2:
+        return {}
+    series = _series_of(files)
+    named = {path: _name_of(path, series) for path in files}
+    names = sorted(set(named.values()), key=natural)
+    if len(names) > 1 and _share_tests(named):
+        default = files[0].parent.name
+        return {path: name or default for path, name in named.items()}
+    numbered = [path for path in files if _stem_of(path) in series]
+    if len(numbered) > 1 and _share_tests({path: path.name for path in numbered}):
+        said.merged = tuple(path.name for path in numbered)
+    return {}
+
+
+def _stem_of(path: Path) -> str:
+    return without_endings(path.name, JUnit.suffixes) or path.name
+
+
+def _series_of(files: Iterable[Path]) -> set[str]:
+    """Find the names that end in 1 to n, where nothing else says that they are repeated runs."""
+    by_stem: dict[str, set[str]] = {}
+    for path in files:
+        stem = _stem_of(path)
+        if (found := _NUMBERED_FILE.fullmatch(stem)) and _plain_name(stem) is None:
+            by_stem.setdefault(found[1], set()).add(stem)
+    return {
+        name
+        for names in by_stem.values()
+        if len(names) > 1 and are_repeats(names)
+        for name in names
+    }
+
+
+def _name_of(path: Path, series: set[str]) -> str:
+    """Name what a file is of: the same for repeated runs; empty where its name says nothing."""
+    stem = _stem_of(path)
+    plain = _plain_name(stem)
+    if plain is not None:
+        return plain
+    if stem in series and (found := _NUMBERED_FILE.fullmatch(stem)):
+        return found[1].rstrip("-_. ")
+    return stem
+
+
+def _plain_name(stem: str) -> str | None:
+    """Take the name of repeated runs or of parts of one run; None if it is a name of its own."""
+    # Surefire, Gradle and Ant write a file for each class.
+    if stem.startswith("TEST-"):
+        return ""
+    if found := _REPEATED_FILE.fullmatch(stem):
+        name = found[1].rstrip("-_. ")
+        return "" if name.lower() in _ANY_NAME else name
+    name = found[1] if (found := _TIMED.fullmatch(stem)) else stem
+    return name.lower() if not name or name.lower() in _ANY_NAME else None
+
+
+def _share_tests(named: Mapping[Path, str]) -> bool:
+    """Tell whether files of different names hold a test of the same name."""
+    of: dict[int, str] = {}
+    for path, name in named.items():
+        with open_log(path) as file:
+            known = _Names(cases_in(file))
+        with open_log(path) as file:
+            for case in cases_in(file):
+                if isinstance(case, Record):
+                    break
+                key = hash((case.titles()[0], known.stem(case)[0]))
+                if of.setdefault(key, name) != name:
+                    return True
+    return False
+
+
+def _records(file: IO[bytes], known: _Names, log: Log, place: Place | None) -> Iterator[Record]:
     """Give the attempts of a document."""
+    said: _Said = log.heads["said"]
     waiting: dict[int, list[Case]] = {}
     # How often each task of pytest-repeat was to be run in this document.
     ofs: dict[str, int] = {}
@@ -243,23 +467,38 @@ def _records(file: IO[bytes], known: _Names, log: Log) -> Iterator[Record]:
                 continue
             del waiting[case.key], known.left[case.key]
         name, of = known.stem(case)
-        task = case.task(name)
+        task = _task_of(case, name, place)
         if of and task:
             ofs[task] = of
         log.heads["others"] = log.heads["others"] or not of
-        yield from _attempts(tries, task)
+        if of is None:
+            said.note(task)
+        yield from _attempts(tries, task, said)
     for task, of in ofs.items():
         log.heads["of"][task] = log.heads["of"].get(task, 0) + of
     # Of a document that is cut off, what was met is all there is.
     for tries in waiting.values():
-        yield from _attempts(tries, tries[-1].task(known.stem(tries[-1])[0]))
+        task = _task_of(tries[-1], known.stem(tries[-1])[0], place)
+        yield from _attempts(tries, task, said)
 
 
-def _attempts(tries: list[Case], task: str | None) -> Iterator[Record]:
+def _task_of(case: Case, name: str, place: Place | None) -> str | None:
+    """Name the task of a test; within Bazel, after its target."""
+    task = case.task(name)
+    if not place or not task:
+        return task
+    if not case.classname and case.suites and case.suites[-1].name == case.name:
+        # Bazel's own report of a target, or of a shard of it, that wrote none.
+        shard = _SHARD.search(case.name)
+        return f"{place.target}{shard[0] if shard else ''}"
+    return f"{place.target}::{task}"
+
+
+def _attempts(tries: list[Case], task: str | None, said: _Said) -> Iterator[Record]:
     """Give the attempts of a test case, or the one of several tries of pytest."""
     case = tries[0]
     verdicts = case.verdicts()
-    reruns = 0
+    reruns = len(verdicts) - 1
     for one in tries[1:]:
         if not one.only_after_the_test:
             case, verdicts, reruns = one, one.verdicts()[-1:], reruns + 1
@@ -271,16 +510,17 @@ def _attempts(tries: list[Case], task: str | None) -> Iterator[Record]:
         for name, value in suite.properties.items()
         if name in SUITES_COLUMNS
     }
-    said = suites | {name: case.properties[name] for name in COLUMNS & case.properties.keys()}
+    columns = suites | {name: case.properties[name] for name in COLUMNS & case.properties.keys()}
     tags = {name: value for name, value in case.properties.items() if name not in COLUMNS}
     if reruns:
         tags["reruns"] = str(reruns)
+        said.reruns += 1
     started = next((s.timestamp for s in reversed(case.suites) if s.timestamp), None)
     # Of several tries, the time is that of the last or first one: it is not known of which.
     time = case.time.replace(",", "") if case.time and len(verdicts) == 1 else None
     for passed, reason in verdicts:
         values = {
-            **said,
+            **columns,
             "task_id": task,
             "attempt": 1,
             "passed": passed,

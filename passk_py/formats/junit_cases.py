@@ -19,13 +19,14 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from passk_py.containers.source import read_chunk
 from passk_py.formats.harness import Record
+from passk_py.formats.naming import REPEATS
 from passk_py.formats.policy import general_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.parsers.expat import XMLParserType
 
-__all__ = ["COLUMNS", "SUITES_COLUMNS", "WORDS", "Case", "cases_in"]
+__all__ = ["COLUMNS", "SUITES_COLUMNS", "Case", "cases_in"]
 
 _CHUNK: Final = 1 << 20
 _MOST_DEEP: Final = 100
@@ -50,11 +51,9 @@ _NOT_RUN: Final = frozenset(("notrun", "disabled", "skipped", "suppressed"))
 _PYTEST_SUITE: Final = ("name", "errors", "failures", "skipped", "tests", "time", "timestamp")
 # The same of Playwright, which alone writes the name of a project for the host's.
 _PLAYWRIGHT_SUITE: Final = ("name", "timestamp", "hostname", "tests", "failures", "skipped")
-WORDS: Final = "attempt|run|repeat|repetition|iteration|round|trial|try"
-"""What repeated runs are called."""
 _REPEAT: Final = re.compile(r"^(.*)(\[|-)([0-9]{1,9})-([0-9]{1,9})\]$", re.DOTALL)
 _SPOKEN: Final = re.compile(
-    rf"^(.*?)(?:^|[\s_:(\[-]+)(?:{WORDS})[\s_#-]*([0-9]{{1,9}})(?: of [0-9]+)?[)\]]?$",
+    rf"^(.*?)(?:^|[\s_:(\[-]+)(?:{REPEATS})[\s_#-]*([0-9]{{1,9}})(?: of [0-9]+)?[)\]]?$",
     re.DOTALL | re.IGNORECASE,
 )
 _TIMEOUT: Final = re.compile(
@@ -97,6 +96,9 @@ class _Child:
             return None, "setup"
         if self.message.startswith("collection failure"):
             return None, "collection"
+        if self.message.startswith("exited with error code"):
+            # Bazel's word for a test that failed and wrote no report of its own.
+            return False, None
         if self.timed_out and not _says_why(self.type):
             return None, "timeout"
         return None, self.type or "error"

@@ -137,6 +137,7 @@ class LmEval(JsonHarness):
         '{"doc_id": 0, "doc": {...}, "resps": [["2", "3"]], "filtered_resps": [["2", "3"]], '
         '"filter": "create_test", "metrics": ["pass@1"], "pass@1": 0.5}'
     )
+    differs_by_run: ClassVar[bool] = False
     default_suite: ClassVar[str] = "lm-eval"
     labels: ClassVar[Mapping[str, str]] = {"task_id": "doc_id"}
     reasons: ClassVar[Mapping[str, Outcome]] = {"not_graded": "excluded"}

@@ -65,6 +65,7 @@ def mapped(mapping: MappingOfColumns, sample: Sample) -> Format:
         "name": mapping.name,
         "container": container,
         "numbers_attempts": mapping.in_order,
+        "attempts_stay": not mapping.in_order,
         "fields": _described(mapping),
         "settings": mapping.description,
     }
@@ -99,6 +100,7 @@ class _Described:
     error_rule: ClassVar[str] = "no verdict: outcome_reason and the policy decide"
     documentation: ClassVar[str] = "docs/formats.md#any-other-file"
     example: ClassVar[str] = "task_id: $.case.id"
+    differs_by_run: ClassVar[bool] = False
     is_harness: ClassVar[bool] = True
     uses_threshold: ClassVar[bool] = True
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LONGEST_TASK",
+    "REPEATS",
     "Names",
+    "are_repeats",
     "digest_of",
     "natural",
     "packed",
@@ -30,6 +32,12 @@ __all__ = [
 LONGEST_TASK: Final = 200
 """How many characters of a text are a task's name."""
 
+REPEATS: Final = "attempt|run|repeat|repetition|iteration|round|trial|try"
+"""What repeated runs are called."""
+
+_REPEATED: Final = re.compile(rf"(?:.*[^a-z])?(?:{REPEATS})[-_. ]?", re.DOTALL | re.IGNORECASE)
+_WITHOUT_WORDS: Final = re.compile(r"[0-9TZ\W_]*", re.IGNORECASE)
+_NUMBERED: Final = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 _LONGEST_TAG: Final = 100
 _DIGITS: Final = re.compile("([0-9]+)")
 # More names than any log has; beyond them they are not compared any more.
@@ -157,6 +165,27 @@ def run_of_results(path: Path, endings: Iterable[str]) -> str | None:
     """Name the run of a ``<name>_eval_results.json`` by its name or, without one, by its folder."""
     name = without_endings(path.name, (*endings, "eval_results")) or ""
     return name.rstrip("_") or path.parent.name or None
+
+
+def are_repeats(names: Iterable[str]) -> bool:
+    """Tell whether names are those of repeated runs: times, ``run-1`` and ``run-3``, or 1 to n.
+
+    Examples
+    --------
+    >>> are_repeats(["run-1", "run-3"]), are_repeats(["a1", "a2"]), are_repeats(["gpt-4", "gpt-5"])
+    (True, True, False)
+    """
+    names = list(names)
+    if all(_WITHOUT_WORDS.fullmatch(name) for name in names):
+        return True
+    found = [_NUMBERED.fullmatch(name) for name in names]
+    stems = {match[1] for match in found if match}
+    if not all(found) or len(stems) > 1:
+        return False
+    numbers = sorted(int(match[2]) for match in found if match)
+    series = [*range(numbers[0], numbers[0] + len(numbers))]
+    counted = len(numbers) > 1 and numbers[0] in (0, 1) and numbers == series
+    return counted or _REPEATED.fullmatch(stems.pop()) is not None
 
 
 def natural(name: str) -> list[str | int]:

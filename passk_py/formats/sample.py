@@ -101,6 +101,8 @@ class Sample:
         The folder whose files are one log together, of which only this part was named; else None.
     some_of
         Whether the files of the log were named one by one, so that others of it may be missing.
+    found_in
+        The folder that was named, if the file itself was not.
     problem
         Why nothing can be read from the file.
     foreign
@@ -126,6 +128,7 @@ class Sample:
     companions: tuple[Path, ...] = ()
     part_of: Path | None = None
     some_of: bool = False
+    found_in: Path | None = None
     problem: Refusal | None = None
     foreign: bool = False
     description: str = ""

@@ -30,15 +30,17 @@ is understood too, and OpenHands's ``<run>/eval_outputs/<instance>/`` beside ``r
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
+from filecmp import cmp
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH
 from passk_py.containers.shape import ANY
 from passk_py.containers.source import BOM, open_log, read_chunk
-from passk_py.formats.base import Refusal
+from passk_py.formats.base import Refusal, listed
 from passk_py.formats.harness import Expected, JsonHarness, Record, Unfit, at, text
-from passk_py.formats.naming import natural, without_endings
+from passk_py.formats.naming import are_repeats, natural, without_endings
 from passk_py.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ __all__ = ["SweBench"]
 
 _REPORT: Final = "report.json"
 _PATCH: Final = "patch.diff"
+_INSTANCE_LOG: Final = "run_instance.log"
 _METADATA: Final = "run.json"
 _LOGS: Final = ("logs", "run_evaluation")
 # Folders of instances, of which the folder above is all that is said of the run.
@@ -67,7 +70,9 @@ _SUMMARY: Final = frozenset(
 _LISTS: Final = ("resolved_ids", "unresolved_ids", "empty_patch_ids", "error_ids")
 # How far above its folder of reports the working directory is looked for.
 _LEVELS: Final = 3
+_SHOWN: Final = 5
 _PIECE: Final = 1 << 16
+_TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,20 @@ class SweBench(JsonHarness):
             "Load the folder that holds all runs.",
         )
 
+    def is_copy(self, path: Path, other: Path) -> bool | None:
+        """Tell by the names of the run, or by the log beside a report, which has times in it."""
+        if not path.name.startswith(_REPORT):
+            # The name of a summary is that of its run.
+            return path.name == other.name or None
+        if path.parts[-4:] == other.parts[-4:]:
+            return True
+        mine, its = (file.with_name(_INSTANCE_LOG) for file in (path, other))
+        # Of two runs that resolve an instance, the reports are often the same.
+        if not (mine.is_file() and its.is_file() and cmp(mine, its, shallow=False)):
+            return False
+        with mine.open("rb") as file:
+            return _TIME.search(file.read(_PIECE)) is not None
+
     def companions(self, path: Path) -> tuple[Path, ...]:
         """Find what says of which dataset the runs are, and when they were made."""
         if not path.is_dir():
@@ -213,6 +232,16 @@ class SweBench(JsonHarness):
         log.heads["met"].add((run, task))
         return [_attempt(log, run, task, passed, reason)]
 
+    def warnings(self, log: Log) -> Iterator[str]:
+        """Say which evaluation runs are attempts of one run, unless their names do."""
+        for (model, _), names in _merged(log).items():
+            if len(names) > 1 and not log.run_id and not are_repeats(names):
+                yield (
+                    f"The evaluation runs {listed(names, _SHOWN)} of {model} are attempts 1 to "
+                    f"{len(names)} of one run. If they are not repeats of one treatment, load each "
+                    "by itself, with a --run-id of its own."
+                )
+
     def expected(self, log: Log) -> Iterable[Expected]:
         """Expect each task once in each run, also those without a prediction."""
         suites: dict[str, set[str | None]] = {}
@@ -224,6 +253,17 @@ class SweBench(JsonHarness):
             # Of several datasets it is not known which of them a task is of.
             if len(suites[model]) == 1:
                 yield Expected(counts[model], tuple(tasks), model)
+
+
+def _merged(log: Log) -> dict[tuple[str, str | None], list[str]]:
+    """Give the evaluation runs that are attempts of one run, in their order."""
+    found: dict[tuple[str, str | None], list[str]] = {}
+    numbers: dict[tuple[str, str], int] = log.heads["numbers"]
+    suites: dict[_Run, str | None] = log.heads["suites"]
+    by_number = sorted(suites, key=lambda run: numbers[run.model, run.name])
+    for run in by_number:
+        found.setdefault((run.model, suites[run]), []).append(run.name)
+    return {key: list(dict.fromkeys(names)) for key, names in found.items()}
 
 
 def _directory_of(summary: Path) -> Path:

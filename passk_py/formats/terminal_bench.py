@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.containers.json_walk import EACH
 from passk_py.containers.shape import ANY
-from passk_py.formats.base import Refusal
+from passk_py.formats.base import Refusal, listed
 from passk_py.formats.harness import Expected, JsonHarness, at, seconds_between, text
-from passk_py.formats.naming import natural
+from passk_py.formats.naming import are_repeats, natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -46,6 +46,7 @@ __all__ = ["TerminalBench"]
 _NAME: Final = re.compile(r"\.(\d+)-of-(\d+)(?:\.|$)")
 _ONLY_ONE: Final = re.compile(rb'"trial_name"\s*:\s*"[^"]*\.1-of-1(?:\.[^"]*)?"')
 _METADATA: Final = "run_metadata.json"
+_SHOWN: Final = 5
 
 
 @dataclass(slots=True)
@@ -159,13 +160,14 @@ class TerminalBench(JsonHarness):
         datasets = {text(at(metadata, "dataset_name")) for _, metadata in files}
         said = ("agent_name", "model_name", *(("dataset_name",) if len(datasets) > 1 else ()))
         runs: dict[str, _Runs] = {}
-        log.heads |= {"runs": runs, "place": None}
+        log.heads |= {"runs": runs, "place": None, "names": {}}
         for path, metadata in files:
             log.heads |= {"metadata": metadata, "met": set()}
             if several:
                 names = [text(at(metadata, name)) for name in said]
                 run = ".".join([log.path.name, *(name for name in names if name)])
                 log.heads["place"] = (run, _counted(runs.setdefault(run, _Runs()), metadata))
+                log.heads["names"].setdefault(run, []).append(path.parent.name)
             with log.opened(path) as file:
                 yield from self.read_file(file, log)
 
@@ -197,6 +199,16 @@ class TerminalBench(JsonHarness):
         folder = log.path.parent.name
         run = text(at(log.heads["metadata"], "run_id"))
         return {"run_id": run or folder, **_described(log)}
+
+    def warnings(self, log: Log) -> Iterator[str]:
+        """Say which runs of one attempt each are one run, unless their names do."""
+        for run, names in log.heads["names"].items():
+            if len(names) > 1 and not log.run_id and not are_repeats(names):
+                yield (
+                    f"The runs {listed(names, _SHOWN)} of one attempt each are attempts 1 to "
+                    f"{len(names)} of the run {run}. If they are not repeats of one treatment, "
+                    "load each by itself, with a --run-id of its own."
+                )
 
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of attempts and the tasks from the metadata."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ from passk_py.containers.source import open_bytes, position_of
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
 from passk_py.formats.harness import Expected, Harness, Log
+from passk_py.landing.given import as_given, placed
 from passk_py.landing.harness_rows import HarnessBatch, read_harness
 from passk_py.landing.options import can_be_stored
 from passk_py.landing.readers import as_arrow, careful_batches, frame_of, relation_of_batch
@@ -67,6 +68,10 @@ class Staged:
     expected
         A query of ``run_id``, ``suite``, ``task_id`` and how many attempts there should be; None
         where the log does not say it.
+    notes
+        Sentences on what the options changed.
+    warnings
+        Sentences on how the log was read that who loads it should know.
     """
 
     good: str
@@ -75,6 +80,8 @@ class Staged:
     expected: str | None = None
     excluded: dict[str, int] = field(default_factory=dict)
     missing: int = 0
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def numbered(reader: Format, relation: str) -> str:
@@ -124,18 +131,26 @@ def staged(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[St
         If the file has no rows, or none that says which attempt it is.
     """
     try:
-        log = Log(source.sample.path, source.sample.files or (source.sample.path,))
+        files = source.sample.files or (source.sample.path,)
+        log = Log(source.sample.path, files, source.options.run_id)
         contract = source.contract(fast=False)
         fills = _Fills(source, contract, log)
         rows, rejected = _stage(connection, source, contract, log, fills)
-        filled, expected, excluded, missing = _STAGE, None, {}, 0
+        said, expected, excluded, missing = _STAGE, None, {}, 0
+        warnings: tuple[str, ...] = ()
         if isinstance(source.reader, Harness):
-            filled = fills.sql
+            said = fills.sql
             with _planned_plainly(connection, few=rows < _FEW_TYPED):
-                expected = _expected(connection, source.reader.expected(log), filled)
+                notes = placed(connection, source, f"from {said} where reject_code is null")
+                wanted = _of_given_run(connection, source, source.reader.expected(log), said)
+                filled = f"({as_given(source, f'from {said}')})"
+                expected = _expected(connection, wanted, filled)
                 excluded = _excluded(connection)
                 missing = _missing(connection) if expected else 0
-        stage = numbered(source.reader, f"from {filled}")
+            warnings = tuple(source.reader.warnings(log))
+        else:
+            notes = placed(connection, source, f"from {said} where reject_code is null")
+        stage = numbered(source.reader, as_given(source, f"from {said}"))
         yield Staged(
             f"select {_COLUMNS}, source_line from ({stage}) where reject_code is null",
             f"select * from ({stage}) where reject_code is not null" if rejected else None,
@@ -143,6 +158,8 @@ def staged(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[St
             expected,
             excluded,
             missing,
+            notes,
+            warnings,
         )
     finally:
         connection.execute(f"drop table if exists {_STAGE}")
@@ -179,15 +196,13 @@ class _Fills:
     def tags(self) -> dict[str, str]:
         """The tags that each attempt gets which has none of the name."""
         said = (self._fills.get("tags") or {}).items()
-        return self._contract.tags_with(
-            {name: value for name, tag in said if (value := _fill(tag)) is not None}
-        )
+        return {name: value for name, tag in said if (value := _fill(tag)) is not None}
 
     @property
     def sql(self) -> str:
         """SQL for the stage with all that the log says of its attempts."""
         heads = {name: _fill(value) for name, value in self._fills.items() if name != "tags"}
-        filled = self._contract.filled(heads, {} if self.tags_are_in else self.tags)
+        filled = self._contract.filled(heads, None if self.tags_are_in else self.tags)
         columns = ", ".join(f"{sql} as {name}" for name, sql in filled.items())
         return f"(select * replace ({columns}) from {_STAGE})" if columns else _STAGE
 
@@ -256,7 +271,8 @@ def _judge_harness(
     fills: _Fills,
 ) -> bool:
     """Do the same with rows of a harness; they get the log's tags if they are all its rows."""
-    rows = batch.typed(fills.tags if batch.whole else None)
+    tags = (fills.tags, source.options.tags) if batch.whole else ()
+    rows = batch.typed(*tags)
     if rows is not None:
         typed = source.contract(fast=False, kinds=rows.kinds)
         sql = f"{into} {_unrefused(typed, rows.relation(_BATCH))}"
@@ -327,6 +343,16 @@ def _fill(value: Any) -> str | None:  # noqa: ANN401 - JSON
         return None
     text = str(value)
     return text if 0 < len(text) <= _LONGEST_FILL and can_be_stored(text) else None
+
+
+def _of_given_run(
+    connection: duckdb.DuckDBPyConnection, source: Source, expected: Iterable[Expected], said: str
+) -> Iterable[Expected]:
+    """Say what is expected of the run that the log names of the one that the options name."""
+    if source.options.run_id is None:
+        return expected
+    runs = connection.execute(f"select distinct run_id from {said}").fetchall()
+    return [replace(one, run_id=None) for one in expected if (one.run_id,) in [*runs, (None,)]]
 
 
 def _expected(

@@ -39,7 +39,8 @@ class ContractSql:
     fields
         Where each column of the contract comes from.
     options
-        What fills a null.
+        What the user says of all rows. The columns that they name hold what the log says of them,
+        without a stand-in, until :func:`~passk_py.landing.given.as_given` puts the options in.
     default_run_id, default_suite
         What stands in where neither the file nor the options say it.
     uses_threshold
@@ -67,20 +68,22 @@ class ContractSql:
         self._uses_threshold = uses_threshold
         self._policy = policy
         self._heads_follow = heads_follow
-        fills = {
-            "run_id": options.run_id or default_run_id,
-            "suite": options.suite or default_suite,
-            "agent": options.agent,
-            "model": options.model,
+        self._given = options.given
+        fills = {"run_id": default_run_id, "suite": default_suite}
+        self._fills = {
+            name: quote(text)
+            for name, text in fills.items()
+            if text is not None and name not in self._given
         }
-        self._fills = {name: quote(text) for name, text in fills.items() if text is not None}
         self._tags = options.tags
         threshold = options.score_threshold
         limit = threshold - _SLACK if threshold == 1.0 else threshold
         self._limit = f"{limit!r}::double"
         self._values, self._rules = self._build()
 
-    def filled(self, heads: Mapping[str, str | None], tags: Mapping[str, str]) -> dict[str, str]:
+    def filled(
+        self, heads: Mapping[str, str | None], tags: Mapping[str, str] | None
+    ) -> dict[str, str]:
         """Write SQL for the columns of :meth:`explained` that get their fills afterwards.
 
         Parameters
@@ -88,7 +91,7 @@ class ContractSql:
         heads
             What the log says of all its attempts, by the contract's columns.
         tags
-            Tags that all attempts get, as :meth:`tags_with` gives them.
+            Tags that it says of them; None where its rows have theirs already, and the options'.
 
         Returns
         -------
@@ -106,19 +109,9 @@ class ContractSql:
             for name in dict.fromkeys([*said, *self._fills])
             if (fills := [part[name] for part in (said, self._fills) if name in part])
         }
-        if tags:
-            sql["tags"] = _tags_in_order("tags", tags)
+        if tags is not None and (tags or self._tags):
+            sql["tags"] = _tags_in_order("tags", tags, self._tags)
         return sql
-
-    def tags_with(self, tags: Mapping[str, str]) -> dict[str, str]:
-        """Give the tags that all attempts of a log get: those of the options, and what it says.
-
-        Parameters
-        ----------
-        tags
-            What the log says of all its attempts.
-        """
-        return {**self._tags, **tags}
 
     def typed(self, relation: str) -> str:
         """Write SQL for the contract's columns, ``source_line`` and ``odd``.
@@ -243,7 +236,7 @@ class ContractSql:
         rules = []
         for name, hint in hints.items():
             field = self._fields.get(name)
-            if name in self._fills:
+            if name in self._fills or name in self._given:
                 continue
             if field is None:
                 when = "true"
@@ -329,7 +322,7 @@ class ContractSql:
     def _all_tags(self) -> str:
         if not self._tags and "tags" not in self._fields:
             return "v_tags"
-        return _tags_in_order("v_tags", self._tags)
+        return _tags_in_order("v_tags", {}, self._tags)
 
 
 def _like(pattern: str) -> str:
@@ -338,15 +331,21 @@ def _like(pattern: str) -> str:
     return quote(plain.replace("*", "%"))
 
 
-def _tags_in_order(tags: str, given: Mapping[str, str]) -> str:
-    """Write SQL for a row's tags and those that are given to all rows."""
+def _tags_in_order(tags: str, said: Mapping[str, str], given: Mapping[str, str]) -> str:
+    """Write SQL for a row's tags, with those that stand in for them and those that go before."""
+    if said:
+        tags = f"map_concat({_map_of(said)}, {tags})"
     if given:
-        pairs = ", ".join(f"{quote(k)}: {quote(v)}" for k, v in sorted(given.items()))
-        tags = f"map_concat(map {{{pairs}}}, {tags})"
+        tags = f"map_concat({tags}, {_map_of(given)})"
     # Sorted by name, because maps are equal only in the same order and the order of the keys of a
     # JSON object means nothing.
     in_order = f"map_from_entries(list_sort(map_entries({tags})))"
     return f"case when {tags} is not null then {in_order} end"
+
+
+def _map_of(tags: Mapping[str, str]) -> str:
+    pairs = ", ".join(f"{quote(k)}: {quote(v)}" for k, v in sorted(tags.items()))
+    return f"map {{{pairs}}}"
 
 
 def _below(name: str, label: str, least: str, reason: str) -> Rule:

@@ -55,8 +55,8 @@ def doubts(
         if said := _in_twice(connection, sample):
             return said
         by_place = reader.numbers_attempts or reader.numbered_with_others
-        counted_apart = by_place and (run_id or sample.part_of)
-        if counted_apart and (found := _same_numbers(connection, path, reader, storage)):
+        counted_apart = by_place and run_id is None and sample.part_of
+        if counted_apart and (found := _same_numbers(connection, path, storage, reader)):
             run, other = found
             return (
                 f"Its attempts of {run} have the same numbers as those of {other}, because each "
@@ -64,6 +64,22 @@ def doubts(
                 f"landed by itself: {_forget(other)}, {_forget(path)}; or, if they are two runs, "
                 "name each with --run-id."
             )
+    if run_id is not None and (
+        found := _same_numbers(connection, path, storage, differ=reader.attempts_stay)
+    ):
+        _, other = found
+        same = f"Its attempts of {run_id} have the same numbers as those of {other}"
+        if reader.attempts_stay:
+            return (
+                f"{same}, and other verdicts, so that neither counts. A log in which attempts have "
+                "their numbers keeps them: number them on in the file, or give each log a run of "
+                f"its own; {_forget(path)} takes it out."
+            )
+        return (
+            f"{same}, because each log was loaded by itself. Load them together, and they are "
+            f"numbered on: {_load(other, path, run_id)}. If they are two runs, name each with a "
+            "--run-id of its own."
+        )
     twin = connection.execute(
         "select twin.source_file from landing.files as file join landing.files as twin "
         "on file.sha256 = twin.sha256 and file.source_file <> twin.source_file "
@@ -121,27 +137,41 @@ def _in_twice(connection: duckdb.DuckDBPyConnection, sample: Sample) -> str | No
 
 
 def _same_numbers(
-    connection: duckdb.DuckDBPyConnection, path: str, reader: Harness, storage: Storage
+    connection: duckdb.DuckDBPyConnection,
+    path: str,
+    storage: Storage,
+    reader: Format | None = None,
+    *,
+    differ: bool = False,
 ) -> tuple[str, str] | None:
-    """Find a log of this format that has an attempt of this one, and the attempt's run."""
+    """Find a log, of this format or any, that has an attempt of this one, and the attempt's run.
+
+    Copies count once while they agree, so that ``differ`` asks for other verdicts only.
+    """
     runs = connection.execute(
         f"with runs as (select distinct run_id, source_file from ({storage.runs_of_files})) "
         "select distinct run_id from runs as mine join runs as others using (run_id) "
         "join landing.files as files on files.source_file = others.source_file "
-        "where mine.source_file = ? and others.source_file <> ? and source_format = ? order by 1",
-        [path, path, reader.name],
+        "where mine.source_file = ? and others.source_file <> ? "
+        "and source_format = coalesce(?, source_format) order by 1",
+        [path, path, reader and reader.name],
     ).fetchall()
     for (run,) in runs:
         attempts = storage.attempts_of(connection, ("run_id", run))
         clash = connection.execute(
             f"select others.source_file from {attempts} as mine join {attempts} as others "
             "using (suite, task_id, attempt) where mine.source_file = ? "
-            "and others.source_file <> ? order by 1 limit 1",
-            [path, path],
+            "and others.source_file <> ? and (? or mine.outcome <> others.outcome) "
+            "order by 1 limit 1",
+            [path, path, not differ],
         ).fetchone()
         if clash:
             return run, clash[0]
     return None
+
+
+def _load(first: str, second: str, run_id: str) -> str:
+    return f"passk load {shlex.quote(first)} {shlex.quote(second)} --run-id {shlex.quote(run_id)}"
 
 
 def _forget(path: str) -> str:

@@ -13,6 +13,7 @@ import duckdb
 
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.landing.careful import numbered
+from passk_py.landing.given import as_given, placed
 from passk_py.landing.readers import fast_relation
 from passk_py.landing.source import ticking
 
@@ -44,7 +45,7 @@ _COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 @contextmanager
 def clean_rows(
     connection: duckdb.DuckDBPyConnection, source: Source, fingerprint: FingerprintThread
-) -> Iterator[str | None]:
+) -> Iterator[tuple[str, tuple[str, ...]] | None]:
     """Read a file, if nothing is wrong with it.
 
     Parameters
@@ -58,15 +59,16 @@ def clean_rows(
 
     Yields
     ------
-    str or None
-        A query of the rows, the contract's columns and ``source_line``; None if anything is off.
-        For Parquet, the query itself fails if a row is.
+    tuple or None
+        A query of the rows, the contract's columns and ``source_line``, and sentences on what the
+        options changed; None if anything is off. For Parquet, the query itself fails if a row is.
     """
     relation = fast_relation(source.sample, source.reader)
     judged = source.contract(fast=True).all_good(relation)
     if source.reader.container == "parquet" and not source.reader.numbers_attempts:
         # The rows know their numbers, so they can go where they belong without a stage.
-        yield judged
+        notes = _placed_if_clean(connection, source, judged)
+        yield None if notes is None else (as_given(source, judged), notes)
         return
     try:
         # The stage keeps the order of the file, on however many threads it is read, so the place
@@ -74,10 +76,25 @@ def clean_rows(
         # read, but on one thread.
         first = 1 + _HEADER_LINES.get(source.reader.container, 0)
         rows = f"select {_COLUMNS}, rowid + {first} as source_line from {_STAGE}"
-        is_clean = _stage(connection, source, fingerprint, judged)
-        yield numbered(source.reader, rows) if is_clean else None
+        if not _stage(connection, source, fingerprint, judged):
+            yield None
+            return
+        notes = placed(connection, source, rows)
+        yield numbered(source.reader, as_given(source, rows)), notes
     finally:
         connection.execute(f"drop table if exists {_STAGE}")
+
+
+def _placed_if_clean(
+    connection: duckdb.DuckDBPyConnection, source: Source, judged: str
+) -> tuple[str, ...] | None:
+    """Say what the options changed; None if a row that was met on the way has a fault."""
+    try:
+        return placed(connection, source, judged)
+    except NOT_THE_FILE:
+        raise
+    except duckdb.Error:
+        return None
 
 
 def _stage(

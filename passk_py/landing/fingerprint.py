@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from passk_py.formats.sample import Sample
 
-__all__ = ["Fingerprint", "FingerprintThread", "digest_of"]
+__all__ = ["Fingerprint", "FingerprintThread", "digest_of", "digest_of_file"]
 
 _CHUNK: Final = 1 << 20
 
@@ -47,15 +47,16 @@ class Fingerprint:
 def digest_of(sample: Sample) -> str:
     """Compute the SHA-256 of a log of any size: of a file or of several, one after the other."""
     if sample.all_files == (sample.path,):
-        return _digest_of_file(sample.path)
+        return digest_of_file(sample.path)
     whole = hashlib.sha256()
     for path in sample.all_files:
         name = os.path.relpath(path, sample.path)
-        whole.update(f"{name}\0{_digest_of_file(path)}\0".encode())
+        whole.update(f"{name}\0{digest_of_file(path)}\0".encode())
     return whole.hexdigest()
 
 
-def _digest_of_file(path: Path) -> str:
+def digest_of_file(path: Path) -> str:
+    """Compute the SHA-256 of a file as it lies on the disk."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from passk_py.formats import Kind
     from passk_py.formats.harness import Harness, Log, Record
 
+    Tags = Mapping[str, str]
+
 __all__ = ["HarnessBatch", "TypedRows", "harness_relation", "read_harness"]
 
 _ROWS: Final = 20_000
@@ -122,14 +124,16 @@ class HarnessBatch(TableBatch):
         self.numbers = [record.line or number for number, record in enumerate(records, first)]
         self._columns = _columns_of([record.values or _NOTHING for record in records])
 
-    def typed(self, given: Mapping[str, str] | None = None) -> TypedRows | None:
+    def typed(self, said: Tags = _NOTHING, given: Tags = _NOTHING) -> TypedRows | None:
         """Give the rows as what they are.
 
         Parameters
         ----------
-        given
+        said
             Tags that all rows get which have none of the name. Each row's tags are then in the
             order of their names.
+        given
+            Tags that all rows get, whether they have one of the name or not.
 
         Returns
         -------
@@ -145,8 +149,8 @@ class HarnessBatch(TableBatch):
         data: dict[str, pl.Series] = {"line": pl.Series(self.numbers, dtype=pl.Int64)}
         for name, field in self._reader.contract(_TEXTS).items():
             values = self._columns.get(name)
-            if name == "tags" and (values or given):
-                tags = _tags(values or [None] * len(self), given or {})
+            if name == "tags" and (values or said or given):
+                tags = _tags(values or [None] * len(self), said, given)
                 if tags is None:
                     return None
                 kinds[name] = "map"
@@ -240,7 +244,7 @@ def _typed(values: Sequence[Any], kind: Kind) -> pl.Series | None:
 
 
 def _tags(
-    values: Sequence[Any], given: Mapping[str, str]
+    values: Sequence[Any], said: Tags, given: Tags
 ) -> tuple[list[int | None], pl.DataFrame] | None:
     """Make a table of the tags that occur, and say which each row has.
 
@@ -260,7 +264,7 @@ def _tags(
             found.append(place)
             if place == len(some):
                 some.append(tags)
-        made = [_labels(tags, given) for tags in some]
+        made = [_labels(tags, said, given) for tags in some]
         flat = pl.DataFrame(
             {
                 "place": [place for place, labels in enumerate(made) for _ in labels],
@@ -278,12 +282,12 @@ def _tags(
     return found, table
 
 
-def _labels(tags: Any, given: Mapping[str, str]) -> dict[str, str]:  # noqa: ANN401 - JSON
-    """Write tags as texts; in the order of their names with those that are given, if any are."""
+def _labels(tags: Any, said: Tags, given: Tags) -> dict[str, str]:  # noqa: ANN401 - JSON
+    """Write tags as texts; in the order of their names with those of all rows, if any are."""
     if tags is not None and not isinstance(tags, dict):
         raise TypeError
     labels = {str(name): _tag(tag) for name, tag in (tags or {}).items() if tag is not None}
-    return dict(sorted({**given, **labels}.items())) if given else labels
+    return dict(sorted({**said, **labels, **given}.items())) if said or given else labels
 
 
 def harness_relation(name: str, given: Collection[int]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import zlib
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,9 +16,10 @@ import duckdb
 from passk_py.errors import PasskError
 from passk_py.formats import FORMATS, Format, Refusal, format_named, listed, recognise
 from passk_py.formats.canonical import is_canonical
-from passk_py.formats.harness import Harness
+from passk_py.formats.harness import Harness, at, text
 from passk_py.formats.mapped import mapped
 from passk_py.formats.sample import Sample, take_sample
+from passk_py.landing.copies import Copies
 from passk_py.landing.database import open_database, writing_at_once
 from passk_py.landing.doubts import doubts
 from passk_py.landing.fingerprint import digest_of
@@ -28,7 +31,7 @@ from passk_py.landing.paths import Candidate, Mistake, absolute, find_files
 from passk_py.landing.report import FileReport, LoadReport, Progress, SkippedFile
 from passk_py.landing.schema import ensure_landing
 from passk_py.landing.source import Source
-from passk_py.landing.writing import Written, recorded, write
+from passk_py.landing.writing import Before, Written, after_of, recorded, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -75,9 +78,13 @@ def load(
     format
         Name of the format; by default each file's content tells it.
     run_id, suite, agent, model
-        Fill what a file does not say; what it says stays.
+        Of all attempts, in the place of what a log says. A log that tells several of them apart is
+        refused. Logs that are given together under one ``run_id`` are attempts of one run: those of
+        a task are numbered on from log to log, in the order in which the logs are given, those of
+        a folder or glob by name (``run-2`` before ``run-10``). Only the numbers of canonical logs,
+        and of mappings that say them, stay.
     tags
-        Added to the tags of each row; a tag of the row wins over one of the same name.
+        Of all attempts, before those that they have of the same name.
     strict
         Refuse a file as a whole if one of its rows is rejected.
     score_threshold
@@ -157,6 +164,9 @@ def load(
             progress=progress,
         )
         groups = Groups()
+        copies = Copies()
+        # Of logs that are one run, each is numbered on from those before it.
+        run = _OneRun()
         with (
             writing_at_once(connection, wanted=len(given) == 1 and Path(given[0]).is_file()),
             Jobs[FileReport](jobs, connections) as threads,
@@ -181,13 +191,52 @@ def load(
                         logs_in[found.folder] += 1
                     if isinstance(outcome, FileReport):
                         loaded.append(outcome)
-                    elif not groups.takes(found, *outcome):
+                    elif original := copies.original(*outcome):
+                        skipped.append(SkippedFile(str(found.path), f"a copy of {original}"))
+                    elif groups.takes(found, *outcome):
+                        run.found(found.path)
+                    elif run_id is None or outcome[1].attempts_stay:
                         loaded.append(threads.run(partial(load_log, *outcome)))
-            loaded += [threads.run(partial(load_log, *log)) for log in groups.logs()]
-            files += [one if isinstance(one, FileReport) else one() for one in loaded]
+                    else:
+                        run.found(found.path)
+                        run.add(*outcome)
+            for sample, reader in groups.logs():
+                copies.belong(sample.all_files, sample.path)
+                if run_id is None or reader.attempts_stay:
+                    loaded.append(threads.run(partial(load_log, sample, reader)))
+                else:
+                    run.add(sample, reader)
+            loaded += [load_log(*log) for log in run.logs()]
+            files += [copies.told(one if isinstance(one, FileReport) else one()) for one in loaded]
         skipped = [file for file in skipped if file.path not in groups.companions]
     files += [_without_logs(folder, skipped) for folder, logs in logs_in.items() if not logs]
     return LoadReport(tuple(files), tuple(skipped), storage.folder)
+
+
+class _OneRun:
+    """The logs that are one run by ``--run-id``, in the order in which their files were found."""
+
+    def __init__(self) -> None:
+        self._places: dict[Path, int] = {}
+        self._logs: list[tuple[Sample, Format]] = []
+
+    def found(self, path: Path) -> None:
+        """Note the place of a file."""
+        self._places.setdefault(path, len(self._places))
+
+    def add(self, sample: Sample, reader: Format) -> None:
+        """Add a log. Its start is not kept, since many logs may wait here."""
+        self._logs.append((replace(sample, start=b""), reader))
+
+    def logs(self) -> Iterator[tuple[Sample, Format, tuple[str, ...]]]:
+        """Give each log with the paths of those that come before it."""
+        in_order = sorted(
+            self._logs,
+            key=lambda log: min(self._places[file] for file in log[0].files or (log[0].path,)),
+        )
+        paths = [str(sample.path) for sample, _ in in_order]
+        for place, (sample, reader) in enumerate(in_order):
+            yield sample, reader, tuple(paths[:place])
 
 
 @contextmanager
@@ -270,13 +319,15 @@ class _Loader:
         """Find out what a file is, or why it is no log."""
         return self._guarded(str(file.path), lambda: self._look(file))
 
-    def __call__(self, sample: Sample, reader: Format) -> FileReport:
-        """Load a log."""
-        return self._guarded(str(sample.path), lambda: self._load(sample, reader))
+    def __call__(self, sample: Sample, reader: Format, after: tuple[str, ...] = ()) -> FileReport:
+        """Load a log, numbered on from those of its run that come before it."""
+        return self._guarded(str(sample.path), lambda: self._load(sample, reader, after))
 
     def _look(self, file: Candidate) -> tuple[Sample, Format] | FileReport | SkippedFile:
         path = str(file.path)
         sample = take_sample(file.path, self._connection)
+        if file.folder is not None:
+            sample = replace(sample, found_in=absolute(file.folder))
         reader = self._reader or (None if self._mapping else recognise(sample))
         if self._mapping and not sample.problem and (sample.container or file.folder is None):
             kind = (sample.container, sample.one_object)
@@ -332,10 +383,10 @@ class _Loader:
                 "This is a mistake of passk: please report it.",
             )
 
-    def _load(self, sample: Sample, reader: Format) -> FileReport:
+    def _load(self, sample: Sample, reader: Format, after: tuple[str, ...]) -> FileReport:
         path = str(sample.path)
         before = recorded(self._connection, path)
-        options = self._options.as_json(reader)
+        options = self._options.as_json(reader, after_of(self._connection, after))
         if (
             before is not None
             and (before.size, before.options) == (sample.size, options)
@@ -370,7 +421,15 @@ class _Loader:
                 f"of all. Or take out what landed: passk forget --source-file {shlex.quote(path)}.",
                 format=reader.name,
             )
-        source = Source(sample, reader, self._options, self._progress)
+        if before is not None and (other := self._numbered_before(before, after)):
+            return _failed(
+                path,
+                f"{path} landed before as one run with {other}, which was not named.",
+                "Name all logs of the run: attempts are numbered on from one to the next. Or take "
+                f"out what landed: passk forget --source-file {shlex.quote(other)}.",
+                format=reader.name,
+            )
+        source = Source(sample, reader, self._options, self._progress, after=after)
         replaces = before is not None
         written = write(
             self._connection,
@@ -391,6 +450,15 @@ class _Loader:
             [str(sample.path), [str(file) for file in sample.files]],
         ).fetchone()
         return found[0] if found else None
+
+    def _numbered_before(self, before: Before, after: tuple[str, ...]) -> str | None:
+        """Find the log of the same run before this one when it landed that is not named now."""
+        said = json.loads(before.options)
+        if at(said, "given", "run_id") != self._options.run_id:
+            return None
+        other = text(at(said, "after", "log"))
+        gone = other is None or other in after or recorded(self._connection, other) is None
+        return None if gone else other
 
     def _report(self, source: Source, written: Written, *, replaced: bool) -> FileReport:
         path, name, read = str(source.sample.path), source.reader.name, written.rows
@@ -417,11 +485,11 @@ class _Loader:
             written.landed,
             written.rejected,
             written.reasons,
-            " ".join(filter(None, [doubt, *_notes(written, ignored)])),
+            " ".join(filter(None, [doubt, *written.warnings, *_notes(written, ignored)])),
             ignored=ignored,
             excluded=written.excluded,
             missing=written.missing,
-            is_doubtful=bool(doubt),
+            is_doubtful=bool(doubt or written.warnings),
         )
 
     def _doubt(self, source: Source) -> str:
@@ -441,7 +509,7 @@ _DISK = "Check the room on the disk and your rights in its folder."
 
 
 def _notes(written: Written, ignored: tuple[str, ...]) -> list[str]:
-    notes = []
+    notes = list(written.notes)
     if written.rejected:
         notes.append(f"The first rejected row is {written.first_reason}")
     if ignored:

@@ -1,4 +1,4 @@
-"""What the user says of the files: the fill-ins and the threshold."""
+"""What the user says of the files: of all their attempts, and how they are judged."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ __all__ = ["Options", "can_be_stored"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Values for what a file does not say, and the threshold of a score.
+    """What is so of all attempts, whatever their log says, and the threshold of a score.
 
     Parameters
     ----------
     run_id, suite, agent, model
-        Fill a row's null; a row that says it itself keeps what it says.
+        Of all attempts. A log that tells several apart is refused: see
+        :mod:`passk_py.landing.given`.
     tags
-        Added to a row's tags; a tag of the row wins over one of the same name.
+        Of all attempts, before those that they have.
     score_threshold
         A score of at least this is a pass, where nothing else tells the verdict.
     policy
@@ -72,13 +73,21 @@ class Options:
                 hint="Give a finite number; the default is 1.0.",
             )
 
-    def as_json(self, reader: Format) -> str:
+    @property
+    def given(self) -> dict[str, str]:
+        """The columns that are given, and what they are."""
+        said = {name: getattr(self, name) for name in ("run_id", "suite", "agent", "model")}
+        return {name: text for name, text in said.items() if text is not None}
+
+    def as_json(self, reader: Format, after: Mapping[str, str] | None = None) -> str:
         """Write down what decides, beside the file's bytes, which rows come out.
 
         Parameters
         ----------
         reader
             The format that the file is read as.
+        after
+            The log after which its attempts are numbered on, and the digest of that.
 
         Returns
         -------
@@ -86,16 +95,14 @@ class Options:
             JSON with sorted keys. Two loads of the same bytes with equal texts give equal rows.
         """
         said = {
-            "run_id": self.run_id,
-            "suite": self.suite,
-            "agent": self.agent,
-            "model": self.model,
-            "tags": dict(self.tags) or None,
+            "given": self.given or None,
+            "given_tags": dict(self.tags) or None,
             "score_threshold": self.score_threshold if reader.uses_threshold else None,
             "mapping": reader.settings or None,
             # In its order, because the first pattern that fits decides.
             "policy": [list(rule) for rule in self.policy.items()] or None,
             "rules": digest_of_rules(reader),
+            "after": dict(after or {}) or None,
         }
         given = {name: value for name, value in said.items() if value is not None}
         return json.dumps(

@@ -72,7 +72,8 @@ def find_files(paths: Iterable[str | Path]) -> Iterator[Candidate | Mistake]:
     Yields
     ------
     Candidate or Mistake
-        Files in the order given, those of a folder by name, each once. Within folders, hidden
+        Files in the order given, each once; those of a folder by name, and before those of the
+        folders in it. Within folders, hidden
         files, links and what is not a regular file are left out, and so are files whose names end
         like nothing that passk reads.
     """
@@ -158,7 +159,7 @@ def _in_order(name: str) -> tuple[list[str | int], str]:
 
 
 def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
-    found = False
+    found: list[tuple[int, Candidate | Mistake]] = []
     # os.walk does not follow links to folders; links to files are left out below. What a link
     # within the folder leads to is found by its own name, and what it leads to outside of the
     # folder is not what the user named.
@@ -170,19 +171,22 @@ def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
             if name.startswith(".") or not name.lower().endswith(_SUFFIXES):
                 continue
             if path.is_symlink():
-                yield Mistake(str(path), "a link, which is not followed")
+                one: Candidate | Mistake = Mistake(str(path), "a link, which is not followed")
             elif not path.is_file():
-                yield Mistake(str(path), "not a regular file")
+                one = Mistake(str(path), "not a regular file")
             else:
-                found = True
-                yield Candidate(path, given)
+                one = Candidate(path, given)
+            found.append((len(path.parts), one))
+    # Of a file and its copy, the one that lies deeper is the copy.
+    for _, one in sorted(found, key=lambda file: file[0]):
+        yield one
     for error in closed:
         yield Mistake(
             str(error.filename),
             f"The folder {error.filename} can't be read: {error.strerror}.",
             "Check your rights.",
         )
-    if not found and not closed:
+    if not closed and not any(isinstance(one, Candidate) for _, one in found):
         endings = ", ".join(sorted({suffix for known in FORMATS for suffix in known.suffixes}))
         yield Mistake(
             given,

@@ -62,8 +62,8 @@ class FileReport:
     missing
         How many attempts the harness was to make that the log does not hold. Told then too.
     is_doubtful
-        Whether the message says that its attempts may be in the database twice, or be numbered
-        like those of another log.
+        Whether the message says that its attempts may be in the database twice, be numbered like
+        those of another log, or be told apart otherwise.
     """
 
     path: str

@@ -44,6 +44,8 @@ class Source:
         Is told how far the reading is.
     careful
         Whether to read the careful way from the start; for tests.
+    after
+        The logs of the same run after which its attempts are numbered on.
     """
 
     sample: Sample
@@ -51,6 +53,7 @@ class Source:
     options: Options
     progress: Progress | None = None
     careful: bool = False
+    after: tuple[str, ...] = ()
 
     def tell(self, bytes_done: int, rows: int) -> None:
         """Report progress."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 import duckdb
@@ -16,12 +17,14 @@ from passk_py.landing.careful import DONE, Staged, staged
 from passk_py.landing.fast import DONE as READ
 from passk_py.landing.fast import NOT_THE_FILE, clean_rows
 from passk_py.landing.fingerprint import FingerprintThread
+from passk_py.landing.given import as_given, placed
 from passk_py.landing.readers import csv_is_odd, parquet_queries
 from passk_py.landing.schema import TABLES, next_batch_time
 from passk_py.landing.source import ticking
+from passk_py.landing.values import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from threading import Lock
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from passk_py.landing.source import Source
     from passk_py.landing.storage import Part, Storage
 
-__all__ = ["Before", "Written", "recorded", "write"]
+__all__ = ["Before", "Written", "after_of", "recorded", "write"]
 
 _TASK: Final = "run_id, suite, task_id"
 
@@ -70,6 +73,8 @@ class Written:
         How many attempts of a harness are excluded for which reason.
     missing
         How many attempts the harness was to make that the log does not hold.
+    notes, warnings
+        Sentences on what the options changed, and on how the log was read.
     """
 
     rows: int
@@ -79,6 +84,27 @@ class Written:
     first_reason: str
     excluded: dict[str, int] = field(default_factory=dict)
     missing: int = 0
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def after_of(connection: duckdb.DuckDBPyConnection, before: Sequence[str]) -> dict[str, str] | None:
+    """Give the log after which attempts are numbered on, with a digest of all up to it.
+
+    Parameters
+    ----------
+    connection
+        The database.
+    before
+        The logs of the run that come before, in their order. What is not in the database does not
+        count.
+    """
+    for path in reversed(before):
+        if known := recorded(connection, path):
+            # Its options have the digest of those before it.
+            said = f"{known.sha256}\0{known.options}"
+            return {"log": path, "digest": sha256(said.encode()).hexdigest()}
+    return None
 
 
 def recorded(connection: duckdb.DuckDBPyConnection, path: str) -> Before | None:
@@ -174,9 +200,10 @@ class _File:
     def fast(self) -> Written | None:
         """Write the rows if all are good; else write nothing and give None."""
         parquet = self._source.reader.container == "parquet"
-        with clean_rows(self._connection, self._source, self._fingerprint) as query:
-            if query is None:
+        with clean_rows(self._connection, self._source, self._fingerprint) as clean:
+            if clean is None:
                 return None
+            query, notes = clean
             with self._transaction() as at:
                 try:
                     with ticking(self._connection, self._source, 0.0 if parquet else READ, 1.0):
@@ -190,13 +217,16 @@ class _File:
                     raise
                 if not rows:
                     raise _Undo
-                return self._end(Written(rows, rows, 0, {}, ""), at)
+                return self._end(Written(rows, rows, 0, {}, "", notes=notes), at)
         return None
 
     def carefully(self) -> Written:
         """Write the good rows, and the others with their reasons."""
         if self._source.reader.container == "parquet":
-            return self._both(Staged(*parquet_queries(self._connection, self._source)), done=0.0)
+            good, others, rows = parquet_queries(self._connection, self._source)
+            notes = placed(self._connection, self._source, good)
+            good, others = (as_given(self._source, query) for query in (good, others))
+            return self._both(Staged(good, others, rows, notes=notes), done=0.0)
         with staged(self._connection, self._source) as stage:
             return self._both(stage, done=DONE)
 
@@ -251,24 +281,56 @@ class _File:
 
     def _insert_good(self, query: str, at: datetime) -> int:
         batch = (self._path, self._source.reader.name, at)
-        return self._storage.insert(self._connection, query, batch)
+        return self._storage.insert(self._connection, self._numbered_on(query), batch)
+
+    def _numbered_on(self, query: str) -> str:
+        """Write SQL that numbers attempts on from those of the logs that come before this one."""
+        if not self._source.after:
+            return query
+        attempts = self._storage.attempts_of(
+            self._connection, ("run_id", self._source.options.given["run_id"])
+        )
+        before = ", ".join(map(quote, self._source.after))
+        # A table of few rows beside a stage: the rows keep their order.
+        return (
+            "select rows.* replace (rows.attempt + coalesce(before.attempts, 0) as attempt) "
+            f"from ({query}) as rows left join (select suite, task_id, max(attempt) as attempts "
+            f"from {attempts} where source_file in ({before}) group by all) as before "
+            "using (suite, task_id)"
+        )
 
     def _insert(self, stage: Staged, at: datetime) -> Written:
         path, name, rows = self._path, self._source.reader.name, stage.rows
         landed = self._insert_good(stage.good, at)
         if stage.expected:
+            # Of logs that are numbered on, each says how many there are with those before it.
+            before = (
+                "null"
+                if not self._source.after
+                else (
+                    "(select max(said.expected_attempts) from landing.expected_attempts as said "
+                    f"where source_file in ({', '.join(map(quote, self._source.after))}) "
+                    "and said.run_id = expected.run_id and said.suite = expected.suite "
+                    "and said.task_id = expected.task_id)"
+                )
+            )
             self._connection.execute(
-                "insert into landing.expected_attempts "
-                f"select *, ?, ?::timestamp from ({stage.expected})",
+                "insert into landing.expected_attempts select * replace "
+                f"(expected_attempts + coalesce({before}, 0) as expected_attempts), "
+                f"?, ?::timestamp from ({stage.expected}) as expected",
                 [path, at],
             )
         if stage.others is None:
             if landed != rows:
                 raise _does_not_add_up(path, rows, landed, 0)
-            return Written(rows, landed, 0, {}, "", stage.excluded, stage.missing)
+            return Written(
+                *(rows, landed, 0, {}, ""),
+                *(stage.excluded, stage.missing, stage.notes, stage.warnings),
+            )
         rejected = self._connection.execute(
             f"insert into landing.rejected select {_TASK}, attempt, outcome, reject_code, "
-            f"reject_reason, raw_text, ?, source_line, ?, ?::timestamp from ({stage.others})",
+            f"reject_reason, raw_text, ?, source_line, ?, ?::timestamp "
+            f"from ({self._numbered_on(stage.others)})",
             [path, name, at],
         ).fetchall()[0][0]
         if landed + rejected != rows:
@@ -286,8 +348,7 @@ class _File:
             rejected,
             dict(counts.most_common()),
             first,
-            stage.excluded,
-            stage.missing,
+            *(stage.excluded, stage.missing, stage.notes, stage.warnings),
         )
 
     def _end(self, written: Written, at: datetime) -> Written:
@@ -307,7 +368,9 @@ class _File:
                 self._source.reader.name,
                 self._source.sample.size,
                 digest,
-                self._source.options.as_json(self._source.reader),
+                self._source.options.as_json(
+                    self._source.reader, after_of(self._connection, self._source.after)
+                ),
                 written.rows,
                 written.landed,
                 written.rejected,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import json
+import shutil
 from collections import Counter
 from fractions import Fraction
 from math import comb
@@ -354,7 +355,9 @@ def test_an_id_that_ends_like_a_repetition_stays(harness_log: Callable[..., Any]
     ("names", "tasks"),
     [
         (["x[1-2]", "x[2-2]"], ["c::x", "c::x"]),
-        (["x[a-2-3]", "x[a-3-3]"], ["c::x[a]", "c::x[a]"]),
+        (["x[a-1-3]", "x[a-2-3]", "x[a-3-3]"], ["c::x[a]"] * 3),
+        # Not all of them, so they are the ids of a parametrized test.
+        (["x[a-2-3]", "x[a-3-3]"], ["c::x[a-2-3]", "c::x[a-3-3]"]),
         (["x[1-2]", "y[2-2]"], ["c::x[1-2]", "c::y[2-2]"]),
         (["x[3-2]", "x[4-2]"], ["c::x[3-2]", "c::x[4-2]"]),
         (["x[1-2]", "x[1-3]"], ["c::x[1-2]", "c::x[1-3]"]),
@@ -656,3 +659,179 @@ def test_other_xml_is_left_alone(
     loaded = harness_log(tmp_path)
     assert len(loaded.attempts) == 1
     assert [file.reason for file in loaded.report.skipped] == [f"XML with the root <{root}>"]
+
+
+NAMES = FIXTURES.parent / "junit_names"
+TESTLOGS = FIXTURES.parent / "bazel" / "bazel-testlogs"
+
+
+@pytest.mark.parametrize("named", ["folder", "files", "glob"])
+def test_files_of_two_models_are_two_runs_and_it_is_said(
+    named: str, harness_log: Callable[..., Any]
+) -> None:
+    folder = NAMES / "models"
+    paths = {
+        "folder": [folder],
+        "files": [folder / "gpt-5.xml", folder / "claude.xml"],
+        "glob": [folder / "*.xml"],
+    }[named]
+    loaded = harness_log(*paths)
+    found = {(row["run_id"], row["task_id"]): row["outcome"] for row in loaded.attempts}
+    assert {row["attempt"] for row in loaded.attempts} == {1}
+    assert found["gpt-5", "suite::test_agent[add]"] == "passed"
+    assert found["claude", "suite::test_agent[add]"] == "failed"
+    assert len(found) == len(loaded.attempts) == 8
+    (file,) = loaded.report.files
+    assert file.message.startswith(
+        "Its files hold the same tests under 2 names, so each name is a run of its own: claude, "
+        "gpt-5. If they are attempts of one run, name it with --run-id."
+    )
+    assert file.is_doubtful
+
+
+def test_files_of_two_models_are_one_run_where_it_is_named(harness_log: Callable[..., Any]) -> None:
+    loaded = harness_log(NAMES / "models", run_id="both")
+    assert loaded.counts()["suite::test_agent[add]"] == (2, 1)
+    assert {row["run_id"] for row in loaded.attempts} == {"both"}
+
+
+@pytest.mark.parametrize(
+    ("files", "runs"),
+    [
+        # The same tests under names of their own.
+        (["gpt-4.xml", "gpt-5.xml"], {"gpt-4": 1, "gpt-5": 1}),
+        (["o1.xml", "o3.xml"], {"o1": 1, "o3": 1}),
+        (["a-run-1.xml", "a-run-2.xml", "b-run-1.xml"], {"a": 2, "b": 1}),
+        (["junit.xml", "agent.xml"], {"junit": 1, "agent": 1}),
+        # Repeated runs.
+        (["run-1.xml", "run-2.xml"], {"x": 2}),
+        (["1.xml", "2.xml", "3.xml"], {"x": 3}),
+        (["junit-1.xml", "junit-2.xml"], {"x": 2}),
+        (["results.xml", "results_2.xml"], {"x": 2}),
+        (["report-2026-11-20T10-00-00.xml", "report-2026-11-21T10-00-00.xml"], {"x": 2}),
+        (["agent1.xml", "agent2.xml"], {"x": 2}),
+    ],
+)
+def test_which_files_of_a_folder_are_attempts_of_one_run(
+    files: list[str],
+    runs: dict[str, int],
+    report: Callable[..., Path],
+    tmp_path: Path,
+    harness_log: Callable[..., Any],
+) -> None:
+    for file in files:
+        report(case("a"), f"x/{file}")
+    loaded = harness_log(tmp_path)
+    assert Counter(row["run_id"] for row in loaded.attempts) == runs
+    said = loaded.report.files[0].message
+    assert ("each name is a run" in said) == (len(runs) > 1)
+    # What could as well be two agents is said.
+    assert ("taken for attempts of one run" in said) == (files[0] == "agent1.xml")
+
+
+def test_files_of_different_tests_are_one_run(
+    report: Callable[..., Path], tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    for name in ("unit", "integration", "TEST-a.B", "TEST-a.C"):
+        report(case(name), f"x/{name}.xml")
+    loaded = harness_log(tmp_path)
+    assert [(row["run_id"], row["attempt"]) for row in loaded.attempts] == [("x", 1)] * 4
+    assert loaded.report.files[0].message == ""
+
+
+def test_ids_that_are_no_whole_repetition_are_tasks_and_it_is_said(
+    harness_log: Callable[..., Any],
+) -> None:
+    loaded = harness_log(NAMES / "whole.xml")
+    assert loaded.counts() == {
+        "suite::test_agent[add]": (1, 1),
+        "suite::test_agent[sort]": (1, 1),
+        "suite::test_pairs[1-3]": (1, 1),
+        "suite::test_pairs[2-3]": (1, 0),
+        # All of 1 to 2 are there, as after `pytest --count 2`.
+        "suite::test_whole": (2, 1),
+    }
+    assert [row for row in loaded.expected if row["expected_attempts"] > 2] == []
+    (file,) = loaded.report.files
+    assert (file.missing, file.message) == (
+        0,
+        "Names that end like repetitions of pytest-repeat, of which not all are there, are tasks of "
+        "their own: suite::test_pairs[1-3], suite::test_pairs[2-3].",
+    )
+
+
+def test_tests_of_one_name_are_said_with_their_names(
+    report: Callable[..., Path], harness_log: Callable[..., Any]
+) -> None:
+    names = "".join(case(name) * 2 for name in "pqrstuv") + case("alone")
+    (file,) = harness_log(report(names)).report.files
+    assert file.message == (
+        "A name that is there several times in a file is one task, and each time is an attempt of "
+        "it: c::p, c::q, c::r, c::s, c::t, ... (7 in all). If these are different tests, give them "
+        "names of their own."
+    )
+    assert file.is_doubtful
+    # Repetitions, and the tries of pytest-rerunfailures, are none of these.
+    assert "several times" not in harness_log(FIXTURES / "repeat.xml").report.files[0].message
+    assert "several times" not in harness_log(FIXTURES / "reruns.xml").report.files[0].message
+
+
+@pytest.mark.parametrize(
+    ("path", "tests", "tagged"),
+    # As pytest printed: two tests were tried again in each of two repetitions. In Surefire's report
+    # flaky has two tries, and flakyTwice, broken, lost and solve{String}[2] have three.
+    [("reruns.xml", 4, 4), (SUREFIRE, 5, 14)],
+)
+def test_tries_that_stop_at_the_first_pass_are_said_and_tagged(
+    path: str, tests: int, tagged: int, harness_log: Callable[..., Any]
+) -> None:
+    loaded = harness_log(FIXTURES / path)
+    said = loaded.report.files[0].message
+    assert f"Tests were tried again because they failed, {tests} of them" in said
+    assert sum("reruns" in (row["tags"] or {}) for row in loaded.attempts) == tagged
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_bazels_testlogs_are_one_run(
+    link: bool, tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    folder = TESTLOGS
+    if link:
+        # So Bazel leaves it in the workspace.
+        folder = tmp_path / "bazel-testlogs"
+        folder.symlink_to(TESTLOGS)
+    loaded = harness_log(folder)
+    assert {row["run_id"] for row in loaded.attempts} == {"bazel-testlogs"}
+    assert {task: outcomes_of(loaded, task) for task in loaded.counts()} == {
+        "pkg/plain_test": ["passed"],
+        "pkg/deep/broken_test": ["failed"],
+        "agent/repeated_test": ["passed", "failed", "passed"],
+        "agent/sharded_test::agent_test::test_a": ["passed"],
+        "agent/sharded_test::agent_test::test_b": ["failed"],
+        "agent/sharded_test::agent_test::test_c": ["passed"],
+        "agent/both_test_shard_1/2": ["passed", "passed"],
+        "agent/both_test_shard_2/2": ["failed", "passed"],
+        "agent/flaky_test": ["failed", "failed", "passed"],
+    }
+    tags = [row["tags"] for row in loaded.attempts if row["task_id"] == "agent/flaky_test"]
+    assert tags == [{"reruns": "2"}] * 3
+    (file,) = loaded.report.files
+    assert file.message.startswith("Tests were tried again because they failed, 1 of them")
+
+
+def outcomes_of(loaded: Any, task: str) -> list[str]:
+    return [row["outcome"] for row in loaded.attempts if row["task_id"] == task]
+
+
+@pytest.mark.parametrize(
+    "named", ["out", "bazel-testlogs/agent", "bazel-testlogs/agent/repeated_test"]
+)
+def test_a_part_of_bazels_testlogs_has_the_same_tasks(
+    named: str, tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    # A copy under another name, as of an artifact, has only the logs to tell that it is Bazel's.
+    root = tmp_path / named.partition("/")[0]
+    shutil.copytree(TESTLOGS, root)
+    loaded = harness_log(tmp_path / named)
+    assert {row["run_id"] for row in loaded.attempts} == {Path(named).name}
+    assert outcomes_of(loaded, "agent/repeated_test") == ["passed", "failed", "passed"]

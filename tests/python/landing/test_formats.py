@@ -238,14 +238,11 @@ def test_what_is_no_time(landing: Landing, row: dict[str, Any], text: str) -> No
     assert landing.rejected("reason_code") == ["wrong_type"]
 
 
-def test_options_fill_and_never_override(landing: Landing) -> None:
-    said = {"run_id": "r", "suite": "s", "agent": "a", "model": "m", "tags": {"x": "own"}}
-    rows = [
-        {"task_id": "t", "attempt": 1, "passed": True, **said},
-        {"task_id": "t", "attempt": 2, "passed": True, "run_id": None, "agent": "", "tags": None},
-    ]
-    landing.load_one(
-        landing.lines(*rows),
+def test_options_take_the_place_of_what_a_log_says(landing: Landing) -> None:
+    said = {"run_id": "r", "suite": "s", "agent": "a", "model": "m", "tags": {"x": "own", "z": "1"}}
+    row = {"task_id": "t", "passed": True, "run_id": "r", "suite": "s"}
+    report = landing.load_one(
+        landing.lines(row | {"attempt": 1} | said, row | {"attempt": 2, "agent": "", "tags": None}),
         run_id="R",
         suite="S",
         agent="A",
@@ -253,9 +250,42 @@ def test_options_fill_and_never_override(landing: Landing) -> None:
         tags={"x": "given", "y": "given"},
     )
     assert landing.attempts("run_id, suite, agent, model, tags") == [
-        ("r", "s", "a", "m", {"x": "own", "y": "given"}),
+        ("R", "S", "A", "M", {"x": "given", "y": "given", "z": "1"}),
         ("R", "S", "A", "M", {"x": "given", "y": "given"}),
     ]
+    assert report.message == (
+        "--run-id R takes the place of its run r. --suite S takes the place of its suite s. "
+        "--agent A takes the place of its agent a. --model M takes the place of its model m."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("run_id", ["a", "b"], "2 runs apart (a, b)"),
+        ("run_id", [None, "b"], "2 runs apart ((none), b)"),
+        ("suite", ["a", "b"], "2 suites apart (a, b)"),
+        ("agent", ["a", "b"], "2 agents apart (a, b)"),
+        ("model", [*"abcdefg"], "7 models apart (a, b, c, d, e, ...)"),
+    ],
+)
+def test_an_option_that_would_make_one_of_several_is_refused(
+    landing: Landing, row: dict[str, Any], name: str, values: list[str | None], said: str
+) -> None:
+    rows = [row | {"attempt": n, name: value} for n, value in enumerate(values, 1)]
+    log, flag = landing.lines(*rows), "--" + name.replace("_", "-")
+    report = landing.load_one(log, **{name: "X"})
+    assert (report.status, report.rows_landed) == ("failed", 0)
+    assert report.message == f"{log} tells {said}, and {flag} X would make one of them."
+    assert report.hint.startswith(f"Leave out {flag}, or load the logs of each ")
+
+
+@pytest.mark.parametrize("name", ["agent", "model"])
+def test_an_attempt_without_an_agent_or_model_is_no_other(
+    landing: Landing, row: dict[str, Any], name: str
+) -> None:
+    landing.load_one(landing.lines(row | {name: "a"}, row | {"attempt": 2}), **{name: "X"})
+    assert landing.attempts(name) == ["X", "X"]
 
 
 def test_a_suite_is_default(landing: Landing) -> None:

@@ -459,6 +459,29 @@ def test_without_order_no_task_is_known_to_end_in_a_pass(project: Project) -> No
     assert (found["verdict"], found["statistic"], found["tasks"]) == ("not_applicable", None, 0)
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_attempts_that_were_tried_again_are_a_warning(project: Project, ordered: bool) -> None:
+    """As pytest-rerunfailures leaves them: each task has as many attempts as the others."""
+    rows = rows_of("rerun", [[True, False, True]] * 12) + rows_of("steady", [[True, False]] * 12)
+    for row in rows:
+        tried = row["run_id"] == "rerun" and row["task_id"] in ("task 0003", "task 0007")
+        row["tags"] = {"reruns": "2" if tried and row["attempt"] == 2 else "0", "x": "y"}
+    project.land(rows + rows_of("untagged", [[True, False]] * 12))
+    project.run({"passk_ordered_metrics": ordered})
+    found = diagnostics(project, "rerun")["retry_until_pass"]
+    assert (found["verdict"], found["tasks"]) == ("warning", 12)
+    assert found["statistic"] == pytest.approx(2 / 12)
+    assert found["finding"] == (
+        "The log says that 2 of 12 tasks were tried again because they failed: the tag reruns."
+    )
+    assert "stopped at the first pass" in found["meaning"]
+    assert "Switch retries off" in found["advice"]
+    for run in ("steady", "untagged"):
+        verdict = diagnostics(project, run)["retry_until_pass"]["verdict"]
+        assert verdict == ("ok" if ordered else "not_applicable")
+    assert differences(project, log_of(project), ordered=ordered) == []
+
+
 def test_the_var_turns_them_off_and_on(project: Project) -> None:
     project.land(rows_of("run", independent(random.Random(1))))
     project.run({"passk_diagnostics": False})
