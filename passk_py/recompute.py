@@ -18,6 +18,7 @@ import polars as pl
 from passk_py import estimators as est
 from passk_py import frames
 from passk_py.diagnostics import diagnose
+from passk_py.mending import with_mend_rank
 from passk_py.parity import TOLERANCE
 from passk_py.uncertainty import SUITE_ENDS
 
@@ -35,9 +36,9 @@ __all__ = [
     "described",
     "diagnostics",
     "identities",
+    "ranks",
     "run_times",
     "runs",
-    "shares",
     "suite_metrics",
     "task_metrics",
     "tasks",
@@ -144,7 +145,7 @@ def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Re
 
 
 def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
-    """Compute ``passk_tasks``, but for ``lost_reliability_share``, which needs all of a run.
+    """Compute ``passk_tasks``, but for what needs all tasks of a run, see :func:`ranks`.
 
     Parameters
     ----------
@@ -200,21 +201,28 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
     )
 
 
-def shares(lost: pl.DataFrame) -> Recomputed:
-    """Compute ``lost_reliability_share``, of runs whose tasks are all there.
+def ranks(tasks: pl.DataFrame, settings: Settings) -> Recomputed:
+    """Compute what of ``passk_tasks`` needs all tasks of a run: their shares and ranks.
 
     Parameters
     ----------
-    lost
-        Rows with the key of a task and ``lost_reliability``.
+    tasks
+        Rows with the key of a task, ``n``, ``c`` and ``lost_reliability``.
+    settings
+        The vars of the build.
     """
     total = pl.col("lost_reliability").sum().over(RUN)
-    frame = lost.with_columns(
+    frame = with_mend_rank(tasks, settings.deployment_k, RUN).with_columns(
         lost_reliability_share=pl.when(total > 0).then(pl.col("lost_reliability") / total),
         total=total,
     )
     size = _size_of_total(1 / pl.col("total"), pl.len().over(RUN))
-    return Recomputed(frame, TASK, (), {"lost_reliability_share": size})
+    return Recomputed(
+        frame,
+        TASK,
+        ("mend_rank",),
+        {"lost_reliability_share": size, "expected_gain": None},
+    )
 
 
 def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:

@@ -258,11 +258,14 @@ class _Validation:
             metrics = recompute.task_metrics(part, self._settings, self._ks)
             self.compared.compare("passk_task_metrics", recompute.described(metrics, who), where)
             classed = recompute.tasks(part, self._settings)
-            lost.append(classed.frame.select(*classed.key, "lost_reliability"))
+            lost.append(classed.frame.select(*classed.key, "n", "c", "lost_reliability"))
             self._counts.keep(classed.frame)
             self.compared.compare("passk_tasks", recompute.described(classed, who), where)
         self.compared.compare(
-            "passk_tasks", recompute.shares(pl.concat(lost)), chosen, more_columns=True
+            "passk_tasks",
+            recompute.ranks(pl.concat(lost), self._settings),
+            chosen,
+            more_columns=True,
         )
         for ks in self._ks_at_a_time(runs):
             suites = recompute.suite_metrics(log, self._settings, ks)
