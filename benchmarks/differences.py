@@ -72,7 +72,11 @@ def measure(database: Path, population: Population) -> pl.DataFrame:
 
     report = pk.build(
         database,
-        variables={"passk_ks": list(KS), "passk_ordered_metrics": False, "passk_diagnostics": False},
+        variables={
+            "passk_ks": list(KS),
+            "passk_ordered_metrics": False,
+            "passk_diagnostics": False,
+        },
     )
     if report.exit_code:
         raise SystemExit(str(report))
@@ -110,7 +114,9 @@ def measure(database: Path, population: Population) -> pl.DataFrame:
     }
     found = []
     for place, name in enumerate(("delta_k", "heterogeneity")):
-        true = k.replace_strict({k: pair[place] for k, pair in truth.items()}, return_dtype=pl.Float64)
+        true = k.replace_strict(
+            {k: pair[place] for k, pair in truth.items()}, return_dtype=pl.Float64
+        )
         low, high = pl.col(f"{name}_lower"), pl.col(f"{name}_upper")
         found.append(
             rows.group_by("tasks", "n", "k")
@@ -145,14 +151,8 @@ def main() -> None:
     found = pl.concat(parts)
     aggregates = [
         pl.len().alias("settings"),
-        *(
-            pl.col(f"covered{form}").min().round(3).alias(f"least{form}")
-            for form in ("_alone", "")
-        ),
-        *(
-            pl.col(f"covered{form}").mean().round(3).alias(f"mean{form}")
-            for form in ("_alone", "")
-        ),
+        *(pl.col(f"covered{form}").min().round(3).alias(f"least{form}") for form in ("_alone", "")),
+        *(pl.col(f"covered{form}").mean().round(3).alias(f"mean{form}") for form in ("_alone", "")),
         pl.col("width_alone").mean().round(3),
         pl.col("width").mean().round(3),
     ]

@@ -39,8 +39,8 @@ def with_mend_rank(tasks: pl.DataFrame, k: int, run: Sequence[str]) -> pl.DataFr
     Notes
     -----
     With c of n passes, p is believed to be Beta(c + a, n - c + b). a and b are those of the beta
-    distribution with the mean m of the tasks' c / n and their intraclass correlation r, both without
-    bias: a + b = (1 - r) / r and a = m (a + b).
+    distribution with the mean m of the tasks' c / n and their intraclass correlation r, both
+    without bias: a + b = (1 - r) / r and a = m (a + b).
     """
     n, c = pl.col("n"), pl.col("c")
     pairs = n > 1

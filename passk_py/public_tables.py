@@ -90,7 +90,7 @@ PUBLIC_TABLES: Final = (
         "passk_tasks",
         "run, task",
         ("suite", "run_id", "task_id"),
-        ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "lost_reliability_share"),
+        ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "mend_rank"),
     ),
     PublicTable(
         "passk_task_metrics",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -61,9 +60,7 @@ def test_the_gain_is_that_of_a_posterior_that_the_run_shrinks(built: Project) ->
     a, b = moments()
     assert a > 0
     assert b > 0
-    found = dict(
-        built.query("select task_id, expected_gain from passk_tasks where run_id = 'r'")
-    )
+    found = dict(built.query("select task_id, expected_gain from passk_tasks where run_id = 'r'"))
     assert found.pop("i-untried") is None
     for task, value in found.items():
         assert value == pytest.approx(gain(*TASKS[task], a, b), rel=1e-12), task
