@@ -149,7 +149,7 @@ PUBLIC_TABLES: Final = (
         "passk_diagnostics",
         "run, diagnostic",
         ("suite", "run_id", "diagnostic"),
-        ("run_id", "diagnostic", "verdict", "statistic", "p", "tasks", "finding"),
+        ("run_id", "diagnostic", "verdict", "statistic", "p_adjusted", "tasks", "finding"),
     ),
     PublicTable(
         "passk_gates",

@@ -11,13 +11,13 @@ Two runs are compared in :mod:`passk_py.recompute_pairs`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from passk_py import estimators as est
 from passk_py import frames
-from passk_py.diagnostics import diagnose
+from passk_py.diagnostics.table import judge, measure
 from passk_py.mending import with_mend_rank
 from passk_py.parity import TOLERANCE
 from passk_py.uncertainty import SUITE_ENDS
@@ -36,6 +36,7 @@ __all__ = [
     "described",
     "diagnostics",
     "identities",
+    "judged_diagnostics",
     "ranks",
     "run_times",
     "runs",
@@ -326,8 +327,8 @@ def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
     )
 
 
-def diagnostics(log: pl.LazyFrame, settings: Settings) -> Recomputed:
-    """Compute ``passk_diagnostics``, but for ``loaded_at``.
+def diagnostics(log: pl.LazyFrame, settings: Settings) -> tuple[Recomputed, list[dict[str, Any]]]:
+    """Compute what of ``passk_diagnostics`` a run says by itself.
 
     Parameters
     ----------
@@ -338,25 +339,69 @@ def diagnostics(log: pl.LazyFrame, settings: Settings) -> Recomputed:
 
     Returns
     -------
-    Recomputed
-        The table; it has no rows where the var ``passk_diagnostics`` is false. Of ``finding`` the
-        words are compared.
+    tuple
+        The statistics and p, which have no rows where the var ``passk_diagnostics`` is false; and
+        the rows for :func:`judged_diagnostics`.
     """
     if not settings.diagnostics:
         log = log.filter(pl.lit(value=False))
-    frame = diagnose(
-        log,
-        k=settings.deployment_k,
-        ordered=settings.ordered,
-        confidence=settings.confidence,
-    )
+    rows = measure(log, k=settings.deployment_k, ordered=settings.ordered)
+    types = {
+        **dict.fromkeys((*RUN, "diagnostic"), pl.String()),
+        **dict.fromkeys(("statistic", "p"), pl.Float64()),
+        "tasks": pl.Int64(),
+    }
     # Shares of tasks and attempts are quotients; the others are sums over tasks that cancel.
     share = pl.col("diagnostic").is_in(_SHARES)
-    return Recomputed(
-        frame,
+    measured = Recomputed(
+        pl.DataFrame(rows, schema=types),
         (*RUN, "diagnostic"),
-        ("tasks", "verdict", "meaning", "advice"),
+        ("tasks",),
         {"statistic": pl.when(share).then(1.0).otherwise(_QUANTILE), "p": APPROXIMATED_P},
+    )
+    return measured, rows
+
+
+def judged_diagnostics(
+    rows: Sequence[dict[str, Any]], stored: pl.DataFrame, settings: Settings
+) -> Recomputed:
+    """Compute what of ``passk_diagnostics`` follows from the p of all runs.
+
+    Parameters
+    ----------
+    rows
+        Those of :func:`diagnostics`.
+    stored
+        ``p``, ``p_adjusted``, ``verdict`` and ``loaded_at`` of all runs as SQL has them, so that
+        rounding can't tip a verdict. Runs too large to be measured anew are taken from it.
+    settings
+        The vars of the build.
+
+    Returns
+    -------
+    Recomputed
+        The rows of the runs that were measured.
+    """
+    known = {(row["suite"], row["run_id"], row["diagnostic"]): row for row in rows}
+    every = []
+    for told in stored.to_dicts():
+        row = known.get((told["suite"], told["run_id"], told["diagnostic"]))
+        decided = told["verdict"] if told["p_adjusted"] is None else None
+        verdict = decided if row is None else row["verdict"]
+        finding = "" if row is None else row["finding"]
+        every.append({**told, "verdict": verdict, "finding": finding})
+    judge([row for row in every if row["verdict"] or row["p"] is not None], settings.confidence)
+    types = dict.fromkeys(
+        (*RUN, "diagnostic", "verdict", "finding", "meaning", "advice"), pl.String()
+    )
+    return Recomputed(
+        pl.DataFrame(
+            [row for row in every if (row["suite"], row["run_id"], row["diagnostic"]) in known],
+            schema={**types, "p_adjusted": pl.Float64()},
+        ),
+        (*RUN, "diagnostic"),
+        ("verdict", "meaning", "advice"),
+        {"p_adjusted": None},
         words=("finding",),
     )
 

@@ -202,6 +202,7 @@ class _Validation:
         self._ks = settings.ks
         self._counts = Counts(folder)
         self._known: list[pl.DataFrame] = []
+        self._diagnosed: list[dict[str, Any]] = []
         self.runs = self._all_runs()
         self.stored_pairs = stored_pairs(tables)
 
@@ -297,9 +298,10 @@ class _Validation:
         if small:
             keys = [{"run_id": run.run_id, "suite": run.suite} for run in small]
             part = log.join(pl.LazyFrame(keys), on=list(recompute.RUN), how="semi")
-            expected = recompute.diagnostics(part, self._settings)
+            measured, rows = recompute.diagnostics(part, self._settings)
             where = f"(run_id, suite) in (values {_values(small)})"
-            self.compared.compare("passk_diagnostics", expected, where)
+            self.compared.compare("passk_diagnostics", measured, where)
+            self._diagnosed += rows
 
     def whole(self) -> None:
         """Compare what may be about any two runs, after all runs."""
@@ -310,6 +312,7 @@ class _Validation:
         from passk_py.validation import decisions
         from passk_py.validation.pairs import compare_pairs
 
+        self._judge_diagnostics()
         types = {**RUN_COLUMNS, **dict.fromkeys(IDENTITY, pl.String())}
         who = pl.concat(
             [pl.DataFrame(schema=types), *(runs.select(*types) for runs in self._known)]
@@ -318,6 +321,25 @@ class _Validation:
         decisions.compare_suites(self.compared, self._counts, who)
         attempts = sum(run.attempts for run in self.runs)
         decisions.compare_gates(self.compared, who, pairs, attempts=attempts)
+
+    def _judge_diagnostics(self) -> None:
+        """Compare the verdicts of diagnostics, for which the p of all runs are corrected."""
+        from passk_py import recompute
+
+        ids = sorted({(row["run_id"], row["suite"]) for row in self._diagnosed})
+        if not ids:
+            return
+        told = ("diagnostic", "p", "p_adjusted", "verdict", "loaded_at")
+        stored = self.compared.rows("passk_diagnostics", [*recompute.RUN, *told], "true")
+        # Copies are reported already, and would be compared each with each.
+        stored = stored.unique([*recompute.RUN, "diagnostic"], keep="first", maintain_order=True)
+        where = ", ".join(f"({quote(run_id)}, {quote(suite)})" for run_id, suite in ids)
+        self.compared.compare(
+            "passk_diagnostics",
+            recompute.judged_diagnostics(self._diagnosed, stored, self._settings),
+            f"(run_id, suite) in (values {where})",
+            more_columns=True,
+        )
 
     def _ks_at_a_time(self, runs: Sequence[_Run]) -> Iterator[list[int]]:
         """Split the grid where all of it would be too many rows: a suite needs all its tasks."""

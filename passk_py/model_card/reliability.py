@@ -308,6 +308,6 @@ def tasks_section(card: Row) -> list[str]:
         "",
         (
             f"{len(rows)} of {plural(tasks['tasks_that_failed'], 'task')} that failed once or "
-            "more. The gain is what the whole suite can be expected to win if the task passed always."
+            "more. The gain is what the suite can be expected to win if the task passed always."
         ),
     ]

@@ -107,7 +107,15 @@ _GATE: Final = (
     "to_settle",
     "is_advisory",
 )
-_DIAGNOSTIC: Final = ("run_id", "diagnostic", "verdict", "p", "finding", "meaning", "advice")
+_DIAGNOSTIC: Final = (
+    "run_id",
+    "diagnostic",
+    "verdict",
+    "p_adjusted",
+    "finding",
+    "meaning",
+    "advice",
+)
 
 
 def gather(
