@@ -113,7 +113,8 @@ def diagnose(
         One row per run_id, suite and diagnostic: ``statistic``, ``p`` (null where there is no
         test), ``p_adjusted`` (corrected over the tests of the run, and over the runs of the suite
         that were loaded by then), ``tasks`` that informed it, ``verdict`` (``ok``, ``warning``,
-        ``insufficient`` or ``not_applicable``), ``finding``, ``meaning``, ``advice`` and the latest ``loaded_at``.
+        ``insufficient`` or ``not_applicable``), ``finding``, ``meaning``, ``advice`` and the
+        latest ``loaded_at``.
         Tasks with an attempt number twice, or without one, are left out.
 
     Raises

@@ -135,6 +135,7 @@ WRONG = {
         {
             "statistic": "0.5",
             "p": "0.01",
+            "p_adjusted": "0.5",
             "tasks": "tasks + 1",
             "verdict": "'warning'",
             "finding": "replace(finding, '1 tasks', '7 tasks')",
