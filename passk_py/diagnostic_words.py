@@ -20,46 +20,59 @@ class Words:
 
     Parameters
     ----------
+    sign
+        What the log looks like where it warns, as evidence, without the full stop; None
+        where it never does.
     effect
-        What it does to pass@k and pass^k, where it warns.
+        What that would do to pass@k and pass^k.
     fine
-        What may be concluded where it does not.
+        What may be concluded where it does not warn.
     advice
-        What to do where it warns.
+        What to do where it warns; None where it never does.
     need
         What a log needs for it.
     """
 
+    sign: str | None
     effect: str
     fine: str
-    advice: str
+    advice: str | None
     need: str
+
+    def meaning(self, verdict: str) -> str:
+        """Say what a verdict means."""
+        if verdict == "ok":
+            return self.fine
+        sign = f"{self.sign}." if verdict == "warning" else "Not known from this log."
+        return f"{sign} {self.effect}"
 
 
 WORDS: Final[dict[str, Words]] = {
     "serial_dependence": Words(
+        sign="Attempts of a task seem to depend on those before them",
         effect=(
-            "Attempts of a task depend on those before them. The estimates take every order "
-            "as equally likely, so that pass@k and pass^k of tries in a row differ from them, "
-            "and their intervals are too narrow."
+            "If attempts depend on those before them, pass@k and pass^k of tries in a row differ "
+            "from the estimates, which take every order as equally likely, and their intervals "
+            "are too narrow."
         ),
         fine=(
-            "No sign that an attempt depends on the one before it. What all attempts of a "
-            "task share can not be seen: it looks like another chance of passing, and only "
-            "attempts spread over sessions or days reveal it."
+            "No sign that an attempt depends on the one before it. What all attempts of a task "
+            "share can not be seen: it looks like another chance of passing, and only attempts "
+            "spread over sessions or days reveal it."
         ),
         advice=(
-            "Reset environment, caches and limits between attempts, and read "
-            "pass_hat_k_window beside pass_hat_k."
+            "Reset environment, caches and limits between attempts, and read pass_hat_k_window "
+            "beside pass_hat_k."
         ),
         need=(
-            "Make three attempts or more of at least ten tasks that both pass and fail, "
-            "numbered in the order of execution."
+            "Make three attempts or more of at least ten tasks that both pass and fail, numbered "
+            "in the order of execution."
         ),
     ),
     "drift": Words(
+        sign="Attempts of this run seem to drift",
         effect=(
-            "The chance of passing changes from the first attempt to the last. pass@k and "
+            "If the chance of passing changes from the first attempt to the last, pass@k and "
             "pass^k are those of an average time, not of the agent as it is when it starts or "
             "ends."
         ),
@@ -69,15 +82,15 @@ WORDS: Final[dict[str, Words]] = {
             "service), and make attempts anew."
         ),
         need=(
-            "Make several attempts of at least ten tasks that both pass and fail, numbered in "
-            "the order of execution."
+            "Make several attempts of at least ten tasks that both pass and fail, numbered in the"
+            " order of execution."
         ),
     ),
     "shared_run_effect": Words(
+        sign="Some passes over the suite seem to be better than others for all tasks at once",
         effect=(
-            "Some passes over the suite were better than others for all tasks at once. The "
-            "means stay right; intervals for these tasks are too narrow, by the root of the "
-            "ratio."
+            "If passes over the suite differ, the means stay right, but intervals for these tasks"
+            " are too narrow, by the root of the ratio."
         ),
         fine=("No sign that a pass over the suite was better or worse than the others as a whole."),
         advice=(
@@ -85,39 +98,41 @@ WORDS: Final[dict[str, Words]] = {
             "standard errors by the root of the ratio."
         ),
         need=(
-            "Make the same number of attempts of every task, one pass over the suite after "
-            "the other."
+            "Make the same number of attempts of every task, one pass over the suite after the "
+            "other."
         ),
     ),
     "batch_effect": Words(
+        sign="Tasks seem to have sessions in which they pass and others in which they do not",
         effect=(
-            "Each task has sessions in which it passes and others in which it does not. "
-            "pass^k of attempts within one session is higher than the estimate, pass@k lower, "
-            "and few sessions say less than as many attempts."
+            "If sessions differ, pass^k of attempts within one session is higher than the "
+            "estimate, pass@k lower, and few sessions say less than as many attempts."
         ),
         fine=(
-            "The two sessions agree as well as chance lets them. Two sessions say little of "
-            "how others would differ."
+            "The two sessions agree as well as chance lets them. Two sessions say little of how "
+            "others would differ."
         ),
         advice=(
-            "Spread attempts over more sessions or days, and count a session, not an attempt, "
-            "as the unit."
+            "Spread attempts over more sessions or days, and count a session, not an attempt, as "
+            "the unit."
         ),
         need="Log started_at, and make the attempts of a task in two sessions or more.",
     ),
     "duplicate_seeds": Words(
+        sign="Attempts of a task that share a seed may be copies of one attempt",
         effect=(
-            "Attempts with one seed may be one attempt. Copies count as evidence that they "
-            "are not: pass^k comes out too high, pass@k too low, and intervals too narrow."
+            "Copies count as evidence that they are not: with them pass^k comes out too high, "
+            "pass@k too low, and intervals too narrow."
         ),
         fine="No seed comes twice within a task.",
         advice="Give each attempt of a task a seed of its own, or drop the copies.",
         need="Log the seed of each attempt.",
     ),
     "duplicate_outputs": Words(
+        sign="Many attempts may be copies of others",
         effect=(
-            "Many attempts are copies. Copies count as evidence that they are not: pass^k "
-            "comes out too high, pass@k too low, and intervals too narrow."
+            "Copies count as evidence that they are not: with them pass^k comes out too high, "
+            "pass@k too low, and intervals too narrow."
         ),
         fine="Attempts of a task differ in what they produce.",
         advice=(
@@ -127,36 +142,39 @@ WORDS: Final[dict[str, Words]] = {
         need="Log output_hash, a digest of what each attempt produced.",
     ),
     "noisy_grader": Words(
+        sign="The grader seems to judge one output in two ways",
         effect=(
-            "The grader judges one output in two ways. Its errors look like unreliable "
-            "attempts: they cap pass^k, and give impossible tasks a pass@k."
+            "If a grader judges one output in two ways, its errors look like unreliable attempts:"
+            " they cap pass^k, and give impossible tasks a pass@k."
         ),
-        fine="The grader says the same of the same output.",
+        fine="No equal outputs got two verdicts.",
         advice=(
             "Make the grader deterministic, or grade each output several times and take the "
             "majority."
         ),
         need=(
-            "Log output_hash; where equal outputs never come by themselves, grade some "
-            "outputs twice."
+            "Log output_hash; where equal outputs never come by themselves, grade some outputs "
+            "twice."
         ),
     ),
     "temperature_zero": Words(
+        sign="All attempts of a task look like one attempt",
         effect=(
-            "All attempts of a task look like one attempt. Then pass@k and pass^k are the "
-            "same number at every k, and n attempts say no more than one."
+            "If every attempt of a task comes out the same, pass@k and pass^k are the same number"
+            " at every k, and n attempts say no more than one."
         ),
         fine="Attempts of a task differ, as those of a sampled agent do.",
         advice=(
-            "Check that the agent samples (temperature above 0, no cache); if it is meant to "
-            "be deterministic, read pass@1 only."
+            "Check that the agent samples (temperature above 0, no cache); if it is meant to be "
+            "deterministic, read pass@1 only."
         ),
         need="Make three attempts or more of at least ten tasks.",
     ),
     "retry_until_pass": Words(
+        sign="Attempts seem to have stopped at the first pass",
         effect=(
-            "Attempts seem to have stopped at the first pass. Then every estimate is biased: "
-            "tasks that pass early have few attempts, and the last of them always passed."
+            "If attempts stop at the first pass, every estimate is biased: tasks that pass early "
+            "have few attempts, and the last of them always passed."
         ),
         fine="No sign that the number of attempts depends on their verdicts.",
         advice=(
@@ -166,9 +184,12 @@ WORDS: Final[dict[str, Words]] = {
         need="Nothing: few tasks have fewer attempts than others.",
     ),
     "window_gap": Words(
+        sign=(
+            "Passes seem to come in a row more, or less, often than the estimate of pass^k has it"
+        ),
         effect=(
-            "Passes come in a row more, or less, often than the estimate of pass^k has it, "
-            "which takes every order as equally likely."
+            "If passes come in a row more or less often, pass^k of attempts in a row is another, "
+            "because the estimate takes every order as equally likely."
         ),
         fine="Attempts in a row pass as often as the estimate of pass^k has it.",
         advice=(
@@ -178,35 +199,41 @@ WORDS: Final[dict[str, Words]] = {
         need="Make more attempts than k of at least ten tasks, none of them excluded.",
     ),
     "first_k_gap": Words(
+        sign="The first k attempts seem to differ from the others",
         effect=(
-            "The first k attempts are not like the others. pass^k of a fresh start differs "
-            "from the estimate, which takes every order as equally likely."
+            "If the first k attempts differ from the others, pass^k of a fresh start is another, "
+            "because the estimate takes every order as equally likely."
         ),
         fine="The first k attempts pass as often as the estimate of pass^k has it.",
         advice="Read pass_hat_k_first_k where the agent starts fresh, and look at drift.",
         need="Make more attempts than k of at least ten tasks.",
     ),
     "dominant_tasks": Words(
+        sign=None,
         effect=(
-            "pass^k of the suite is about a few tasks. It moves with them whatever the others "
-            "do, and another choice of tasks would give another number."
+            "Where few tasks make most of what is lost, pass^k of the suite moves with them "
+            "whatever the others do, and another choice of tasks would give another number."
         ),
-        fine="What pass^k lacks is spread over the tasks.",
-        advice=(
-            "Look at these tasks first: they may be broken, and they are what there is to gain."
+        fine=(
+            "This is a description, not a test. Where few tasks make most of what is lost, pass^k"
+            " of the suite moves with them whatever the others do, and another choice of tasks "
+            "would give another number."
         ),
+        advice=None,
         need="Measure at least ten tasks with k attempts or more.",
     ),
     "jensen_bounds": Words(
+        sign=(
+            "pass^k seems to be lower than identical tasks with independent attempts could make it"
+        ),
         effect=(
-            "pass^k is lower than identical tasks with independent attempts could make it. "
-            "Attempts of a task work against each other, or their number depends on their "
-            "verdicts."
+            "If pass^k is lower than that, attempts of a task work against each other, or their "
+            "number depends on their verdicts."
         ),
         fine=(
             "pass^k lies where tasks of different difficulty with independent attempts can put it."
         ),
-        advice="Look at serial_dependence and retry_until_pass, and at how attempts were chosen.",
+        advice=("Look at serial_dependence and retry_until_pass, and at how attempts were chosen."),
         need=(
             "Measure at least ten tasks that both pass and fail with k attempts or more, k above 1."
         ),

@@ -91,7 +91,7 @@ PUBLIC_TABLES: Final = (
         "passk_tasks",
         "run, task",
         ("suite", "run_id", "task_id"),
-        ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "lost_reliability_share"),
+        ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "mend_rank"),
     ),
     PublicTable(
         "passk_task_metrics",
@@ -150,7 +150,7 @@ PUBLIC_TABLES: Final = (
         "passk_diagnostics",
         "run, diagnostic",
         ("suite", "run_id", "diagnostic"),
-        ("run_id", "diagnostic", "verdict", "statistic", "p", "tasks", "finding"),
+        ("run_id", "diagnostic", "verdict", "statistic", "p_adjusted", "tasks", "finding"),
     ),
     PublicTable(
         "passk_gates",

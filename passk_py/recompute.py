@@ -11,13 +11,14 @@ Two runs are compared in :mod:`passk_py.recompute_pairs`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from passk_py import estimators as est
 from passk_py import frames
-from passk_py.diagnostics import diagnose
+from passk_py.diagnostics.table import judge, measure
+from passk_py.mending import with_mend_rank
 from passk_py.parity import TOLERANCE
 from passk_py.uncertainty import SUITE_ENDS
 
@@ -35,9 +36,10 @@ __all__ = [
     "described",
     "diagnostics",
     "identities",
+    "judged_diagnostics",
+    "ranks",
     "run_times",
     "runs",
-    "shares",
     "suite_metrics",
     "task_metrics",
     "tasks",
@@ -144,7 +146,7 @@ def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Re
 
 
 def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
-    """Compute ``passk_tasks``, but for ``lost_reliability_share``, which needs all of a run.
+    """Compute ``passk_tasks``, but for what needs all tasks of a run, see :func:`ranks`.
 
     Parameters
     ----------
@@ -200,21 +202,28 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
     )
 
 
-def shares(lost: pl.DataFrame) -> Recomputed:
-    """Compute ``lost_reliability_share``, of runs whose tasks are all there.
+def ranks(tasks: pl.DataFrame, settings: Settings) -> Recomputed:
+    """Compute what of ``passk_tasks`` needs all tasks of a run: their shares and ranks.
 
     Parameters
     ----------
-    lost
-        Rows with the key of a task and ``lost_reliability``.
+    tasks
+        Rows with the key of a task, ``n``, ``c`` and ``lost_reliability``.
+    settings
+        The vars of the build.
     """
     total = pl.col("lost_reliability").sum().over(RUN)
-    frame = lost.with_columns(
+    frame = with_mend_rank(tasks, settings.deployment_k, RUN).with_columns(
         lost_reliability_share=pl.when(total > 0).then(pl.col("lost_reliability") / total),
         total=total,
     )
     size = _size_of_total(1 / pl.col("total"), pl.len().over(RUN))
-    return Recomputed(frame, TASK, (), {"lost_reliability_share": size})
+    return Recomputed(
+        frame,
+        TASK,
+        ("mend_rank",),
+        {"lost_reliability_share": size, "expected_gain": None},
+    )
 
 
 def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
@@ -318,8 +327,8 @@ def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
     )
 
 
-def diagnostics(log: pl.LazyFrame, settings: Settings) -> Recomputed:
-    """Compute ``passk_diagnostics``, but for ``loaded_at``.
+def diagnostics(log: pl.LazyFrame, settings: Settings) -> tuple[Recomputed, list[dict[str, Any]]]:
+    """Compute what of ``passk_diagnostics`` a run says by itself.
 
     Parameters
     ----------
@@ -330,25 +339,69 @@ def diagnostics(log: pl.LazyFrame, settings: Settings) -> Recomputed:
 
     Returns
     -------
-    Recomputed
-        The table; it has no rows where the var ``passk_diagnostics`` is false. Of ``finding`` the
-        words are compared.
+    tuple
+        The statistics and p, which have no rows where the var ``passk_diagnostics`` is false; and
+        the rows for :func:`judged_diagnostics`.
     """
     if not settings.diagnostics:
         log = log.filter(pl.lit(value=False))
-    frame = diagnose(
-        log,
-        k=settings.deployment_k,
-        ordered=settings.ordered,
-        confidence=settings.confidence,
-    )
+    rows = measure(log, k=settings.deployment_k, ordered=settings.ordered)
+    types = {
+        **dict.fromkeys((*RUN, "diagnostic"), pl.String()),
+        **dict.fromkeys(("statistic", "p"), pl.Float64()),
+        "tasks": pl.Int64(),
+    }
     # Shares of tasks and attempts are quotients; the others are sums over tasks that cancel.
     share = pl.col("diagnostic").is_in(_SHARES)
-    return Recomputed(
-        frame,
+    measured = Recomputed(
+        pl.DataFrame(rows, schema=types),
         (*RUN, "diagnostic"),
-        ("tasks", "verdict", "meaning", "advice"),
+        ("tasks",),
         {"statistic": pl.when(share).then(1.0).otherwise(_QUANTILE), "p": APPROXIMATED_P},
+    )
+    return measured, rows
+
+
+def judged_diagnostics(
+    rows: Sequence[dict[str, Any]], stored: pl.DataFrame, settings: Settings
+) -> Recomputed:
+    """Compute what of ``passk_diagnostics`` follows from the p of all runs.
+
+    Parameters
+    ----------
+    rows
+        Those of :func:`diagnostics`.
+    stored
+        ``p``, ``p_adjusted``, ``verdict`` and ``loaded_at`` of all runs as SQL has them, so that
+        rounding can't tip a verdict. Runs too large to be measured anew are taken from it.
+    settings
+        The vars of the build.
+
+    Returns
+    -------
+    Recomputed
+        The rows of the runs that were measured.
+    """
+    known = {(row["suite"], row["run_id"], row["diagnostic"]): row for row in rows}
+    every = []
+    for told in stored.to_dicts():
+        row = known.get((told["suite"], told["run_id"], told["diagnostic"]))
+        decided = told["verdict"] if told["p_adjusted"] is None else None
+        verdict = decided if row is None else row["verdict"]
+        finding = "" if row is None else row["finding"]
+        every.append({**told, "verdict": verdict, "finding": finding})
+    judge([row for row in every if row["verdict"] or row["p"] is not None], settings.confidence)
+    types = dict.fromkeys(
+        (*RUN, "diagnostic", "verdict", "finding", "meaning", "advice"), pl.String()
+    )
+    return Recomputed(
+        pl.DataFrame(
+            [row for row in every if (row["suite"], row["run_id"], row["diagnostic"]) in known],
+            schema={**types, "p_adjusted": pl.Float64()},
+        ),
+        (*RUN, "diagnostic"),
+        ("verdict", "meaning", "advice"),
+        {"p_adjusted": None},
         words=("finding",),
     )
 

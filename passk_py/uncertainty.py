@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -183,37 +184,91 @@ def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) ->
     return table.with_columns(**columns).with_columns(**_of_differences(known, confidence))
 
 
-def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
-    """Give the limits of delta_k and heterogeneity, by the delta method over tasks."""
-    m, k, tasks = pl.col("pass_1"), pl.col("k"), pl.col("eligible_tasks")
-    delta, index = pl.col("delta_k"), pl.col("heterogeneity")
-    bound = m - pl.col("pass_hat_k") + delta
-    steepness = k * m ** (k - 1)
-    enough = known & (pl.col("informative_tasks") >= _LEAST_INFORMATIVE)
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """What tasks score: how many they are, means, variances and covariance of pass@1 and pass^k."""
 
+    tasks: pl.Expr
+    rate: pl.Expr
+    hat: pl.Expr
+    var_rate: pl.Expr
+    var_hat: pl.Expr
+    covariance: pl.Expr
+
+    def padded(self) -> _Moments:
+        """Add one task that is never solved and one that always is."""
+        tasks = self.tasks + 2
+
+        def spread(own: pl.Expr, x: pl.Expr, y: pl.Expr) -> pl.Expr:
+            apart = (x - 0.5) * (y - 0.5) * (2 * self.tasks / tasks)
+            return ((self.tasks - 1) * own + 0.5 + apart) / (tasks - 1)
+
+        return _Moments(
+            tasks,
+            (self.tasks * self.rate + 1) / tasks,
+            (self.tasks * self.hat + 1) / tasks,
+            spread(self.var_rate, self.rate, self.rate),
+            spread(self.var_hat, self.hat, self.hat),
+            spread(self.covariance, self.hat, self.rate),
+        )
+
+    def limits(self, confidence: float) -> dict[str, tuple[pl.Expr, pl.Expr]]:
+        """Give middle and reach of delta_k and of heterogeneity, for k from 2."""
+        k = pl.col("k")
+        power = self.rate**k - k * (k - 1) / 2 * self.rate ** (k - 2) * self.var_rate / self.tasks
+        delta, bound = self.hat - power, self.rate - power
+        slope = k * self.rate ** (k - 1)
+
+        def reach(slope: pl.Expr) -> pl.Expr:
+            variance = self.var_hat + slope**2 * self.var_rate - 2 * slope * self.covariance
+            return _student(self.tasks - 1, confidence) * (variance.clip(0.0) / self.tasks).sqrt()
+
+        index = delta / bound
+        return {
+            "delta_k": (delta, reach(slope)),
+            "heterogeneity": (index, reach(slope + index * (1 - slope)) / bound),
+        }
+
+
+def _student(degrees: pl.Expr, confidence: float) -> pl.Expr:
     def quantiles(degrees: pl.Series) -> pl.Series:
         found = [student_quantile(int(value), confidence) for value in degrees]
         return pl.Series(found, dtype=pl.Float64)
 
-    quantile = (tasks - 1).map_batches(quantiles, return_dtype=pl.Float64, is_elementwise=True)
+    return degrees.map_batches(quantiles, return_dtype=pl.Float64, is_elementwise=True)
 
-    def reach(slope: pl.Expr) -> pl.Expr:
-        variance = (
-            pl.col("var_pass_hat_k")
-            + slope**2 * pl.col("var_pass_1")
-            - 2 * slope * pl.col("covariance")
-        )
-        return pl.when(enough).then(quantile * (variance.clip(0.0) / tasks).sqrt())
 
-    # At k = 1 there is no difference, but what rounding leaves.
-    off = reach(steepness) * pl.when(k == 1).then(0.0).otherwise(1.0)
-    off_index = reach(steepness + index * (1 - steepness)) / bound
-    return {
-        "delta_k_lower": delta - off,
-        "delta_k_upper": delta + off,
-        "heterogeneity_lower": index - off_index,
-        "heterogeneity_upper": index + off_index,
-    }
+def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
+    """Give the limits of delta_k and heterogeneity, by the delta method over tasks.
+
+    They are made twice, of the tasks as they are and with two tasks more, one never solved and one
+    always, and reach as far as either. Where tasks are alike, or nearly all are, what the others do
+    is hardly ever seen, and the tasks alone would leave out the truth in most logs.
+    """
+    own = _Moments(
+        pl.col("eligible_tasks"),
+        pl.col("pass_1"),
+        pl.col("pass_hat_k"),
+        pl.col("var_pass_1"),
+        pl.col("var_pass_hat_k"),
+        pl.col("covariance"),
+    )
+    forms = own.limits(confidence), own.padded().limits(confidence)
+    enough = known & (pl.col("informative_tasks") >= _LEAST_INFORMATIVE)
+    found: dict[str, pl.Expr] = {}
+    for name in ("delta_k", "heterogeneity"):
+        (middle, reach), (padded, padded_reach) = (form[name] for form in forms)
+        here = enough & pl.col(name).is_not_null()
+        ends = {
+            "lower": pl.min_horizontal(middle - reach, padded - padded_reach),
+            "upper": pl.max_horizontal(middle + reach, padded + padded_reach),
+        }
+        for side, end in ends.items():
+            # At k = 1 there is no difference, but what rounding leaves.
+            found[f"{name}_{side}"] = (
+                pl.when(here & (pl.col("k") > 1)).then(end).when(here).then(0.0)
+            )
+    return found
 
 
 def curve_shape(place: Sequence[str]) -> pl.Expr:

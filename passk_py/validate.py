@@ -203,6 +203,7 @@ class _Validation:
         self._ks = settings.ks
         self._counts = Counts(folder)
         self._known: list[pl.DataFrame] = []
+        self._diagnosed: list[dict[str, Any]] = []
         self.runs = self._all_runs()
         self.stored_pairs = stored_pairs(tables)
 
@@ -259,11 +260,14 @@ class _Validation:
             metrics = recompute.task_metrics(part, self._settings, self._ks)
             self.compared.compare("passk_task_metrics", recompute.described(metrics, who), where)
             classed = recompute.tasks(part, self._settings)
-            lost.append(classed.frame.select(*classed.key, "lost_reliability"))
+            lost.append(classed.frame.select(*classed.key, "n", "c", "lost_reliability"))
             self._counts.keep(classed.frame)
             self.compared.compare("passk_tasks", recompute.described(classed, who), where)
         self.compared.compare(
-            "passk_tasks", recompute.shares(pl.concat(lost)), chosen, more_columns=True
+            "passk_tasks",
+            recompute.ranks(pl.concat(lost), self._settings),
+            chosen,
+            more_columns=True,
         )
         for ks in self._ks_at_a_time(runs):
             suites = recompute.suite_metrics(log, self._settings, ks)
@@ -295,9 +299,10 @@ class _Validation:
         if small:
             keys = [{"run_id": run.run_id, "suite": run.suite} for run in small]
             part = log.join(pl.LazyFrame(keys), on=list(recompute.RUN), how="semi")
-            expected = recompute.diagnostics(part, self._settings)
+            measured, rows = recompute.diagnostics(part, self._settings)
             where = f"(run_id, suite) in (values {_values(small)})"
-            self.compared.compare("passk_diagnostics", expected, where)
+            self.compared.compare("passk_diagnostics", measured, where)
+            self._diagnosed += rows
 
     def whole(self) -> None:
         """Compare what may be about any two runs, after all runs."""
@@ -308,6 +313,7 @@ class _Validation:
         from passk_py.validation import decisions
         from passk_py.validation.pairs import compare_pairs
 
+        self._judge_diagnostics()
         types = {**RUN_COLUMNS, **dict.fromkeys(IDENTITY, pl.String())}
         who = pl.concat(
             [pl.DataFrame(schema=types), *(runs.select(*types) for runs in self._known)]
@@ -316,6 +322,25 @@ class _Validation:
         decisions.compare_suites(self.compared, self._counts, who)
         attempts = sum(run.attempts for run in self.runs)
         decisions.compare_gates(self.compared, who, pairs, attempts=attempts)
+
+    def _judge_diagnostics(self) -> None:
+        """Compare the verdicts of diagnostics, for which the p of all runs are corrected."""
+        from passk_py import recompute
+
+        ids = sorted({(row["run_id"], row["suite"]) for row in self._diagnosed})
+        if not ids:
+            return
+        told = ("diagnostic", "p", "p_adjusted", "verdict", "loaded_at")
+        stored = self.compared.rows("passk_diagnostics", [*recompute.RUN, *told], "true")
+        # Copies are reported already, and would be compared each with each.
+        stored = stored.unique([*recompute.RUN, "diagnostic"], keep="first", maintain_order=True)
+        where = ", ".join(f"({quote(run_id)}, {quote(suite)})" for run_id, suite in ids)
+        self.compared.compare(
+            "passk_diagnostics",
+            recompute.judged_diagnostics(self._diagnosed, stored, self._settings),
+            f"(run_id, suite) in (values {where})",
+            more_columns=True,
+        )
 
     def _ks_at_a_time(self, runs: Sequence[_Run]) -> Iterator[list[int]]:
         """Split the grid where all of it would be too many rows: a suite needs all its tasks."""

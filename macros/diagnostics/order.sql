@@ -109,6 +109,33 @@ end
 {%- endmacro %}
 
 
+{#- The variance that pass^k of a task of n attempts adds to delta_k where all tasks pass with the chance p. What is linear in the
+    passes is taken away with m^k, and of Hoeffding's parts the others are left:
+
+        sum over j = 2..k of C(k, j)^2 / C(n, j) p^(2k - j) (1 - p)^j
+
+    Each term is a factor of the one before it, so that one nested product sums all up, and none is negative. Tasks that differ
+    only raise delta_k. Null where hardly any p^k is left: its powers would leave the range of numbers. -#}
+{% macro _alike_variance(n, p, k) -%}
+{%- set n_, p_, k_ = passk._as_double(n), passk._as_double(p), k | int -%}
+{%- set odds = '((1 - ' ~ p_ ~ ') / nullif(' ~ p_ ~ ', 0))' -%}
+{%- set sum_ = namespace(sql='1') -%}
+{%- for j in range(k_, 2, -1) -%}
+  {%- set factor = ((k_ - j + 1) * (k_ - j + 1)) ~ 'e0 / (' ~ j ~ ' * (' ~ n_ ~ ' - ' ~ (j - 1) ~ ')) * ' ~ odds -%}
+  {%- set sum_.sql = '(1 + ' ~ factor ~ ' * ' ~ sum_.sql ~ ')' -%}
+{%- endfor -%}
+{%- if k_ == 1 -%}
+0e0
+{%- else -%}
+case
+  when {{ p_ }} > {{ passk._as_double(10 ** (-30 / k_)) }}
+    then {{ k_ * k_ * (k_ - 1) * (k_ - 1) // 2 }}e0 / (nullif({{ n_ }}, 0) * nullif({{ n_ }} - 1, 0))
+      * power({{ p_ }}, {{ 2 * k_ - 2 }}) * (1 - {{ p_ }}) * (1 - {{ p_ }}) * {{ sum_.sql }}
+end
+{%- endif -%}
+{%- endmacro %}
+
+
 {% macro cochran_q(attempts, square_sum, passes, task_square_sum) -%}
   {{- passk._check_count('cochran_q', 'attempts', attempts, 1) -}}
   {{- passk._check_count('cochran_q', 'square_sum', square_sum, 0) -}}

@@ -83,6 +83,7 @@ totals as {{ passk._made_once() }}(
     sum(case when n >= {{ k }} then tasks * pass_rate end) / nullif(sum(case when n >= {{ k }} then tasks end), 0)
       as mean_pass_rate,
     sum(tasks * pass_hat_k) / nullif(sum(case when n >= {{ k }} then tasks end), 0) as pass_hat_k,
+    cast(sum(tasks * c) as {{ double }}) / nullif(sum(tasks * n), 0) as attempt_pass_rate,
     sum(tasks * lost_reliability) as lost_reliability,
     max(case when tasks > 0 then lost_reliability end) as most_lost,
     cast(sum(case when first_k_variance > 0 then tasks else 0 end) as {{ bigint }}) as first_k_tasks,
@@ -98,7 +99,16 @@ short_tasks as (
     histogram.run_id,
     histogram.suite,
     cast(sum(histogram.tasks) as {{ bigint }}) as ragged_tasks,
-    cast(sum(histogram.ended_by_pass) as {{ bigint }}) as ended_by_pass
+    cast(sum(histogram.ended_by_pass) as {{ bigint }}) as ended_by_pass,
+    {#- The most that chance gives: 1/n (1 - 1/n)^(n - 1), of one attempt the share that passes. #}
+    {%- set chance -%}
+    case
+      when histogram.n = 1 then totals.attempt_pass_rate
+      else power(1 - {{ passk._as_double(1) }} / histogram.n, histogram.n - 1) / histogram.n
+    end
+    {%- endset %}
+    sum(histogram.tasks * {{ chance }}) as ended_by_pass_expected,
+    sum(histogram.tasks * {{ chance }} * (1 - {{ chance }})) as ended_by_pass_variance
   from histogram
   inner join totals
     on histogram.run_id = totals.run_id and histogram.suite = totals.suite
@@ -114,12 +124,7 @@ spreads as (
     sum(
       weighed.tasks * (weighed.pass_rate - totals.mean_pass_rate) * (weighed.pass_rate - totals.mean_pass_rate)
     ) / nullif(max(totals.eligible_tasks) - 1, 0) as var_pass_rate,
-    sum(weighed.tasks * power(
-      weighed.pass_hat_k - totals.pass_hat_k
-      - {{ k }} * {{ '1' if k == 1 else 'power(totals.mean_pass_rate, ' ~ (k - 1) ~ ')' }}
-      * (weighed.pass_rate - totals.mean_pass_rate),
-      2
-    )) / nullif(max(totals.eligible_tasks) - 1, 0) as var_delta_k
+    sum(weighed.tasks * {{ passk._alike_variance('weighed.n', 'totals.mean_pass_rate', k) }}) as sum_alike_variance
   from weighed
   inner join totals
     on weighed.run_id = totals.run_id and weighed.suite = totals.suite
@@ -134,7 +139,7 @@ bounds as (
     {{ passk.delta_k_unbiased(
       'totals.pass_hat_k', 'totals.mean_pass_rate', 'spreads.var_pass_rate', 'totals.eligible_tasks', k
     ) }} as delta_k,
-    sqrt(spreads.var_delta_k / totals.eligible_tasks) as delta_k_error
+    sqrt(spreads.sum_alike_variance) / totals.eligible_tasks as alike_error
   from totals
   inner join spreads
     on totals.run_id = spreads.run_id and totals.suite = spreads.suite
@@ -473,11 +478,13 @@ joined as (
     totals.*,
     short_tasks.ragged_tasks,
     short_tasks.ended_by_pass,
+    short_tasks.ended_by_pass_expected,
+    short_tasks.ended_by_pass_variance,
     dominant.dominant_tasks,
     worst.worst_task_id,
     worst.worst_tasks,
     bounds.delta_k,
-    bounds.delta_k_error,
+    bounds.alike_error,
     {% if ordered -%}
     order_sums.runs_tasks,
     order_sums.switches,
@@ -573,6 +580,8 @@ select
   scored.z_first_k,
   coalesce(scored.ragged_tasks, 0) as ragged_tasks,
   coalesce(scored.ended_by_pass, 0) as ended_by_pass,
+  coalesce(scored.ended_by_pass_expected, 0) as ended_by_pass_expected,
+  coalesce(scored.ended_by_pass_variance, 0) as ended_by_pass_variance,
   scored.eligible_tasks,
   scored.eligible_informative_tasks,
   scored.lost_reliability,
@@ -581,7 +590,7 @@ select
   scored.worst_tasks,
   scored.most_lost / nullif(scored.lost_reliability, 0) as worst_share,
   scored.delta_k,
-  scored.delta_k / nullif(scored.delta_k_error, 0) as delta_k_ratio,
+  scored.delta_k / nullif(scored.alike_error, 0) as z_alike,
   scored.repeated_tasks,
   scored.passed_tasks,
   scored.failed_tasks,

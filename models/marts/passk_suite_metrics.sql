@@ -11,7 +11,6 @@ with metrics as (
   from {{ ref('int_passk__suite_metrics') }}
 ),
 
-{# Slopes: how much delta_k and heterogeneity move with the mean pass@1 of a task. #}
 errors as (
   select
     *,
@@ -25,37 +24,88 @@ errors as (
     case
       when informative_tasks >= {{ least_informative }} then {{ passk.student_quantile('eligible_tasks - 1') }}
     end as tasks_quantile,
-    k * power(pass_rate, k - 1) as delta_slope,
+    {{ passk._padded_mean('pass_rate', 'eligible_tasks') }} as padded_pass_rate,
     pass_rate - pass_hat_k + delta_k as bound
   from metrics
 ),
 
+{#- The same with two tasks more, one never solved and one always. Where tasks are alike, or nearly all, what the others do is
+    hardly ever seen, and without those two the limits leave out the truth in up to 99 of 100 logs. #}
+padded as (
+  select
+    *,
+    {%- for name, own, x, y in [
+      ('var_pass_rate', 'var_pass_rate', 'pass_rate', 'pass_rate'),
+      ('var_pass_hat_k', 'var_pass_hat_k', 'pass_hat_k', 'pass_hat_k'),
+      ('cov', 'cov_pass_hat_k_pass_rate', 'pass_hat_k', 'pass_rate')
+    ] %}
+    ((tasks - 1) * {{ own }} + 0.5e0 + 2 * tasks / (tasks + 2) * ({{ x }} - 0.5e0) * ({{ y }} - 0.5e0)) / (tasks + 1)
+      as padded_{{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from errors
+),
+
+indexed as (
+  select
+    *,
+    case
+      when k = 1 then 0 * padded_pass_rate
+      else padded_pass_hat_k - power(padded_pass_rate, k)
+        + k * (k - 1) / 2e0 * power(padded_pass_rate, k - 2) * padded_var_pass_rate / (tasks + 2)
+    end as padded_delta_k
+  from padded
+),
+
+bounded as (
+  select
+    *,
+    padded_pass_rate - padded_pass_hat_k + padded_delta_k as padded_bound,
+    padded_delta_k / nullif(padded_pass_rate - padded_pass_hat_k + padded_delta_k, 0) as padded_heterogeneity,
+    {#- How much delta_k moves with the mean pass@1 of a task. #}
+    k * power(pass_rate, k - 1) as delta_slope,
+    k * power(padded_pass_rate, k - 1) as padded_delta_slope
+  from indexed
+),
+
+{%- set forms = [
+  ('', 'cov_pass_hat_k_pass_rate', 'tasks_quantile', 'tasks'),
+  ('padded_', 'padded_cov', 'padded_quantile', 'padded_tasks')
+] %}
+
 sloped as (
   select
     *,
-    delta_slope + heterogeneity * (1 - delta_slope) as heterogeneity_slope
-  from errors
+    {%- for form, _, _, _ in forms %}
+    {{ form }}delta_slope + {{ form }}heterogeneity * (1 - {{ form }}delta_slope) as {{ form }}heterogeneity_slope
+    {{- ',' if not loop.last }}
+    {%- endfor %}
+  from bounded
 ),
 
 {# Of pass^k of a task less the slope times its c / n; rounding may leave it below 0. At k = 1 there is no difference. #}
 varied as (
   select
     *,
-    case
-      when k = 1 then 0 * var_pass_rate
-      else var_pass_hat_k + delta_slope * (delta_slope * var_pass_rate - 2 * cov_pass_hat_k_pass_rate)
-    end as delta_variance,
-    var_pass_hat_k + heterogeneity_slope * (heterogeneity_slope * var_pass_rate - 2 * cov_pass_hat_k_pass_rate)
-      as heterogeneity_variance
+    {%- for form, cov, _, _ in forms %}
+    {%- set rate, hat = form ~ 'var_pass_rate', form ~ 'var_pass_hat_k' %}
+    {%- for name in ['delta', 'heterogeneity'] %}
+    {%- set slope = form ~ name ~ '_slope' %}
+    {%- set variance = hat ~ ' + ' ~ slope ~ ' * (' ~ slope ~ ' * ' ~ rate ~ ' - 2 * ' ~ cov ~ ')' %}
+    case when k = 1 or {{ variance }} < 0 then 0 * {{ rate }} else {{ variance }} end as {{ form }}{{ name }}_variance,
+    {%- endfor %}
+    {%- endfor %}
+    tasks + 2 as padded_tasks
   from sloped
 ),
 
 reaches as (
   select
     *,
-    tasks_quantile * sqrt(case when delta_variance < 0 then 0 else delta_variance end / tasks) as delta_reach,
-    tasks_quantile * sqrt(case when heterogeneity_variance < 0 then 0 else heterogeneity_variance end / tasks)
-      as heterogeneity_reach
+    {%- for form, _, quantile, count in forms %}
+    {{ quantile }} * sqrt({{ form }}delta_variance / {{ count }}) as {{ form }}delta_reach,
+    {{ quantile }} * sqrt({{ form }}heterogeneity_variance / {{ count }}) / nullif({{ form }}bound, 0)
+      as {{ form }}heterogeneity_reach{{ ',' if not loop.last }}
+    {%- endfor %}
   from varied
 ),
 
@@ -73,10 +123,14 @@ limited as (
     {%- endfor %}
     within_{{ metric }} / tasks / nullif(var_{{ metric }}, 0) as {{ metric }}_within_share,
     {%- endfor %}
-    delta_k - delta_reach as delta_k_lower,
-    delta_k + delta_reach as delta_k_upper,
-    heterogeneity - heterogeneity_reach / nullif(bound, 0) as heterogeneity_lower,
-    heterogeneity + heterogeneity_reach / nullif(bound, 0) as heterogeneity_upper,
+    {#- As far as either of the two forms reaches. #}
+    {%- for estimate, reach in [('delta_k', 'delta_reach'), ('heterogeneity', 'heterogeneity_reach')] %}
+    {%- for side, sign, beyond in [('lower', '-', '<'), ('upper', '+', '>')] %}
+    {%- set plain, padded = estimate ~ ' ' ~ sign ~ ' ' ~ reach, 'padded_' ~ estimate ~ ' ' ~ sign ~ ' padded_' ~ reach %}
+    case when {{ plain }} {{ beyond }} {{ padded }} or {{ plain }} is null then {{ plain }} else {{ padded }} end
+      as {{ estimate }}_{{ side }},
+    {%- endfor %}
+    {%- endfor %}
     case
       when pass_hat_k > 0 then power(pass_hat_k, {{ passk._as_double(1) }} / k)
       else pass_hat_k

@@ -1,6 +1,7 @@
 {%- set k = passk._setting('passk_deployment_k') %}
 {%- set consistent_rate = passk._setting('passk_consistent_rate') %}
 {%- set incapable_rate = passk._setting('passk_incapable_rate') %}
+{%- set double = passk.type_double() %}
 {%- set target = passk._as_double(passk._setting('passk_consistent_threshold')) %}
 
 with counts as (
@@ -46,6 +47,108 @@ losses as (
   group by histogram.run_id, histogram.suite
 ),
 
+{# The beta distribution that has the mean and the spread of the tasks' chances, both without bias: of tasks with two attempts. #}
+fitted_means as (
+  select
+    run_id,
+    suite,
+    sum(tasks) as fitted_tasks,
+    sum(cast(tasks * c as {{ double }}) / n) / sum(tasks) as mean_rate,
+    sum(cast(tasks * c as {{ double }}) / n * (c - 1) / (n - 1)) / sum(tasks) as pair_rate
+  from histogram
+  where n > 1
+  group by run_id, suite
+),
+
+fitted_spreads as (
+  select
+    fitted_means.run_id,
+    fitted_means.suite,
+    sum(
+      histogram.tasks * power(cast(histogram.c as {{ double }}) / histogram.n - fitted_means.mean_rate, 2)
+    ) / nullif(max(fitted_means.fitted_tasks) - 1, 0) / max(fitted_means.fitted_tasks) as mean_variance
+  from fitted_means
+  inner join histogram
+    on fitted_means.run_id = histogram.run_id and fitted_means.suite = histogram.suite
+  where histogram.n > 1
+  group by fitted_means.run_id, fitted_means.suite
+),
+
+{# As intraclass correlation: 0 where tasks are alike, 1 where each passes always or never. Neither end has a distribution. #}
+correlated as (
+  select
+    fitted_means.run_id,
+    fitted_means.suite,
+    fitted_means.mean_rate,
+    (fitted_means.pair_rate - fitted_means.mean_rate * fitted_means.mean_rate + fitted_spreads.mean_variance)
+    / nullif(
+      fitted_means.mean_rate * (1 - fitted_means.mean_rate) + fitted_spreads.mean_variance, 0
+    ) as correlation
+  from fitted_means
+  inner join fitted_spreads
+    on fitted_means.run_id = fitted_spreads.run_id and fitted_means.suite = fitted_spreads.suite
+),
+
+sizes as (
+  select
+    run_id,
+    suite,
+    cast(sum(tasks) as {{ double }}) as tasks
+  from histogram
+  group by run_id, suite
+),
+
+priors as (
+  select
+    sizes.run_id,
+    sizes.suite,
+    sizes.tasks,
+    {%- for name, share in [('passes', 'correlated.mean_rate'), ('failures', '(1 - correlated.mean_rate)')] %}
+    case
+      when correlated.correlation > 1e-9 and correlated.correlation < 1 - 1e-9
+        then {{ share }} * (1 - correlated.correlation) / correlated.correlation
+      else 0.5e0
+    end as prior_{{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from sizes
+  left join correlated
+    on sizes.run_id = correlated.run_id and sizes.suite = correlated.suite
+),
+
+{# E[p^k] of the posterior is the moment that pass^k is of other counts. #}
+posteriors as (
+  select
+    histogram.run_id,
+    histogram.suite,
+    histogram.n,
+    histogram.c,
+    priors.tasks,
+    histogram.c + priors.prior_passes + {{ k - 1 }} as passes,
+    histogram.n + priors.prior_passes + priors.prior_failures + {{ k - 1 }} as trials
+  from histogram
+  inner join priors
+    on histogram.run_id = priors.run_id and histogram.suite = priors.suite
+  where histogram.n > 0
+),
+
+logs as (
+  select
+    *,
+    {{ passk._log_choose_ratio('trials', 'passes', k) }} as log_all_pass
+  from posteriors
+),
+
+gains as (
+  select
+    run_id,
+    suite,
+    n,
+    c,
+    tasks as run_tasks,
+    {{ passk._one_minus_exp('log_all_pass') }} as expected_loss
+  from logs
+),
+
 classified as (
   select
     counts.*,
@@ -59,6 +162,8 @@ classified as (
     streaks.longest_pass_streak,
     streaks.longest_fail_streak,
     losses.lost_reliability as run_lost_reliability,
+    gains.expected_loss,
+    gains.run_tasks,
     {{ passk.task_class('counts.n', 'counts.c', consistent_rate, incapable_rate) }} as task_class
   from counts
   inner join runs
@@ -67,6 +172,8 @@ classified as (
     on counts.n = states.n and counts.c = states.c
   inner join losses
     on counts.run_id = losses.run_id and counts.suite = losses.suite
+  left join gains
+    on counts.run_id = gains.run_id and counts.suite = gains.suite and counts.n = gains.n and counts.c = gains.c
   left join streaks
     on counts.run_id = streaks.run_id and counts.suite = streaks.suite and counts.task_id = streaks.task_id
 )
@@ -94,6 +201,19 @@ select
   pass_hat_k,
   lost_reliability,
   lost_reliability / nullif(run_lost_reliability, 0) as lost_reliability_share,
+  expected_loss / run_tasks as expected_gain,
+  {#- What is equal but for its rounding is equal. #}
+  case
+    when n > 0 then cast(row_number() over (
+      partition by run_id, suite
+      order by
+        case when n > 0 then 0 else 1 end,
+        floor(expected_loss * 1e12 + 0.5e0) desc,
+        pass_rate,
+        n desc,
+        {{ passk._by_bytes('task_id') }}
+    ) as {{ dbt.type_bigint() }})
+  end as mend_rank,
   first_pass_rank,
   first_fail_rank,
   longest_pass_streak,

@@ -40,7 +40,7 @@ _WIDEST: Final = 100
 @common_options
 @pass_session
 def command(session: Session, *, run: str | None, database: Path, suites: tuple[str, ...]) -> int:
-    """Say what is wrong with the log of RUN, or of every run: what was seen and what to do.
+    """Say what seems wrong with the log of RUN, or of every run: what was seen and what to do.
 
     Attempts should be independent tries of one agent, as many as were meant, judged the same way.
     Warnings come first; then what is fine, and what can't be known from the log and why.
@@ -106,7 +106,8 @@ def _in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def _as_dict(key: tuple[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
     run_id, suite = key
     shown = (
-        "diagnostic", "verdict", "statistic", "p", "tasks", "finding", "meaning", "advice",
+        "diagnostic", "verdict", "statistic", "p", "p_adjusted", "tasks", "finding", "meaning",
+        "advice",
     )  # fmt: skip
     return {
         "run_id": run_id,
@@ -124,8 +125,7 @@ def _say(session: Session, title: str, rows: list[dict[str, Any]], width: int) -
     session.say(f"{title}: {plural(len(warnings), 'warning') if warnings else 'no warning'}")
     for row in warnings:
         session.say()
-        chance = "" if row["p"] is None else f", p = {row['p']:.2g}"
-        session.say(f"  {row['diagnostic']}{chance}")
+        session.say(f"  {row['diagnostic']}")
         for lead, text in (("", row["finding"]), ("", row["meaning"]), ("To do: ", row["advice"])):
             _wrapped(session, f"{lead}{plain(text)}", width, "    ")
     if warnings:

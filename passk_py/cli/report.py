@@ -58,8 +58,8 @@ def command(
 ) -> int:
     """Write what the tables say as one HTML file, which needs no network and no other file.
 
-    A verdict for each agent, pass@k and pass^k over k with intervals, the tasks that cost most
-    reliability with each attempt, comparisons, gates, releases, exclusions and diagnostics. Of each
+    A verdict for each agent, pass@k and pass^k over k with intervals, the tasks to mend first with
+    each attempt, comparisons, gates, releases, exclusions and diagnostics. Of each
     suite the 40 latest runs are shown. It can be read on a phone, in the dark, by a screen reader,
     and printed.
     """

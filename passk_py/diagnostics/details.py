@@ -150,9 +150,9 @@ def noisy_grader(run: Run) -> Result:
     rate = (1 - math.sqrt(max(1 - 2 * different / pairs, 0))) / 2
     best = (1 - rate) ** run.k
     finding = (
-        f"{different} of {pairs} pairs of equal outputs have two verdicts: a verdict is wrong with "
-        f"a chance of about {rounded(rate)}. At k = {run.k} pass^k is at most {rounded(best)}, "
-        f"and pass@k of an impossible task {rounded(1 - best)}."
+        f"{different} of {pairs} pairs of equal outputs have two verdicts. If the grader errs at "
+        f"random, a verdict is wrong with a chance of about {rounded(rate)}. At k = {run.k} pass^k "
+        f"is then at most {rounded(best)}, and pass@k of an impossible task {rounded(1 - best)}."
         if different
         else f"None of {pairs} pairs of equal outputs has two verdicts."
     )

@@ -6,12 +6,25 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["pass_hat", "session_moments", "window_variance"]
+__all__ = ["alike_variance", "pass_hat", "session_moments", "window_variance"]
 
 
 def pass_hat(n: int, c: int, k: int) -> float:
     """Give pass^k of one task, for whole numbers with k <= n."""
     return math.comb(c, k) / math.comb(n, k)
+
+
+@lru_cache(maxsize=4096)
+def alike_variance(n: int, p: float, k: int) -> float:
+    """Give the variance of pass^k of a task that passes with chance p, but for what is linear.
+
+    Of the parts of Hoeffding's decomposition those from the second on: the first goes with that of
+    m^k where delta_k is taken.
+    """
+    return math.fsum(
+        math.comb(k, j) ** 2 / math.comb(n, j) * p ** (2 * k - j) * (1 - p) ** j
+        for j in range(2, k + 1)
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -139,7 +139,14 @@ def retry_until_pass(run: Run) -> Result:
         f"{ended} of {len(ragged)} tasks with fewer counted attempts than others end in their only "
         "pass."
     )
-    verdict = "warning" if 2 * ended > len(ragged) else "ok"
+    # The most that chance gives: of one attempt the share that passes. A task of two attempts that
+    # lost one to an error ends in its only pass as often as it passes.
+    rate = sum(task.c for task in counted) / sum(task.n for task in counted)
+    chances = [
+        rate if task.n == 1 else (1 - 1 / task.n) ** (task.n - 1) / task.n for task in ragged
+    ]
+    by_chance = math.fsum(chances) + 3 * math.sqrt(math.fsum(one * (1 - one) for one in chances))
+    verdict = "warning" if 2 * ended > len(ragged) and ended > by_chance + 1e-9 else "ok"
     if len(ragged) < LEAST:
         verdict = "insufficient"
     return Result(ended / len(ragged), None, len(ragged), verdict, finding)

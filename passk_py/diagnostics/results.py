@@ -45,7 +45,8 @@ class Result:
     statistic: float | None
     p: float | None
     tasks: int
-    verdict: str
+    verdict: str | None
+    """None where a test decides."""
     finding: str
 
 

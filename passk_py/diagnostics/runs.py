@@ -72,10 +72,9 @@ class Task:
 class Run:
     """One run, with what several diagnostics need of it."""
 
-    def __init__(self, tasks: Sequence[Task], k: int, alpha: float) -> None:
+    def __init__(self, tasks: Sequence[Task], k: int) -> None:
         self.tasks = tasks
         self.k = k
-        self.alpha = alpha
         self.informative = [task for task in tasks if task.informative]
         self.eligible = [task for task in tasks if task.n >= k]
         self.read = [task for task in tasks if task.read]
@@ -87,11 +86,10 @@ class Run:
             return ""
         return f" Read of {len(self.read)} of {len(self.tasks)} tasks."
 
-    def verdict(self, p: float | None, tasks: int) -> str:
-        """Give the verdict of a test that this many tasks inform."""
-        if tasks < LEAST or p is None:
-            return "insufficient"
-        return "warning" if p < self.alpha else "ok"
+    @staticmethod
+    def verdict(p: float | None, tasks: int) -> str | None:
+        """Say where tasks are too few for a test; None where it decides."""
+        return "insufficient" if tasks < LEAST or p is None else None
 
     def tested(
         self, statistic: float | None, found: Sum, finding: Callable[[float], str]

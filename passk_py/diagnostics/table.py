@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from passk_py.diagnostic_words import WORDS
+from passk_py.diagnostics.correction import correct
 from passk_py.diagnostics.details import (
     batch_effect,
     duplicate_outputs,
@@ -24,7 +25,7 @@ from passk_py.diagnostics.order import (
     tried_again,
     window_gap,
 )
-from passk_py.diagnostics.results import Result
+from passk_py.diagnostics.results import Result, rounded
 from passk_py.diagnostics.runs import Run, runs_of
 from passk_py.estimators import ArgumentError
 from passk_py.estimators.arguments import checked_confidence
@@ -32,7 +33,7 @@ from passk_py.estimators.arguments import checked_confidence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["diagnose"]
+__all__ = ["diagnose", "judge", "measure"]
 
 _SCHEMA: Final[dict[str, pl.DataType]] = {
     "run_id": pl.String(),
@@ -40,6 +41,7 @@ _SCHEMA: Final[dict[str, pl.DataType]] = {
     "diagnostic": pl.String(),
     "statistic": pl.Float64(),
     "p": pl.Float64(),
+    "p_adjusted": pl.Float64(),
     "tasks": pl.Int64(),
     "verdict": pl.String(),
     "finding": pl.String(),
@@ -102,7 +104,7 @@ def diagnose(
     ordered
         Whether to ask what depends on the order of the attempts. If not, it is ``not_applicable``.
     confidence
-        A test warns where p is below 1 less this.
+        A test warns where its corrected p is below 1 less this.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -110,8 +112,10 @@ def diagnose(
     -------
     polars.DataFrame
         One row per run_id, suite and diagnostic: ``statistic``, ``p`` (null where there is no
-        test), ``tasks`` that informed it, ``verdict`` (``ok``, ``warning``, ``insufficient`` or
-        ``not_applicable``), ``finding``, ``meaning``, ``advice`` and the latest ``loaded_at``.
+        test), ``p_adjusted`` (corrected over the tests of the run, and over the runs of the suite
+        that were loaded by then), ``tasks`` that informed it, ``verdict`` (``ok``, ``warning``,
+        ``insufficient`` or ``not_applicable``), ``finding``, ``meaning``, ``advice`` and the
+        latest ``loaded_at``.
         Tasks with an attempt number twice, or without one, are left out.
 
     Raises
@@ -144,25 +148,27 @@ def diagnose(
     >>> diagnose(log).filter(pl.col("verdict") == "warning")["diagnostic"].to_list()[:3]
     ['serial_dependence', 'drift', 'shared_run_effect']
     """
+    level = checked_confidence("diagnose", confidence)
+    rows = measure(attempts, k=k, ordered=ordered, threshold=threshold)
+    judge(rows, level)
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def measure(
+    attempts: pl.DataFrame | pl.LazyFrame, *, k: int, ordered: bool, threshold: float = 1.0
+) -> list[dict[str, Any]]:
+    """Measure what each run says by itself: ``verdict`` is None where a test decides."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
-    level = checked_confidence("diagnose", confidence)
     rows: list[dict[str, Any]] = []
     for run_id, suite, tasks, loaded_at in runs_of(attempts, threshold):
-        run = Run(tasks, k, round(1 - level, 6))
-        for diagnostic, words in WORDS.items():
+        run = Run(tasks, k)
+        for diagnostic in WORDS:
             said = _NO_ORDER
             if diagnostic == "retry_until_pass" and (told := tried_again(run)):
                 said = told
             elif ordered or diagnostic not in _BY_ORDER:
                 said = _DIAGNOSTICS[diagnostic](run)
-            meaning, advice = {
-                "warning": (words.effect, words.advice),
-                "ok": (words.fine, None),
-            }.get(
-                said.verdict,
-                (f"Not known from this log. If it were so: {words.effect}", words.need),
-            )
             rows.append(
                 {
                     "run_id": run_id,
@@ -173,9 +179,29 @@ def diagnose(
                     "tasks": said.tasks,
                     "verdict": said.verdict,
                     "finding": said.finding,
-                    "meaning": meaning,
-                    "advice": advice,
                     "loaded_at": loaded_at,
                 }
             )
-    return pl.DataFrame(rows, schema=_SCHEMA)
+    return rows
+
+
+def judge(rows: list[dict[str, Any]], confidence: float) -> None:
+    """Correct the p of all runs, and say what follows: ``verdict``, ``meaning`` and ``advice``.
+
+    Parameters
+    ----------
+    rows
+        Those of :func:`measure`.
+    confidence
+        A test warns where its corrected p is below 1 less this.
+    """
+    correct(rows)
+    alpha = round(1 - confidence, 6)
+    for row in rows:
+        p, words = row["p_adjusted"], WORDS[row["diagnostic"]]
+        verdict = row["verdict"] or ("warning" if p < alpha else "ok")
+        row["verdict"], row["meaning"] = verdict, words.meaning(verdict)
+        row["advice"] = {"warning": words.advice, "ok": None}.get(verdict, words.need)
+        if p is not None:
+            said = "< 0.001" if p < 0.0005 else f"= {rounded(p)}"
+            row["finding"] += f" After correction, p {said}."

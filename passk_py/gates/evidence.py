@@ -333,17 +333,27 @@ class Evidence:
         unsure = run.told.get(share.unsure) if share.unsure else None
         return int(part), sum(int(one) for one in whole if one is not None), int(unsure or 0)
 
+    @cached_property
+    def _diagnosed(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+        attempts = self.attempts
+        if self.told is not None and "loaded_at" in self.told.columns:
+            # When a run came says which others its tests are corrected for.
+            came = self.told.select("run_id", "suite", "loaded_at")
+            attempts = attempts.drop("loaded_at", strict=False).join(
+                came, on=["run_id", "suite"], how="left", maintain_order="left"
+            )
+        table = diagnose(
+            attempts,
+            k=self.deployment_k,
+            ordered=self.ordered,
+            confidence=self.confidence,
+            threshold=self.threshold,
+        )
+        found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+        for row in table.to_dicts():
+            found.setdefault((row["run_id"], row["suite"]), {})[row["diagnostic"]] = row
+        return found
+
     def diagnostics(self, run: Run) -> dict[str, dict[str, Any]]:
         """Give the rows of ``passk_diagnostics`` of a run, by diagnostic."""
-        key = ("diagnostics", run.run_id, run.suite)
-        if key not in self._cache:
-            table = diagnose(
-                self._of(run.run_id, run.suite),
-                k=self.deployment_k,
-                ordered=self.ordered,
-                confidence=self.confidence,
-                threshold=self.threshold,
-            )
-            self._cache[key] = {row["diagnostic"]: row for row in table.to_dicts()}
-        found: dict[str, dict[str, Any]] = self._cache[key]
-        return found
+        return self._diagnosed.get((run.run_id, run.suite), {})

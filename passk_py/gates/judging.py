@@ -482,12 +482,7 @@ def _diagnostics(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     known = log.diagnostics(run)
     # In the order of the table, whatever the rule's.
     rows = [row for name, row in known.items() if name in rule.diagnostics]
-    tests = sum(row["p"] is not None for row in rows)
-    found = [
-        row["diagnostic"]
-        for row in rows
-        if row["verdict"] == "warning" and (row["p"] is None or row["p"] * tests <= log.error)
-    ]
+    found = [row["diagnostic"] for row in rows if row["verdict"] == "warning"]
     unknown = [row["diagnostic"] for row in rows if row["verdict"] not in ("warning", "ok")]
     looked_at = len(rows) - len(unknown)
     if found:

@@ -82,7 +82,7 @@ _METRIC_COLUMNS: Final = (
     "null_reason",
 )
 
-_COSTLY_TASKS: Final = 10
+_MENDED_FIRST: Final = 10
 _LEAST_INFORMATIVE: Final = 10
 """Below it ``passk_suite_metrics`` has no limits of delta_k, heterogeneity and the shape."""
 
@@ -155,7 +155,7 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
             {"slice_name": name, "slice_value": value, **by_k[k]}
             for (name, value), by_k in sorted(rows.items())
         ],
-        "tasks": _tasks(tables, where, k),
+        "tasks": _tasks(tables, where),
         "comparisons": _comparisons(tables, run_id, suite, k),
         "gates": _gates(tables, where, curve, rows),
         "diagnostics": _diagnostics(tables, where),
@@ -435,26 +435,25 @@ def _counted(tables: Tables, table: str, where: str, column: str, called: str) -
 # what stands beside the numbers
 
 
-def _tasks(tables: Tables, where: str, k: int) -> Row:
+def _tasks(tables: Tables, where: str) -> Row:
     table = tables.require("passk_tasks")
     counts = ", ".join(f"count(*) filter (where task_class = '{kind}')" for kind in TASK_CLASSES)
     found = tables.rows(
-        f"select {counts}, count(*) filter (where lost_reliability > 0) from {table} where {where}"
+        f"select {counts}, count(*) filter (where c < n) from {table} where {where}"
     )[0]
-    costly = tables.records(
+    first = tables.records(
         "select task_id, n, c, excluded, pass_rate as pass_at_1, k, pass_at_k, pass_hat_k, "
-        "task_class, confirmed, lost_reliability, lost_reliability_share "
-        f"from {table} where {where} and lost_reliability_share > 0 "
-        f"order by lost_reliability_share desc, task_id limit {_COSTLY_TASKS}"
+        "task_class, confirmed, lost_reliability, lost_reliability_share, expected_gain, mend_rank "
+        f"from {table} where {where} and c < n order by mend_rank limit {_MENDED_FIRST}"
     )
     reason = None
-    if not costly:
-        known = tables.rows(f"select 1 from {table} where {where} and n >= {k} limit 1")
-        reason = "no task loses any" if known else f"no task has n >= {k}"
+    if not first:
+        known = tables.rows(f"select 1 from {table} where {where} and n > 0 limit 1")
+        reason = "no task failed" if known else "no attempt counts"
     return {
         "classes": dict(zip(TASK_CLASSES, found, strict=False)),
-        "tasks_that_lose": found[-1],
-        "most_lost_reliability": _plain(costly),
+        "tasks_that_failed": found[-1],
+        "mend_first": _plain(first),
         "null_reason": reason,
     }
 

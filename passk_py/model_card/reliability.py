@@ -274,7 +274,7 @@ def _limits(row: Row, metric: str) -> str:
 
 
 def tasks_section(card: Row) -> list[str]:
-    """List the tasks that cost most reliability."""
+    """List the tasks to mend first."""
     tasks, k = card["tasks"], card["deployment_k"]["k"]
     classes = and_list(
         [
@@ -283,9 +283,9 @@ def tasks_section(card: Row) -> list[str]:
             if tasks["classes"][kind] or kind != "unknown"
         ]
     )
-    lines = ["## Tasks that cost most reliability", "", f"Tasks as observed: {classes}."]
+    lines = ["## What to mend first", "", f"Tasks as observed: {classes}."]
     if tasks["null_reason"]:
-        return [*lines, f"What each costs is not known: {text(tasks['null_reason'])}."]
+        return [*lines, f"There is no list: {text(tasks['null_reason'])}."]
     hat = symbol("pass_hat_k", k)
     at = (symbol("pass_at_k", k), hat) if k > 1 else ()
     rows = [
@@ -295,16 +295,19 @@ def tasks_section(card: Row) -> list[str]:
             share(row["pass_at_1"]),
             *((share(row["pass_at_k"]), share(row["pass_hat_k"])) if k > 1 else ()),
             row["task_class"],
-            share(row["lost_reliability_share"]),
+            share(row["expected_gain"]),
         )
-        for row in tasks["most_lost_reliability"]
+        for row in tasks["mend_first"]
     ]
-    heads = ("task", "passed", "pass@1", *at, "class", "share of what is lost")
+    heads = ("task", "passed", "pass@1", *at, "class", f"expected gain of {hat}")
     last = len(heads) - 1
     return [
         *lines,
         "",
         *table(heads, rows, numbers=(*range(1, 3 + len(at)), last)),
         "",
-        f"{len(rows)} of {plural(tasks['tasks_that_lose'], 'task')} that lose any.",
+        (
+            f"{len(rows)} of {plural(tasks['tasks_that_failed'], 'task')} that failed once or "
+            "more. The gain is what the suite can be expected to win if the task passed always."
+        ),
     ]

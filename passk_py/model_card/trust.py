@@ -37,7 +37,7 @@ def diagnostics_section(card: Row) -> list[str]:
         (
             row["diagnostic"],
             _VERDICTS[row["verdict"]],
-            chance(row["p"], "no test"),
+            chance(row["p_adjusted"], "no test"),
             text(row["finding"]),
         )
         for row in card["diagnostics"]
@@ -49,7 +49,7 @@ def diagnostics_section(card: Row) -> list[str]:
             f"- **{row['diagnostic']}**: {text(row['meaning'])} To do: {text(row['advice'])}",
         ]
     lines += [""] if warnings else []
-    return [*lines, *table(("question", "verdict", "p", "finding"), rows, numbers=(2,))]
+    return [*lines, *table(("question", "verdict", "corrected p", "finding"), rows, numbers=(2,))]
 
 
 def contamination_section(card: Row) -> list[str]:

@@ -225,7 +225,7 @@ def overlay_delta(
 
 
 def heat(suite: Row, *, alone: bool = False, width: int = 860, step: int = 16) -> Chart | None:
-    """Draw the pass rate of every task by run: the tasks that cost most stand on the left.
+    """Draw the pass rate of every task by run: the first to mend stand on the left.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def heat(suite: Row, *, alone: bool = False, width: int = 860, step: int = 16) -
                 "from:Q",
                 scale=alt.Scale(domain=[0, suite["total_tasks"]], nice=False),
                 axis=alt.Axis(format=",d", tickMinStep=1, grid=False, tickCount=6),
-                title="tasks, from what costs most to what costs least",
+                title="tasks, the first to mend in front",
             ),
             x2="to:Q",
             y=_by_run(names),

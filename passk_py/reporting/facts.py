@@ -35,7 +35,7 @@ MOST_RUNS: Final = 40
 """How many runs of a suite are shown: the latest."""
 
 MOST_TASKS: Final = 100
-"""How many tasks are shown one by one: those that cost most. The heat map bins the others."""
+"""How many tasks are shown one by one: the first to mend. The heat map bins the others."""
 
 _BINS: Final = 100
 """How many columns the heat map has."""
@@ -107,7 +107,15 @@ _GATE: Final = (
     "to_settle",
     "is_advisory",
 )
-_DIAGNOSTIC: Final = ("run_id", "diagnostic", "verdict", "p", "finding", "meaning", "advice")
+_DIAGNOSTIC: Final = (
+    "run_id",
+    "diagnostic",
+    "verdict",
+    "p_adjusted",
+    "finding",
+    "meaning",
+    "advice",
+)
 
 
 def gather(
@@ -126,7 +134,7 @@ def gather(
     filters
         Which runs and suites; by default all.
     most_runs, most_tasks
-        How many runs of a suite, the latest, and how many tasks, the costliest, are shown.
+        How many runs of a suite, the latest, and how many tasks, the first to mend, are shown.
 
     Returns
     -------
@@ -350,23 +358,23 @@ def _lines(runs: Iterable[Row]) -> list[list[Mapping[str, Any]]]:
 
 
 def _tasks(chosen: _Chosen, most: int) -> Row:
-    """Read the tasks in the order of what they cost, the first one by one and all in bins.
+    """Read the tasks in the order in which to mend them, the first one by one and all in bins.
 
-    A task costs the mean of 1 - pass^k over the runs that have it. The order is kept in a table of
-    the session, because a million tasks of many runs are ranked once.
+    That is the order of the mean ``expected_gain`` over the runs that have the task. It is kept in
+    a table of the session, because a million tasks of many runs are ranked once.
     """
     tables = chosen.tables
     tables.connection.execute(
         "create or replace temp table report_tasks as "
         "select *, row_number() over "
-        "(order by lost_reliability desc nulls last, pass_rate, task_id) - 1 as place from ("
-        "select task_id, avg(lost_reliability) as lost_reliability, avg(pass_rate) as pass_rate, "
+        "(order by expected_gain desc nulls last, pass_rate, task_id) - 1 as place from ("
+        "select task_id, avg(expected_gain) as expected_gain, avg(pass_rate) as pass_rate, "
         "sum(attempts) as attempts "
         f"from {tables.require('passk_tasks')} where {chosen.where()} group by task_id)"
     )
     total = tables.rows("select count(*) from report_tasks")[0][0]
     shown = tables.records(
-        "select task_id, lost_reliability, pass_rate, attempts from report_tasks "
+        "select task_id, expected_gain, pass_rate, attempts from report_tasks "
         f"where place < {most} order by place"
     )
     _add_runs(chosen, shown)
@@ -414,7 +422,7 @@ def _add_runs(chosen: _Chosen, shown: list[Row]) -> None:
 
 
 def _heat(chosen: _Chosen, total: int) -> list[Row]:
-    """Give the mean pass rate of each run in each bin of the tasks, the costliest first."""
+    """Give the mean pass rate of each run in each bin of the tasks, the first to mend in front."""
     bins = min(total, _BINS)
     if not bins:
         return []

@@ -198,7 +198,7 @@ class _Suite:
         count = plural(self.told["total_tasks"], "task")
         if drawn is None:
             return None
-        return inline(drawn, f"Pass rate of {count} by run, the costliest first")
+        return inline(drawn, f"Pass rate of {count} by run, the first to mend in front")
 
     @cached_property
     def classes(self) -> str:

@@ -30,7 +30,7 @@ def as_markdown(facts: Row) -> str:
     Returns
     -------
     str
-        A section for each suite. Tables have the runs and, of the tasks, those that cost most.
+        A section for each suite. Tables have the runs and, of the tasks, the first to mend.
     """
     k = facts["deployment_k"]
     lines = [
@@ -98,18 +98,18 @@ def _tasks(suite: Row, facts: Row) -> list[str]:
     rows = [
         (
             name(task["task_id"]),
-            share(task["lost_reliability"]),
+            share(task["expected_gain"]),
             *(_passed(task["runs"].get(run["run_id"])) for run in runs),
         )
         for task in suite["tasks"][:_MOST_TASKS]
     ]
     hat = symbol("pass_hat_k", facts["deployment_k"])
-    heads = ("task", f"mean 1 - {hat}", *(name(run["run_id"]) for run in runs))
+    heads = ("task", f"expected gain of {hat}", *(name(run["run_id"]) for run in runs))
     return [
         *lines,
         "",
         (
-            f"What costs most, and how many of its counted attempts passed ({len(rows):,} of "
+            f"What to mend first, and how many of its counted attempts passed ({len(rows):,} of "
             f"{plural(suite['total_tasks'], 'task')}):"
         ),
         "",

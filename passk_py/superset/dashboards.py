@@ -219,7 +219,7 @@ _RUN: Final = Dashboard(
                 text="Consistent, flaky or incapable at the deployment k. Not filtered by k.",
             ),
             table(
-                "Tasks that cost the most reliability",
+                "What to mend first",
                 "tasks",
                 {
                     "task_id": "task",
@@ -229,12 +229,13 @@ _RUN: Final = Dashboard(
                     "k": "k",
                     "pass_at_k": "pass@k",
                     "pass_hat_k": "pass^k",
-                    "lost_reliability_share": "share of what is lost",
+                    "expected_gain": "expected gain",
                 },
-                order=(("lost_reliability_share", False), ("task_id", True)),
-                where=(condition("lost_reliability_share", ">", 0),),
-                formats={".1%": ("pass_at_k", "pass_hat_k", "lost_reliability_share")},
-                text="At the deployment k. Not filtered by k.",
+                order=(("mend_rank", True),),
+                where=(condition("pass_rate", "<", 1),),
+                formats={".1%": ("pass_at_k", "pass_hat_k", "expected_gain")},
+                text="Expected gain: how much pass^k of the suite can be expected to rise if the "
+                "task passed always. At the deployment k. Not filtered by k.",
             ),
         ),
         (
@@ -269,7 +270,7 @@ _RUN: Final = Dashboard(
                 "pass@k and pass^k over k",
                 "delta_k over k",
                 "Tasks by class",
-                "Tasks that cost the most reliability",
+                "What to mend first",
             )
         ),
     ),

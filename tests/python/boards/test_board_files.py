@@ -13,7 +13,7 @@ from passk_py.public_tables import PUBLIC_TABLES
 
 CHARTS = Path(__file__).resolve().parents[3] / "charts"
 BOARDS = ("compare", "gates", "overview", "run", "task")
-METRIC = r"\b(?:pass_at_|pass_hat_|delta_k|difference|estimate|heterogeneity|lost_reliability)\w*"
+METRIC = r"\b(?:pass_at_|pass_hat_|delta_k|difference|estimate|heterogeneity|lost_reliability|expected_gain)\w*"
 AGGREGATE = re.compile(
     rf"\b(?:sum|avg|mean|median|min|max|any_value|quantile\w*)\s*\([^()]*{METRIC}", re.IGNORECASE
 )

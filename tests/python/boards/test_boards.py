@@ -279,7 +279,7 @@ def test_a_run_has_its_numbers(board: Board, tables: duckdb.DuckDBPyConnection) 
         assert f"{one['task_class']}; tasks: {one['tasks']}" in " | ".join(board.marks)
     costliest = rows_of(
         tables,
-        f"from passk_tasks where run_id = '{run}' order by lost_reliability_share desc, task_id limit 15",
+        f"from passk_tasks where run_id = '{run}' and c < n order by mend_rank limit 15",
     )
     for task in costliest:
         assert board.row_of(task["task_id"])[1:6] == [
@@ -287,7 +287,7 @@ def test_a_run_has_its_numbers(board: Board, tables: duckdb.DuckDBPyConnection) 
             f"{task['c']} of {task['n']}",
             percent(task["pass_at_k"]) + "%",
             percent(task["pass_hat_k"]) + "%",
-            percent(task["lost_reliability_share"]) + "%",
+            percent(task["expected_gain"]) + "%",
         ]
     for one in rows_of(tables, f"from passk_diagnostics where run_id = '{run}'"):
         # The lines of a finding are texts of their own.

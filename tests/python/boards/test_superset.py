@@ -417,12 +417,12 @@ def test_a_run_has_its_numbers(page: Page, engine: str, tables: duckdb.DuckDBPyC
         check(ordered(page.rows("Tasks by class"), "task_class"), ordered(classes, "task_class"))
         costly = rows_of(
             tables,
-            "select task_id, task_class, c, n, k, pass_at_k, pass_hat_k, lost_reliability_share "
-            f"from passk_tasks where run_id = '{run}' and lost_reliability_share > 0 "
-            "order by lost_reliability_share desc, task_id",
+            "select task_id, task_class, c, n, k, pass_at_k, pass_hat_k, expected_gain "
+            f"from passk_tasks where run_id = '{run}' and c < n "
+            "order by mend_rank",
         )
         check(
-            ordered(page.rows("Tasks that cost the most reliability"), "task_id"),
+            ordered(page.rows("What to mend first"), "task_id"),
             ordered(costly, "task_id"),
         )
         told = page.rows("Can the log be trusted?")

@@ -184,21 +184,20 @@ def check_numbers(database: Path, run: str, suite: str, k: int) -> None:
     }
     costly = records(
         database,
-        f"select * from passk_tasks where {of_run} and lost_reliability_share > 0 "
-        "order by lost_reliability_share desc, task_id limit 10",
+        f"select * from passk_tasks where {of_run} and c < n order by mend_rank limit 10",
     )
     assert [
         {name: value for name, value in task.items() if name != "pass_at_1"}
-        for task in card["tasks"]["most_lost_reliability"]
+        for task in card["tasks"]["mend_first"]
     ] == [
         {
             name: task[name]
-            for name in card["tasks"]["most_lost_reliability"][0]
+            for name in card["tasks"]["mend_first"][0]
             if name != "pass_at_1"
         }
         for task in costly
     ]
-    assert [task["pass_at_1"] for task in card["tasks"]["most_lost_reliability"]] == [
+    assert [task["pass_at_1"] for task in card["tasks"]["mend_first"]] == [
         task["pass_rate"] for task in costly
     ]
     (counts,) = records(

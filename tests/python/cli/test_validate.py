@@ -104,6 +104,8 @@ WRONG = {
             "confirmed": "not confirmed",
             "longest_pass_streak": "longest_pass_streak + 1",
             "lost_reliability_share": "lost_reliability_share + 1e-9",
+            "expected_gain": "expected_gain * (1 + 1e-10)",
+            "mend_rank": "mend_rank + 1",
             "started_at": "started_at + interval 1 second",
             **WHO,
         },
@@ -133,6 +135,7 @@ WRONG = {
         {
             "statistic": "0.5",
             "p": "0.01",
+            "p_adjusted": "0.5",
             "tasks": "tasks + 1",
             "verdict": "'warning'",
             "finding": "replace(finding, '1 tasks', '7 tasks')",

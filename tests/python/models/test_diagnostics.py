@@ -198,7 +198,6 @@ def verdicts_of(project: Project, kind: str, diagnostic: str) -> list[str]:
         ("one verdict", "temperature_zero", 8),
         ("noisy", "noisy_grader", 8),
         ("seeds twice", "duplicate_seeds", 8),
-        ("few tasks", "dominant_tasks", 8),
         ("in turns", "serial_dependence", 8),
         ("balanced", "jensen_bounds", 8),
     ],
@@ -215,10 +214,8 @@ def test_independent_attempts_raise_no_more_warnings_than_the_level(
 ) -> None:
     found = verdicts_of(built, "independent", diagnostic)
     assert len(found) == 200
-    # Of 200 runs at 5 %, 10 warn on average, and 22 or more in one suite of 2,000.
-    assert found.count("warning") <= (
-        21 if diagnostic in ("serial_dependence", "drift", "shared_run_effect", "window_gap", "first_k_gap") else 0
-    )  # fmt: skip
+    # All runs are loaded at once, so that one is corrected for all. Of 200 runs at most 5 % of what warns may be wrong.
+    assert found.count("warning") <= 3
 
 
 @pytest.mark.parametrize(
@@ -397,6 +394,146 @@ def test_cochran_q_of_the_passes_over_the_suite(project: Project) -> None:
     informative = [one for one in tasks[:17] if 0 < sum(one) < 5]
     assert uneven["tasks"] == len(informative)
     assert uneven["statistic"] == pytest.approx(q(informative))
+
+
+# ---------------------------------------------------------------------------------------------
+# many questions, many runs
+
+
+def alike_z(counts: Sequence[tuple[int, int]], k: int) -> float:
+    """Give z of delta_k where all tasks pass alike, over all numbers of passes that a task can have."""
+    rates = [Fraction(c, n) for n, c in counts]
+    hats = [Fraction(math.comb(c, k), math.comb(n, k)) for n, c in counts]
+    tasks = len(counts)
+    m = sum(rates, Fraction(0)) / tasks
+    off = sum((rate - m) ** 2 for rate in rates) / (tasks - 1) / tasks
+    delta = sum(hats, Fraction(0)) / tasks - m**k + Fraction(k * (k - 1), 2) * m ** (k - 2) * off
+    variance = Fraction(0)
+    for n, _ in counts:
+        for c in range(n + 1):
+            # Of pass^k less what is linear in the passes.
+            rest = (
+                Fraction(math.comb(c, k), math.comb(n, k))
+                - m**k
+                - k * m ** (k - 1) * (Fraction(c, n) - m)
+            )
+            variance += math.comb(n, c) * m**c * (1 - m) ** (n - c) * rest**2
+    return float(delta) / math.sqrt(variance) * tasks
+
+
+def test_a_pass_hat_k_that_is_too_low_is_held_against_alike_tasks(project: Project) -> None:
+    counts = {
+        "even": [(8, 4 + task % 2) for task in range(30)],
+        "ragged": [(5 + task % 4, 1 + task % 5) for task in range(24)],
+    }
+    for run, tasks in counts.items():
+        project.land(rows_of(run, [[True] * c + [False] * (n - c) for n, c in tasks]))
+    project.run()
+    for run, tasks in counts.items():
+        row = diagnostics(project, run)["jensen_bounds"]
+        z = alike_z(tasks, 4)
+        assert row["statistic"] == pytest.approx(z, rel=1e-11)
+        # Too low only: one side.
+        assert row["p"] == pytest.approx(math.erfc(-z / math.sqrt(2)) / 2, rel=1e-9)
+    assert diagnostics(project, "even")["jensen_bounds"]["statistic"] < 0
+
+
+def test_a_rare_pass_hat_k_cannot_be_too_low(project: Project) -> None:
+    project.land(rows_of("run", [[False] * 127 + [True]] * 12))
+    project.run({"passk_deployment_k": 100, "passk_ks": [100]})
+    row = diagnostics(project, "run")["jensen_bounds"]
+    assert (row["verdict"], row["p"], row["p_adjusted"]) == ("insufficient", None, None)
+    assert row["finding"].startswith("The mean pass rate allows hardly any pass^k at k = 100")
+    assert differences(project, log_of(project), k=100) == []
+
+
+def holm(p: dict[str, float]) -> dict[str, float]:
+    """As Holm wrote it: the smallest times all, the next times all but one, never falling."""
+    ranked = sorted(p, key=lambda name: p[name])
+    stepped = [p[name] * (len(p) - place) for place, name in enumerate(ranked)]
+    return {name: min(1.0, max(stepped[: place + 1])) for place, name in enumerate(ranked)}
+
+
+def test_p_is_corrected_for_all_that_was_asked_by_then(project: Project) -> None:
+    chance = random.Random(29)
+    logs = {
+        "a clean": (independent(chance), 0),
+        "b sticky": (sticky(chance, 0.45), 1),
+        "c clean": (independent(chance), 1),
+        "d drifting": (drifting(chance, 1.5), 2),
+    }
+    for run, (log, day) in logs.items():
+        when = START + timedelta(days=day)
+        project.land(rows_of(run, log, loaded_at=when))
+    project.run()
+    found = {run: diagnostics(project, run) for run in logs}
+    tests = {
+        run: holm({name: row["p"] for name, row in rows.items() if row["p_adjusted"] is not None})
+        for run, rows in found.items()
+    }
+    assert all(len(p) == 6 for p in tests.values())
+    least = {run: min(p.values()) for run, p in tests.items()}
+    # Those that were there when it came; b and c came together.
+    there = {"a clean": "a", "b sticky": "abc", "c clean": "abc", "d drifting": "abcd"}
+    for run, rows in found.items():
+        others = [one for one in logs if one[0] in there[run]]
+        times = len(others) / sum(least[one] <= least[run] for one in others)
+        for name, p in tests[run].items():
+            assert rows[name]["p_adjusted"] == pytest.approx(min(1, p * times), rel=1e-12)
+            verdict = "warning" if p * times < 0.05 else "ok"
+            assert rows[name]["verdict"] == verdict
+    assert found["b sticky"]["serial_dependence"]["verdict"] == "warning"
+    assert differences(project, log_of(project)) == []
+    # A run that comes later leaves the verdicts of the others as they are.
+    later = START + timedelta(days=3)
+    for place in range(5):
+        project.land(rows_of(f"e {place}", independent(chance), loaded_at=later))
+    project.run()
+    assert {run: diagnostics(project, run) for run in logs} == found
+    assert differences(project, log_of(project)) == []
+
+
+def test_a_warning_is_told_as_evidence(project: Project) -> None:
+    project.land(rows_of("run", sticky(random.Random(3), 0.6)))
+    project.run()
+    row = diagnostics(project, "run")["serial_dependence"]
+    assert row["verdict"] == "warning"
+    assert row["meaning"].startswith(
+        "Attempts of a task seem to depend on those before them. If attempts depend on"
+    )
+    assert row["finding"].endswith(" After correction, p < 0.001.")
+    mild = next(
+        row
+        for row in diagnostics(project, "run").values()
+        if row["p_adjusted"] is not None and row["p_adjusted"] > 0.001
+    )
+    assert float(mild["finding"].split("p = ")[1][:-1]) == pytest.approx(
+        mild["p_adjusted"], abs=5.1e-4
+    )
+
+
+def test_a_task_that_lost_an_attempt_was_not_retried(project: Project) -> None:
+    chance = random.Random(17)
+    lost = [[chance.random() < 0.8, None] for _ in range(30)]
+    project.land(rows_of("errors", lost + [[True, chance.random() < 0.8] for _ in range(60)]))
+    # Two tries at most, and no second after a pass.
+    made = [[True] if chance.random() < 0.6 else [False, chance.random() < 0.6] for _ in range(90)]
+    project.land(rows_of("retried", made))
+    project.run()
+    errors = diagnostics(project, "errors")["retry_until_pass"]
+    assert errors["statistic"] > 0.6
+    assert errors["verdict"] == "ok"
+    assert diagnostics(project, "retried")["retry_until_pass"]["verdict"] == "warning"
+    assert differences(project, log_of(project)) == []
+
+
+def test_few_tasks_that_fail_are_no_fault_of_a_log(project: Project) -> None:
+    few = [[True] * 8 for _ in range(58)] + [[False] * 7 + [True], [False] * 8]
+    project.land(rows_of("run", few))
+    project.run()
+    row = diagnostics(project, "run")["dominant_tasks"]
+    assert (row["verdict"], row["statistic"]) == ("ok", pytest.approx(2 / 60))
+    assert row["meaning"].startswith("This is a description, not a test.")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -214,15 +214,15 @@ def test_the_classes_are_counted_as_in_the_table(built: Project, desk: dict[str,
     assert set(marks(as_svg(charts.classes(desk)))) == expected
 
 
-def test_tasks_stand_in_the_order_of_what_they_cost(built: Project, desk: dict[str, Any]) -> None:
+def test_tasks_stand_in_the_order_of_what_mending_gains(built: Project, desk: dict[str, Any]) -> None:
     rows = built.query(
-        "select task_id, avg(lost_reliability) from passk_tasks where suite = 'desk' group by 1"
+        "select task_id, avg(expected_gain) from passk_tasks where suite = 'desk' group by 1"
     )
     assert desk["total_tasks"] == len(rows) == len(desk["tasks"]) == 14
-    costs = dict(rows)
+    gains = dict(rows)
     for task in desk["tasks"]:
-        assert task["lost_reliability"] == pytest.approx(costs[task["task_id"]], rel=1e-14)
-    ordered = [task["lost_reliability"] for task in desk["tasks"]]
+        assert task["expected_gain"] == pytest.approx(gains[task["task_id"]], rel=1e-14)
+    ordered = [task["expected_gain"] for task in desk["tasks"]]
     assert ordered == sorted(ordered, reverse=True)
 
 
@@ -256,11 +256,11 @@ def test_bins_are_means_over_their_tasks(built: Project, most: int, monkeypatch:
         for suite in pk.report(built.database, suite="desk").facts["suites"]
         if suite["suite"] == "desk"
     ]
-    costs = built.query(
-        "select task_id, avg(lost_reliability), avg(pass_rate) from passk_tasks"
+    gains = built.query(
+        "select task_id, avg(expected_gain), avg(pass_rate) from passk_tasks"
         " where suite = 'desk' group by 1"
     )
-    order = [task for task, *_ in sorted(costs, key=lambda row: (-row[1], row[2], row[0]))]
+    order = [task for task, *_ in sorted(gains, key=lambda row: (-row[1], row[2], row[0]))]
     for cell in desk["heat"]:
         tasks = [task for place, task in enumerate(order) if place * 4 // 14 == cell["bin"]]
         rates = [

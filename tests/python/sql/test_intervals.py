@@ -235,26 +235,40 @@ def test_limits_of_delta_k_and_heterogeneity(suite: Project, k: int) -> None:
     assert found["informative_tasks"] == 18
     rates = [Fraction(c, 8) for c in COUNTS_OF_SUITE]
     hats = [pass_hat(8, c, k) for c in COUNTS_OF_SUITE]
+    # As the tasks are, and with one that is never solved and one that always is.
+    own = of_differences(rates, hats, k, T_23)
+    padded = of_differences([*rates, Fraction(0), Fraction(1)], [*hats, 0, 1], k, T_24_PLUS_1)
+    for name, (middle, reach) in own.items():
+        wide, wide_reach = padded[name]
+        assert found[name] == pytest.approx(middle, rel=1e-11)
+        lower = min(middle - reach, wide - wide_reach)
+        upper = max(middle + reach, wide + wide_reach)
+        assert found[f"{name}_lower"] == pytest.approx(lower, rel=1e-9)
+        assert found[f"{name}_upper"] == pytest.approx(upper, rel=1e-9)
+
+
+def of_differences(
+    rates: list[Fraction], hats: list[Fraction], k: int, quantile: float
+) -> dict[str, tuple[float, float]]:
+    """Give delta_k and heterogeneity of these tasks, and how far their intervals reach."""
     tasks = len(rates)
     m = sum(rates) / tasks
 
     def error(slope: Fraction) -> float:
         scores = [r - slope * x for r, x in zip(hats, rates, strict=True)]
         middle = sum(scores) / tasks
-        return T_23 * sqrt(sum((y - middle) ** 2 for y in scores) / (tasks - 1) / tasks)
+        return quantile * sqrt(sum((y - middle) ** 2 for y in scores) / (tasks - 1) / tasks)
 
     variance = sum((x - m) ** 2 for x in rates) / (tasks - 1)
     power = m**k - Fraction(k * (k - 1), 2) * m ** (k - 2) * variance / tasks
     delta = sum(hats) / tasks - power
     steepness = k * m ** (k - 1)
-    assert found["delta_k"] == pytest.approx(float(delta), rel=1e-11)
-    assert found["delta_k_lower"] == pytest.approx(float(delta) - error(steepness), rel=1e-9)
-    assert found["delta_k_upper"] == pytest.approx(float(delta) + error(steepness), rel=1e-9)
     index = delta / (m - power)
     reach = error(steepness + index * (1 - steepness)) / float(m - power)
-    assert found["heterogeneity"] == pytest.approx(float(index), rel=1e-11)
-    assert found["heterogeneity_lower"] == pytest.approx(float(index) - reach, rel=1e-9)
-    assert found["heterogeneity_upper"] == pytest.approx(float(index) + reach, rel=1e-9)
+    return {
+        "delta_k": (float(delta), error(steepness)),
+        "heterogeneity": (float(index), reach),
+    }
 
 
 def test_the_share_of_each_attempt(suite: Project) -> None:
