@@ -25,7 +25,7 @@ from passk_py.containers.shape import Shape, decoder, loaded
 from passk_py.containers.source import open_log, position_of, read_chunk
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.formats.base import Field, Format
-from passk_py.formats.naming import without_endings
+from passk_py.formats.naming import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -233,8 +233,10 @@ class Harness(Format):
         return fields
 
     def default_run_id(self, path: Path) -> str | None:
-        """Name the run after the file or folder."""
-        return without_endings(path.name, self.suffixes)
+        """Name the run after the file, or after the folder that it is or lies in."""
+        if path.is_dir():
+            return path.name or None
+        return run_named_after(path, self.suffixes)
 
     def group(self, sample: Sample) -> Path | None:
         """Name the folder whose files are one log together; None if a file is a log of its own."""

@@ -14,7 +14,7 @@ from passk_py.containers.shape import ANY
 from passk_py.errors import PasskError
 from passk_py.formats.base import Field, Format, Refusal, listed
 from passk_py.formats.harness import JsonHarness
-from passk_py.formats.naming import without_endings
+from passk_py.formats.naming import run_named_after
 from passk_py.sql_text import identifier, quote
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class _Described:
     """What both kinds say of themselves."""
 
     title: ClassVar[str] = "any JSON, CSV or Parquet file, by a mapping"
-    reader_version: ClassVar[int] = 1
+    reader_version: ClassVar[int] = 2
     suffixes: ClassVar[tuple[str, ...]] = _SUFFIXES
     recognised_by: ClassVar[str] = "never: --map or --mapping asks for it"
     verdict_rule: ClassVar[str] = "as the mapping says: outcome, passed, or score and its threshold"
@@ -177,7 +177,7 @@ class _MappedTable(_Described, Format):
 
     def default_run_id(self, path: Path) -> str | None:
         said = "run_id" in self._mapping.expressions
-        return None if said else without_endings(path.name, self.suffixes)
+        return None if said else run_named_after(path, self.suffixes)
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
         fields = {column: _field(one, columns) for column, one in self._mapping.expressions.items()}

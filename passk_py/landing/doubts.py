@@ -86,7 +86,7 @@ def doubts(
     if not namesake:
         return ""
     return (
-        f"Its run is called {name} after the file's name, and so is a run in {namesake[0]}. If "
+        f"Its run is called {name} after its file or folder, and so is a run in {namesake[0]}. If "
         "they are two runs, name each with --run-id: attempts that contradict each other are "
         "refused."
     )

@@ -132,12 +132,12 @@ def test_the_published_file(landing: Landing) -> None:
 
 
 def test_two_results_of_one_name_may_be_two_runs(landing: Landing) -> None:
-    """The run is named after the file, and harnesses like to write results.json."""
-    first = landing.write("a/results.json", json.dumps([trial(0, 0, 1.0), trial(0, 1, 1.0)]))
-    second = landing.write("b/results.json", json.dumps([trial(0, 0, 0.0), trial(0, 1, 1.0)]))
+    """The run is named after the file, and files of two folders may have one name."""
+    first = landing.write("a/gpt-4o.json", json.dumps([trial(0, 0, 1.0), trial(0, 1, 1.0)]))
+    second = landing.write("b/gpt-4o.json", json.dumps([trial(0, 0, 0.0), trial(0, 1, 1.0)]))
     assert landing.load_one(first).message == ""
     assert landing.load_one(second).message == (
-        f"Its run is called results after the file's name, and so is a run in {first}. If they are"
-        " two runs, name each with --run-id: attempts that contradict each other are refused."
+        f"Its run is called gpt-4o after its file or folder, and so is a run in {first}. If they "
+        "are two runs, name each with --run-id: attempts that contradict each other are refused."
     )
     assert landing.load_one(second, run_id="b").message == ""
