@@ -111,6 +111,16 @@ class Canonical(Format):
             return self.without_attempt(sample)
         return None
 
+    def without_threshold(self, sample: Sample) -> str | None:
+        """Say that there is no score, as far as the start of the file shows it."""
+        if "score" in sample.fields or not sample.complete:
+            return None
+        return f"there is no field score among the fields ({listed(sample.fields)})"
+
+    def is_judged_by_score(self, sample: Sample) -> bool:
+        """Tell whether there is a score and no verdict beside it."""
+        return [name for name in VERDICTS if name in sample.fields] == ["score"]
+
     def without_attempt(self, sample: Sample) -> Refusal:
         """Refuse a file in which nothing says which try of its task a row is.
 

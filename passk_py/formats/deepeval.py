@@ -9,11 +9,11 @@ file: a folder that is loaded leaves it alone, so name it.
   versions before 1.0 call ``metricsMetadata``.
 - Passed when ``success`` is true, which deepeval takes from the metrics that are neither marked as
   flaky nor without a threshold. A case without ``success`` is excluded.
-- A metric that raised or ran out of time has ``error`` and no score, and deepeval counts the case as
-  failed, though it is the judge that failed. Here nothing was graded: the reason is ``judge_error``,
-  excluded unless the policy says otherwise, and the tag ``judge_error`` has the error's first line.
-  Where another metric that decides has failed, the case has failed whatever the judge would say.
-  A test that raised before ``assert_test``, or was skipped, leaves no case at all.
+- A metric that raised or ran out of time has ``error`` and no score, and deepeval counts the case
+  as failed, though it is the judge that failed. Here nothing was graded: the reason is
+  ``judge_error``, excluded unless the policy says otherwise, and the tag ``judge_error`` has the
+  error's first line. Where another metric that decides has failed, the case has failed whatever
+  the judge would say. A test that raised before ``assert_test``, or was skipped, leaves no case.
 - Repeats (``deepeval test run -r``) are cases of their own. A task is the case's ``name`` without
   the ``-<repeat>-<of>`` of pytest-repeat, and with its input if cases of one name have several; a
   name that deepeval made up, ``test_case_<n>``, says nothing, so the task is the input.

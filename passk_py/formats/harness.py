@@ -267,6 +267,14 @@ class Harness(Format):
         del sample
         return None
 
+    def other_tasks(self, sample: Sample) -> str:
+        """Write the options of ``passk load`` that name the tasks otherwise; empty if none do.
+
+        Asked of a log whose tasks no other log of its suite has.
+        """
+        del sample
+        return ""
+
     def companions(self, path: Path) -> tuple[Path, ...]:
         """List the files that say more of a log, whether they exist or not.
 

@@ -6,14 +6,14 @@ tasks of their own, land alike.
 
 - Recognised by ``task_id``, ``completion``, ``result`` and ``passed``, without ``attempt`` and
   ``run_id``, with which lines are canonical attempts.
-- Passed when ``passed`` is true; ``--score-threshold`` is not asked. Everything else was graded as
-  a failure: ``timed out`` has the reason ``timeout``. ``failed: ...`` holds a message and not the
-  class of the exception, so it gives no reason, and an error of the environment looks like any
+- Passed when ``passed`` is true; ``--score-threshold`` decides nothing. Everything else was graded
+  as a failure: ``timed out`` has the reason ``timeout``. ``failed: ...`` holds a message and not
+  the class of the exception, so it gives no reason, and an error of the environment looks like any
   other.
 - ``attempt`` is the place of the line among those of its task: the order of the samples.
 - The run is the file's name without ``.jsonl_results.jsonl``, or its folder's where that is
-  ``samples`` or the like; the suite is ``human-eval``, unless the command line says otherwise. HumanEval writes neither model nor seed; those that the samples were
-  given come along.
+  ``samples`` or the like; the suite is ``human-eval``, unless the command line says otherwise.
+  HumanEval writes neither model nor seed; those that the samples were given come along.
 - It says no times, tokens or cost, nor how many samples there should be.
 """
 
@@ -49,8 +49,7 @@ class HumanEval(Format):
     fields: ClassVar[tuple[tuple[str, str], ...]] = (
         (
             "run_id",
-            "the file's name without .jsonl_results.jsonl; its folder's, if that is samples or the "
-            "like",
+            "the file's name without .jsonl_results.jsonl; or its folder's, if that is samples",
         ),
         ("suite", "human-eval, unless --suite is given"),
         ("task_id", "task_id"),

@@ -101,6 +101,20 @@ class _Described:
     example: ClassVar[str] = "task_id: $.case.id"
     is_harness: ClassVar[bool] = True
     uses_threshold: ClassVar[bool] = True
+    _mapping: MappingOfColumns
+
+    def without_threshold(self, sample: Sample) -> str | None:
+        """Say that the mapping names no score."""
+        del sample
+        named = "score" in self._mapping.expressions
+        return None if named else "the mapping does not say where a score is"
+
+    def is_judged_by_score(self, sample: Sample) -> bool:
+        """Tell whether the mapping says where a score is, and no verdict."""
+        del sample
+        return "score" in self._mapping.expressions and not (
+            {"outcome", "passed"} & self._mapping.expressions.keys()
+        )
 
 
 def _described(mapping: MappingOfColumns) -> tuple[tuple[str, str], ...]:

@@ -25,6 +25,7 @@ __all__ = [
     "shortened",
     "small_tags",
     "without_endings",
+    "without_ids",
 ]
 
 LONGEST_TASK: Final = 200
@@ -32,6 +33,15 @@ LONGEST_TASK: Final = 200
 
 _LONGEST_TAG: Final = 100
 _DIGITS: Final = re.compile("([0-9]+)")
+_UUID: Final = re.compile(
+    r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])",
+    re.IGNORECASE,
+)
+_TIME: Final = re.compile(
+    r"(?<!\d)\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?(?!\d)"
+)
+# Seconds or milliseconds since 1970, from 2015 to 2040.
+_CLOCK: Final = re.compile(r"(?:1[4-9]|2[0-1])\d{8}(?:\d{3})?(?:\.\d+)?")
 # More names than any log has; beyond them they are not compared any more.
 _MOST_NAMES: Final = 1_000_000
 # What files and folders are called in every run: what they hold, the tool or the suite.
@@ -217,6 +227,34 @@ def run_named_after(path: Path, endings: Iterable[str]) -> str | None:
 def _is_any_runs(name: str) -> bool:
     """Tell whether a file or folder of this name may be one of any run."""
     return _ANY_RUN.issuperset(_WORDS.findall(_CAPITAL.sub("_", name).lower()))
+
+
+def without_ids(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Put ``<uuid>`` and ``<time>`` where a value has UUIDs and times, which may be new each time.
+
+    Raises
+    ------
+    RecursionError
+        If it is nested too deep.
+
+    Examples
+    --------
+    >>> without_ids({"at": "2026-01-31T12:00:00Z", "n": 7, "started": 1769860800})
+    {'at': '<time>', 'n': 7, 'started': '<time>'}
+    >>> without_ids(["job 3f2504e0-4f89-41d3-9a0c-0305e82c3301"])
+    ['job <uuid>']
+    """
+    if isinstance(value, str):
+        return (
+            "<time>" if _CLOCK.fullmatch(value) else _TIME.sub("<time>", _UUID.sub("<uuid>", value))
+        )
+    if isinstance(value, dict):
+        return {name: without_ids(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [without_ids(one) for one in value]
+    if type(value) in (int, float) and _CLOCK.fullmatch(repr(value)):
+        return "<time>"
+    return value
 
 
 def natural(name: str) -> list[str | int]:

@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
@@ -24,6 +24,8 @@ from passk_py.formats.base import Container, Kind, Refusal, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from passk_py.containers.json_walk import Element
 
 __all__ = [
     "SAMPLE_BYTES",
@@ -152,14 +154,31 @@ class Sample:
         frozenset of str
             Empty if the path leads to no object.
         """
-        if rows_at and rows_at[0] not in (EACH, *self.fields):
-            return frozenset()
-        first = next(JsonWalk(io.BytesIO(self.start), rows_at, loaded).rows(), None)
+        first = self._first(rows_at)
         if first is None:
             return frozenset()
         if isinstance(first.value, dict):
             return frozenset(first.value)
         return frozenset(top_level_keys(first.data) if first.data.startswith(b"{") else ())
+
+    def first_row(self, rows_at: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
+        """Give the first row, if the sample has all of it; else None.
+
+        Parameters
+        ----------
+        rows_at
+            The path to the rows; of lines, the empty one.
+        """
+        first = self._first(rows_at)
+        return None if first is None else first.value
+
+    def _first(self, rows_at: tuple[str, ...]) -> Element | None:
+        if rows_at and rows_at[0] not in (EACH, *self.fields):
+            return None
+        start = self.start
+        if self.container == "json_lines" and not self.one_object:
+            start = start.split(self.newline, 1)[0]
+        return next(JsonWalk(io.BytesIO(start), rows_at, loaded).rows(), None)
 
 
 def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:

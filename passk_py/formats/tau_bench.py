@@ -5,7 +5,7 @@ trajectory is never read.
 
 - Recognised by elements with ``task_id``, ``reward``, ``info`` and ``trial``.
 - Passed when the reward is 1, within 1e-6: tau-bench's own ``is_successful``. ``--score-threshold``
-  is not asked, because tau-bench's figures are defined by this rule.
+  decides nothing, because tau-bench's figures are defined by this rule.
 - ``attempt`` is ``trial + 1``, ``trial`` being counted from 0 in the order in which the trials ran.
 - A trial that died of an exception has ``info.error`` and ``info.traceback``. tau-bench counts it
   with reward 0 as a failure of the agent; here it is ``excluded`` with the reason ``exception``,

@@ -408,7 +408,7 @@ class _Loader:
                 ignored=ignored,
                 refused=True,
             )
-        doubt = self._doubt(source)
+        doubt = " ".join(filter(None, [self._doubt(source), self._threshold(source)]))
         return FileReport(
             path,
             "replaced" if replaced else "landed",
@@ -427,6 +427,27 @@ class _Loader:
     def _doubt(self, source: Source) -> str:
         run_id = self._options.run_id
         return doubts(self._connection, source.sample, source.reader, self._storage, run_id=run_id)
+
+    def _threshold(self, source: Source) -> str:
+        """Say that the threshold of scores decided nothing, or that none of them reaches it."""
+        sample, reader = source.sample, source.reader
+        if self._options.sets_threshold and (why := reader.without_threshold(sample)):
+            return f"--score-threshold decides nothing here: {why}."
+        if not reader.is_judged_by_score(sample):
+            return ""
+        attempts = self._storage.attempts_of(self._connection, ("source_file", str(sample.path)))
+        highest, passed = self._connection.execute(
+            "select max(score) filter (outcome = 'failed'), count(*) filter (outcome = 'passed') "
+            f"from {attempts}"
+        ).fetchall()[0]
+        # Nothing but zeros is what a failure of everything looks like.
+        if passed or not highest or highest <= 0:
+            return ""
+        return (
+            f"No score reaches the threshold, {self._options.score_threshold:g}: the highest is "
+            f"{highest:g}, so nothing passed. Say from where on a score passes with "
+            "--score-threshold."
+        )
 
     def _reasons(self, path: str) -> dict[str, int]:
         found = self._connection.execute(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from passk_py.errors import PasskError
 from passk_py.formats.policy import digest_of_rules
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from passk_py.formats import Format
 
 __all__ = ["Options", "can_be_stored"]
+
+
+_THRESHOLD: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Options:
     agent: str | None = None
     model: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
-    score_threshold: float = 1.0
+    score_threshold: float = _THRESHOLD
     policy: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,6 +74,11 @@ class Options:
                 f"--score-threshold is {self.score_threshold}, which no score can be held against.",
                 hint="Give a finite number; the default is 1.0.",
             )
+
+    @property
+    def sets_threshold(self) -> bool:
+        """Whether a threshold was given that is not the default."""
+        return self.score_threshold != _THRESHOLD
 
     def as_json(self, reader: Format) -> str:
         """Write down what decides, beside the file's bytes, which rows come out.

@@ -93,10 +93,14 @@ def test_a_broken_trial_does_not_take_the_others_along(landing: Landing) -> None
 
 def test_options(landing: Landing) -> None:
     file = landing.write("log.json", json.dumps([trial(0, 0, 0.6)]))
-    landing.load_one(
+    report = landing.load_one(
         file, run_id="r", suite="airline", model="gpt-4o", score_threshold=0.5, format="tau-bench"
     )
     # The threshold is not asked: tau-bench's figures are defined by a reward of 1.
+    assert report.message == (
+        "--score-threshold decides nothing here: tau-bench has verdicts of its own "
+        "(1 - 1e-6 <= reward <= 1 + 1e-6)."
+    )
     assert landing.attempts("run_id, suite, model, outcome") == [
         ("r", "airline", "gpt-4o", "failed")
     ]
