@@ -17,6 +17,7 @@ from passk_py.formats.canonical import is_canonical
 from passk_py.formats.harness import Harness
 from passk_py.formats.mapped import mapped
 from passk_py.formats.sample import Sample, take_sample
+from passk_py.formats.unknown import looks_like, mapping_to_try
 from passk_py.landing.database import open_database, writing_at_once
 from passk_py.landing.doubts import doubts
 from passk_py.landing.fingerprint import digest_of
@@ -499,22 +500,23 @@ def _unknown(sample: Sample) -> Refusal:
         "`passk formats` lists what passk reads; a canonical log has run_id, task_id, attempt and "
         "outcome, passed or score."
     )
-    if sample.container in ("json_lines", "json_list", "csv", "parquet") and sample.fields:
-        what = f"a log of no format that passk knows; its fields are {listed(sample.fields)}"
+    if looks := looks_like(sample):
+        what = f"a log of no format that passk knows: {looks}"
         if is_canonical(tuple(name.lower() for name in sample.fields)):
             hint = "The names of a canonical log are in lower case: rename its fields."
         else:
-            hint += " Any other is read by --map, which says where each of them is found."
-            # It may be one attempt, or all of them in a list.
-            if sample.one_object and b"[" in sample.start:
-                hint = hint.removesuffix(".") + ", with rows=$.KEY for where its rows are."
-    elif sample.container == "json_object":
-        hint += " Any other is read by --map, with rows=$.KEY for where its rows are."
+            hint += f" Any other is read by --map, for example: {mapping_to_try(sample)}"
     elif sample.container == "json_list":
         what = "an empty JSON list" if sample.complete else "a JSON list that can't be read"
     elif sample.container and not what:
         what = "a log without fields"
+    if sample.container in (None, "csv") and what.startswith("text") and _is_called_json(sample):
+        what += ", and no JSON"
     return Refusal(what or "of no format that passk knows", hint)
+
+
+def _is_called_json(sample: Sample) -> bool:
+    return any(ending.startswith((".json", ".ndjson")) for ending in sample.path.suffixes)
 
 
 def _first_line(error: Exception) -> str:

@@ -276,7 +276,7 @@ def test_a_folder_of_logs_is_a_run_each_and_lands_every_attempt_once(
 ) -> None:
     log = harness_log(LOGS)
     assert {one.status for one in log.report.files} == {"landed"}
-    assert len({one["run_id"] for one in log.attempts}) == len(SAID) == 7
+    assert len({one["run_id"] for one in log.attempts}) == len(SAID) == 8
     assert len(log.attempts) == sum(len(said["attempts"]) for said in SAID.values())
 
 

@@ -46,7 +46,7 @@ def test_folders_are_walked(landing: Landing, row: dict[str, Any]) -> None:
         "logs/f.jsonl.gz",
     ]
     assert [(Path(skipped.path).name, skipped.reason) for skipped in report.skipped] == [
-        ("g.json", "a log of no format that passk knows; its fields are some"),
+        ("g.json", "a log of no format that passk knows: one JSON object with the keys some"),
         ("inside.jsonl", "a link, which is not followed"),
         ("outside.jsonl", "a link, which is not followed"),
         ("pipe.jsonl", "not a regular file"),
