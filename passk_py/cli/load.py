@@ -26,6 +26,8 @@ _LEAST_NAME: Final = 20
 _OTHER_COLUMNS: Final = 52
 _LONGEST_REASON: Final = 40
 _MOST_REASONS: Final = 6
+_MOST_PASSED_OVER: Final = 5
+_MOST_PASSED_OVER_AS_JSON: Final = 100
 _SHOWN: Final = 20
 """Files that are listed one by one; of more, only those that did not land whole or are doubtful."""
 
@@ -205,6 +207,12 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
         session.note(f"Left alone: {plain(skipped.path)} is {plain(skipped.reason)}.")
     if len(report.skipped) > 3:
         session.note(f"... and {len(report.skipped) - 3:,} more files that are no logs.")
+    if report.passed_over:
+        named = ", ".join(_short(path) for path in report.passed_over[:_MOST_PASSED_OVER])
+        more = ", ..." if len(report.passed_over) > _MOST_PASSED_OVER else ""
+        them = "it" if len(report.passed_over) == 1 else "them"
+        files = plural(len(report.passed_over), "file")
+        session.note(f"{files} passed over: {named}{more}; name {them} to read {them}.")
     if any(file.status != "failed" for file in report.files):
         _say_next(session, report, database)
 
@@ -336,5 +344,9 @@ def _as_dict(report: LoadReport) -> dict[str, Any]:
             for file in report.files
         ],
         "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
+        "passed_over": {
+            "files": len(report.passed_over),
+            "paths": list(report.passed_over[:_MOST_PASSED_OVER_AS_JSON]),
+        },
         "parquet": None if report.parquet is None else str(report.parquet),
     }

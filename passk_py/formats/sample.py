@@ -31,7 +31,9 @@ __all__ = [
     "SAMPLE_BYTES",
     "Sample",
     "glob_literal",
+    "holds_objects",
     "kind_of",
+    "may_be_a_log",
     "take_sample",
     "top_level_keys",
 ]
@@ -39,6 +41,7 @@ __all__ = [
 SAMPLE_BYTES: Final = 1 << 20
 """How much of a file is looked at."""
 
+_PEEK: Final = 4096
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _PARQUET: Final = b"PAR1"
 _ZIP: Final = b"PK\x03\x04"
@@ -213,6 +216,31 @@ def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
             raise
         return _unreadable(sample, f"damaged ({error})", "Write or copy the file again.")
     return _text(sample, head, whole=whole)
+
+
+def may_be_a_log(path: Path) -> bool:
+    """Tell from a few bytes whether a look at a file is worth while, whatever it is called.
+
+    Parameters
+    ----------
+    path
+        A regular file.
+    """
+    with path.open("rb") as file:
+        head = file.read(_PEEK)
+    if compression_of(head[:4]) != "none" or head.startswith((_PARQUET, _ZIP)):
+        return True
+    text = head.removeprefix(BOM).lstrip(_SPACE)
+    return text.startswith((b"{", b"[", b"<")) or b"task_id" in text
+
+
+def holds_objects(sample: Sample) -> bool:
+    """Tell whether a file is JSON with fields: an object, a list of objects or lines of them."""
+    if sample.container != "json_lines":
+        return sample.container in ("json_list", "json_object") and bool(sample.fields)
+    # A recording of a terminal has one such line at its top, and no others.
+    lines = [line for line in sample.start.split(sample.newline, 2)[:2] if line.strip()]
+    return bool(sample.fields) and all(line.lstrip().startswith(b"{") for line in lines)
 
 
 def _unreadable(sample: Sample, what: str, hint: str) -> Sample:

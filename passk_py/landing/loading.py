@@ -16,7 +16,7 @@ from passk_py.formats import FORMATS, Format, Refusal, format_named, listed, rec
 from passk_py.formats.canonical import is_canonical
 from passk_py.formats.harness import Harness
 from passk_py.formats.mapped import mapped
-from passk_py.formats.sample import Sample, take_sample
+from passk_py.formats.sample import Sample, holds_objects, may_be_a_log, take_sample
 from passk_py.formats.unknown import looks_like, mapping_to_try
 from passk_py.landing.database import open_database, writing_at_once
 from passk_py.landing.doubts import doubts
@@ -139,6 +139,7 @@ def load(
     files: list[FileReport] = []
     loaded: list[FileReport | Callable[[], FileReport]] = []
     skipped: list[SkippedFile] = []
+    passed_over: list[str] = []
     logs_in: dict[str, int] = {}
     with _new_only_with_rows(Path(database), files), open_database(database) as connection:
         storage = storage_of(connection)
@@ -167,6 +168,9 @@ def load(
                     skipped.append(SkippedFile(found.path, found.message))
                 elif isinstance(found, Mistake):
                     loaded.append(_failed(found.path, found.message, found.hint))
+                elif found.is_passed_over:
+                    if not groups.inside(found) and load_log.is_a_log(found):
+                        passed_over.append(str(found.path))
                 else:
                     if found.folder is not None:
                         logs_in.setdefault(found.folder, 0)
@@ -188,7 +192,7 @@ def load(
             files += [one if isinstance(one, FileReport) else one() for one in loaded]
         skipped = [file for file in skipped if file.path not in groups.companions]
     files += [_without_logs(folder, skipped) for folder, logs in logs_in.items() if not logs]
-    return LoadReport(tuple(files), tuple(skipped), storage.folder)
+    return LoadReport(tuple(files), tuple(skipped), storage.folder, tuple(passed_over))
 
 
 @contextmanager
@@ -270,6 +274,16 @@ class _Loader:
     def look(self, file: Candidate) -> tuple[Sample, Format] | FileReport | SkippedFile:
         """Find out what a file is, or why it is no log."""
         return self._guarded(str(file.path), lambda: self._look(file))
+
+    def is_a_log(self, file: Candidate) -> bool:
+        """Tell whether a file whose name ends like no log's may be one all the same."""
+        try:
+            if not may_be_a_log(file.path):
+                return False
+            sample = take_sample(file.path, self._connection)
+        except (OSError, duckdb.Error):
+            return False
+        return not sample.problem and (recognise(sample) is not None or holds_objects(sample))
 
     def __call__(self, sample: Sample, reader: Format) -> FileReport:
         """Load a log."""
