@@ -87,6 +87,13 @@ _SHOWN: Final = 20
     "file of `reason: outcome`; may be repeated. `passk formats --policy` shows the table.",
 )
 @click.option(
+    "--expected-attempts",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Count as missing what a task has less than N attempts, where the log does not say how "
+    "many there should be.",
+)
+@click.option(
     "--jobs",
     metavar="N",
     type=click.IntRange(min=1),
@@ -118,6 +125,7 @@ def command(
     tags: tuple[str, ...],
     score_threshold: float,
     policy: tuple[str, ...],
+    expected_attempts: int | None,
     jobs: int,
     parquet: str | None,
     strict: bool,
@@ -152,6 +160,7 @@ def command(
             strict=strict,
             score_threshold=score_threshold,
             policy=rules,
+            expected_attempts=expected_attempts,
             mapping=mapping,
             jobs=jobs,
             parquet=parquet,

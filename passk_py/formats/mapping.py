@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.contract import CONTRACT_COLUMNS
+from passk_py.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.errors import PasskError
 from passk_py.formats.harness import at, number
 from passk_py.formats.yaml_file import existing_file, load_yaml
@@ -57,6 +57,7 @@ MAPPINGS_FOLDER: Final = Path("passk_mappings")
 _COLUMNS: Final = (
     *(column.name for column in CONTRACT_COLUMNS if column.name != "tags"),
     "passed",
+    EXPECTED_ATTEMPTS.name,
 )
 _OTHERS: Final = ("name", "rows", "tags")
 _STEP: Final = re.compile(

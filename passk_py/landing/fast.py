@@ -44,7 +44,7 @@ _COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 @contextmanager
 def clean_rows(
     connection: duckdb.DuckDBPyConnection, source: Source, fingerprint: FingerprintThread
-) -> Iterator[str | None]:
+) -> Iterator[tuple[str | None, str]]:
     """Read a file, if nothing is wrong with it.
 
     Parameters
@@ -58,15 +58,16 @@ def clean_rows(
 
     Yields
     ------
-    str or None
-        A query of the rows, the contract's columns and ``source_line``; None if anything is off.
-        For Parquet, the query itself fails if a row is.
+    tuple
+        A query of the rows, the contract's columns and ``source_line``, which is None if anything
+        is off, and one of what they say of their tasks too. For Parquet, the query itself fails if
+        a row is odd.
     """
     relation = fast_relation(source.sample, source.reader)
     judged = source.contract(fast=True).all_good(relation)
     if source.reader.container == "parquet" and not source.reader.numbers_attempts:
         # The rows know their numbers, so they can go where they belong without a stage.
-        yield judged
+        yield judged, judged
         return
     try:
         # The stage keeps the order of the file, on however many threads it is read, so the place
@@ -75,7 +76,7 @@ def clean_rows(
         first = 1 + _HEADER_LINES.get(source.reader.container, 0)
         rows = f"select {_COLUMNS}, rowid + {first} as source_line from {_STAGE}"
         is_clean = _stage(connection, source, fingerprint, judged)
-        yield numbered(source.reader, rows) if is_clean else None
+        yield numbered(source.reader, rows) if is_clean else None, f"from {_STAGE}"
     finally:
         connection.execute(f"drop table if exists {_STAGE}")
 

@@ -55,6 +55,7 @@ def load(
     strict: bool = False,
     score_threshold: float = 1.0,
     policy: Mapping[str, str] | None = None,
+    expected_attempts: int | None = None,
     mapping: FileMapping | None = None,
     jobs: int = 1,
     parquet: str | Path | None = None,
@@ -87,6 +88,8 @@ def load(
     policy
         What an attempt that was not graded counts as, by its reason: patterns with ``*``, and
         ``failed`` or ``excluded``. The first that fits decides, before what passk itself says.
+    expected_attempts
+        How many attempts of each task were to be made, where the log does not say it.
     mapping
         How the rows of files of anyone's own become attempts; no other format is tried then.
     jobs
@@ -123,7 +126,14 @@ def load(
     {'unchanged': 1}
     """
     options = Options(
-        run_id, suite, agent, model, dict(tags or {}), float(score_threshold), dict(policy or {})
+        run_id,
+        suite,
+        agent,
+        model,
+        dict(tags or {}),
+        float(score_threshold),
+        dict(policy or {}),
+        expected_attempts,
     )
     if mapping and format:
         raise PasskError(
@@ -478,6 +488,8 @@ _DISK = "Check the room on the disk and your rights in its folder."
 
 def _notes(written: Written, ignored: tuple[str, ...]) -> list[str]:
     notes = []
+    if written.contradiction:
+        notes.append(written.contradiction)
     if written.rejected:
         notes.append(f"The first rejected row is {written.first_reason}")
     if ignored:

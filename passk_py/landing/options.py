@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from passk_py.contract import MOST_EXPECTED
 from passk_py.errors import PasskError
 from passk_py.formats.policy import digest_of_rules
 
@@ -36,6 +37,8 @@ class Options:
     policy
         What an attempt without a verdict counts as, by its reason: names, or patterns with ``*``,
         and ``failed`` or ``excluded``. The first that fits decides, before the format's own.
+    expected_attempts
+        How many attempts of each task there should be, of tasks of which the log does not say it.
     """
 
     run_id: str | None = None
@@ -45,6 +48,7 @@ class Options:
     tags: Mapping[str, str] = field(default_factory=dict)
     score_threshold: float = _THRESHOLD
     policy: Mapping[str, str] = field(default_factory=dict)
+    expected_attempts: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that no row may have."""
@@ -69,6 +73,12 @@ class Options:
                     "counts as failed or excluded.",
                     hint="Write --policy timeout=failed, for example.",
                 )
+        expected = self.expected_attempts
+        if expected is not None and not 1 <= expected <= MOST_EXPECTED:
+            raise PasskError(
+                f"--expected-attempts is {expected}, but must be from 1 to {MOST_EXPECTED:,}.",
+                hint="Give how many attempts of each task were to be made, or leave it out.",
+            )
         if not math.isfinite(self.score_threshold):
             raise PasskError(
                 f"--score-threshold is {self.score_threshold}, which no score can be held against.",
@@ -100,6 +110,7 @@ class Options:
             "model": self.model,
             "tags": dict(self.tags) or None,
             "score_threshold": self.score_threshold if reader.uses_threshold else None,
+            "expected_attempts": self.expected_attempts,
             "mapping": reader.settings or None,
             # In its order, because the first pattern that fits decides.
             "policy": [list(rule) for rule in self.policy.items()] or None,

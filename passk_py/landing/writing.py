@@ -13,6 +13,7 @@ from passk_py.containers.collector import COLLECTOR
 from passk_py.errors import PasskError
 from passk_py.formats.harness import Harness
 from passk_py.landing.careful import DONE, Staged, staged
+from passk_py.landing.expectations import EXPECTED, expectations
 from passk_py.landing.fast import DONE as READ
 from passk_py.landing.fast import NOT_THE_FILE, clean_rows
 from passk_py.landing.fingerprint import FingerprintThread
@@ -70,6 +71,8 @@ class Written:
         How many attempts of a harness are excluded for which reason.
     missing
         How many attempts the harness was to make that the log does not hold.
+    contradiction
+        What its rows say of expected attempts that does not agree, as a sentence.
     """
 
     rows: int
@@ -79,6 +82,7 @@ class Written:
     first_reason: str
     excluded: dict[str, int] = field(default_factory=dict)
     missing: int = 0
+    contradiction: str = ""
 
 
 def recorded(connection: duckdb.DuckDBPyConnection, path: str) -> Before | None:
@@ -174,7 +178,7 @@ class _File:
     def fast(self) -> Written | None:
         """Write the rows if all are good; else write nothing and give None."""
         parquet = self._source.reader.container == "parquet"
-        with clean_rows(self._connection, self._source, self._fingerprint) as query:
+        with clean_rows(self._connection, self._source, self._fingerprint) as (query, stage):
             if query is None:
                 return None
             with self._transaction() as at:
@@ -190,13 +194,15 @@ class _File:
                     raise
                 if not rows:
                     raise _Undo
-                return self._end(Written(rows, rows, 0, {}, ""), at)
+                said = self._say_expected(f"(select *, null as reject_code from ({stage}))", at)
+                return self._end(Written(rows, rows, 0, {}, "", contradiction=said), at)
         return None
 
     def carefully(self) -> Written:
         """Write the good rows, and the others with their reasons."""
         if self._source.reader.container == "parquet":
-            return self._both(Staged(*parquet_queries(self._connection, self._source)), done=0.0)
+            good, others, rows, every = parquet_queries(self._connection, self._source)
+            return self._both(Staged(good, others, rows, rows_of_file=every), done=0.0)
         with staged(self._connection, self._source) as stage:
             return self._both(stage, done=DONE)
 
@@ -256,16 +262,17 @@ class _File:
     def _insert(self, stage: Staged, at: datetime) -> Written:
         path, name, rows = self._path, self._source.reader.name, stage.rows
         landed = self._insert_good(stage.good, at)
-        if stage.expected:
-            self._connection.execute(
-                "insert into landing.expected_attempts "
-                f"select *, ?, ?::timestamp from ({stage.expected})",
-                [path, at],
-            )
+        expected = stage.expected
+        if expected:
+            self._insert_expected(at)
+        missing = expected.missing if expected else 0
+        contradiction = expected.contradiction if expected else ""
+        if stage.rows_of_file:
+            contradiction = self._say_expected(f"({stage.rows_of_file})", at)
         if stage.others is None:
             if landed != rows:
                 raise _does_not_add_up(path, rows, landed, 0)
-            return Written(rows, landed, 0, {}, "", stage.excluded, stage.missing)
+            return Written(rows, landed, 0, {}, "", stage.excluded, missing, contradiction)
         rejected = self._connection.execute(
             f"insert into landing.rejected select {_TASK}, attempt, outcome, reject_code, "
             f"reject_reason, raw_text, ?, source_line, ?, ?::timestamp from ({stage.others})",
@@ -287,7 +294,27 @@ class _File:
             dict(counts.most_common()),
             first,
             stage.excluded,
-            stage.missing,
+            missing,
+            contradiction,
+        )
+
+    def _say_expected(self, rows: str, at: datetime) -> str:
+        """Write how many attempts rows say that there should be, and give what does not agree."""
+        options = self._source.options
+        if options.expected_attempts is None and not self._source.may_expect:
+            return ""
+        found = expectations(self._connection, rows, options)
+        if found is None:
+            return ""
+        self._insert_expected(at)
+        self._connection.execute(f"drop table {EXPECTED}")
+        return found.contradiction
+
+    def _insert_expected(self, at: datetime) -> None:
+        self._connection.execute(
+            "insert into landing.expected_attempts "
+            f"select run_id, suite, task_id, expected_attempts, ?, ?::timestamp from {EXPECTED}",
+            [self._path, at],
         )
 
     def _end(self, written: Written, at: datetime) -> Written:
