@@ -11,8 +11,10 @@ from typing import Final
 __all__ = [
     "ATTEMPT_COLUMNS",
     "CONTRACT_COLUMNS",
+    "EXPECTED_ATTEMPTS",
     "KEY",
     "LANDING_COLUMNS",
+    "MOST_EXPECTED",
     "OUTCOMES",
     "PROVENANCE_COLUMNS",
     "Column",
@@ -68,6 +70,18 @@ CONTRACT_COLUMNS: Final = (
     Column("tags", "MAP(VARCHAR, VARCHAR)", False, "slices: domain, difficulty, split, ..."),
 )
 """What a log says of an attempt."""
+
+MOST_EXPECTED: Final = 1_000_000
+"""More attempts of one task than anyone makes; sums of it still fit an integer."""
+
+EXPECTED_ATTEMPTS: Final = Column(
+    "expected_attempts",
+    "BIGINT",
+    False,
+    "how many attempts of the task were to be made; the same in each of its rows",
+)
+"""What a log may say of a task in the rows of its attempts. It is kept by task, in
+``landing.expected_attempts``, and not beside each attempt."""
 
 PROVENANCE_COLUMNS: Final = (
     Column("source_file", "VARCHAR", False, "absolute path of the file that the row came from"),

@@ -59,10 +59,10 @@
     {%- do mistakes.append(passk._var_mistake('passk_attempts_columns', columns, 'a mapping of contract columns to SQL expressions')) -%}
   {%- else -%}
     {%- for name, expression in columns.items() -%}
-      {%- if name not in passk._contract_names() + ['passed'] -%}
+      {%- if name not in passk._told_names() + ['passed'] -%}
         {%- do mistakes.append(
           'passk_attempts_columns maps ' ~ passk._shown(name) ~ ', but the contract has no such column. It has '
-          ~ ((passk._contract_names() + ['passed']) | join(', ')) ~ '.'
+          ~ ((passk._told_names() + ['passed']) | join(', ')) ~ '.'
         ) -%}
       {%- elif expression is not string or not expression -%}
         {%- do mistakes.append(passk._var_mistake('passk_attempts_columns.' ~ name, expression, 'an SQL expression')) -%}

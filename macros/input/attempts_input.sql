@@ -85,6 +85,18 @@
 {%- endmacro %}
 
 
+{#- What an input may tell in a row: the contract's columns, and how many attempts of its task were to be made, which
+    stg_passk__expected_attempts keeps by task. -#}
+{% macro _told_columns() -%}
+  {{ return(passk._contract_columns() + [['expected_attempts', dbt.type_bigint()]]) }}
+{%- endmacro %}
+
+
+{% macro _told_names() -%}
+  {{ return(passk._told_columns() | map(attribute=0) | list) }}
+{%- endmacro %}
+
+
 {#- Slices as the models use them: [{name, expression}]. A plain name is a tag. -#}
 {% macro _slices() -%}
   {%- set slices = [] -%}

@@ -7,7 +7,7 @@
   {%- set mapped = dict(mapped, source_file=passk._name_of_file()) -%}
 {%- endif -%}
 {%- set has = {} -%}
-{%- for name in (passk._contract_names() + ['passed']) -%}
+{%- for name in (passk._told_names() + ['passed']) -%}
   {%- do has.update({name: name in mapped or name in names}) -%}
 {%- endfor -%}
 {%- if execute -%}
@@ -19,7 +19,7 @@ with input as (
 
 told as (
   select
-    {%- for name, type in passk._contract_columns() + [['passed', dbt.type_string()]] %}
+    {%- for name, type in passk._told_columns() + [['passed', dbt.type_string()]] %}
     {%- set expression = mapped.get(name, name) %}
     {% if not has[name] -%}
       cast(null as {{ type }})
@@ -40,10 +40,10 @@ told as (
 
 judged as (
   select
-    {%- for name in passk._contract_names() if name not in ['suite', 'outcome', 'outcome_reason'] %}
+    {%- for name in passk._told_names() if name not in ['suite', 'outcome', 'outcome_reason'] %}
     {{ name }},
     {%- endfor %}
-    {%- for name, type in passk._contract_columns() if type != dbt.type_string() %}
+    {%- for name, type in passk._told_columns() if type != dbt.type_string() %}
     {{ name }}_told,
     {%- endfor %}
     outcome as outcome_told,
@@ -67,7 +67,7 @@ judged as (
 
 decided as (
   select
-    {%- for name in passk._contract_names() if name != 'outcome' %}
+    {%- for name in passk._told_names() if name != 'outcome' %}
     {{ name }},
     {%- endfor %}
     {{ passk._outcome_by_policy() }} as outcome,
@@ -109,7 +109,7 @@ case
       (outcome = 'failed' and lower(trim(passed_told)) in ('true', 't', '1', '1.0', 'yes'))
       or (outcome = 'passed' and lower(trim(passed_told)) in ('false', 'f', '0', '0.0', 'no'))
     ) then 'contradictory_verdict: outcome is ' || outcome || ', but passed is ' || passed_told || '.'
-    {%- for name, type in passk._contract_columns()
+    {%- for name, type in passk._told_columns()
       if type != dbt.type_string() and name not in ['attempt', 'loaded_at', 'source_line'] %}
     {#- A cast to an integer rounds: 2.5 would become 2. #}
     when {{ name }}_told is not null and (
@@ -122,6 +122,8 @@ case
     when {{ name }} is not null and not {{ passk._is_finite(name) }}
       then 'not_finite: {{ name }} is ' || {{ name }}_told || ', but must be a finite number.'
     {%- endfor %}
+    when expected_attempts < 1 or expected_attempts > 1000000
+      then 'out_of_range: expected_attempts is ' || expected_attempts_told || ', but must be a number from 1 to 1,000,000.'
     {%- for name in ['duration_s', 'cost_usd', 'input_tokens', 'output_tokens'] %}
     when {{ name }} < 0 then 'out_of_range: {{ name }} is ' || {{ name }}_told || ', but can not be negative.'
     {%- endfor %}

@@ -26,6 +26,8 @@ _LEAST_NAME: Final = 20
 _OTHER_COLUMNS: Final = 52
 _LONGEST_REASON: Final = 40
 _MOST_REASONS: Final = 6
+_MOST_PASSED_OVER: Final = 5
+_MOST_PASSED_OVER_AS_JSON: Final = 100
 _SHOWN: Final = 20
 """Files that are listed one by one; of more, only those that did not land whole or are doubtful."""
 
@@ -85,6 +87,13 @@ _SHOWN: Final = 20
     "file of `reason: outcome`; may be repeated. `passk formats --policy` shows the table.",
 )
 @click.option(
+    "--expected-attempts",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Count as missing what a task has less than N attempts, where the log does not say how "
+    "many there should be.",
+)
+@click.option(
     "--jobs",
     metavar="N",
     type=click.IntRange(min=1),
@@ -116,6 +125,7 @@ def command(
     tags: tuple[str, ...],
     score_threshold: float,
     policy: tuple[str, ...],
+    expected_attempts: int | None,
     jobs: int,
     parquet: str | None,
     strict: bool,
@@ -156,6 +166,7 @@ def command(
             strict=strict,
             score_threshold=score_threshold,
             policy=rules,
+            expected_attempts=expected_attempts,
             mapping=mapping,
             jobs=jobs,
             parquet=parquet,
@@ -211,6 +222,12 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
         session.note(f"Left alone: {plain(skipped.path)} is {plain(skipped.reason)}.")
     if len(report.skipped) > 3:
         session.note(f"... and {len(report.skipped) - 3:,} more files.")
+    if report.passed_over:
+        named = ", ".join(_short(path) for path in report.passed_over[:_MOST_PASSED_OVER])
+        more = ", ..." if len(report.passed_over) > _MOST_PASSED_OVER else ""
+        them = "it" if len(report.passed_over) == 1 else "them"
+        files = plural(len(report.passed_over), "file")
+        session.note(f"{files} passed over: {named}{more}; name {them} to read {them}.")
     if any(file.status != "failed" for file in report.files):
         _say_next(session, report, database)
 
@@ -342,5 +359,9 @@ def _as_dict(report: LoadReport) -> dict[str, Any]:
             for file in report.files
         ],
         "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
+        "passed_over": {
+            "files": len(report.passed_over),
+            "paths": list(report.passed_over[:_MOST_PASSED_OVER_AS_JSON]),
+        },
         "parquet": None if report.parquet is None else str(report.parquet),
     }

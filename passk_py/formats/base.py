@@ -209,6 +209,18 @@ class Format(ABC):
         """
         return self.differs_by_run or path.name == other.name or None
 
+    def without_threshold(self, sample: Sample) -> str | None:
+        """Say why a threshold for scores decides nothing in the file; None if it may."""
+        del sample
+        if self.uses_threshold:
+            return None
+        return f"{self.name} has verdicts of its own ({self.verdict_rule})"
+
+    def is_judged_by_score(self, sample: Sample) -> bool:
+        """Tell whether scores and the threshold are all that decides what passed."""
+        del sample
+        return self.uses_threshold
+
     def without_attempt(self, sample: Sample) -> Refusal:
         """Say what is missing where no row of the file tells which try of its task it is."""
         del sample

@@ -28,7 +28,7 @@ from passk_py.containers.json_walk import EACH
 from passk_py.containers.shape import ANY
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, Unfit, at, flag, number, text
-from passk_py.formats.naming import digest_of, run_of_results
+from passk_py.formats.naming import digest_of, run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -59,14 +59,17 @@ class BigCodeBench(JsonHarness):
 
     name: ClassVar[str] = "bigcodebench"
     title: ClassVar[str] = "BigCodeBench's eval_results.json"
-    reader_version: ClassVar[int] = 2
+    reader_version: ClassVar[int] = 3
     container: ClassVar[Container] = "json_object"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     recognised_by: ClassVar[str] = (
         "an object whose eval has lists of objects with solution and status"
     )
     fields: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("run_id", "the file's name without eval_results, unless --run-id is given"),
+        (
+            "run_id",
+            "the file's name without eval_results; its folder's, if that is samples or the like",
+        ),
         ("suite", "bigcodebench[-hard]-<split>, by _pass_at_k.json or the file's name"),
         ("task_id", "the key in eval"),
         ("attempt", "the place in the task's list, from 1"),
@@ -167,7 +170,7 @@ class BigCodeBench(JsonHarness):
 
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after the file without its ending, or after the folder."""
-        return run_of_results(path, self.suffixes)
+        return run_named_after(path, (*self.suffixes, "eval_results"))
 
     def _named(self, log: Log) -> re.Match[str] | None:
         return _NAME.fullmatch(self.default_run_id(log.path) or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from passk_py.contract import CONTRACT_COLUMNS
+from passk_py.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.formats.base import Field, Format, Key, Kind, Refusal, listed
 
 if TYPE_CHECKING:
@@ -17,7 +17,11 @@ __all__ = ["CANONICAL_FIELDS", "CANONICAL_KEYS", "VERDICTS", "Canonical", "is_ca
 VERDICTS: Final = ("outcome", "passed", "score")
 """The fields that may say how an attempt ended; the first that is given wins."""
 
-CANONICAL_FIELDS: Final = (*(column.name for column in CONTRACT_COLUMNS), "passed")
+CANONICAL_FIELDS: Final = (
+    *(column.name for column in CONTRACT_COLUMNS),
+    "passed",
+    EXPECTED_ATTEMPTS.name,
+)
 """Every field that a canonical file may have."""
 
 CANONICAL_KEYS: Final = tuple(
@@ -61,7 +65,10 @@ class Canonical(Format):
     verdict_rule: ClassVar[str] = (
         "outcome as given; else passed; else score >= threshold (1.0, within 1e-6, by default)"
     )
-    attempt_rule: ClassVar[str] = "attempt as given, from 1; never made up"
+    attempt_rule: ClassVar[str] = (
+        "attempt as given, from 1; never made up; expected_attempts, if given, is how many of the "
+        "task there should be, the same in each of its rows"
+    )
     error_rule: ClassVar[str] = (
         "outcome excluded as given; no verdict at all is excluded with the reason no_verdict"
     )
@@ -111,6 +118,16 @@ class Canonical(Format):
         if self.container in ("csv", "parquet") and "attempt" not in sample.fields:
             return self.without_attempt(sample)
         return None
+
+    def without_threshold(self, sample: Sample) -> str | None:
+        """Say that there is no score, as far as the start of the file shows it."""
+        if "score" in sample.fields or not sample.complete:
+            return None
+        return f"there is no field score among the fields ({listed(sample.fields)})"
+
+    def is_judged_by_score(self, sample: Sample) -> bool:
+        """Tell whether there is a score and no verdict beside it."""
+        return [name for name in VERDICTS if name in sample.fields] == ["score"]
 
     def without_attempt(self, sample: Sample) -> Refusal:
         """Refuse a file in which nothing says which try of its task a row is.

@@ -9,9 +9,11 @@ file: a folder that is loaded leaves it alone, so name it.
   versions before 1.0 call ``metricsMetadata``.
 - Passed when ``success`` is true, which deepeval takes from the metrics that are neither marked as
   flaky nor without a threshold. A case without ``success`` is excluded.
-- A metric that raised or ran out of time has ``error``, and deepeval counts the case as failed,
-  though it is the judge that failed. So it is here, with the reason ``timeout`` or the first line
-  of the error. A test that raised before ``assert_test``, or was skipped, leaves no case at all.
+- A metric that raised or ran out of time has ``error`` and no score, and deepeval counts the case
+  as failed, though it is the judge that failed. Here nothing was graded: the reason is
+  ``judge_error``, excluded unless the policy says otherwise, and the tag ``judge_error`` has the
+  error's first line. Where another metric that decides has failed, the case has failed whatever
+  the judge would say. A test that raised before ``assert_test``, or was skipped, leaves no case.
 - Repeats (``deepeval test run -r``) are cases of their own. A task is the case's ``name`` without
   the ``-<repeat>-<of>`` of pytest-repeat, and with its input if cases of one name have several; a
   name that deepeval made up, ``test_case_<n>``, says nothing, so the task is the input.
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
     from passk_py.containers.json_walk import Element
     from passk_py.containers.shape import Shape
-    from passk_py.formats.base import Container
+    from passk_py.formats.base import Container, Outcome
     from passk_py.formats.harness import Log, Record
     from passk_py.formats.sample import Sample
 
@@ -55,7 +57,8 @@ _LISTS: Final = ("testCases", "conversationalTestCases")
 _REPEAT: Final = re.compile(r"(?:\[|-)(\d{1,9})-(\d{1,9})\]\Z")
 _MADE_UP: Final = re.compile(r"(?:conversational_)?test_case_\d+")
 _HEADS: Final = ("testFile", "identifier", "hyperparameters")
-_LONGEST_REASON: Final = 200
+_JUDGE: Final = "judge_error"
+_LONGEST_ERROR: Final = 100
 _MOST_TASKS: Final = 100_000
 _PIECE: Final = 1 << 16
 _METRIC: Final[Shape] = {"success": ANY, "score": ANY, "flaky": ANY, "error": ANY}
@@ -66,19 +69,19 @@ class DeepEval(JsonHarness):
 
     name: ClassVar[str] = "deepeval"
     title: ClassVar[str] = "deepeval's test run as JSON"
-    reader_version: ClassVar[int] = 2
+    reader_version: ClassVar[int] = 3
     container: ClassVar[Container] = "json_object"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     recognised_by: ClassVar[str] = (
         "an object with testRunData, or with testCases that have name and metricsData"
     )
     fields: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("run_id", "identifier; else the file's name, unless --run-id is given"),
+        ("run_id", "identifier; else the file's name, or its folder's"),
         ("suite", "testFile; else deepeval"),
         ("task_id", "name without the repeat; input, where name tells no task"),
         ("attempt", "the place among the task's cases, by order"),
-        ("outcome", "success"),
-        ("outcome_reason", "of a metric with an error: timeout, or the error's first line"),
+        ("outcome", "success, metricsData.error"),
+        ("outcome_reason", "judge_error, where a metric has an error and no other one has failed"),
         ("score", "the lowest score of the metrics that decide"),
         ("model", "hyperparameters.model"),
         ("duration_s", "completionTime"),
@@ -86,13 +89,13 @@ class DeepEval(JsonHarness):
         ("input_tokens", "inputTokenCount"),
         ("output_tokens", "outputTokenCount"),
         ("output_hash", "SHA-256 of actualOutput"),
-        ("tags", "tags, flaky, and short values of metadata and of hyperparameters"),
+        ("tags", "tags, flaky, judge_error; short values of metadata and of hyperparameters"),
     )
-    verdict_rule: ClassVar[str] = "success"
+    verdict_rule: ClassVar[str] = "success, unless a metric could not be measured"
     attempt_rule: ClassVar[str] = "cases of one task are counted in the order of order"
     error_rule: ClassVar[str] = (
-        "a metric's error: failed, as deepeval counts it, with timeout or the error's first line "
-        "as the reason; a test that raised leaves no case"
+        "a metric's error: no verdict, with the reason judge_error, unless another metric has "
+        "failed; deepeval itself counts it as failed; a test that raised leaves no case"
     )
     documentation: ClassVar[str] = "https://deepeval.com/docs/evaluation-flags-and-configs"
     example: ClassVar[str] = (
@@ -112,6 +115,7 @@ class DeepEval(JsonHarness):
         "input_tokens": "inputTokenCount",
         "output_tokens": "outputTokenCount",
     }
+    reasons: ClassVar[Mapping[str, Outcome]] = {_JUDGE: "excluded"}
     rows_at: ClassVar[tuple[str, ...]] = (_LISTS[0], EACH)
     shape: ClassVar[Shape] = {
         "name": ANY,
@@ -186,17 +190,21 @@ class DeepEval(JsonHarness):
         order = row.get("order")
         metrics = row.get("metricsData")
         score, error = _graded(row.get("metricsMetadata") if metrics is None else metrics)
+        passed = row.get("success")
+        unjudged = error is not None and passed is not True
         metadata = row.get("metadata")
         tags = small_tags(row.get("additionalMetadata") if metadata is None else metadata)
         if isinstance(labels := row.get("tags"), list):
             tags |= small_tags({"tags": ",".join(filter(None, map(text, labels)))})
         if row.get("flaky") is True:
             tags["flaky"] = True
+        if unjudged:
+            tags |= {_JUDGE: error}
         yield {
             "task_id": task,
             "attempt": 1 if order is None else order + 1 if type(order) is int else order,
-            "passed": row.get("success"),
-            "outcome_reason": error,
+            "passed": None if unjudged else passed,
+            "outcome_reason": _JUDGE if unjudged else None,
             "score": score,
             "duration_s": row.get("completionTime"),
             "cost_usd": row.get("tokenCost"),
@@ -284,24 +292,30 @@ def _task(row: dict[str, Any], names: Names) -> tuple[str | None, str | None, st
 
 
 def _graded(metrics: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - JSON
-    """Give the lowest score of the metrics that decide, and the first of their errors."""
+    """Give the lowest score of the metrics that decide, and why they decide nothing.
+
+    A case fails if one of its metrics does, so one that has failed decides beside any error.
+    """
     scores: list[Any] = []
     error: str | None = None
+    has_failed = False
     for metric in metrics if isinstance(metrics, list) else ():
         if not isinstance(metric, dict) or metric.get("flaky") is True:
             continue
-        if said := text(metric.get("error")):
-            error = error or _reason(said)
-        elif metric.get("success") is None:
+        said, score, passed = text(metric.get("error")), metric.get("score"), metric.get("success")
+        if said or (score is None and passed is False):
+            error = error or _first_line(said or "no score")
+        elif passed is None:
             continue
-        scores.append(metric.get("score"))
+        else:
+            has_failed |= passed is False
+        scores.append(score)
+    error = None if has_failed else error
     if not scores or any(type(score) is not int and type(score) is not float for score in scores):
         return (scores[0] if len(scores) == 1 else None), error
     return min(scores), error
 
 
-def _reason(error: str) -> str:
-    if error.lower().startswith("timed out"):
-        return "timeout"
+def _first_line(error: str) -> str:
     lines = error.strip().splitlines()
-    return lines[0][:_LONGEST_REASON] if lines else "error"
+    return lines[0][:_LONGEST_ERROR] if lines else "error"

@@ -28,7 +28,7 @@ from passk_py.containers.json_walk import EACH, JsonWalk
 from passk_py.containers.shape import ANY, decoder
 from passk_py.containers.source import open_log
 from passk_py.formats.harness import JsonHarness, Unfit, at, text
-from passk_py.formats.naming import digest_of, run_of_results
+from passk_py.formats.naming import digest_of, run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -57,7 +57,7 @@ class EvalPlus(JsonHarness):
 
     name: ClassVar[str] = "evalplus"
     title: ClassVar[str] = "EvalPlus's eval_results.json"
-    reader_version: ClassVar[int] = 2
+    reader_version: ClassVar[int] = 3
     container: ClassVar[Container] = "json_object"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     recognised_by: ClassVar[str] = (
@@ -67,7 +67,7 @@ class EvalPlus(JsonHarness):
     fields: ClassVar[tuple[tuple[str, str], ...]] = (
         (
             "run_id",
-            "the file's name without eval_results, or its folder's, unless --run-id is given",
+            "the file's name without eval_results; its folder's, if that is samples or the like",
         ),
         ("suite", "humaneval+ or mbpp+; without the extra tests humaneval or mbpp; else evalplus"),
         ("task_id", "the key in eval"),
@@ -141,7 +141,7 @@ class EvalPlus(JsonHarness):
 
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after the file without its ending, or after the folder."""
-        return run_of_results(path, self.suffixes)
+        return run_named_after(path, (*self.suffixes, "eval_results"))
 
 
 def _is_former(keys: Collection[str]) -> bool:

@@ -23,9 +23,9 @@ from passk_py.containers.json_whole import MAX_WHOLE_BYTES, Whole, whole_decoder
 from passk_py.containers.lines import read_lines
 from passk_py.containers.shape import Shape, decoder, loaded
 from passk_py.containers.source import open_log, position_of, read_chunk
-from passk_py.contract import CONTRACT_COLUMNS
+from passk_py.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.formats.base import Field, Format
-from passk_py.formats.naming import without_endings
+from passk_py.formats.naming import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,8 +49,13 @@ __all__ = [
     "text",
 ]
 
-HARNESS_FIELDS: Final = (*(column.name for column in CONTRACT_COLUMNS), "passed")
-"""What an attempt of a harness may say: the contract's columns, and ``passed``, its verdict."""
+HARNESS_FIELDS: Final = (
+    *(column.name for column in CONTRACT_COLUMNS),
+    "passed",
+    EXPECTED_ATTEMPTS.name,
+)
+"""What an attempt of a harness may say: the contract's columns, ``passed``, its verdict, and how
+many attempts of its task were to be made."""
 
 _MOST_RAW: Final = 10_001
 _MOST_SIDE_BYTES: Final = 16 << 20
@@ -244,8 +249,10 @@ class Harness(Format):
         return fields
 
     def default_run_id(self, path: Path) -> str | None:
-        """Name the run after the file or folder."""
-        return without_endings(path.name, self.suffixes)
+        """Name the run after the file, or after the folder that it is or lies in."""
+        if path.is_dir():
+            return path.name or None
+        return run_named_after(path, self.suffixes)
 
     def group(self, sample: Sample) -> Path | None:
         """Name the folder whose files are one log together; None if a file is a log of its own."""
@@ -275,6 +282,14 @@ class Harness(Format):
         """
         del sample
         return None
+
+    def other_tasks(self, sample: Sample) -> str:
+        """Write the options of ``passk load`` that name the tasks otherwise; empty if none do.
+
+        Asked of a log whose tasks no other log of its suite has.
+        """
+        del sample
+        return ""
 
     def companions(self, path: Path) -> tuple[Path, ...]:
         """List the files that say more of a log, whether they exist or not.

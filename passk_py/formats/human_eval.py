@@ -6,14 +6,14 @@ tasks of their own, land alike.
 
 - Recognised by ``task_id``, ``completion``, ``result`` and ``passed``, without ``attempt`` and
   ``run_id``, with which lines are canonical attempts.
-- Passed when ``passed`` is true; ``--score-threshold`` is not asked. Everything else was graded as
-  a failure: ``timed out`` has the reason ``timeout``. ``failed: ...`` holds a message and not the
-  class of the exception, so it gives no reason, and an error of the environment looks like any
+- Passed when ``passed`` is true; ``--score-threshold`` decides nothing. Everything else was graded
+  as a failure: ``timed out`` has the reason ``timeout``. ``failed: ...`` holds a message and not
+  the class of the exception, so it gives no reason, and an error of the environment looks like any
   other.
 - ``attempt`` is the place of the line among those of its task: the order of the samples.
-- The run is the file's name without ``.jsonl_results.jsonl``, the suite ``human-eval``, unless the
-  command line says otherwise. HumanEval writes neither model nor seed; those that the samples were
-  given come along.
+- The run is the file's name without ``.jsonl_results.jsonl``, or its folder's where that is
+  ``samples`` or the like; the suite is ``human-eval``, unless the command line says otherwise.
+  HumanEval writes neither model nor seed; those that the samples were given come along.
 - It says no times, tokens or cost, nor how many samples there should be.
 """
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from passk_py.formats.base import Container, Field, Format, Key, Kind
-from passk_py.formats.naming import without_endings
+from passk_py.formats.naming import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,14 +40,17 @@ class HumanEval(Format):
 
     name: ClassVar[str] = "human-eval"
     title: ClassVar[str] = "HumanEval's results, one sample a line"
-    reader_version: ClassVar[int] = 1
+    reader_version: ClassVar[int] = 2
     container: ClassVar[Container] = "json_lines"
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
     recognised_by: ClassVar[str] = (
         "JSON lines with task_id, completion, result and passed, without attempt and run_id"
     )
     fields: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("run_id", "the file's name without .jsonl_results.jsonl, unless --run-id is given"),
+        (
+            "run_id",
+            "the file's name without .jsonl_results.jsonl; or its folder's, if that is samples",
+        ),
         ("suite", "human-eval, unless --suite is given"),
         ("task_id", "task_id"),
         ("attempt", "the place of the line among those of its task"),
@@ -111,5 +114,5 @@ class HumanEval(Format):
         return tuple(name for name in sample.fields if name not in known)
 
     def default_run_id(self, path: Path) -> str | None:
-        """Name the run after the file of the samples."""
-        return without_endings(path.name, _ENDINGS)
+        """Name the run after the file of the samples, or after its folder."""
+        return run_named_after(path, _ENDINGS)

@@ -7,9 +7,10 @@ log is one object of the same names, with whole samples in ``samples``.
 
 - Recognised by the members of the zip, or by an object with ``version``, ``status`` and an ``eval``
   that has ``task`` and ``model``.
-- Passed when the score's value is at least 1 as Inspect's ``value_to_float`` makes a number of it,
-  which is what its reducers ``pass_at`` and ``pass_k`` count: C is 1, P is 0.5, I and N are 0, yes
-  and true are 1, no and false are 0, a number is itself, any other text is 0.
+- Passed when the score's value reaches ``--score-threshold``, 1 by default, as Inspect's
+  ``value_to_float`` makes a number of it: C is 1, P is 0.5, I and N are 0, yes and true are 1, no
+  and false are 0, a number is itself, any other text is 0. A value of at least 1 is what Inspect's
+  reducers ``pass_at`` and ``pass_k`` count.
 - Of several scorers, the verdict is that of the one in ``results.headline``, else of the one that
   the task declares in ``eval.headline_metric``, else of the first in ``results.scores``, else of
   the first of the sample: the score that Inspect itself shows first. Of a score with several values
@@ -100,7 +101,7 @@ class Inspect(JsonHarness):
 
     name: ClassVar[str] = "inspect"
     title: ClassVar[str] = "Inspect's logs, .eval and .json"
-    reader_version: ClassVar[int] = 2
+    reader_version: ClassVar[int] = 3
     container: ClassVar[Container] = "zip"
     suffixes: ClassVar[tuple[str, ...]] = (".eval", ".json")
     recognised_by: ClassVar[str] = (
@@ -126,9 +127,11 @@ class Inspect(JsonHarness):
         ("tags", "metadata, scores of the other scorers, retries, inspect_run_id, eval.metadata"),
     )
     verdict_rule: ClassVar[str] = (
-        "value_to_float(value) >= 1, of the scorer in results.headline or of the first scorer"
+        "value_to_float(value) reaches --score-threshold, 1 by default; of the scorer in "
+        "results.headline or of the first scorer"
     )
     attempt_rule: ClassVar[str] = "epoch"
+    uses_threshold: ClassVar[bool] = True
     error_rule: ClassVar[str] = (
         "an error without a score and a score of NaN are excluded, as Inspect's reducers do; a "
         "limit without a score is failed, which Inspect leaves out of n"

@@ -33,7 +33,7 @@ _MOST_TAGS: Final = 20
 
 
 def attempt_of(row: dict[str, Any], chosen: tuple[str | None, ...]) -> dict[str, Any]:
-    """Give the fields of an attempt; the verdict is that of the chosen score."""
+    """Give the fields of an attempt; the chosen score and the threshold decide what passed."""
     scores = row.get("scores")
     if scores is None and row.get("score") is not None:
         # So the first logs had it, before there could be several scorers.
@@ -47,7 +47,6 @@ def attempt_of(row: dict[str, Any], chosen: tuple[str | None, ...]) -> dict[str,
     attempt = {
         "task_id": row.get("id"),
         "attempt": row.get("epoch"),
-        "passed": None if value is None else value >= 1.0,
         "outcome_reason": _reason(row, score, graded=value is not None),
         "score": value,
         "started_at": started,

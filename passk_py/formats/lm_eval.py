@@ -43,6 +43,7 @@ from passk_py.containers.shape import ANY, decoder, loaded, loaded_or_none
 from passk_py.containers.source import open_log
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, Unfit, at, text
+from passk_py.formats.naming import without_endings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -104,7 +105,7 @@ class LmEval(JsonHarness):
 
     name: ClassVar[str] = "lm-eval"
     title: ClassVar[str] = "lm-evaluation-harness' samples_<task>_<date>.jsonl"
-    reader_version: ClassVar[int] = 2
+    reader_version: ClassVar[int] = 3
     container: ClassVar[Container] = "json_lines"
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
     recognised_by: ClassVar[str] = (
@@ -207,7 +208,7 @@ class LmEval(JsonHarness):
 
     def _task_of(self, path: Path, results: Any) -> str | None:  # noqa: ANN401 - JSON
         """Find the task of a file of the first versions: ``<arguments>_<task>.jsonl``."""
-        name = self.default_run_id(path)
+        name = without_endings(path.name, self.suffixes)
         tasks = at(results, "configs")
         tasks = tasks if isinstance(tasks, dict) else {}
         fitting = [task for task in tasks if f"_{name}".endswith(f"_{task}")]

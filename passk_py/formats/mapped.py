@@ -14,7 +14,7 @@ from passk_py.containers.shape import ANY
 from passk_py.errors import PasskError
 from passk_py.formats.base import Field, Format, Refusal, listed
 from passk_py.formats.harness import JsonHarness
-from passk_py.formats.naming import without_endings
+from passk_py.formats.naming import run_named_after
 from passk_py.sql_text import identifier, quote
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class _Described:
     """What both kinds say of themselves."""
 
     title: ClassVar[str] = "any JSON, CSV or Parquet file, by a mapping"
-    reader_version: ClassVar[int] = 1
+    reader_version: ClassVar[int] = 2
     suffixes: ClassVar[tuple[str, ...]] = _SUFFIXES
     recognised_by: ClassVar[str] = "never: --map or --mapping asks for it"
     verdict_rule: ClassVar[str] = "as the mapping says: outcome, passed, or score and its threshold"
@@ -103,6 +103,20 @@ class _Described:
     differs_by_run: ClassVar[bool] = False
     is_harness: ClassVar[bool] = True
     uses_threshold: ClassVar[bool] = True
+    _mapping: MappingOfColumns
+
+    def without_threshold(self, sample: Sample) -> str | None:
+        """Say that the mapping names no score."""
+        del sample
+        named = "score" in self._mapping.expressions
+        return None if named else "the mapping does not say where a score is"
+
+    def is_judged_by_score(self, sample: Sample) -> bool:
+        """Tell whether the mapping says where a score is, and no verdict."""
+        del sample
+        return "score" in self._mapping.expressions and not (
+            {"outcome", "passed"} & self._mapping.expressions.keys()
+        )
 
 
 def _described(mapping: MappingOfColumns) -> tuple[tuple[str, str], ...]:
@@ -179,7 +193,7 @@ class _MappedTable(_Described, Format):
 
     def default_run_id(self, path: Path) -> str | None:
         said = "run_id" in self._mapping.expressions
-        return None if said else without_endings(path.name, self.suffixes)
+        return None if said else run_named_after(path, self.suffixes)
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
         fields = {column: _field(one, columns) for column, one in self._mapping.expressions.items()}

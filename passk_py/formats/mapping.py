@@ -24,11 +24,12 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.contract import CONTRACT_COLUMNS
+from passk_py.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.errors import PasskError
 from passk_py.formats.harness import at, number
 from passk_py.formats.yaml_file import existing_file, load_yaml
@@ -36,7 +37,16 @@ from passk_py.formats.yaml_file import existing_file, load_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["IN_ORDER", "MAPPINGS_FOLDER", "Expression", "Mapping", "mapping_from", "save_mapping"]
+__all__ = [
+    "IN_ORDER",
+    "MAPPINGS_FOLDER",
+    "Expression",
+    "Mapping",
+    "map_options",
+    "mapping_from",
+    "path_of",
+    "save_mapping",
+]
 
 IN_ORDER: Final = "in_order"
 """The mapping of ``attempt`` that numbers the tries by their order."""
@@ -47,6 +57,7 @@ MAPPINGS_FOLDER: Final = Path("passk_mappings")
 _COLUMNS: Final = (
     *(column.name for column in CONTRACT_COLUMNS if column.name != "tags"),
     "passed",
+    EXPECTED_ATTEMPTS.name,
 )
 _OTHERS: Final = ("name", "rows", "tags")
 _STEP: Final = re.compile(
@@ -472,6 +483,37 @@ def save_mapping(mapping: Mapping, name: str) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_text(written, "utf-8")
     return path
+
+
+def path_of(*names: str) -> str:
+    """Write the path that leads to a value under these names.
+
+    Examples
+    --------
+    >>> path_of("case", "a b")
+    '$.case["a b"]'
+    """
+    return "$" + "".join(map(_step, names))
+
+
+def map_options(lines: dict[str, str]) -> str:
+    r"""Write the ``--map`` options of a mapping as a shell takes them.
+
+    Examples
+    --------
+    >>> map_options({"task_id": "$.task", "passed": "$.status == 'ok'"})
+    '--map task_id=$.task --map "passed=$.status == \'ok\'"'
+    """
+    return " ".join(f"--map {_for_shell(f'{column}={said}')}" for column, said in lines.items())
+
+
+def _for_shell(argument: str) -> str:
+    """Quote an argument if it needs that; ``$`` before a dot is a plain character to a shell."""
+    if re.fullmatch(r"[\w=$.-]+", argument, re.ASCII):
+        return argument
+    # Readable where single quotes are part of it.
+    plain = "'" in argument and not re.search(r"[\"`\\!]|\$[^.]", argument)
+    return f'"{argument}"' if plain else shlex.quote(argument)
 
 
 def _step(name: str) -> str:

@@ -6,13 +6,13 @@ import json
 import re
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
-    from pathlib import Path
 
 __all__ = [
     "LONGEST_TASK",
@@ -22,11 +22,12 @@ __all__ = [
     "digest_of",
     "natural",
     "packed",
-    "run_of_results",
+    "run_named_after",
     "short_digest",
     "shortened",
     "small_tags",
     "without_endings",
+    "without_ids",
 ]
 
 LONGEST_TASK: Final = 200
@@ -40,8 +41,38 @@ _WITHOUT_WORDS: Final = re.compile(r"[0-9TZ\W_]*", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 _LONGEST_TAG: Final = 100
 _DIGITS: Final = re.compile("([0-9]+)")
+_UUID: Final = re.compile(
+    r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])",
+    re.IGNORECASE,
+)
+_TIME: Final = re.compile(
+    r"(?<!\d)\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?(?!\d)"
+)
+# Seconds or milliseconds since 1970, from 2015 to 2040.
+_CLOCK: Final = re.compile(r"(?:1[4-9]|2[0-1])\d{8}(?:\d{3})?(?:\.\d+)?")
 # More names than any log has; beyond them they are not compared any more.
 _MOST_NAMES: Final = 1_000_000
+# What files and folders are called in every run: what they hold, the tool or the suite.
+_ANY_RUN: Final = frozenset(
+    (
+        *("all", "at", "final", "json", "jsonl", "k", "last", "latest", "of", "pass", "raw", "the"),
+        *("artifact", "artifacts", "data", "export", "exports", "file", "files", "log", "logs"),
+        *("out", "output", "outputs", "report", "reports", "result", "results", "summary"),
+        *("bench", "benchmark", "benchmarks", "eval", "evals", "evaluate", "evaluated"),
+        *("evaluation", "evaluations", "harness", "metric", "metrics", "score", "scored", "scores"),
+        *("answer", "answers", "attempt", "attempts", "checkpoint", "checkpoints", "completion"),
+        *("completions", "generation", "generations", "prediction", "predictions", "preds"),
+        *("response", "responses", "run", "runs", "sample", "samples", "sanitized", "simulation"),
+        *("simulations", "solution", "solutions", "task", "tasks", "test", "tests", "trial"),
+        *("trials", "temp", "tmp"),
+        *("bigcodebench", "bcb", "deepeval", "evalplus", "humaneval", "mbpp", "plus"),
+        *("promptfoo", "tau", "tracelens"),
+    )
+)
+_WORDS: Final = re.compile(r"[^-_.+\s]+")
+_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Folders above the file that are looked at for a name.
+_MOST_FOLDERS: Final = 4
 
 
 @dataclass(slots=True)
@@ -161,10 +192,77 @@ def without_endings(name: str, endings: Iterable[str]) -> str | None:
     return name or None
 
 
-def run_of_results(path: Path, endings: Iterable[str]) -> str | None:
-    """Name the run of a ``<name>_eval_results.json`` by its name or, without one, by its folder."""
-    name = without_endings(path.name, (*endings, "eval_results")) or ""
-    return name.rstrip("_") or path.parent.name or None
+def run_named_after(path: Path, endings: Iterable[str]) -> str | None:
+    """Name the run of a file that does not say it: after the file or, if need be, its folder.
+
+    A name such as ``samples_eval_results`` is that of every run, and says nothing of this one. So
+    the folder names the run, or the one above it where the folder's name says nothing either. A
+    name with a digit in it is one of several beside each other, and stays.
+
+    Parameters
+    ----------
+    path
+        The file.
+    endings
+        What is taken off its name, in this order, after the endings of compression.
+
+    Returns
+    -------
+    str or None
+        The name; None if the file's name is nothing but endings and no folder has one.
+
+    Examples
+    --------
+    >>> run_named_after(Path("logs/gpt-5/samples_eval_results.json"), (".json", "eval_results"))
+    'gpt-5'
+    >>> run_named_after(Path("logs/gpt-5.json"), (".json",))
+    'gpt-5'
+    >>> run_named_after(Path("gpt-5/results/output.json.gz"), (".json",))
+    'gpt-5'
+    """
+    name = (without_endings(path.name, endings) or "").rstrip("-_. ")
+    if not _is_any_runs(name):
+        return name
+    home = Path.home()
+    for folder in list(path.parents)[:_MOST_FOLDERS]:
+        if folder == home:
+            break
+        if not _is_any_runs(folder.name):
+            return folder.name
+    return name or path.parent.name or None
+
+
+def _is_any_runs(name: str) -> bool:
+    """Tell whether a file or folder of this name may be one of any run."""
+    return _ANY_RUN.issuperset(_WORDS.findall(_CAPITAL.sub("_", name).lower()))
+
+
+def without_ids(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Put ``<uuid>`` and ``<time>`` where a value has UUIDs and times, which may be new each time.
+
+    Raises
+    ------
+    RecursionError
+        If it is nested too deep.
+
+    Examples
+    --------
+    >>> without_ids({"at": "2026-01-31T12:00:00Z", "n": 7, "started": 1769860800})
+    {'at': '<time>', 'n': 7, 'started': '<time>'}
+    >>> without_ids(["job 3f2504e0-4f89-41d3-9a0c-0305e82c3301"])
+    ['job <uuid>']
+    """
+    if isinstance(value, str):
+        return (
+            "<time>" if _CLOCK.fullmatch(value) else _TIME.sub("<time>", _UUID.sub("<uuid>", value))
+        )
+    if isinstance(value, dict):
+        return {name: without_ids(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [without_ids(one) for one in value]
+    if type(value) in (int, float) and _CLOCK.fullmatch(repr(value)):
+        return "<time>"
+    return value
 
 
 def are_repeats(names: Iterable[str]) -> bool:

@@ -13,8 +13,11 @@ columns (a prompt with a provider) it has.
   them in. A failure by an assertion has no reason here: what promptfoo gives is a sentence.
 - A task is a test: its description, or its variables as JSON. Tests of one description are told
   apart by their variables, and those of the same variables by a digest of their assertions.
+- UUIDs and times in the variables and descriptions are ``<uuid>`` and ``<time>`` in the names of
+  tasks, because they may be new in each eval; unless nothing else tells two tests apart.
 - A run is a column of an eval: called after ``evalId``, and of several columns after the provider
-  and the prompt too, as far as they differ. JSON lines don't name the eval: the file's name does.
+  and the prompt too, as far as they differ. JSON lines don't name the eval: the file's name does,
+  or its folder's where that is ``results`` or the like.
 - ``attempt`` counts the rows of a test and a column in the order of ``testIdx``, which counts
   repeats. It does not name a test, because ``promptfoo retry`` counts it anew.
 - ``model`` is the provider's id, unless that is a program or an address; then it is the agent.
@@ -38,6 +41,7 @@ from passk_py.containers.shape import ANY, decoder, loaded_or_none
 from passk_py.containers.source import open_log, read_chunk
 from passk_py.formats.base import Refusal
 from passk_py.formats.harness import Expected, JsonHarness, Unfit, at, text
+from passk_py.formats.mapping import IN_ORDER, map_options, path_of
 from passk_py.formats.naming import (
     LONGEST_TASK,
     Names,
@@ -47,6 +51,7 @@ from passk_py.formats.naming import (
     shortened,
     small_tags,
     without_endings,
+    without_ids,
 )
 
 if TYPE_CHECKING:
@@ -120,6 +125,7 @@ class _Plan:
     """What the first reading found out: which names are not enough, and which columns there are."""
 
     tests: Names = field(default_factory=Names)
+    lasting: Names = field(default_factory=Names)
     columns: dict[Hashable, _Column] = field(default_factory=dict)
     runs: dict[Hashable, str] = field(default_factory=dict)
     repeats: dict[tuple[str, str | None], int] = field(default_factory=dict)
@@ -130,7 +136,7 @@ class Promptfoo(JsonHarness):
 
     name: ClassVar[str] = "promptfoo"
     title: ClassVar[str] = "promptfoo's results as JSON"
-    reader_version: ClassVar[int] = 2
+    reader_version: ClassVar[int] = 3
     container: ClassVar[Container] = "json_object"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     recognised_by: ClassVar[str] = (
@@ -139,7 +145,7 @@ class Promptfoo(JsonHarness):
     fields: ClassVar[tuple[tuple[str, str], ...]] = (
         ("run_id", "evalId; with several providers or prompts, evalId.provider.prompt"),
         ("suite", "promptfoo, unless --suite is given"),
-        ("task_id", "testCase.description, or testCase.vars as JSON"),
+        ("task_id", "testCase.description, or testCase.vars as JSON, without UUIDs and times"),
         ("attempt", "the place among the rows of the test and column, by testIdx"),
         ("outcome", "success, failureReason, error"),
         ("outcome_reason", "of an error: timeout, or the first line of error"),
@@ -183,6 +189,22 @@ class Promptfoo(JsonHarness):
         "output_tokens": "response.tokenUsage.completion",
     }
     reasons: ClassVar[Mapping[str, Outcome]] = {
+        # The machinery of promptfoo and the way to the provider, whatever else the message says.
+        "*worker failed to*": "excluded",
+        "*worker not ready*": "excluded",
+        "*worker is busy*": "excluded",
+        "*worker crashed*": "excluded",
+        "*worker shutting down*": "excluded",
+        "*worker pool*": "excluded",
+        "*worker response file*": "excluded",
+        "*request timeout*": "excluded",
+        "*response timeout*": "excluded",
+        "*headers timeout*": "excluded",
+        "*body timeout*": "excluded",
+        "*shutdown timeout*": "excluded",
+        "*timeout waiting for*": "excluded",
+        # The call itself took too long, as with promptfoo's own limit.
+        "*python worker timed out*": "failed",
         "*context window*": "failed",
         "*context length*": "failed",
         "*context_length*": "failed",
@@ -225,6 +247,19 @@ class Promptfoo(JsonHarness):
         # The prompts come before the rows and may be longer than what is looked at.
         above = {"version", "timestamp", "prompts"}
         return "evalId" in sample.fields and above <= sample.keys_of_first_row(("results",))
+
+    def other_tasks(self, sample: Sample) -> str:
+        """Write the options that name tests after a variable, as far as the first row tells."""
+        row = sample.first_row(self.rows_at)
+        row = row if isinstance(row, dict) else {}
+        own = _inside(row, "testCase").get("vars") is not None
+        variables = _variables(row)
+        variables = variables if isinstance(variables, dict) else {}
+        lasting = [name for name, value in variables.items() if without_ids(value) == value]
+        path = path_of(*(["testCase"] if own else []), "vars", next(iter(lasting), "NAME"))
+        lines = {"rows": path_of(*self.rows_at[:-1])} if self.container == "json_object" else {}
+        lines |= {"task_id": path, "passed": "$.gradingResult.pass", "outcome_reason": "$.error"}
+        return map_options({**lines, "attempt": IN_ORDER})
 
     def read(self, log: Log) -> Iterator[Record]:
         """Find out the tests and columns, then read the rows."""
@@ -323,10 +358,14 @@ class PromptfooLines(Promptfoo):
     name: ClassVar[str] = "promptfoo-jsonl"
     title: ClassVar[str] = "promptfoo's results as JSON lines"
     container: ClassVar[Container] = "json_lines"
+    rows_at: ClassVar[tuple[str, ...]] = ()
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
     recognised_by: ClassVar[str] = "JSON lines with prompt, namedScores and success"
     fields: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("run_id", "the file's name, and with several providers or prompts these too"),
+        (
+            "run_id",
+            "the name of the file or its folder; of several providers or prompts, these too",
+        ),
         *Promptfoo.fields[1:],
     )
     example: ClassVar[str] = (
@@ -446,8 +485,11 @@ def _note(plan: _Plan, row: Any) -> None:  # noqa: ANN401 - JSON
         plan.columns[column] = _Column(_provider(row), _prompt(row))
     description, variables, assertions = _test(row)
     plan.tests.note((description, variables), assertions)
+    lasting = _lasting_test(row)
+    plan.lasting.note(lasting, (description, variables))
     if description is not None:
         plan.tests.note(description, (variables, assertions))
+        plan.lasting.note(lasting[0], description)
 
 
 def _run_ids(columns: dict[Hashable, _Column], eval_id: str) -> dict[Hashable, str]:
@@ -475,26 +517,37 @@ def _run_ids(columns: dict[Hashable, _Column], eval_id: str) -> dict[Hashable, s
 def _test(row: dict[str, Any]) -> tuple[str | None, bytes, bytes]:
     """Tell what makes the test of a row: its description, variables and assertions."""
     test = _inside(row, "testCase")
-    variables = test.get("vars")
-    if variables is None:
-        variables = row.get("vars")
-    return text(test.get("description")), packed(variables), packed(test.get("assert"))
+    return text(test.get("description")), packed(_variables(row)), packed(test.get("assert"))
+
+
+def _variables(row: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    variables = _inside(row, "testCase").get("vars")
+    return row.get("vars") if variables is None else variables
+
+
+def _lasting_test(row: dict[str, Any]) -> tuple[str | None, bytes]:
+    """Tell of a test's description and variables what is the same in each eval."""
+    description = text(_inside(row, "testCase").get("description"))
+    return description and str(without_ids(description)), packed(without_ids(_variables(row)))
 
 
 def _task(row: dict[str, Any], plan: _Plan) -> str | None:
     """Name the test of a row; None if nothing is said of it."""
     try:
         description, variables, assertions = _test(row)
+        lasting = _lasting_test(row)
     except RecursionError as error:
         raise Unfit("malformed_line", "The variables of the row are nested too deep.") from error
     if description is not None and plan.tests.are_clear(description):
-        return description
+        return lasting[0] if plan.lasting.are_clear(lasting[0]) else description
     if description is None and variables == b"null":
         return None
-    written = json.dumps(loaded_or_none(variables), ensure_ascii=False, sort_keys=True)
+    # Two tests that only their ids tell apart keep them.
+    said, shown = lasting if plan.lasting.are_clear(lasting) else (description, variables)
+    written = json.dumps(loaded_or_none(shown), ensure_ascii=False, sort_keys=True)
     if len(written) > LONGEST_TASK:
-        written = f"{written[:LONGEST_TASK]}~{short_digest(variables)}"
-    name = written if description is None else f"{description} {written}"
+        written = f"{written[:LONGEST_TASK]}~{short_digest(shown)}"
+    name = written if said is None else f"{said} {written}"
     if plan.tests.are_clear((description, variables)):
         return name
     return f"{name} #{short_digest(assertions)}"

@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
@@ -25,11 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from passk_py.containers.json_walk import Element
+
 __all__ = [
     "SAMPLE_BYTES",
     "Sample",
     "glob_literal",
+    "holds_objects",
     "kind_of",
+    "may_be_a_log",
     "take_sample",
     "top_level_keys",
 ]
@@ -37,6 +41,7 @@ __all__ = [
 SAMPLE_BYTES: Final = 1 << 20
 """How much of a file is looked at."""
 
+_PEEK: Final = 4096
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _PARQUET: Final = b"PAR1"
 _ZIP: Final = b"PK\x03\x04"
@@ -155,14 +160,31 @@ class Sample:
         frozenset of str
             Empty if the path leads to no object.
         """
-        if rows_at and rows_at[0] not in (EACH, *self.fields):
-            return frozenset()
-        first = next(JsonWalk(io.BytesIO(self.start), rows_at, loaded).rows(), None)
+        first = self._first(rows_at)
         if first is None:
             return frozenset()
         if isinstance(first.value, dict):
             return frozenset(first.value)
         return frozenset(top_level_keys(first.data) if first.data.startswith(b"{") else ())
+
+    def first_row(self, rows_at: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
+        """Give the first row, if the sample has all of it; else None.
+
+        Parameters
+        ----------
+        rows_at
+            The path to the rows; of lines, the empty one.
+        """
+        first = self._first(rows_at)
+        return None if first is None else first.value
+
+    def _first(self, rows_at: tuple[str, ...]) -> Element | None:
+        if rows_at and rows_at[0] not in (EACH, *self.fields):
+            return None
+        start = self.start
+        if self.container == "json_lines" and not self.one_object:
+            start = start.split(self.newline, 1)[0]
+        return next(JsonWalk(io.BytesIO(start), rows_at, loaded).rows(), None)
 
 
 def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
@@ -197,6 +219,31 @@ def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
             raise
         return _unreadable(sample, f"damaged ({error})", "Write or copy the file again.")
     return _text(sample, head, whole=whole)
+
+
+def may_be_a_log(path: Path) -> bool:
+    """Tell from a few bytes whether a look at a file is worth while, whatever it is called.
+
+    Parameters
+    ----------
+    path
+        A regular file.
+    """
+    with path.open("rb") as file:
+        head = file.read(_PEEK)
+    if compression_of(head[:4]) != "none" or head.startswith((_PARQUET, _ZIP)):
+        return True
+    text = head.removeprefix(BOM).lstrip(_SPACE)
+    return text.startswith((b"{", b"[", b"<")) or b"task_id" in text
+
+
+def holds_objects(sample: Sample) -> bool:
+    """Tell whether a file is JSON with fields: an object, a list of objects or lines of them."""
+    if sample.container != "json_lines":
+        return sample.container in ("json_list", "json_object") and bool(sample.fields)
+    # A recording of a terminal has one such line at its top, and no others.
+    lines = [line for line in sample.start.split(sample.newline, 2)[:2] if line.strip()]
+    return bool(sample.fields) and all(line.lstrip().startswith(b"{") for line in lines)
 
 
 def _unreadable(sample: Sample, what: str, hint: str) -> Sample:

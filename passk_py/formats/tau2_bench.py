@@ -63,7 +63,7 @@ class Tau2Bench(JsonHarness):
 
     name: ClassVar[str] = "tau2-bench"
     title: ClassVar[str] = "tau2-bench's results.json, alone or with a folder of simulations"
-    reader_version: ClassVar[int] = 3
+    reader_version: ClassVar[int] = 4
     container: ClassVar[Container] = "json_object"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     recognised_by: ClassVar[str] = (

@@ -5,15 +5,16 @@ trajectory is never read.
 
 - Recognised by elements with ``task_id``, ``reward``, ``info`` and ``trial``.
 - Passed when the reward is 1, within 1e-6: tau-bench's own ``is_successful``. ``--score-threshold``
-  is not asked, because tau-bench's figures are defined by this rule.
+  decides nothing, because tau-bench's figures are defined by this rule.
 - ``attempt`` is ``trial + 1``, ``trial`` being counted from 0 in the order in which the trials ran.
 - A trial that died of an exception has ``info.error`` and ``info.traceback``. tau-bench counts it
   with reward 0 as a failure of the agent; here it is ``excluded`` with the reason ``exception``,
   because the exception may be anyone's: the model's API, the simulated user, the harness. A reward
   of 1 stays a pass. tau-bench's own figures follow if the excluded attempts are counted as failed.
 - ``info.user_cost`` is what the *simulated user* cost, not the agent, so ``cost_usd`` is null.
-- The file says neither agent nor model nor run: the run is the file's name without its ending, the
-  suite ``tau-bench``, unless the command line says otherwise.
+- The file says neither agent nor model nor run: the run is the file's name without its ending, or
+  its folder's where that is ``results`` or the like; the suite is ``tau-bench``, unless the command
+  line says otherwise.
 - ``output_hash`` is null: a digest of the trajectory would need the trajectory in memory.
 """
 
@@ -22,6 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from passk_py.formats.base import Container, Field, Format, Key, Kind
+from passk_py.formats.naming import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,12 +44,12 @@ class TauBench(Format):
 
     name: ClassVar[str] = "tau-bench"
     title: ClassVar[str] = "tau-bench's result file"
-    reader_version: ClassVar[int] = 1
+    reader_version: ClassVar[int] = 2
     container: ClassVar[Container] = "json_list"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     recognised_by: ClassVar[str] = "a JSON list of objects with task_id, reward, info and trial"
     fields: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("run_id", "the file's name without its ending, unless --run-id is given"),
+        ("run_id", "the file's name; its folder's, if that is results or the like"),
         ("suite", "tau-bench, unless --suite is given"),
         ("task_id", "task_id"),
         ("attempt", "trial + 1"),
@@ -114,5 +116,5 @@ class TauBench(Format):
         }
 
     def default_run_id(self, path: Path) -> str | None:
-        """Name the run after the file."""
-        return path.name.split(".json")[0] or None
+        """Name the run after the file, or after its folder."""
+        return run_named_after(path, self.suffixes)

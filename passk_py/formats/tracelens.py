@@ -58,7 +58,7 @@ class TraceLens(JsonHarness):
 
     name: ClassVar[str] = "tracelens"
     title: ClassVar[str] = "tracelens's trials or checkpoint as JSON"
-    reader_version: ClassVar[int] = 1
+    reader_version: ClassVar[int] = 2
     container: ClassVar[Container] = "json_object"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     recognised_by: ClassVar[str] = (

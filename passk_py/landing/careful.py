@@ -14,6 +14,7 @@ from passk_py.containers.source import open_bytes, position_of
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
 from passk_py.formats.harness import Expected, Harness, Log
+from passk_py.landing.expectations import EXPECTED, Expectations, expectations
 from passk_py.landing.given import as_given, placed
 from passk_py.landing.harness_rows import HarnessBatch, read_harness
 from passk_py.landing.options import can_be_stored
@@ -33,10 +34,7 @@ DONE: Final = 0.9
 """Which share of the time goes into reading; the rest is for writing the rows."""
 
 _STAGE: Final = "temp.passk_stage"
-_EXPECTED: Final = "temp.passk_expected"
 _BATCH: Final = "passk_batch"
-# More attempts of one task than anyone makes; sums of it still fit an integer.
-_MOST_ATTEMPTS: Final = 1_000_000
 _LONGEST_FILL: Final = 10_000
 _COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 _NO_REASON: Final = ", ".join(
@@ -63,11 +61,11 @@ class Staged:
         How many rows there are of both.
     excluded
         How many good rows are excluded for which reason; of a harness only.
-    missing
-        How many attempts should be in the log and are not.
+    rows_of_file
+        A query of all rows, where ``expected`` is not found out yet because there is no stage.
     expected
-        A query of ``run_id``, ``suite``, ``task_id`` and how many attempts there should be; None
-        where the log does not say it.
+        How many attempts there should be; None where neither the log nor the options
+        say it.
     notes
         Sentences on what the options changed.
     warnings
@@ -77,11 +75,11 @@ class Staged:
     good: str
     others: str | None
     rows: int
-    expected: str | None = None
+    expected: Expectations | None = None
     excluded: dict[str, int] = field(default_factory=dict)
-    missing: int = 0
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    rows_of_file: str = ""
 
 
 def numbered(reader: Format, relation: str) -> str:
@@ -136,34 +134,31 @@ def staged(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[St
         contract = source.contract(fast=False)
         fills = _Fills(source, contract, log)
         rows, rejected = _stage(connection, source, contract, log, fills)
-        said, expected, excluded, missing = _STAGE, None, {}, 0
+        filled, wanted, excluded = _STAGE, list[Expected](), {}
         warnings: tuple[str, ...] = ()
-        if isinstance(source.reader, Harness):
-            said = fills.sql
-            with _planned_plainly(connection, few=rows < _FEW_TYPED):
-                notes = placed(connection, source, f"from {said} where reject_code is null")
-                wanted = _of_given_run(connection, source, source.reader.expected(log), said)
-                filled = f"({as_given(source, f'from {said}')})"
-                expected = _expected(connection, wanted, filled)
+        with _planned_plainly(connection, few=rows < _FEW_TYPED):
+            if isinstance(source.reader, Harness):
+                filled = fills.sql
+                expected_of_log = source.reader.expected(log)
+                wanted = list(_of_given_run(connection, source, expected_of_log, filled))
                 excluded = _excluded(connection)
-                missing = _missing(connection) if expected else 0
-            warnings = tuple(source.reader.warnings(log))
-        else:
-            notes = placed(connection, source, f"from {said} where reject_code is null")
-        stage = numbered(source.reader, as_given(source, f"from {said}"))
+                warnings = tuple(source.reader.warnings(log))
+            notes = placed(connection, source, f"from {filled} where reject_code is null")
+            given = as_given(source, f"from {filled}")
+            expected = expectations(connection, f"({given})", source.options, wanted)
+        stage = numbered(source.reader, given)
         yield Staged(
             f"select {_COLUMNS}, source_line from ({stage}) where reject_code is null",
             f"select * from ({stage}) where reject_code is not null" if rejected else None,
             rows,
             expected,
             excluded,
-            missing,
             notes,
             warnings,
         )
     finally:
         connection.execute(f"drop table if exists {_STAGE}")
-        connection.execute(f"drop table if exists {_EXPECTED}")
+        connection.execute(f"drop table if exists {EXPECTED}")
 
 
 class _Fills:
@@ -355,71 +350,6 @@ def _of_given_run(
     return [replace(one, run_id=None) for one in expected if (one.run_id,) in [*runs, (None,)]]
 
 
-def _expected(
-    connection: duckdb.DuckDBPyConnection, expected: Iterable[Expected], filled: str
-) -> str | None:
-    """Write SQL for how many attempts each task of the log should have."""
-    import polars as pl
-
-    rows: list[tuple[str | None, str | None, int, bool]] = []
-    for one in expected:
-        # What can't be stored as text names nothing that has landed.
-        named = one.run_id is None or _fill(one.run_id) == one.run_id
-        if not (named and 1 <= one.attempts <= _MOST_ATTEMPTS):
-            continue
-        if not one.only:
-            rows.append((one.run_id, None, one.attempts, False))
-        rows += [
-            (one.run_id, task, one.attempts, one.only)
-            for task in dict.fromkeys(one.tasks)
-            if _fill(task) == task
-        ]
-    if not rows:
-        return None
-    kinds = {"run_id": pl.String, "task_id": pl.String, "n": pl.Int64, "alone": pl.Boolean}
-    # A task of which the log holds no attempt was to be tried in each run that it is said of. What
-    # is said of a task alone comes before what is said of all.
-    said = " union all ".join(
-        _said_of(of_run=of_run, of_task=of_task)
-        # Each of them takes a while to plan.
-        for of_run, of_task in sorted(
-            {(run is not None, task is not None) for run, task, *_ in rows}
-        )
-    )
-    sql = f"""
-        create or replace temp table passk_expected as
-        with seen as materialized (
-            select run_id, suite, task_id, count(*) filter (reject_code is null) as attempts
-            from {filled} group by all
-        ),
-        expected as (
-            select run_id, suite, task_id,
-                coalesce(max(n) filter (alone), max(n)) as expected_attempts
-            from ({said})
-            where run_id is not null and suite is not null and task_id is not null
-            group by all
-        )
-        select expected.*, coalesce(attempts, 0) as attempts
-        from expected left join seen using (run_id, suite, task_id)
-    """
-    _execute(connection, sql, {_BATCH: as_arrow(pl.DataFrame(rows, schema=kinds, orient="row"))})
-    return f"select * exclude (attempts) from {_EXPECTED}"
-
-
-def _said_of(*, of_run: bool, of_task: bool) -> str:
-    """Write SQL for what is said of one run or of all, and of one task or of all."""
-    seen = "(select distinct run_id, suite from seen) as seen" if of_task else "seen"
-    said = (
-        f"(from {_BATCH} where run_id is {'not ' if of_run else ''}null "
-        f"and task_id is {'not ' if of_task else ''}null) as said"
-    )
-    return (
-        f"select seen.run_id, suite, {'said' if of_task else 'seen'}.task_id, n, alone "
-        f"from {seen} "
-        + (f"join {said} on seen.run_id = said.run_id" if of_run else f"cross join {said}")
-    )
-
-
 def _excluded(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Count what is excluded, the most frequent reason first."""
     found = connection.execute(
@@ -427,12 +357,6 @@ def _excluded(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
         "where reject_code is null and outcome = 'excluded' group by 1 order by 2 desc, 1"
     ).fetchall()
     return dict(found)
-
-
-def _missing(connection: duckdb.DuckDBPyConnection) -> int:
-    """Count the attempts that the harness was to make and the log has no good row of."""
-    sql = f"select coalesce(sum(greatest(expected_attempts - attempts, 0)), 0) from {_EXPECTED}"
-    return int(connection.execute(sql).fetchall()[0][0])
 
 
 def _refuse_without_attempts(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

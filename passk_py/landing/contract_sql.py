@@ -6,9 +6,10 @@ value means.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from passk_py.contract import CONTRACT_COLUMNS, OUTCOMES
+from passk_py.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS, MOST_EXPECTED, OUTCOMES
 from passk_py.landing.values import TYPERS, Rule, Typed, as_flag, case_of, quote, shown
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = ["MAX_RAW", "ContractSql"]
 MAX_RAW: Final = 10_000
 """How many characters of a rejected row are kept."""
 
+_TOLD: Final = (*CONTRACT_COLUMNS, EXPECTED_ATTEMPTS)
 _NOT_NEGATIVE: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
 # tau-bench's slack for a reward that is a sum of floats.
 _SLACK: Final = 1e-6
@@ -114,7 +116,7 @@ class ContractSql:
         return sql
 
     def typed(self, relation: str) -> str:
-        """Write SQL for the contract's columns, ``source_line`` and ``odd``.
+        """Write SQL for the contract's columns, ``expected_attempts``, ``source_line`` and ``odd``.
 
         Parameters
         ----------
@@ -133,7 +135,7 @@ class ContractSql:
         )
 
     def all_good(self, relation: str) -> str:
-        """Write SQL for the contract's columns and ``source_line`` that fails if a row is odd.
+        """Write SQL for the same columns but ``odd``, which fails if a row is odd.
 
         Parameters
         ----------
@@ -152,7 +154,7 @@ class ContractSql:
         return f"select * exclude (odd) replace ({task}) from ({self.typed(relation)})"
 
     def explained(self, relation: str) -> str:
-        """Write SQL for the contract's columns, ``source_line`` and what is wrong with the row.
+        """Write SQL for the same columns but ``odd``, and for what is wrong with the row.
 
         Parameters
         ----------
@@ -195,7 +197,7 @@ class ContractSql:
 
     def _columns(self) -> str:
         # The fills come last: a value of the wrong type is refused, not filled over.
-        sql = {column.name: f"v_{column.name}" for column in CONTRACT_COLUMNS}
+        sql = {column.name: f"v_{column.name}" for column in _TOLD}
         sql |= {"outcome_reason": "v_verdict_reason"}
         if not self._heads_follow:
             sql |= {name: f"coalesce(v_{name}, {fill})" for name, fill in self._fills.items()}
@@ -212,7 +214,7 @@ class ContractSql:
 
     def _build(self) -> tuple[dict[str, Typed], list[Rule]]:
         values: dict[str, Typed] = {}
-        for column in CONTRACT_COLUMNS:
+        for column in _TOLD:
             field = self._fields.get(column.name)
             if column.name == "outcome":
                 continue
@@ -313,6 +315,11 @@ class ContractSql:
         if attempt := self._fields.get("attempt"):
             reason = "', but attempts are numbered from 1.'"
             rules.append(_below("attempt", attempt.label, "1", reason))
+        if expected := self._fields.get(EXPECTED_ATTEMPTS.name):
+            name = EXPECTED_ATTEMPTS.name
+            reason = f"', but must be a number from 1 to {MOST_EXPECTED:,}.'"
+            below = _below(name, expected.label, "1", reason)
+            rules.append(replace(below, when=f"not v_{name} between 1 and {MOST_EXPECTED}"))
         negative = "', but it can not be negative.'"
         given = {name: self._fields.get(name) for name in _NOT_NEGATIVE}
         return rules + [

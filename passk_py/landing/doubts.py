@@ -91,6 +91,8 @@ def doubts(
             f"The same bytes landed before as {twin[0]}. Each attempt counts once while both agree;"
             f" if the file was moved, take the old name out: {_forget(twin[0])}."
         )
+    if isinstance(reader, Harness) and (said := _shares_no_task(connection, sample, reader)):
+        return said
     name = reader.default_run_id(sample.path)
     if name is None or run_id is not None:
         return ""
@@ -102,7 +104,7 @@ def doubts(
     if not namesake:
         return ""
     return (
-        f"Its run is called {name} after the file's name, and so is a run in {namesake[0]}. If "
+        f"Its run is called {name} after its file or folder, and so is a run in {namesake[0]}. If "
         "they are two runs, name each with --run-id: attempts that contradict each other are "
         "refused."
     )
@@ -134,6 +136,34 @@ def _in_twice(connection: duckdb.DuckDBPyConnection, sample: Sample) -> str | No
     # What holds less is the one to take out.
     less = path if parts > len(files) else other
     return f"{held}: what both hold is in the database twice. Take one out: {_forget(less)}."
+
+
+def _shares_no_task(
+    connection: duckdb.DuckDBPyConnection, sample: Sample, reader: Harness
+) -> str | None:
+    """Say that the format's other logs of the suite have no task of this one."""
+    options = reader.other_tasks(sample)
+    if not options:
+        return None
+    path = str(sample.path)
+    suite, other = connection.execute(
+        "with mine as (select distinct suite, task_id from landing.attempts "
+        "where source_file = ?), "
+        "others as (select distinct suite, task_id, source_file from landing.attempts "
+        "where source_file <> ? and source_format = ?) "
+        "select any_value(suite), min(source_file) from others "
+        "where suite in (select suite from mine) and not exists ("
+        "from others semi join mine using (suite, task_id))",
+        [path, path, reader.name],
+    ).fetchall()[0]
+    if other is None:
+        return None
+    return (
+        f"It has no task of the suite {suite} in common with {other}, nor with any other log of "
+        "it, so that they can't be compared. If the tests are the same, what they are called by "
+        "is new in each run: give each a description, or load both logs with "
+        f"{options}. If they are others, give each log a suite with --suite."
+    )
 
 
 def _same_numbers(

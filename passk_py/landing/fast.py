@@ -45,7 +45,7 @@ _COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 @contextmanager
 def clean_rows(
     connection: duckdb.DuckDBPyConnection, source: Source, fingerprint: FingerprintThread
-) -> Iterator[tuple[str, tuple[str, ...]] | None]:
+) -> Iterator[tuple[str, str, tuple[str, ...]] | None]:
     """Read a file, if nothing is wrong with it.
 
     Parameters
@@ -60,15 +60,17 @@ def clean_rows(
     Yields
     ------
     tuple or None
-        A query of the rows, the contract's columns and ``source_line``, and sentences on what the
-        options changed; None if anything is off. For Parquet, the query itself fails if a row is.
+        A query of the rows, the contract's columns and ``source_line``, one of what they say of
+        their tasks too, and sentences on what the options changed; None if anything is off. For
+        Parquet, the query itself fails if a row is.
     """
     relation = fast_relation(source.sample, source.reader)
     judged = source.contract(fast=True).all_good(relation)
     if source.reader.container == "parquet" and not source.reader.numbers_attempts:
         # The rows know their numbers, so they can go where they belong without a stage.
         notes = _placed_if_clean(connection, source, judged)
-        yield None if notes is None else (as_given(source, judged), notes)
+        given = as_given(source, judged)
+        yield None if notes is None else (given, given, notes)
         return
     try:
         # The stage keeps the order of the file, on however many threads it is read, so the place
@@ -80,7 +82,8 @@ def clean_rows(
             yield None
             return
         notes = placed(connection, source, rows)
-        yield numbered(source.reader, as_given(source, rows)), notes
+        every = as_given(source, f"from {_STAGE}")
+        yield numbered(source.reader, as_given(source, rows)), every, notes
     finally:
         connection.execute(f"drop table if exists {_STAGE}")
 

@@ -16,7 +16,7 @@ import msgspec
 
 from passk_py.containers.lines import BATCH_BYTES
 from passk_py.containers.table import TableBatch
-from passk_py.contract import CONTRACT_COLUMNS
+from passk_py.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.formats.harness import HARNESS_FIELDS
 from passk_py.landing.values import identifier
 
@@ -42,8 +42,9 @@ _MAP: Final = (
     f"from {_TAGS})[tags + 1]"
 )
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
-_TYPES: Final = {column.name: column.duckdb_type for column in CONTRACT_COLUMNS} | {
-    "passed": "BOOLEAN"
+_TYPES: Final = {
+    **{column.name: column.duckdb_type for column in (*CONTRACT_COLUMNS, EXPECTED_ATTEMPTS)},
+    "passed": "BOOLEAN",
 }
 # What Python has may go to DuckDB as it is, where DuckDB makes the same of it as of its text: not
 # the number 3.0 for an integer, which is 3, while 1e16 is refused.

@@ -18,7 +18,8 @@ from passk_py.formats import FORMATS, Format, Refusal, format_named, listed, rec
 from passk_py.formats.canonical import is_canonical
 from passk_py.formats.harness import Harness, at, text
 from passk_py.formats.mapped import mapped
-from passk_py.formats.sample import Sample, take_sample
+from passk_py.formats.sample import Sample, holds_objects, may_be_a_log, take_sample
+from passk_py.formats.unknown import looks_like, mapping_to_try
 from passk_py.landing.copies import Copies
 from passk_py.landing.database import open_database, writing_at_once
 from passk_py.landing.doubts import doubts
@@ -57,6 +58,7 @@ def load(
     strict: bool = False,
     score_threshold: float = 1.0,
     policy: Mapping[str, str] | None = None,
+    expected_attempts: int | None = None,
     mapping: FileMapping | None = None,
     jobs: int = 1,
     parquet: str | Path | None = None,
@@ -93,6 +95,8 @@ def load(
     policy
         What an attempt that was not graded counts as, by its reason: patterns with ``*``, and
         ``failed`` or ``excluded``. The first that fits decides, before what passk itself says.
+    expected_attempts
+        How many attempts of each task were to be made, where the log does not say it.
     mapping
         How the rows of files of anyone's own become attempts; no other format is tried then.
     jobs
@@ -129,7 +133,14 @@ def load(
     {'unchanged': 1}
     """
     options = Options(
-        run_id, suite, agent, model, dict(tags or {}), float(score_threshold), dict(policy or {})
+        run_id,
+        suite,
+        agent,
+        model,
+        dict(tags or {}),
+        float(score_threshold),
+        dict(policy or {}),
+        expected_attempts,
     )
     if mapping and format:
         raise PasskError(
@@ -145,6 +156,7 @@ def load(
     files: list[FileReport] = []
     loaded: list[FileReport | Callable[[], FileReport]] = []
     skipped: list[SkippedFile] = []
+    passed_over: list[str] = []
     logs_in: dict[str, int] = {}
     with _new_only_with_rows(Path(database), files), open_database(database) as connection:
         storage = storage_of(connection)
@@ -176,6 +188,9 @@ def load(
                     skipped.append(SkippedFile(found.path, found.message))
                 elif isinstance(found, Mistake):
                     loaded.append(_failed(found.path, found.message, found.hint))
+                elif found.is_passed_over:
+                    if not groups.inside(found) and load_log.is_a_log(found):
+                        passed_over.append(str(found.path))
                 else:
                     if found.folder is not None:
                         logs_in.setdefault(found.folder, 0)
@@ -210,7 +225,7 @@ def load(
             files += [copies.told(one if isinstance(one, FileReport) else one()) for one in loaded]
         skipped = [file for file in skipped if file.path not in groups.companions]
     files += [_without_logs(folder, skipped) for folder, logs in logs_in.items() if not logs]
-    return LoadReport(tuple(files), tuple(skipped), storage.folder)
+    return LoadReport(tuple(files), tuple(skipped), storage.folder, tuple(passed_over))
 
 
 class _OneRun:
@@ -322,6 +337,16 @@ class _Loader:
     def __call__(self, sample: Sample, reader: Format, after: tuple[str, ...] = ()) -> FileReport:
         """Load a log, numbered on from those of its run that come before it."""
         return self._guarded(str(sample.path), lambda: self._load(sample, reader, after))
+
+    def is_a_log(self, file: Candidate) -> bool:
+        """Tell whether a file whose name ends like no log's may be one all the same."""
+        try:
+            if not may_be_a_log(file.path):
+                return False
+            sample = take_sample(file.path, self._connection)
+        except (OSError, duckdb.Error):
+            return False
+        return not sample.problem and (recognise(sample) is not None or holds_objects(sample))
 
     def _look(self, file: Candidate) -> tuple[Sample, Format] | FileReport | SkippedFile:
         path = str(file.path)
@@ -476,7 +501,7 @@ class _Loader:
                 ignored=ignored,
                 refused=True,
             )
-        doubt = self._doubt(source)
+        doubt = " ".join(filter(None, [self._doubt(source), self._threshold(source)]))
         return FileReport(
             path,
             "replaced" if replaced else "landed",
@@ -496,6 +521,27 @@ class _Loader:
         run_id = self._options.run_id
         return doubts(self._connection, source.sample, source.reader, self._storage, run_id=run_id)
 
+    def _threshold(self, source: Source) -> str:
+        """Say that the threshold of scores decided nothing, or that none of them reaches it."""
+        sample, reader = source.sample, source.reader
+        if self._options.sets_threshold and (why := reader.without_threshold(sample)):
+            return f"--score-threshold decides nothing here: {why}."
+        if not reader.is_judged_by_score(sample):
+            return ""
+        attempts = self._storage.attempts_of(self._connection, ("source_file", str(sample.path)))
+        highest, passed = self._connection.execute(
+            "select max(score) filter (outcome = 'failed'), count(*) filter (outcome = 'passed') "
+            f"from {attempts}"
+        ).fetchall()[0]
+        # Nothing but zeros is what a failure of everything looks like.
+        if passed or not highest or highest <= 0:
+            return ""
+        return (
+            f"No score reaches the threshold, {self._options.score_threshold:g}: the highest is "
+            f"{highest:g}, so nothing passed. Say from where on a score passes with "
+            "--score-threshold."
+        )
+
     def _reasons(self, path: str) -> dict[str, int]:
         found = self._connection.execute(
             "select reason_code, count(*) from landing.rejected where source_file = ? "
@@ -510,6 +556,8 @@ _DISK = "Check the room on the disk and your rights in its folder."
 
 def _notes(written: Written, ignored: tuple[str, ...]) -> list[str]:
     notes = list(written.notes)
+    if written.contradiction:
+        notes.append(written.contradiction)
     if written.rejected:
         notes.append(f"The first rejected row is {written.first_reason}")
     if ignored:
@@ -546,22 +594,23 @@ def _unknown(sample: Sample) -> Refusal:
         "`passk formats` lists what passk reads; a canonical log has run_id, task_id, attempt and "
         "outcome, passed or score."
     )
-    if sample.container in ("json_lines", "json_list", "csv", "parquet") and sample.fields:
-        what = f"a log of no format that passk knows; its fields are {listed(sample.fields)}"
+    if looks := looks_like(sample):
+        what = f"a log of no format that passk knows: {looks}"
         if is_canonical(tuple(name.lower() for name in sample.fields)):
             hint = "The names of a canonical log are in lower case: rename its fields."
         else:
-            hint += " Any other is read by --map, which says where each of them is found."
-            # It may be one attempt, or all of them in a list.
-            if sample.one_object and b"[" in sample.start:
-                hint = hint.removesuffix(".") + ", with rows=$.KEY for where its rows are."
-    elif sample.container == "json_object":
-        hint += " Any other is read by --map, with rows=$.KEY for where its rows are."
+            hint += f" Any other is read by --map, for example: {mapping_to_try(sample)}"
     elif sample.container == "json_list":
         what = "an empty JSON list" if sample.complete else "a JSON list that can't be read"
     elif sample.container and not what:
         what = "a log without fields"
+    if sample.container in (None, "csv") and what.startswith("text") and _is_called_json(sample):
+        what += ", and no JSON"
     return Refusal(what or "of no format that passk knows", hint)
+
+
+def _is_called_json(sample: Sample) -> bool:
+    return any(ending.startswith((".json", ".ndjson")) for ending in sample.path.suffixes)
 
 
 def _first_line(error: Exception) -> str:

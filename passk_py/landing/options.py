@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from passk_py.contract import MOST_EXPECTED
 from passk_py.errors import PasskError
 from passk_py.formats.policy import digest_of_rules
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from passk_py.formats import Format
 
 __all__ = ["Options", "can_be_stored"]
+
+
+_THRESHOLD: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class Options:
     policy
         What an attempt without a verdict counts as, by its reason: names, or patterns with ``*``,
         and ``failed`` or ``excluded``. The first that fits decides, before the format's own.
+    expected_attempts
+        How many attempts of each task there should be, of tasks of which the log does not say it.
     """
 
     run_id: str | None = None
@@ -41,8 +47,9 @@ class Options:
     agent: str | None = None
     model: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
-    score_threshold: float = 1.0
+    score_threshold: float = _THRESHOLD
     policy: Mapping[str, str] = field(default_factory=dict)
+    expected_attempts: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that no row may have."""
@@ -67,6 +74,12 @@ class Options:
                     "counts as failed or excluded.",
                     hint="Write --policy timeout=failed, for example.",
                 )
+        expected = self.expected_attempts
+        if expected is not None and not 1 <= expected <= MOST_EXPECTED:
+            raise PasskError(
+                f"--expected-attempts is {expected}, but must be from 1 to {MOST_EXPECTED:,}.",
+                hint="Give how many attempts of each task were to be made, or leave it out.",
+            )
         if not math.isfinite(self.score_threshold):
             raise PasskError(
                 f"--score-threshold is {self.score_threshold}, which no score can be held against.",
@@ -78,6 +91,11 @@ class Options:
         """The columns that are given, and what they are."""
         said = {name: getattr(self, name) for name in ("run_id", "suite", "agent", "model")}
         return {name: text for name, text in said.items() if text is not None}
+
+    @property
+    def sets_threshold(self) -> bool:
+        """Whether a threshold was given that is not the default."""
+        return self.score_threshold != _THRESHOLD
 
     def as_json(self, reader: Format, after: Mapping[str, str] | None = None) -> str:
         """Write down what decides, beside the file's bytes, which rows come out.
@@ -98,6 +116,7 @@ class Options:
             "given": self.given or None,
             "given_tags": dict(self.tags) or None,
             "score_threshold": self.score_threshold if reader.uses_threshold else None,
+            "expected_attempts": self.expected_attempts,
             "mapping": reader.settings or None,
             # In its order, because the first pattern that fits decides.
             "policy": [list(rule) for rule in self.policy.items()] or None,

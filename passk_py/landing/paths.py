@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Mistake", "absolute", "find_files", "not_a_file"]
 
 _COMPRESSED: Final = ("", ".gz", ".zst")
+# JSON that is never a log.
+_NO_LOGS: Final = (".ipynb", ".map", ".har", ".geojson")
 _SUFFIXES: Final = tuple(
     suffix + ending
     for suffix in sorted({suffix for known in FORMATS for suffix in known.suffixes})
@@ -36,10 +38,13 @@ class Candidate:
     folder
         The folder that the user named, if they did not name the file itself. A file of a folder
         that is no log is left alone; one that was named is an error.
+    is_passed_over
+        Whether its name ends like no log's, so that it is told of and not read.
     """
 
     path: Path
     folder: str | None = None
+    is_passed_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +78,8 @@ def find_files(paths: Iterable[str | Path]) -> Iterator[Candidate | Mistake]:
     ------
     Candidate or Mistake
         Files in the order given, each once; those of a folder by name, and before those of the
-        folders in it. Within folders, hidden
-        files, links and what is not a regular file are left out, and so are files whose names end
-        like nothing that passk reads.
+        folders in it. Within folders, hidden files, links and what is not a regular file are left
+        out. Files whose names end like nothing that passk reads are marked as passed over.
     """
     seen: set[str] = set()
     for given in paths:
@@ -168,7 +172,11 @@ def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
         folders[:] = sorted((name for name in folders if name[0] != "."), key=_in_order)
         for name in sorted(names, key=_in_order):
             path = Path(parent, name)
-            if name.startswith(".") or not name.lower().endswith(_SUFFIXES):
+            if name.startswith("."):
+                continue
+            if not name.lower().endswith(_SUFFIXES):
+                if path.is_file() and not path.is_symlink() and path.suffix not in _NO_LOGS:
+                    yield Candidate(path, given, is_passed_over=True)
                 continue
             if path.is_symlink():
                 one: Candidate | Mistake = Mistake(str(path), "a link, which is not followed")

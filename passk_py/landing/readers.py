@@ -184,7 +184,9 @@ def careful_batches(sample: Sample, reader: Format, file: IO[bytes]) -> Iterator
     )
 
 
-def parquet_queries(connection: duckdb.DuckDBPyConnection, source: Source) -> tuple[str, str, int]:
+def parquet_queries(
+    connection: duckdb.DuckDBPyConnection, source: Source
+) -> tuple[str, str, int, str]:
     """Give queries of the good rows of a Parquet file and of the others, and how many there are.
 
     Parameters
@@ -197,8 +199,8 @@ def parquet_queries(connection: duckdb.DuckDBPyConnection, source: Source) -> tu
     Returns
     -------
     tuple
-        As :func:`passk_py.landing.careful.staged` gives it. The rows need no stage: the file is
-        read a second time.
+        As :func:`passk_py.landing.careful.staged` gives it, and a query of all rows. They need no
+        stage: the file is read a second time.
     """
     relation = fast_relation(source.sample, source.reader)
     explained = source.contract(fast=True).explained(relation)
@@ -207,6 +209,7 @@ def parquet_queries(connection: duckdb.DuckDBPyConnection, source: Source) -> tu
         f"select * from ({explained}) where reject_code is null",
         f"select * from ({explained}) where reject_code is not null",
         int(rows),
+        explained,
     )
 
 

@@ -110,11 +110,15 @@ class LoadReport:
         Files of folders that were left alone.
     parquet
         The folder in which the attempts lie; None where they lie in the database.
+    passed_over
+        Files of folders that hold JSON or a log of a known format, and were not read because their
+        names end otherwise.
     """
 
     files: tuple[FileReport, ...]
     skipped: tuple[SkippedFile, ...] = ()
     parquet: Path | None = None
+    passed_over: tuple[str, ...] = ()
 
     @property
     def rows_read(self) -> int:

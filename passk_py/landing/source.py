@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
+from passk_py.contract import EXPECTED_ATTEMPTS
 from passk_py.formats.harness import Harness
 from passk_py.formats.policy import rules_for
 from passk_py.landing.contract_sql import ContractSql
@@ -54,6 +55,12 @@ class Source:
     progress: Progress | None = None
     careful: bool = False
     after: tuple[str, ...] = ()
+
+    @property
+    def may_expect(self) -> bool:
+        """Whether rows of the format may say how many attempts of their task there should be."""
+        columns = columns_of(self.sample, self.reader, fast=True)
+        return EXPECTED_ATTEMPTS.name in self.reader.contract(columns)
 
     def tell(self, bytes_done: int, rows: int) -> None:
         """Report progress."""

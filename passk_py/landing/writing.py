@@ -14,6 +14,7 @@ from passk_py.containers.collector import COLLECTOR
 from passk_py.errors import PasskError
 from passk_py.formats.harness import Harness
 from passk_py.landing.careful import DONE, Staged, staged
+from passk_py.landing.expectations import EXPECTED, expectations
 from passk_py.landing.fast import DONE as READ
 from passk_py.landing.fast import NOT_THE_FILE, clean_rows
 from passk_py.landing.fingerprint import FingerprintThread
@@ -75,6 +76,8 @@ class Written:
         How many attempts the harness was to make that the log does not hold.
     notes, warnings
         Sentences on what the options changed, and on how the log was read.
+    contradiction
+        What its rows say of expected attempts that does not agree, as a sentence.
     """
 
     rows: int
@@ -86,6 +89,7 @@ class Written:
     missing: int = 0
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    contradiction: str = ""
 
 
 def after_of(connection: duckdb.DuckDBPyConnection, before: Sequence[str]) -> dict[str, str] | None:
@@ -203,7 +207,7 @@ class _File:
         with clean_rows(self._connection, self._source, self._fingerprint) as clean:
             if clean is None:
                 return None
-            query, notes = clean
+            query, every, notes = clean
             with self._transaction() as at:
                 try:
                     with ticking(self._connection, self._source, 0.0 if parquet else READ, 1.0):
@@ -217,16 +221,19 @@ class _File:
                     raise
                 if not rows:
                     raise _Undo
-                return self._end(Written(rows, rows, 0, {}, "", notes=notes), at)
+                said = self._say_expected(f"(select *, null as reject_code from ({every}))", at)
+                found = Written(rows, rows, 0, {}, "", notes=notes, contradiction=said)
+                return self._end(found, at)
         return None
 
     def carefully(self) -> Written:
         """Write the good rows, and the others with their reasons."""
         if self._source.reader.container == "parquet":
-            good, others, rows = parquet_queries(self._connection, self._source)
+            good, others, rows, every = parquet_queries(self._connection, self._source)
             notes = placed(self._connection, self._source, good)
-            good, others = (as_given(self._source, query) for query in (good, others))
-            return self._both(Staged(good, others, rows, notes=notes), done=0.0)
+            good, others, every = (as_given(self._source, one) for one in (good, others, every))
+            stage = Staged(good, others, rows, notes=notes, rows_of_file=every)
+            return self._both(stage, done=0.0)
         with staged(self._connection, self._source) as stage:
             return self._both(stage, done=DONE)
 
@@ -302,31 +309,18 @@ class _File:
     def _insert(self, stage: Staged, at: datetime) -> Written:
         path, name, rows = self._path, self._source.reader.name, stage.rows
         landed = self._insert_good(stage.good, at)
-        if stage.expected:
-            # Of logs that are numbered on, each says how many there are with those before it.
-            before = (
-                "null"
-                if not self._source.after
-                else (
-                    "(select max(said.expected_attempts) from landing.expected_attempts as said "
-                    f"where source_file in ({', '.join(map(quote, self._source.after))}) "
-                    "and said.run_id = expected.run_id and said.suite = expected.suite "
-                    "and said.task_id = expected.task_id)"
-                )
-            )
-            self._connection.execute(
-                "insert into landing.expected_attempts select * replace "
-                f"(expected_attempts + coalesce({before}, 0) as expected_attempts), "
-                f"?, ?::timestamp from ({stage.expected}) as expected",
-                [path, at],
-            )
+        expected = stage.expected
+        if expected:
+            self._insert_expected(at)
+        missing = expected.missing if expected else 0
+        contradiction = expected.contradiction if expected else ""
+        if stage.rows_of_file:
+            contradiction = self._say_expected(f"({stage.rows_of_file})", at)
+        said = (stage.excluded, missing, stage.notes, stage.warnings, contradiction)
         if stage.others is None:
             if landed != rows:
                 raise _does_not_add_up(path, rows, landed, 0)
-            return Written(
-                *(rows, landed, 0, {}, ""),
-                *(stage.excluded, stage.missing, stage.notes, stage.warnings),
-            )
+            return Written(rows, landed, 0, {}, "", *said)
         rejected = self._connection.execute(
             f"insert into landing.rejected select {_TASK}, attempt, outcome, reject_code, "
             f"reject_reason, raw_text, ?, source_line, ?, ?::timestamp "
@@ -348,7 +342,37 @@ class _File:
             rejected,
             dict(counts.most_common()),
             first,
-            *(stage.excluded, stage.missing, stage.notes, stage.warnings),
+            *said,
+        )
+
+    def _say_expected(self, rows: str, at: datetime) -> str:
+        """Write how many attempts rows say that there should be, and give what does not agree."""
+        options = self._source.options
+        if options.expected_attempts is None and not self._source.may_expect:
+            return ""
+        found = expectations(self._connection, rows, options)
+        if found is None:
+            return ""
+        self._insert_expected(at)
+        self._connection.execute(f"drop table {EXPECTED}")
+        return found.contradiction
+
+    def _insert_expected(self, at: datetime) -> None:
+        before = "0"
+        if self._source.after:
+            # Of logs that are numbered on, each says how many there are with those before it.
+            before = (
+                "coalesce((select max(said.expected_attempts) "
+                "from landing.expected_attempts as said "
+                f"where source_file in ({', '.join(map(quote, self._source.after))}) "
+                "and said.run_id = expected.run_id and said.suite = expected.suite "
+                "and said.task_id = expected.task_id), 0)"
+            )
+        self._connection.execute(
+            "insert into landing.expected_attempts select run_id, suite, task_id, "
+            f"expected_attempts + case when is_of_log then {before} else 0 end, "
+            f"?, ?::timestamp from {EXPECTED} as expected",
+            [self._path, at],
         )
 
     def _end(self, written: Written, at: datetime) -> Written:

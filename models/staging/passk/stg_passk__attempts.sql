@@ -37,6 +37,8 @@ with attempts as (
     'demo' as source_format,
     cast(null as {{ dbt.type_timestamp() }}) as loaded_at,
     {%- endif %}
+    {#- The landing schema keeps it by task, in a table of its own. #}
+    cast(null as {{ dbt.type_bigint() }}) as expected_attempts,
     {{ passk._outcome_by_policy() }} as outcome
   from {{ relation }}
 )

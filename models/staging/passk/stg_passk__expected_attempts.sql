@@ -1,5 +1,5 @@
-{#- A harness says in its log how many attempts it was told to make. Anyone's own table says nothing of the kind, and a
-    landing schema that another program filled may not have the table. -#}
+{#- A harness says in its log how many attempts it was told to make, and anyone's own table may say it in each row. A landing
+    schema that another program filled may not have the table. -#}
 {%- if passk._lands_expectations() %}
 select
   run_id,
@@ -9,6 +9,17 @@ select
   max(expected_attempts) as expected_attempts,
   max(loaded_at) as loaded_at
 from {{ source('passk_landing', 'expected_attempts') }}
+group by run_id, suite, task_id
+{%- elif passk._attempts_kind() in ['model', 'source', 'files'] %}
+select
+  run_id,
+  suite,
+  task_id,
+  {#- Rows of a task that differ are not what they should be; the most says how many may be missing. #}
+  max(expected_attempts) as expected_attempts,
+  max(loaded_at) as loaded_at
+from {{ ref('stg_passk__attempts') }}
+where reject_reason is null and expected_attempts is not null
 group by run_id, suite, task_id
 {%- else %}
 select

@@ -139,7 +139,25 @@ def test_folder_is_searched_and_other_files_are_left_alone(passk: Passk) -> None
     assert said.code == 0
     assert "2 files: 2 landed." in said.out
     assert "Left alone: " in said.err
-    assert "c.jsonl is a log of no format that passk knows; its fields are other." in said.err
+    known = "c.jsonl is a log of no format that passk knows: one JSON object with the keys other."
+    assert known in said.err
+
+
+def test_logs_that_are_called_otherwise_are_counted_and_named(passk: Passk) -> None:
+    Path("logs").mkdir()
+    write("logs/a.jsonl", GOOD)
+    write("logs/b.out", GOOD)
+    said = passk("load", "logs")
+    assert said.code == 0
+    assert "1 file passed over: logs/b.out; name it to read it." in said.err
+    for number in range(6):
+        write(f"logs/{number}.log", GOOD)
+    said = passk("load", "logs")
+    shown = ", ".join(f"logs/{number}.log" for number in range(5))
+    assert f"7 files passed over: {shown}, ...; name them to read them." in said.err
+    told = json.loads(passk("load", "logs", "--json").out)["passed_over"]
+    assert told["files"] == 7
+    assert [Path(path).name for path in told["paths"]] == [*(f"{n}.log" for n in range(6)), "b.out"]
 
 
 def test_many_files_are_summed_up(passk: Passk) -> None:

@@ -95,17 +95,56 @@ def test_a_run_without_identifier_is_called_after_its_file(harness_log: Callable
     assert {(one["run_id"], one["suite"]) for one in named.attempts} == {("mine", "sums")}
 
 
-def test_a_metric_that_failed_fails_the_case_as_in_deepeval(
-    harness_log: Callable[..., Any],
+@pytest.mark.parametrize(
+    ("policy", "outcome"), [({}, "excluded"), ({"judge_error": "failed"}, "failed")]
+)
+def test_a_judge_that_failed_gives_no_verdict(
+    policy: dict[str, str], outcome: str, harness_log: Callable[..., Any]
 ) -> None:
-    loaded = harness_log(FIXTURES / LATEST, policy={"*": "excluded"})
-    # Graded, so that no policy changes it.
-    assert loaded.verdicts()["test_agent[judge]", 3] == "failed"
-    assert loaded.verdicts()["test_agent[judge]", 4] == "failed"
-    assert loaded.reasons()["test_agent[judge]", 3] == "judge: rate limit"
-    assert loaded.reasons()["test_agent[judge]", 4] == "timeout"
-    scores = {(one["task_id"], one["attempt"]): one["score"] for one in loaded.attempts}
-    assert scores["test_agent[judge]", 3] is None
+    """The third answer makes the metric raise, the fourth lets it run out of time."""
+    loaded = harness_log(FIXTURES / LATEST, policy=policy)
+    rows = {one["attempt"]: one for one in loaded.attempts if one["task_id"] == "test_agent[judge]"}
+    assert {place: row["outcome"] for place, row in rows.items()} == {
+        1: "passed",
+        2: "passed",
+        3: outcome,
+        4: outcome,
+    }
+    assert {rows[place]["outcome_reason"] for place in (3, 4)} == {"judge_error"}
+    assert [rows[place]["score"] for place in (3, 4)] == [None, None]
+    assert rows[3]["tags"]["judge_error"] == "judge: rate limit"
+    assert rows[4]["tags"]["judge_error"].startswith("Timed out")
+    assert "judge_error" not in rows[1]["tags"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "outcome"),
+    [
+        ([metric(success=False, score=None, error="boom")], "excluded"),
+        # Some versions leave out what is null.
+        ([{"name": "m", "success": False, "error": "boom"}], "excluded"),
+        ([metric(success=False, score=None)], "excluded"),
+        ([metric(), metric(success=False, score=None, error="boom")], "excluded"),
+        # One metric that has failed is enough for the case to fail.
+        ([metric(success=False, score=0.1), metric(success=False, error="boom")], "failed"),
+        ([metric(success=False, score=0.1)], "failed"),
+        # What is flaky or has no threshold decides nothing.
+        ([metric(success=False, score=0), metric(error="boom", flaky=True)], "failed"),
+    ],
+)
+def test_what_a_judges_error_means_beside_other_metrics(
+    metrics: list[dict[str, Any]], outcome: str, run_of: Callable[..., Any]
+) -> None:
+    (one,) = run_of(case(success=False, metricsData=metrics)).attempts
+    assert (one["outcome"], one["outcome_reason"]) == (
+        outcome,
+        "judge_error" if outcome == "excluded" else None,
+    )
+
+
+def test_a_case_that_passed_in_spite_of_an_error_has_passed(run_of: Callable[..., Any]) -> None:
+    (one,) = run_of(case(metricsData=[metric(), metric(error="boom", flaky=True)])).attempts
+    assert (one["outcome"], one["outcome_reason"]) == ("passed", None)
 
 
 def test_the_repeats_of_the_names_are_expected(harness_log: Callable[..., Any]) -> None:
@@ -176,7 +215,7 @@ def test_metrics_of_the_first_versions_have_another_name(
     rows = harness_log(path).attempts
     assert [(r["attempt"], r["outcome"], r["outcome_reason"], r["score"]) for r in rows] == [
         (1, "passed", None, 0.75),
-        (2, "failed", "timeout", None),
+        (2, "excluded", "judge_error", None),
     ]
 
 

@@ -251,3 +251,28 @@ def test_lists_of_statuses_that_are_none_are_refused(
     loaded = eval_of({"HumanEval/0": good, "HumanEval/1": {"nfiles": 1, **task}})
     assert [one["reason_code"] for one in loaded.rejected] == [code]
     assert loaded.verdicts() == {("HumanEval/0", 1): "passed"}
+
+
+def test_results_of_one_name_are_runs_called_after_their_folders(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    """EvalPlus puts ``_eval_results`` behind the name of the samples, which are often samples."""
+    content = (FIXTURES / FOUR).read_bytes()
+    models = ["acme-7b", "acme-70b", "größe"]
+    folders = [tmp_path / "all" / model for model in models]
+    folders += [tmp_path / "nested" / "other" / "evalplus_results" / "humaneval"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "samples_eval_results.json").write_bytes(content)
+        (folder / "samples.jsonl").write_bytes(
+            (FIXTURES / FOUR.replace("_eval_results.json", ".jsonl")).read_bytes()
+        )
+    loaded = harness_log(tmp_path)
+    assert {one["run_id"] for one in loaded.attempts} == {*models, "other"}
+    keys = [(one["run_id"], one["task_id"], one["attempt"]) for one in loaded.attempts]
+    assert len(keys) == len(set(keys)) == 4 * len(harness_log(FIXTURES / FOUR).attempts)
+
+
+def test_a_name_with_a_digit_is_one_of_several_in_a_folder(eval_of: Callable[..., Any]) -> None:
+    tasks = {"HumanEval/0": [sample()]}
+    assert eval_of(tasks, "samples_2_eval_results.json").attempts[0]["run_id"] == "samples_2"

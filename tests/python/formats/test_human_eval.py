@@ -57,7 +57,7 @@ def test_an_attempt_spelled_out(harness_log: Callable[..., Any]) -> None:
     loaded = harness_log(FIXTURES / MANY)
     (one,) = (x for x in loaded.attempts if (x["task_id"], x["attempt"]) == ("HumanEval/2", 1))
     expected = {
-        "run_id": "samples",
+        "run_id": "human_eval",
         "suite": "human-eval",
         "outcome": "failed",
         "outcome_reason": "timeout",
@@ -154,9 +154,10 @@ def test_a_completion_longer_than_the_sample_is_known(lines_of: Callable[..., An
 def test_compressed_files_have_the_same_run(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:
-    path = tmp_path / f"{MANY}.gz"
+    path = tmp_path / "acme-7b" / f"{MANY}.gz"
+    path.parent.mkdir()
     path.write_bytes(gzip.compress((FIXTURES / MANY).read_bytes()))
-    assert {one["run_id"] for one in harness_log(path).attempts} == {"samples"}
+    assert {one["run_id"] for one in harness_log(path).attempts} == {"acme-7b"}
 
 
 def test_a_folder_lands_each_attempt_once(tmp_path: Path, harness_log: Callable[..., Any]) -> None:

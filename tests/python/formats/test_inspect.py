@@ -37,6 +37,7 @@ def fixture(start: str) -> Path:
 MIXED, JSON, TWO = fixture("capitals_jqN"), fixture("capitals_kWj"), fixture("two-scorers")
 ERROR, CANCELLED, KILLED = fixture("capitals_bi6"), fixture("stopped_Fu"), fixture("stopped_8f")
 SINGLE = fixture("capitals_oQu")
+PARTIAL = fixture("partial")
 
 
 def header(**changes: Any) -> dict[str, Any]:
@@ -197,6 +198,35 @@ def test_what_was_stopped_with_the_evaluation_is_cancelled(harness_log: Callable
         assert (log.verdicts()["two", 2], log.reasons()["two", 2]) == ("excluded", "cancelled")
 
 
+@pytest.mark.parametrize(
+    ("given", "outcomes"),
+    [
+        ({}, ["failed", "failed"]),
+        ({"score_threshold": 0.5}, ["passed", "failed"]),
+        ({"score_threshold": 0.2}, ["passed", "passed"]),
+    ],
+)
+def test_scores_are_held_against_the_threshold(
+    given: dict[str, float], outcomes: list[str], harness_log: Callable[..., Any]
+) -> None:
+    """The scores of the log are 0.7 and 0.2."""
+    loaded = harness_log(PARTIAL, **given)
+    assert [one["outcome"] for one in loaded.attempts] == outcomes
+    (report,) = loaded.report.files
+    warned = "No score reaches the threshold, 1: the highest is 0.7" in report.message
+    assert warned is ("passed" not in outcomes)
+
+
+def test_a_partial_grade_passes_from_its_number_on(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    rows = [row("a", n, value=value) for n, value in enumerate("CPIN", 1)]
+    path = json_log(tmp_path, rows)
+    for threshold, passed in ((1.0, 1), (0.5, 2), (0.0, 4)):
+        landed = harness_log(path, score_threshold=threshold).attempts
+        assert [one["outcome"] for one in landed].count("passed") == passed
+
+
 def test_a_score_of_nan_is_unscored(harness_log: Callable[..., Any]) -> None:
     log = harness_log(TWO)
     assert (log.verdicts()["gamma", 2], log.reasons()["gamma", 2]) == ("excluded", "unscored")
@@ -246,7 +276,7 @@ def test_a_folder_of_logs_is_a_run_each_and_lands_every_attempt_once(
 ) -> None:
     log = harness_log(LOGS)
     assert {one.status for one in log.report.files} == {"landed"}
-    assert len({one["run_id"] for one in log.attempts}) == len(SAID) == 7
+    assert len({one["run_id"] for one in log.attempts}) == len(SAID) == 8
     assert len(log.attempts) == sum(len(said["attempts"]) for said in SAID.values())
 
 
@@ -452,7 +482,8 @@ def test_a_log_from_before_there_was_an_eval_id_is_called_after_run_and_task(
     assert one["outcome"] == "passed"
     head = header(eval_id=None, run_id=None)
     (one,) = harness_log(json_log(tmp_path, [row()], head)).attempts
-    assert one["run_id"] == "log"
+    # The file is called log, which says nothing.
+    assert one["run_id"] == tmp_path.name
 
 
 def test_the_agent_is_the_last_step_but_for_the_one_that_finishes(

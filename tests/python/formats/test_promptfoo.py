@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections import Counter
 from fractions import Fraction
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from passk_py.formats.mapping import mapping_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -453,3 +456,104 @@ def test_other_json_is_not_taken_for_promptfoo(
     attempt = {"run_id": "r", "task_id": "t", "attempt": 1, "outcome": "passed"}
     path.write_text(json.dumps([{**attempt, "prompt": "p"}]), encoding="utf-8")
     assert [one.format for one in harness_log(path).report.files] == ["json"]
+
+
+def test_a_worker_that_fails_is_no_failure_of_the_agent(harness_log: Callable[..., Any]) -> None:
+    """What promptfoo writes of its workers of Python; each reason is that of two rows."""
+    rows = harness_log(FIXTURES / "workers.json").attempts
+    found = Counter((one["outcome_reason"], one["outcome"]) for one in rows)
+    assert found == {
+        (None, "passed"): 2,
+        ("Error: Worker failed to become ready within timeout", "excluded"): 2,
+        ("Error: Worker crashed", "excluded"): 2,
+        ("Error: Python error: no such tool", "excluded"): 2,
+        # The call was running: it is the agent's time that was over.
+        ("Error: Python worker timed out after 9000ms", "failed"): 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        ("Worker failed to become ready within timeout", "excluded"),
+        ("Error: Worker not ready", "excluded"),
+        ("Error: Headers Timeout Error", "excluded"),
+        ("Error: Request failed: upstream request timeout", "excluded"),
+        ("ChatKit response timeout after 1000ms. Try increasing timeout in config", "excluded"),
+        ("Evaluation timed out after 2500ms: Error: Evaluation timed out after 2500ms", "failed"),
+        ("the agent's own timeout is over", "failed"),
+    ],
+)
+def test_which_errors_are_the_providers(
+    error: str, outcome: str, eval_of: Callable[..., Any]
+) -> None:
+    failed = row(success=False, failureReason=2, error=error, gradingResult=None, response=None)
+    assert [one["outcome"] for one in eval_of(failed).attempts] == [outcome]
+
+
+def test_tasks_do_not_depend_on_ids_that_are_new_in_each_eval(
+    harness_log: Callable[..., Any],
+) -> None:
+    loaded = harness_log(FIXTURES / "ids_1.json", FIXTURES / "ids_2.json")
+    written = (
+        '{"order": "<uuid>", "question": "%s", "started": "<time>", "task": %s, '
+        '"trace": "run/<uuid>"}'
+    )
+    tasks = {written % ("2+2", "1"), written % ("6*7", '"never"')}
+    runs = {one["run_id"] for one in loaded.attempts}
+    assert len(runs) == 2
+    for run in runs:
+        assert {one["task_id"] for one in loaded.attempts if one["run_id"] == run} == tasks
+    assert [one.message for one in loaded.report.files] == ["", ""]
+
+
+UUIDS = [f"3f2504e0-4f89-41d3-9a0c-0305e82c330{n}" for n in range(4)]
+
+
+def test_tests_that_only_an_id_tells_apart_keep_it(
+    eval_of: Callable[..., Any], harness_log: Callable[..., Any]
+) -> None:
+    cases = [case(None, vars={"document": one, "mode": "fast"}) for one in UUIDS[:2]]
+    loaded = eval_of(*(row(testCase=one, testIdx=n) for n, one in enumerate(cases)))
+    assert loaded.counts() == {
+        f'{{"document": "{one}", "mode": "fast"}}': (1, 1) for one in UUIDS[:2]
+    }
+    # Of descriptions too.
+    described = [case(f"read {one}", vars={"n": n}) for n, one in enumerate(UUIDS[:2])]
+    loaded = eval_of(*(row(testCase=one, testIdx=n) for n, one in enumerate(described)))
+    assert loaded.counts() == {f"read {one}": (1, 1) for one in UUIDS[:2]}
+    loaded = eval_of(row(testCase=described[0]))
+    assert loaded.counts() == {"read <uuid>": (1, 1)}
+
+
+def test_two_evals_without_a_task_in_common_get_a_mapping(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    """An eval of which each repeat has a new id, so that nothing tells which tests are the same."""
+    paths = []
+    for place in range(2):
+        rows = [
+            row(testIdx=n, testCase=case(None, vars={"id": one, "the question": "2+2"}))
+            for n, one in enumerate(UUIDS[2 * place : 2 * place + 2])
+        ]
+        rows.append(row(testIdx=2, testCase=rows[0]["testCase"], success=False, failureReason=2))
+        rows[-1] |= {"gradingResult": None, "error": "HTTP 503: service unavailable"}
+        paths.append(tmp_path / f"eval-{place}.json")
+        document = {"evalId": f"e{place}", "results": {"results": rows}}
+        paths[-1].write_text(json.dumps(document), "utf-8")
+    loaded = harness_log(*paths)
+    first, second = (one.message for one in loaded.report.files)
+    options = (
+        "--map rows=$.results.results --map 'task_id=$.testCase.vars[\"the question\"]' "
+        "--map passed=$.gradingResult.pass --map outcome_reason=$.error --map attempt=in_order"
+    )
+    assert first == ""
+    assert f"no task of the suite promptfoo in common with {paths[0]}" in second
+    assert options in second
+    # What it says works.
+    lines = shlex.split(options)[1::2]
+    mapped = harness_log(*paths, mapping=mapping_from(lines, None))
+    assert [(one["run_id"], one["task_id"], one["attempt"]) for one in mapped.attempts] == [
+        (f"eval-{place}", "2+2", attempt) for place in range(2) for attempt in (1, 2, 3)
+    ]
+    assert [one["outcome"] for one in mapped.attempts] == ["passed", "passed", "excluded"] * 2

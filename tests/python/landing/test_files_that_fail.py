@@ -25,7 +25,7 @@ READS = (
     "`passk formats` lists what passk reads; a canonical log has run_id, task_id, attempt "
     "and outcome, passed or score."
 )
-OR_MAP = f"{READS} Any other is read by --map, which says where each of them is found."
+OR_MAP = f"{READS} Any other is read by --map, for example: "
 ON_ONE_LINE = "Write each attempt on a line of its own, as `jq -c .` does."
 AGAIN = "Write or copy the file again."
 ENDED = "Check whether the run that wrote it ended."
@@ -78,8 +78,9 @@ FILES = [
     (
         "object.json",
         b'{\n  "a": 1,\n  "b": {}\n}\n',
-        "is one JSON object with the keys a, b.",
-        f"{READS} Any other is read by --map, with rows=$.KEY for where its rows are.",
+        "is a log of no format that passk knows: one JSON object with the keys a, b.",
+        f"{OR_MAP}--map rows=$.KEY --map task_id=$.TASK --map passed=$.VERDICT "
+        "--map attempt=in_order",
     ),
     (
         "indented.json",
@@ -102,34 +103,37 @@ FILES = [
     (
         "object_on_one_line.json",
         b'{"results": [{"case": "a"}]}\n',
-        "is a log of no format that passk knows; its fields are results.",
-        f"{OR_MAP.removesuffix('.')}, with rows=$.KEY for where its rows are.",
+        "is a log of no format that passk knows: one JSON object with the keys results.",
+        f"{OR_MAP}--map rows=$.results --map task_id=$.case --map passed=$.VERDICT "
+        "--map attempt=in_order",
     ),
     (
         "blanks.jsonl",
         b'{ "id": 1 }\n',
-        "is a log of no format that passk knows; its fields are id.",
-        OR_MAP,
+        "is a log of no format that passk knows: one JSON object with the keys id.",
+        f"{OR_MAP}--map task_id=$.id --map passed=$.VERDICT --map attempt=in_order",
     ),
     (
         "upper.csv",
         b"RUN_ID,TASK_ID,ATTEMPT,PASSED\nr,t,1,true\n",
-        "is a log of no format that passk knows; its fields are RUN_ID, TASK_ID, ATTEMPT, PASSED.",
+        "is a log of no format that passk knows: a table with the columns RUN_ID, TASK_ID, "
+        "ATTEMPT, PASSED.",
         "The names of a canonical log are in lower case: rename its fields.",
     ),
     ("noise.jsonl", bytes(range(256)) * 8, "is binary data.", READS),
     (
         "text.csv",
         b"Dear log,\n",
-        "is a log of no format that passk knows; its fields are Dear log, .",
-        OR_MAP,
+        "is text that starts with 'Dear log,'.",
+        READS,
     ),
     (
         "other.jsonl",
-        b'{"id": 1, "ok": true}\n',
-        "is a log of no format that passk knows; its fields are id, ok.",
-        OR_MAP,
+        b'{"id": 1, "ok": true}\n{"id": 2, "ok": true}\n',
+        "is a log of no format that passk knows: JSON lines of objects with the fields id, ok.",
+        f"{OR_MAP}--map task_id=$.id --map passed=$.ok --map attempt=in_order",
     ),
+    ("text.jsonl", b"not json\n", "is text that starts with 'not json', and no JSON.", READS),
     (
         "utf16.csv",
         "run_id,task_id".encode("utf-16"),

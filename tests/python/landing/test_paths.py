@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,12 +48,47 @@ def test_folders_are_walked(landing: Landing, row: dict[str, Any]) -> None:
         "logs/f.jsonl.gz",
     ]
     assert [(Path(skipped.path).name, skipped.reason) for skipped in report.skipped] == [
-        ("g.json", "a log of no format that passk knows; its fields are some"),
+        ("g.json", "a log of no format that passk knows: one JSON object with the keys some"),
         ("inside.jsonl", "a link, which is not followed"),
         ("outside.jsonl", "a link, which is not followed"),
         ("pipe.jsonl", "not a regular file"),
     ]
     assert report.exit_code == 0
+
+
+def test_logs_whose_names_end_otherwise_are_told_of(landing: Landing, row: dict[str, Any]) -> None:
+    landing.lines(row, name="logs/a.jsonl")
+    landing.lines(row, name="logs/b.log")
+    landing.lines({"step": 1}, {"step": 2}, name="logs/deep/c.out")
+    landing.write("logs/d.report", json.dumps([row], indent=1))
+    landing.write("logs/e.txt", "run_id,task_id,attempt,passed\nr,t,1,true\n")
+    landing.write("logs/f.out.gz", gzip.compress(json.dumps({"some": "object"}).encode()))
+    landing.write("logs/g.report", '<testsuite><testcase classname="a" name="t"/></testsuite>')
+    # What is no log, whatever it starts with.
+    landing.write("logs/plain.log", "[2026-01-31] INFO it went well\n")
+    landing.write("logs/page.html", "<html></html>")
+    landing.write("logs/screen.cast", '{"version": 2, "width": 80}\n[0.1, "o", "$"]\n')
+    landing.write("logs/book.ipynb", '{"cells": []}')
+    landing.write("logs/numbers.out", "[1, 2]")
+    landing.write("logs/empty.out", "")
+    landing.write("logs/.hidden.log", json.dumps(row))
+    (landing.folder / "logs/link.log").symlink_to(landing.folder / "logs/b.log")
+
+    report = landing.load(landing.folder / "logs")
+
+    assert names(landing) == ["logs/a.jsonl"]
+    assert [Path(path).name for path in report.passed_over] == [
+        "b.log",
+        "d.report",
+        "e.txt",
+        "f.out.gz",
+        "g.report",
+        "c.out",
+    ]
+    assert report.exit_code == 0
+    # One that is named is read.
+    named = landing.load(landing.folder / "logs" / "b.log")
+    assert (named.rows_landed, named.passed_over) == (1, ())
 
 
 def test_a_folder_without_a_log(landing: Landing) -> None:

@@ -222,7 +222,7 @@ def test_a_long_first_row_without_an_attempt(landing: Landing) -> None:
 def test_a_long_row_of_something_else(landing: Landing) -> None:
     file = landing.lines({"id": 1, "text": "x" * (MIB + 100), "task_id": "t"})
     assert landing.load_one(file).message == (
-        f"{file} is a log of no format that passk knows; its fields are id, text."
+        f"{file} is a log of no format that passk knows: one JSON object with the keys id, text."
     )
 
 

@@ -93,10 +93,14 @@ def test_a_broken_trial_does_not_take_the_others_along(landing: Landing) -> None
 
 def test_options(landing: Landing) -> None:
     file = landing.write("log.json", json.dumps([trial(0, 0, 0.6)]))
-    landing.load_one(
+    report = landing.load_one(
         file, run_id="r", suite="airline", model="gpt-4o", score_threshold=0.5, format="tau-bench"
     )
     # The threshold is not asked: tau-bench's figures are defined by a reward of 1.
+    assert report.message == (
+        "--score-threshold decides nothing here: tau-bench has verdicts of its own "
+        "(1 - 1e-6 <= reward <= 1 + 1e-6)."
+    )
     assert landing.attempts("run_id, suite, model, outcome") == [
         ("r", "airline", "gpt-4o", "failed")
     ]
@@ -132,12 +136,12 @@ def test_the_published_file(landing: Landing) -> None:
 
 
 def test_two_results_of_one_name_may_be_two_runs(landing: Landing) -> None:
-    """The run is named after the file, and harnesses like to write results.json."""
-    first = landing.write("a/results.json", json.dumps([trial(0, 0, 1.0), trial(0, 1, 1.0)]))
-    second = landing.write("b/results.json", json.dumps([trial(0, 0, 0.0), trial(0, 1, 1.0)]))
+    """The run is named after the file, and files of two folders may have one name."""
+    first = landing.write("a/gpt-4o.json", json.dumps([trial(0, 0, 1.0), trial(0, 1, 1.0)]))
+    second = landing.write("b/gpt-4o.json", json.dumps([trial(0, 0, 0.0), trial(0, 1, 1.0)]))
     assert landing.load_one(first).message == ""
     assert landing.load_one(second).message == (
-        f"Its run is called results after the file's name, and so is a run in {first}. If they are"
-        " two runs, name each with --run-id: attempts that contradict each other are refused."
+        f"Its run is called gpt-4o after its file or folder, and so is a run in {first}. If they "
+        "are two runs, name each with --run-id: attempts that contradict each other are refused."
     )
     assert landing.load_one(second, run_id="b").message == ""

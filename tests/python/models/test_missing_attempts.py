@@ -93,3 +93,47 @@ def test_a_landing_schema_of_another_program_says_nothing_of_it(
     project.land(attempts("run", "task", "PFP"))
     project.execute("drop table if exists landing.expected_attempts")
     assert both(project) == ([], [("run", None, None)])
+
+
+def canonical(folder: Path, name: str, *rows: dict[str, Any]) -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps({"passed": True, **row}) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def tries(task: str, count: int, **more: Any) -> list[dict[str, Any]]:
+    numbers = range(1, count + 1)
+    return [{"run_id": "r", "task_id": task, "attempt": number, **more} for number in numbers]
+
+
+def test_a_plain_log_gets_its_number_from_the_command_line(
+    project: Project, tmp_path: Path
+) -> None:
+    """A gate on missing attempts has something to judge then."""
+    log = canonical(tmp_path, "log.jsonl", *tries("short", 3), *tries("whole", 4))
+    gates = {"passk_gates": [{"name": "all of them", "max_missing_attempts": 0}]}
+    load(log, database=project.database)
+    project.run(gates)
+    assert project.query("select verdict from passk_gates") == [("inconclusive",)]
+    load(log, database=project.database, expected_attempts=4)
+    assert both(project) == ([("r", "short", 4, 3, 1)], [("r", 8, 1)])
+    project.run(gates)
+    assert project.query("select verdict from passk_gates") == [("fail",)]
+    load(canonical(tmp_path, "log.jsonl", *tries("short", 4), *tries("whole", 4)),
+         database=project.database, expected_attempts=4)  # fmt: skip
+    project.run(gates)
+    assert project.query("select verdict from passk_gates") == [("pass",)]
+
+
+def test_a_plain_log_may_say_it_of_each_task(project: Project, tmp_path: Path) -> None:
+    rows = [
+        *tries("a", 2, expected_attempts=5),
+        *tries("b", 2, expected_attempts=2),
+        *tries("c", 2),
+    ]
+    log = canonical(tmp_path, "log.jsonl", *rows)
+    load(log, database=project.database)
+    assert both(project) == ([("r", "a", 5, 2, 3)], [("r", 7, 3)])
+    # What the log says of a task comes before what the command line says of all.
+    load(log, database=project.database, expected_attempts=3)
+    assert both(project) == ([("r", "a", 5, 2, 3), ("r", "c", 3, 2, 1)], [("r", 10, 4)])
