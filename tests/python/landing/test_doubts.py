@@ -57,7 +57,9 @@ def test_runs_of_swe_bench_that_are_loaded_apart_have_the_same_number(
     # What it advises leads to where nothing is doubtful.
     for path in paths:
         forget(tmp_path / "passk.duckdb", source_file=path)
-    assert message(tmp_path) == ""
+    # Summaries that came out the same may be copies, which is another doubt.
+    said = message(tmp_path)
+    assert said.startswith("Of the same bytes as one of its files") if second else said == ""
 
 
 def test_other_instances_of_a_run_are_no_doubt(message: Callable[..., str], tmp_path: Path) -> None:
@@ -117,6 +119,9 @@ def test_logs_that_lie_beside_each_other_are_no_doubt(
 ) -> None:
     for name in ("one-run-1", "one-run-2", "other-run-1"):
         shutil.copytree(FIXTURES / "junit" / "runs", tmp_path / "x" / name)
+        for file in (tmp_path / "x" / name).iterdir():
+            # Copies would count once.
+            file.write_bytes(file.read_bytes() + f"<!-- {name} -->".encode())
     (tmp_path / "x" / "other-run-1" / "run-1.xml").write_text(
         '<testsuite name="s"><testcase classname="c" name="n"/></testsuite>'
     )
