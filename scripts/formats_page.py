@@ -85,8 +85,31 @@ jest-junit writes nothing of retries: a test that passed at the third try looks 
 
 ## Attempts that are missing
 
-Where a harness says in its log how many attempts it was told to make, those that the log does not hold are in
-`passk_missing_attempts`, and `passk_runs` counts them. They are no failures and in no metric.
+Where something says how many attempts there should be, those that the log does not hold are in `passk_missing_attempts`, and
+`passk_runs` counts them. They are no failures and in no metric. What comes first counts:
+
+1. a field or column `expected_attempts` of the rows, the same in each row of a task (`--map expected_attempts=$.planned` names
+   another); rows of a task that differ are told of, and the most counts;
+2. what the harness says in its log;
+3. `passk load --expected-attempts 4`, for the tasks that the log holds.
+
+## What a run is called
+
+Where no row says its run, it is called after the file, without its endings. A name such as `samples_eval_results.json`,
+`results.json` or `output.jsonl`, which the files of every run have, says nothing: the folder names the run then, or the one above
+it where that is called `results` or the like too. So `gpt-5/samples_eval_results.json` and `o3/samples_eval_results.json` are the
+runs `gpt-5` and `o3`. A name with a digit, `samples_2`, stays. `--run-id` says it otherwise; canonical logs have to say it.
+
+## Scores and their threshold
+
+`--score-threshold 0.5` says from where on a score passes, 1 by default. It decides for canonical rows that have neither `outcome` nor
+`passed`, for mappings with `score`, for Inspect and for Harbor. Other formats have verdicts of their own, and a load says that
+the threshold decides nothing. Where all verdicts are from scores and none reaches the threshold, a load says what the highest is.
+
+## What a folder leaves out
+
+Of a folder, files are read whose names end like those of a log. Others that hold JSON or a log of a known format, `a.out` or
+`b.log`, are counted and named, and read when they are named themselves. Hidden files and links are left alone.
 
 ## Any other file
 

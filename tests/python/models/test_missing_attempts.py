@@ -111,18 +111,18 @@ def test_a_plain_log_gets_its_number_from_the_command_line(
 ) -> None:
     """A gate on missing attempts has something to judge then."""
     log = canonical(tmp_path, "log.jsonl", *tries("short", 3), *tries("whole", 4))
-    gates = {"passk_gates": [{"name": "all of them", "max_missing_attempts": 0}]}
+    gates = {"passk_gates": [{"name": "all of them", "metric": "missing_attempts", "max": 0}]}
     load(log, database=project.database)
     project.run(gates)
-    assert project.query("select verdict from passk_gates") == [("inconclusive",)]
+    assert project.query("select result from passk_gates") == [("inconclusive",)]
     load(log, database=project.database, expected_attempts=4)
     assert both(project) == ([("r", "short", 4, 3, 1)], [("r", 8, 1)])
     project.run(gates)
-    assert project.query("select verdict from passk_gates") == [("fail",)]
+    assert project.query("select result from passk_gates") == [("fail",)]
     load(canonical(tmp_path, "log.jsonl", *tries("short", 4), *tries("whole", 4)),
          database=project.database, expected_attempts=4)  # fmt: skip
     project.run(gates)
-    assert project.query("select verdict from passk_gates") == [("pass",)]
+    assert project.query("select result from passk_gates") == [("pass",)]
 
 
 def test_a_plain_log_may_say_it_of_each_task(project: Project, tmp_path: Path) -> None:

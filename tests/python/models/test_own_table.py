@@ -252,8 +252,8 @@ NO_VERDICT: Final = (
 def test_a_table_may_say_how_many_attempts_there_should_be(consumer: Project, name: str) -> None:
     log = (
         f"select 'r' as run_id, task as task_id, attempt, true as passed, planned as {name} "
-        "from (values ('whole', 1, 2), ('whole', 2, 2), ('short', 1, '4'), ('short', 3, 4), "
-        "('unsaid', 1, null), ('wrong', 1, '2.5'), ('none', 1, 0)) x(task, attempt, planned)"
+        "from (values ('whole', 1, '2'), ('whole', 2, '2'), ('short', 1, '4'), ('short', 3, '4'), "
+        "('unsaid', 1, null), ('wrong', 1, '2.5'), ('none', 1, '0')) x(task, attempt, planned)"
     )
     columns = {} if name == "expected_attempts" else {"expected_attempts": name}
     variables = {"passk_attempts_columns": columns}
@@ -263,11 +263,15 @@ def test_a_table_may_say_how_many_attempts_there_should_be(consumer: Project, na
     runs = "select expected_attempts, missing_attempts from passk_runs"
     assert consumer.query(runs) == [(6, 2)]
     assert consumer.query("select task_id, reason from passk_rejected_attempts order by 1") == [
-        ("none", "expected_attempts is 0, but must be a number from 1 to 1,000,000."),
-        ("wrong", "expected_attempts is 2.5, which is not a whole number."),
+        ("none", "out_of_range: expected_attempts is 0, but must be a number from 1 to 1,000,000."),
+        ("wrong", "wrong_type: expected_attempts is 2.5, which is not a whole number."),
     ]
     # The table follows.
-    build(consumer, log.replace("('short', 3, 4)", "('short', 3, 3), ('short', 2, 4)"), variables)
+    build(
+        consumer,
+        log.replace("('short', 3, '4')", "('short', 3, '3'), ('short', 2, '4')"),
+        variables,
+    )
     assert consumer.query(missing) == [("short", 4, 1)]
 
 
