@@ -17,11 +17,11 @@
 {%- endmacro %}
 
 
-{#- Where the functions lie: beside the public tables, where those look who ask in SQL. -#}
+{#- Where the functions lie: beside the public tables, where those look who ask in SQL. A unit test has no nodes to ask. -#}
 {% macro _functions_schema() -%}
   {%- set schemas = [] -%}
   {%- if execute -%}
-    {%- for name, node in graph.nodes | dictsort if node.package_name == 'passk' and 'marts' in node.fqn -%}
+    {%- for name, node in graph.get('nodes', {}) | dictsort if node.package_name == 'passk' and 'marts' in node.fqn -%}
       {%- if node.resource_type == 'model' -%}
         {%- do schemas.append(node.schema) -%}
       {%- endif -%}

@@ -119,11 +119,12 @@
 {%- endmacro %}
 
 
-{#- The expressions of slices over a relation of the contract's columns without a row. -#}
+{#- The expressions of slices over a relation of the contract's columns without a row. Engines show the line that they refuse, and
+    with it the comment. -#}
 {% macro _slices_of_nothing(slices) -%}
 select
   {%- for slice in slices %}
-  cast({{ slice.expression }} as {{ dbt.type_string() }}) as slice_{{ loop.index }}{{ ',' if not loop.last }}
+  cast({{ slice.expression }} as {{ dbt.type_string() }}) as slice_{{ loop.index }}{{ ',' if not loop.last }} /* passk_slices, over the contract */
   {%- endfor %}
 from (
   select
