@@ -259,6 +259,15 @@ cast(try_parse_json({{ column }})[{{ passk._quoted(name) }}] as {{ dbt.type_stri
 {%- endmacro %}
 
 
+{% macro bigquery___tag(column, name) -%}
+json_value({{ column }}, {{ passk._quoted('$."' ~ name ~ '"') }})
+{%- endmacro %}
+
+{% macro trino___tag(column, name) -%}
+json_extract_scalar({{ column }}, {{ passk._quoted('$["' ~ name ~ '"]') }})
+{%- endmacro %}
+
+
 {#- Whether a double is a number: neither infinite nor NaN. -#}
 {% macro _is_finite(expression) -%}
 ({{ expression }} between -1.7976931348623157e308 and 1.7976931348623157e308)
