@@ -259,6 +259,15 @@ cast(try_parse_json({{ column }})[{{ passk._quoted(name) }}] as {{ dbt.type_stri
 {%- endmacro %}
 
 
+{% macro bigquery___tag(column, name) -%}
+json_value({{ column }}, {{ passk._quoted('$."' ~ name ~ '"') }})
+{%- endmacro %}
+
+{% macro trino___tag(column, name) -%}
+json_extract_scalar({{ column }}, {{ passk._quoted('$["' ~ name ~ '"]') }})
+{%- endmacro %}
+
+
 {#- Tags from columns, each under its own name: what passk_attempts_columns takes for `tags`. -#}
 {% macro _tags_of(column) -%}
   {{ return(adapter.dispatch('_tags_of', 'passk')(column)) }}
