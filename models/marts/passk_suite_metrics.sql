@@ -51,8 +51,8 @@ indexed as (
     *,
     case
       when k = 1 then 0 * padded_pass_rate
-      else padded_pass_hat_k - power(padded_pass_rate, k)
-        + k * (k - 1) / 2e0 * power(padded_pass_rate, k - 2) * padded_var_pass_rate / (tasks + 2)
+      else padded_pass_hat_k - {{ passk._small_power('padded_pass_rate', 'k') }}
+        + k * (k - 1) / 2e0 * {{ passk._small_power('padded_pass_rate', '(k - 2)') }} * padded_var_pass_rate / (tasks + 2)
     end as padded_delta_k
   from padded
 ),
@@ -64,7 +64,7 @@ bounded as (
     padded_delta_k / nullif(padded_pass_rate - padded_pass_hat_k + padded_delta_k, 0) as padded_heterogeneity,
     {#- How much delta_k moves with the mean pass@1 of a task. #}
     k * power(pass_rate, k - 1) as delta_slope,
-    k * power(padded_pass_rate, k - 1) as padded_delta_slope
+    k * {{ passk._small_power('padded_pass_rate', '(k - 1)') }} as padded_delta_slope
   from indexed
 ),
 
