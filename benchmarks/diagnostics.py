@@ -93,10 +93,10 @@ def sticky(stick: float, tasks: int, n: int) -> Maker:
     """An attempt repeats the verdict before it with the chance ``stick``."""
 
     def make(chance: random.Random) -> list[list[bool | None]]:
-        found = []
+        found: list[list[bool | None]] = []
         for _ in range(tasks):
             p = chance.betavariate(1, 1)
-            verdicts = [chance.random() < p]
+            verdicts: list[bool | None] = [chance.random() < p]
             while len(verdicts) < n:
                 same = chance.random() < stick
                 verdicts.append(verdicts[-1] if same else chance.random() < p)
@@ -123,7 +123,7 @@ def sessions(spread: float, tasks: int, n: int) -> Maker:
     """Each half of the attempts of each task has a shift of its own."""
 
     def make(chance: random.Random) -> list[list[bool | None]]:
-        found = []
+        found: list[list[bool | None]] = []
         for _ in range(tasks):
             logit = chance.gauss(0, 1)
             by = [chance.gauss(0, spread) for _ in range(2)]

@@ -190,11 +190,7 @@ def check_numbers(database: Path, run: str, suite: str, k: int) -> None:
         {name: value for name, value in task.items() if name != "pass_at_1"}
         for task in card["tasks"]["mend_first"]
     ] == [
-        {
-            name: task[name]
-            for name in card["tasks"]["mend_first"][0]
-            if name != "pass_at_1"
-        }
+        {name: task[name] for name in card["tasks"]["mend_first"][0] if name != "pass_at_1"}
         for task in costly
     ]
     assert [task["pass_at_1"] for task in card["tasks"]["mend_first"]] == [

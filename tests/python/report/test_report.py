@@ -212,7 +212,9 @@ def test_the_classes_are_counted_as_in_the_table(built: Project, desk: dict[str,
     assert set(marks(as_svg(charts.classes(desk)))) == expected
 
 
-def test_tasks_stand_in_the_order_of_what_mending_gains(built: Project, desk: dict[str, Any]) -> None:
+def test_tasks_stand_in_the_order_of_what_mending_gains(
+    built: Project, desk: dict[str, Any]
+) -> None:
     rows = built.query(
         "select task_id, avg(expected_gain) from passk_tasks where suite = 'desk' group by 1"
     )
