@@ -6,7 +6,7 @@
   )
 }}
 
-{#- Asking for the functions of the database, which share the formulas, or for another place of theirs, makes them anew too. #}
+{#- Asking for the functions of the database, which share the formulas, or moving them, makes them anew too. #}
 {{ passk._state_table(
   passk._states_formulas(passk._setting('passk_ks')),
   passk._likely_states(ref('int_passk__task_counts')),

@@ -3,11 +3,17 @@
 {#- Where nothing is asked for, the table without limits gives what columns there are: that with them may be switched off. #}
 with metrics as (
   select
-    *
-    {%- if not ks %},
-    pass_at_k as pass_at_k_lower,
-    pass_hat_k as pass_hat_k_upper
-    {%- endif %}
+    run_id,
+    suite,
+    agent,
+    agent_version,
+    model,
+    k,
+    pass_hat_k,
+    heterogeneity,
+    loaded_at,
+    {{ 'pass_at_k_lower' if ks else 'pass_at_k as pass_at_k_lower' }},
+    {{ 'pass_hat_k_upper' if ks else 'pass_hat_k as pass_hat_k_upper' }}
   from {{ ref('passk_suite_metrics' if ks else 'int_passk__suite_metrics') }}
   where slice_name = 'all'
 ),
