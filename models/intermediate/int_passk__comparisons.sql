@@ -263,7 +263,8 @@ answered as (
       when not has_candidate then 'the suite has no attempt of the candidate'
       when common_tasks = 0 then 'no task is in both runs'
       when is_answered then null
-      when {{ passk._has_enough_tasks('eligible_tasks', 'common_tasks') }} then 'n > {{ passk._most_numbered() }} in some task'
+      when {{ passk._has_enough_tasks('eligible_tasks', 'common_tasks') }}
+        then 'n > {{ passk._most_numbered() }} in some task'
       else {{ passk._short_tasks_reason('eligible_tasks', 'common_tasks', ' of both runs') }}
     end as null_reason,
     loaded_at,
@@ -274,7 +275,7 @@ answered as (
 spread as (
   select
     *,
-    {#- The variance if both runs were the same is too small where a few tasks changed far; that within the runs holds then too. #}
+    {#- The variance if both runs were the same is too small where a few tasks changed far; that within the runs is not. #}
     {{ critical }} * sqrt(
       case when sum_within > sum_variance then sum_within else sum_variance end
       + {{ passk._floor_of_difference('k', 'least_n') }}
@@ -303,8 +304,9 @@ select
   informative_tasks,
   deciding_tasks,
   least_n,
-  {#- The number of tasks that differ, as if all that do differed alike: one that outweighs the others makes z far from normal. #}
-  coalesce(sum_squares * sum_squares >= 2 * sum_fourths * (1 - 1e-9) and sum_fourths > 0, false) as has_two_differing,
+  {#- How many tasks differ, as if all did alike: one that outweighs the others makes z far from normal. #}
+  coalesce(sum_squares * sum_squares >= 2 * sum_fourths * (1 - 1e-9) and sum_fourths > 0, false)
+    as has_two_differing,
   baseline,
   candidate,
   difference,

@@ -32,12 +32,12 @@ judged as (
 widened as (
   select
     *,
-    eligible_tasks < common_tasks as has_short_tasks,
-    no_verdict_reason is null and has_two_differing and abs(z) >= {{ passk.normal_quantile() }} as is_significant,
     {%- for limits in ['difference', 'difference_suite'] %}
     {{ passk._with_short_tasks(limits ~ '_lower', 'eligible_tasks', 'common_tasks', -1) }} as {{ limits }}_least,
-    {{ passk._with_short_tasks(limits ~ '_upper', 'eligible_tasks', 'common_tasks', 1) }} as {{ limits }}_most{{ ',' if not loop.last }}
+    {{ passk._with_short_tasks(limits ~ '_upper', 'eligible_tasks', 'common_tasks', 1) }} as {{ limits }}_most,
     {%- endfor %}
+    eligible_tasks < common_tasks as has_short_tasks,
+    no_verdict_reason is null and has_two_differing and abs(z) >= {{ passk.normal_quantile() }} as is_significant
   from judged
 ),
 
@@ -56,8 +56,8 @@ decided as (
   from widened
 ),
 
-{# One rule for the verdict and the interval beside it: the interval excludes 0 exactly where the test decides. It is made of another
-    variance than z, and would contradict it now and then. #}
+{# One rule for the verdict and the interval beside it: the interval excludes 0 exactly where the test decides. It is made of
+   another variance than z, and would contradict it now and then. #}
 limited as (
   select
     *,

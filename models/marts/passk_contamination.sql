@@ -181,7 +181,7 @@ differences as (
     *,
     {%- for measure, _, _ in measures %}
     public_{{ measure }} - private_{{ measure }} as {{ measure }}_difference,
-    {#- The limits of two independent means, each with its distance from its own mean; tasks with n < k may score anything. #}
+    {#- Limits of two independent means, each with its distance from its own mean; tasks with n < k may score anything. #}
     public_share * public_{{ measure }} - private_share * private_{{ measure }} - sqrt(
       power(public_share * (public_{{ measure }} - public_{{ measure }}_lower), 2)
       + power(private_share * (private_{{ measure }}_upper - private_{{ measure }}), 2)

@@ -29,8 +29,8 @@ errors as (
   from metrics
 ),
 
-{#- The same with two tasks more, one never solved and one always. Where tasks are alike, or nearly all, what the others do is
-    hardly ever seen, and without those two the limits leave out the truth in up to 99 of 100 logs. #}
+{# The same with two tasks more, one never solved and one always. Where tasks are alike, or nearly all, the others are hardly
+   ever seen, and without those two the limits leave out the truth in up to 99 of 100 logs. #}
 padded as (
   select
     *,
@@ -40,8 +40,9 @@ padded as (
       ('cov', 'cov_pass_hat_k_pass_rate', 'pass_hat_k', 'pass_rate')
     ] %}
     ((tasks - 1) * {{ own }} + 0.5e0 + 2 * tasks / (tasks + 2) * ({{ x }} - 0.5e0) * ({{ y }} - 0.5e0)) / (tasks + 1)
-      as padded_{{ name }}{{ ',' if not loop.last }}
+      as padded_{{ name }},
     {%- endfor %}
+    tasks + 2 as padded_tasks
   from errors
 ),
 
@@ -67,18 +68,11 @@ bounded as (
   from indexed
 ),
 
-{%- set forms = [
-  ('', 'cov_pass_hat_k_pass_rate', 'tasks_quantile', 'tasks'),
-  ('padded_', 'padded_cov', 'padded_quantile', 'padded_tasks')
-] %}
-
 sloped as (
   select
     *,
-    {%- for form, _, _, _ in forms %}
-    {{ form }}delta_slope + {{ form }}heterogeneity * (1 - {{ form }}delta_slope) as {{ form }}heterogeneity_slope
-    {{- ',' if not loop.last }}
-    {%- endfor %}
+    delta_slope + heterogeneity * (1 - delta_slope) as heterogeneity_slope,
+    padded_delta_slope + padded_heterogeneity * (1 - padded_delta_slope) as padded_heterogeneity_slope
   from bounded
 ),
 
@@ -86,7 +80,7 @@ sloped as (
 varied as (
   select
     *,
-    {%- for form, cov, _, _ in forms %}
+    {%- for form, cov in [('', 'cov_pass_hat_k_pass_rate'), ('padded_', 'padded_cov')] %}
     {%- set rate, hat = form ~ 'var_pass_rate', form ~ 'var_pass_hat_k' %}
     {%- for name in ['delta', 'heterogeneity'] %}
     {%- set slope = form ~ name ~ '_slope' %}
@@ -94,18 +88,17 @@ varied as (
     case when k = 1 or {{ variance }} < 0 then 0 * {{ rate }} else {{ variance }} end as {{ form }}{{ name }}_variance,
     {%- endfor %}
     {%- endfor %}
-    tasks + 2 as padded_tasks
+    nullif(padded_bound, 0) as padded_bound_or_null
   from sloped
 ),
 
 reaches as (
   select
     *,
-    {%- for form, _, quantile, count in forms %}
-    {{ quantile }} * sqrt({{ form }}delta_variance / {{ count }}) as {{ form }}delta_reach,
-    {{ quantile }} * sqrt({{ form }}heterogeneity_variance / {{ count }}) / nullif({{ form }}bound, 0)
-      as {{ form }}heterogeneity_reach{{ ',' if not loop.last }}
-    {%- endfor %}
+    tasks_quantile * sqrt(delta_variance / tasks) as delta_reach,
+    padded_quantile * sqrt(padded_delta_variance / padded_tasks) as padded_delta_reach,
+    tasks_quantile * sqrt(heterogeneity_variance / tasks) / nullif(bound, 0) as heterogeneity_reach,
+    padded_quantile * sqrt(padded_heterogeneity_variance / padded_tasks) / padded_bound_or_null as padded_heterogeneity_reach
   from varied
 ),
 
@@ -118,8 +111,10 @@ limited as (
       (metric ~ '_suite', metric, z ~ ' * error_' ~ metric ~ '_suite'),
       (metric ~ '_bayes', metric ~ '_bayes', z ~ ' * error_' ~ metric ~ '_bayes'),
     ] %}
-    {{ passk._with_short_tasks(passk._clipped(middle ~ ' - ' ~ reach, 0, 1), 'tasks', 'total_tasks', 0) }} as {{ name }}_lower,
-    {{ passk._with_short_tasks(passk._clipped(middle ~ ' + ' ~ reach, 0, 1), 'tasks', 'total_tasks', 1) }} as {{ name }}_upper,
+    {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
+    {%- set limit = passk._clipped(middle ~ ' ' ~ sign ~ ' ' ~ reach, 0, 1) %}
+    {{ passk._with_short_tasks(limit, 'tasks', 'total_tasks', extreme) }} as {{ name }}_{{ side }},
+    {%- endfor %}
     {%- endfor %}
     within_{{ metric }} / tasks / nullif(var_{{ metric }}, 0) as {{ metric }}_within_share,
     {%- endfor %}
