@@ -209,7 +209,8 @@ diagnostics as (
       when disagreements = 0
         then 'None of ' || {{ passk._whole('pairs') }} || ' pairs of equal outputs has two verdicts.'
       else {{ passk._whole('disagreements') }} || ' of ' || {{ passk._whole('pairs') }}
-        || ' pairs of equal outputs have two verdicts. If the grader errs at random, a verdict is wrong with a chance of about '
+        || ' pairs of equal outputs have two verdicts. If the grader errs at random, a verdict is wrong with a chance of'
+        || ' about '
         || {{ passk._rounded('flip_rate') }} || '. At k = ' || {{ passk._whole('k') }} || ' pass^k is then at most '
         || {{ passk._rounded('power(1 - flip_rate, k)') }} || ', and pass@k of an impossible task '
         || {{ passk._rounded('1 - power(1 - flip_rate, k)') }} || '.'
@@ -359,7 +360,8 @@ diagnostics as (
       when k = 1 then 'At k = 1 both bounds are the estimate.'
       when eligible_informative_tasks < {{ least }} then {{ passk._whole('eligible_informative_tasks') }} || {{ few }}
       when z_alike is null
-        then 'The mean pass rate allows hardly any pass^k at k = ' || {{ passk._whole('k') }} || ', so that it can not be too low.'
+        then 'The mean pass rate allows hardly any pass^k at k = ' || {{ passk._whole('k') }}
+          || ', so that it can not be too low.'
       else 'pass^k at k = ' || {{ passk._whole('k') }} || ' is ' || {{ passk._rounded('abs(delta_k)') }}
         || case when delta_k < 0 then ' below' else ' above' end || ' the least that the mean pass rate allows (z = '
         || {{ passk._rounded('z_alike', 2) }} || ').'
@@ -402,8 +404,8 @@ held as (
     case
       when is_test = 1
         then max((tests - place + 1) * p) over (
-          partition by run_id, suite, is_test order by place rows unbounded preceding
-        )
+            partition by run_id, suite, is_test order by place rows unbounded preceding
+          )
     end as p_of_run
   from ranked
 ),
@@ -427,23 +429,22 @@ many_runs as (
     tested_runs.suite,
     cast(count(*) as {{ double }})
     {#- What is equal but for its rounding is equal. #}
-    / sum(case when others.least_p <= tested_runs.least_p * (1 + 1e-9) then 1 else 0 end) as times
+    / sum(case when others.least_p <= tested_runs.least_p * (1 + 1e-9) then 1 else 0 end) as per_rejection
   from tested_runs
   inner join tested_runs as others
-    on
-      tested_runs.suite = others.suite
-      and (
-        others.loaded_at <= tested_runs.loaded_at
-        or others.loaded_at is null
-        or tested_runs.loaded_at is null
-      )
+    on tested_runs.suite = others.suite
+    and (
+      tested_runs.loaded_at >= others.loaded_at
+      or tested_runs.loaded_at is null
+      or others.loaded_at is null
+    )
   group by tested_runs.run_id, tested_runs.suite
 ),
 
 adjusted as (
   select
     held.*,
-    {{ passk._clipped('held.p_of_run * many_runs.times', 0, 1) }} as p_adjusted
+    {{ passk._clipped('held.p_of_run * many_runs.per_rejection', 0, 1) }} as p_adjusted
   from held
   left join many_runs
     on held.run_id = many_runs.run_id and held.suite = many_runs.suite

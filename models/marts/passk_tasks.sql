@@ -47,7 +47,7 @@ losses as (
   group by histogram.run_id, histogram.suite
 ),
 
-{# The beta distribution that has the mean and the spread of the tasks' chances, both without bias: of tasks with two attempts. #}
+{# The beta distribution with the mean and spread of the tasks' chances, both without bias: of tasks with two attempts. #}
 fitted_means as (
   select
     run_id,
@@ -74,7 +74,7 @@ fitted_spreads as (
   group by fitted_means.run_id, fitted_means.suite
 ),
 
-{# As intraclass correlation: 0 where tasks are alike, 1 where each passes always or never. Neither end has a distribution. #}
+{# The intraclass correlation: 0 where tasks are alike, 1 where each passes always or never; no distribution at either. #}
 correlated as (
   select
     fitted_means.run_id,
@@ -83,7 +83,7 @@ correlated as (
     (fitted_means.pair_rate - fitted_means.mean_rate * fitted_means.mean_rate + fitted_spreads.mean_variance)
     / nullif(
       fitted_means.mean_rate * (1 - fitted_means.mean_rate) + fitted_spreads.mean_variance, 0
-    ) as correlation
+    ) as likeness
   from fitted_means
   inner join fitted_spreads
     on fitted_means.run_id = fitted_spreads.run_id and fitted_means.suite = fitted_spreads.suite
@@ -103,13 +103,16 @@ priors as (
     sizes.run_id,
     sizes.suite,
     sizes.tasks,
-    {%- for name, share in [('passes', 'correlated.mean_rate'), ('failures', '(1 - correlated.mean_rate)')] %}
     case
-      when correlated.correlation > 1e-9 and correlated.correlation < 1 - 1e-9
-        then {{ share }} * (1 - correlated.correlation) / correlated.correlation
+      when correlated.likeness > 1e-9 and correlated.likeness < 1 - 1e-9
+        then correlated.mean_rate * (1 - correlated.likeness) / correlated.likeness
       else 0.5e0
-    end as prior_{{ name }}{{ ',' if not loop.last }}
-    {%- endfor %}
+    end as prior_passes,
+    case
+      when correlated.likeness > 1e-9 and correlated.likeness < 1 - 1e-9
+        then (1 - correlated.mean_rate) * (1 - correlated.likeness) / correlated.likeness
+      else 0.5e0
+    end as prior_failures
   from sizes
   left join correlated
     on sizes.run_id = correlated.run_id and sizes.suite = correlated.suite
@@ -176,6 +179,22 @@ classified as (
     on counts.run_id = gains.run_id and counts.suite = gains.suite and counts.n = gains.n and counts.c = gains.c
   left join streaks
     on counts.run_id = streaks.run_id and counts.suite = streaks.suite and counts.task_id = streaks.task_id
+),
+
+{# Of a loss that is equal but for its rounding, and then of equal counts, the name decides. #}
+ranked as (
+  select
+    *,
+    row_number() over (
+      partition by run_id, suite
+      order by
+        case when n > 0 then 0 else 1 end asc,
+        floor(expected_loss * 1e12 + 0.5e0) desc,
+        pass_rate asc,
+        n desc,
+        {{ passk._by_bytes('task_id') }} asc
+    ) as place
+  from classified
 )
 
 select
@@ -202,18 +221,7 @@ select
   lost_reliability,
   lost_reliability / nullif(run_lost_reliability, 0) as lost_reliability_share,
   expected_loss / run_tasks as expected_gain,
-  {#- What is equal but for its rounding is equal. #}
-  case
-    when n > 0 then cast(row_number() over (
-      partition by run_id, suite
-      order by
-        case when n > 0 then 0 else 1 end,
-        floor(expected_loss * 1e12 + 0.5e0) desc,
-        pass_rate,
-        n desc,
-        {{ passk._by_bytes('task_id') }}
-    ) as {{ dbt.type_bigint() }})
-  end as mend_rank,
+  case when n > 0 then cast(place as {{ dbt.type_bigint() }}) end as mend_rank,
   first_pass_rank,
   first_fail_rank,
   longest_pass_streak,
@@ -226,4 +234,4 @@ select
   input_tokens,
   output_tokens,
   loaded_at
-from classified
+from ranked
