@@ -429,14 +429,14 @@ many_runs as (
     tested_runs.suite,
     cast(count(*) as {{ double }})
     {#- What is equal but for its rounding is equal. #}
-    / sum(case when others.least_p <= tested_runs.least_p * (1 + 1e-9) then 1 else 0 end) as per_rejection
+    / sum(case when peers.least_p <= tested_runs.least_p * (1 + 1e-9) then 1 else 0 end) as per_rejection
   from tested_runs
-  inner join tested_runs as others
-    on tested_runs.suite = others.suite
+  inner join tested_runs as peers
+    on tested_runs.suite = peers.suite
     and (
-      tested_runs.loaded_at >= others.loaded_at
+      tested_runs.loaded_at >= peers.loaded_at
       or tested_runs.loaded_at is null
-      or others.loaded_at is null
+      or peers.loaded_at is null
     )
   group by tested_runs.run_id, tested_runs.suite
 ),
