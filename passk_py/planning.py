@@ -366,6 +366,10 @@ def with_spares(attempts: int, tasks: int, excluded_share: float) -> int:
     >>> with_spares(8, 40, 0.02), with_spares(8, 1000, 0.02), with_spares(8, 40, 0.0)
     (9, 10, 8)
     """
+    if not 0 <= excluded_share < 1:
+        raise ArgumentError(
+            f"with_spares: excluded_share must be from 0 to less than 1; got {excluded_share!r}"
+        )
     made = attempts
     while True:
         lost = math.fsum(

@@ -33,8 +33,9 @@ _GUESSED_K: Final = 4
 _NOTHING_TO_PLAN_FROM: Final = 2
 
 Row = dict[str, Any]
-_Found = tuple[str | None, Counter[tuple[int, int]], list[Row]]
-"""A suite, how many of its tasks have n attempts and c passes, and its plans."""
+_Found = tuple[str | None, Counter[tuple[int, int]], list[Row], float]
+"""A suite, how many of its tasks have n attempts and c passes, its plans, and the share of its
+attempts that is excluded."""
 _SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -115,15 +116,15 @@ def command(
     stale: str | None = None
     if run is None:
         wish, rows = _guessed(*guess, k or _GUESSED_K, attempts, asked)
-        found = [(None, Counter(), rows)]
+        found = [(None, Counter(), rows, 0.0)]
     else:
         wish, found, stale = _of_run(session, database, run, suite, k, attempts, asked)
     found = [
-        (name, states, [row for row in rows if row["metric"] == metric])
-        for name, states, rows in found
+        (name, states, [row for row in rows if row["metric"] == metric], excluded)
+        for name, states, rows, excluded in found
     ]
     # Before anything is said: the reader of a pipe may close it.
-    planned = any(row["basis"] is not None for _, _, rows in found for row in rows)
+    planned = any(row["basis"] is not None for _, _, rows, _ in found for row in rows)
     session.code = 0 if planned else _NOTHING_TO_PLAN_FROM
     session.result(
         {
@@ -132,13 +133,14 @@ def command(
             **{
                 name: getattr(wish, name) for name in ("width", "difference", "power", "confidence")
             },
-            "plans": [{"suite": name, **row} for name, _, rows in found for row in rows],
+            "excluded_share": {str(name): excluded for name, _, _, excluded in found},
+            "plans": [{"suite": name, **row} for name, _, rows, _ in found for row in rows],
         }
     )
-    for place, (name, states, rows) in enumerate(found):
+    for place, (name, states, rows, excluded) in enumerate(found):
         if place:
             session.say()
-        _say(session, _title(run, name, states, rows[0]), states, rows, wish)
+        _say(session, _title(run, name, states, rows[0]), states, rows, wish, excluded)
     if not found:
         session.say(
             f"Nothing can be planned from {plain(str(run))}: it has no attempt that counts."
@@ -211,7 +213,8 @@ def _of_run(
             f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"
         )
         counted = tables.rows(
-            f"select suite, n, c, count(*) from {tables.require('passk_tasks')} "
+            "select suite, n, c, count(*), sum(excluded), sum(attempts) "
+            f"from {tables.require('passk_tasks')} "
             f"where run_id = {quote(run)} and n is not null group by suite, n, c order by suite"
         )
     runs = list(dict.fromkeys(row[0] for row in known))
@@ -229,11 +232,20 @@ def _of_run(
     }
     wish = Wish((k,), chosen, **(defaults | asked))
     by_suite: dict[str, Counter[tuple[int, int]]] = {}
-    for name, n, c, tasks in counted:
+    lost: Counter[str] = Counter()
+    made: Counter[str] = Counter()
+    for name, n, c, tasks, excluded, attempts_made in counted:
         if suite in (None, name):
             by_suite.setdefault(name, Counter())[n, c] = tasks
+            lost[name] += int(excluded)
+            made[name] += int(attempts_made)
     found: list[_Found] = [
-        (name, states, plan_counts(states, wish, min_eligible_share=settings.min_eligible_share))
+        (
+            name,
+            states,
+            plan_counts(states, wish, min_eligible_share=settings.min_eligible_share),
+            lost[name] / made[name],
+        )
         for name, states in by_suite.items()
     ]
     return wish, found, stale
@@ -257,7 +269,12 @@ def _title(run: str | None, suite: str | None, states: Counter[tuple[int, int]],
 
 
 def _say(
-    session: Session, title: str, states: Counter[tuple[int, int]], rows: list[Row], wish: Wish
+    session: Session,
+    title: str,
+    states: Counter[tuple[int, int]],
+    rows: list[Row],
+    wish: Wish,
+    excluded: float,
 ) -> None:
     session.say(title)
     session.say()
@@ -269,7 +286,7 @@ def _say(
     _say_grid(session, answered, wish)
     session.say(f"{_MARK} the fewest attempts in all.")
     session.say()
-    for sentence in _sentences(states, rows, answered, wish):
+    for sentence in _sentences(states, rows, answered, wish, excluded):
         _wrapped(session, sentence, width)
 
 
@@ -327,7 +344,11 @@ def _lines(rows: list[Row]) -> list[list[str]]:
 
 
 def _sentences(
-    states: Counter[tuple[int, int]], rows: list[Row], answered: list[Row], wish: Wish
+    states: Counter[tuple[int, int]],
+    rows: list[Row],
+    answered: list[Row],
+    wish: Wish,
+    excluded: float,
 ) -> list[str]:
     """Say what helps more, what the two aims mean, and how sure the numbers are."""
     said = []
@@ -354,6 +375,8 @@ def _sentences(
             f"The {plural(row['tasks'], 'task')} of the run, with as many attempts, give an"
             f" interval {wide} points wide{told}."
         )
+    if excluded:
+        said.append(_spares(row, excluded))
     unknown = [one for one in rows if one["null_reason"] is not None]
     if unknown:
         said.append(f"No figure for a drop: {unknown[0]['null_reason']}.")
@@ -373,6 +396,19 @@ def _sentences(
     }
     said.append(f"How sure: {sure[row['basis']]}")
     return said
+
+
+def _spares(row: Row, excluded: float) -> str:
+    """Say how many attempts to make so that enough are left."""
+    from passk_py.planning import with_spares
+
+    tasks = row["tasks_for_width"] or row["tasks"]
+    made = with_spares(row["attempts"], tasks, excluded)
+    return (
+        f"{percent(excluded)} % of the run's attempts were excluded. Make {made} of each task to"
+        f" keep {row['attempts']}: then less than one of {plural(tasks, 'task')} is left with"
+        " fewer, on average."
+    )
 
 
 def _wrapped(session: Session, text: str, width: int) -> None:
