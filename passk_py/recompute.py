@@ -218,11 +218,13 @@ def ranks(tasks: pl.DataFrame, settings: Settings) -> Recomputed:
         total=total,
     )
     size = _size_of_total(1 / pl.col("total"), pl.len().over(RUN))
+    # The failures that SQL believes in are the difference of two numbers as large as n.
+    gain = pl.col("expected_gain") * (1 + pl.col("n") / 100)
     return Recomputed(
         frame,
         TASK,
         ("mend_rank",),
-        {"lost_reliability_share": size, "expected_gain": None},
+        {"lost_reliability_share": size, "expected_gain": gain},
     )
 
 

@@ -38,3 +38,17 @@ cast(
 {% macro spark___microseconds(start, end) -%}
 cast(unix_micros({{ end }}) - unix_micros({{ start }}) as double)
 {%- endmacro %}
+
+
+{#- The sum of doubles of a moderate size, the same to the last digit in whatever order an engine adds them up. -#}
+{% macro _exact_sum(expression) -%}
+  {{ return(adapter.dispatch('_exact_sum', 'passk')(expression)) }}
+{%- endmacro %}
+
+{% macro default___exact_sum(expression) -%}
+cast(sum(cast({{ expression }} as decimal(38, 18))) as {{ passk.type_double() }})
+{%- endmacro %}
+
+{% macro bigquery___exact_sum(expression) -%}
+cast(sum(cast({{ expression }} as bignumeric)) as {{ passk.type_double() }})
+{%- endmacro %}

@@ -109,12 +109,6 @@
   {%- if share is boolean or share is not number or share < 0 or share > 1 -%}
     {%- do mistakes.append(passk._var_mistake('passk_min_eligible_share', share, 'a number from 0 to 1')) -%}
   {%- endif -%}
-  {%- if var('passk_on_short', none) is not none -%}
-    {%- do mistakes.append(
-      'There is no var passk_on_short any more: passk_min_eligible_share is the share of tasks that must have n >= k. 1 is what '
-      ~ 'null_suite was, 0 what eligible_only was.'
-    ) -%}
-  {%- endif -%}
   {%- set slices = var('passk_slices', []) -%}
   {%- if not passk._is_list(slices) -%}
     {%- do mistakes.append(passk._var_mistake('passk_slices', slices, 'a list of tags or of {name: ..., expression: ...}')) -%}

@@ -398,8 +398,7 @@ totals as (
   ],
   'sessions': [
     ('clock_s', double), ('pause_s', double), ('session_tasks', bigint), ('overdispersion', double), ('z_batch', double)
-  ],
-  'retries': [('tried_again_tasks', bigint)]
+  ]
 } %}
 
 select
@@ -412,6 +411,8 @@ select
   {{ part ~ '.' ~ name if part in parts else 'cast(null as ' ~ type ~ ')' }} as {{ name }},
   {%- endfor %}
   {%- endfor %}
+  {#- A run whose log says nothing of retries has none that are known, whichever runs are looked at beside it. #}
+  {{ 'nullif(retries.tried_again_tasks, 0)' if 'retries' in parts else 'cast(null as ' ~ bigint ~ ')' }} as tried_again_tasks,
   runs.loaded_at,
   runs.log_rows,
   {{ passk._quoted(passk._built_with()) }} as built_with

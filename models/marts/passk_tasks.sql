@@ -53,8 +53,8 @@ fitted_means as (
     run_id,
     suite,
     sum(tasks) as fitted_tasks,
-    sum(cast(tasks * c as {{ double }}) / n) / sum(tasks) as mean_rate,
-    sum(cast(tasks * c as {{ double }}) / n * (c - 1) / (n - 1)) / sum(tasks) as pair_rate
+    {{ passk._exact_sum('cast(tasks * c as ' ~ double ~ ') / n') }} / sum(tasks) as mean_rate,
+    {{ passk._exact_sum('cast(tasks * c as ' ~ double ~ ') / n * (c - 1) / (n - 1)') }} / sum(tasks) as pair_rate
   from histogram
   where n > 1
   group by run_id, suite
@@ -64,9 +64,9 @@ fitted_spreads as (
   select
     fitted_means.run_id,
     fitted_means.suite,
-    sum(
-      histogram.tasks * power(cast(histogram.c as {{ double }}) / histogram.n - fitted_means.mean_rate, 2)
-    ) / nullif(max(fitted_means.fitted_tasks) - 1, 0) / max(fitted_means.fitted_tasks) as mean_variance
+    {{ passk._exact_sum(
+      'histogram.tasks * power(cast(histogram.c as ' ~ double ~ ') / histogram.n - fitted_means.mean_rate, 2)'
+    ) }} / nullif(max(fitted_means.fitted_tasks) - 1, 0) / max(fitted_means.fitted_tasks) as mean_variance
   from fitted_means
   inner join histogram
     on fitted_means.run_id = histogram.run_id and fitted_means.suite = histogram.suite

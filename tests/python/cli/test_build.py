@@ -79,7 +79,7 @@ def test_vars_reach_the_models(passk: Passk, letters: Path, models_only: tuple[s
     assert values["deployment_k"] == 3
     (suite,) = values["suites"]
     assert {m["k"] for m in suite["runs"][0]["metrics"]} == {1, 3}
-    (found,) = suite["verdicts"][0]["hidden_regressions"]
+    (found,) = suite["verdicts"][0]["regressions"]
     assert (found["before"], found["after"], found["k"]) == ("old", "new", 3)
     # By hand: pass@1 is (1 + 0 + 1/4) / 3, then (3/4 + 2/4 + 2/3) / 3; pass^3 is 1/3, then 1/4 / 3.
     assert found["pass_at_1"] == pytest.approx([1.25 / 3, (0.75 + 0.5 + 2 / 3) / 3], rel=1e-14)
@@ -193,15 +193,26 @@ def test_selector_that_selects_nothing(passk: Passk, letters: Path) -> None:
     assert said.err.startswith("Error: Nothing was built: no model or test is selected.\n")
 
 
-def test_model_that_can_not_be_built_is_named_with_exit_code_two(passk: Passk) -> None:
+def test_files_that_are_not_there_are_said_before_any_model_runs(passk: Passk) -> None:
     said = passk("build", "--vars", "{passk_attempts_files: nowhere/*.csv}")
     assert (said.code, said.out) == (2, "")
-    assert (
-        "Failed: model stg_passk__attempts: IO Error: No files found that match the pattern"
-        in said.err
-    )
+    assert 'IO Error: No files found that match the pattern "nowhere/*.csv"' in said.err
+
+
+def test_model_that_can_not_be_built_is_named_with_exit_code_two(
+    passk: Passk, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text("run_id,task_id,attempt,passed\nr,t,1,maybe\n", "utf-8")
+    said = passk(
+        "build", "--vars",
+        f"{{passk_attempts_files: {tmp_path}/log.csv, passk_attempts_columns: "
+        "{started_at: \"error('no time at all')\"}}",
+    )  # fmt: skip
+    assert (said.code, said.out) == (2, "")
+    assert "Failed: model " in said.err
+    assert "no time at all" in said.err
     last = said.err.splitlines()[-1]
-    assert last.startswith("1 model built and 1 test passed; 1 failed; ")
+    assert "1 failed; " in last
     assert last.endswith(" after them were skipped.")
 
 

@@ -534,7 +534,7 @@ def test_a_run_of_which_everything_is_excluded(full: Project) -> None:
     found = card.facts
     assert found["pass_at_1"]["pass_at_k"] is None
     assert found["pass_at_1"]["null_reason"].startswith("n < 1 in ")
-    assert found["tasks"]["null_reason"] == "no task has n >= 2"
+    assert found["tasks"]["null_reason"] == "no attempt counts"
     document = card.markdown()
     assert [row[2] for row in tables_of(document)[0][1:]] == ["not known"] * 3
     assert "- The log: no warning; 13 of 13 diagnostics can't be known from it." in document

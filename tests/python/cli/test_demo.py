@@ -38,8 +38,9 @@ def test_demo_says_which_agent_for_what(demo: Demo) -> None:
     (verdict,) = suite["verdicts"]
     assert verdict["reviewed"]["runs"] == ["walker-2026-03"]
     assert verdict["unattended"]["runs"] == ["tracer-2026-03"]
-    (regression,) = verdict["hidden_regressions"]
+    (regression,) = verdict["regressions"]
     assert (regression["before"], regression["after"]) == ("scout-2026-02", "scout-2026-03")
+    assert regression["is_hidden"] is True
     assert regression["pass_at_1"][0] < regression["pass_at_1"][1]
     assert regression["pass_hat_k"][0] > regression["pass_hat_k"][1]
 

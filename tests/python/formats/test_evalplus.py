@@ -261,9 +261,10 @@ def test_results_of_one_name_are_runs_called_after_their_folders(
     models = ["acme-7b", "acme-70b", "größe"]
     folders = [tmp_path / "all" / model for model in models]
     folders += [tmp_path / "nested" / "other" / "evalplus_results" / "humaneval"]
-    for folder in folders:
+    for place, folder in enumerate(folders):
         folder.mkdir(parents=True)
-        (folder / "samples_eval_results.json").write_bytes(content)
+        # Files of one name and the same bytes would be copies.
+        (folder / "samples_eval_results.json").write_bytes(content + b"\n" * place)
         (folder / "samples.jsonl").write_bytes(
             (FIXTURES / FOUR.replace("_eval_results.json", ".jsonl")).read_bytes()
         )
