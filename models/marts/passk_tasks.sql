@@ -40,7 +40,7 @@ losses as (
   select
     histogram.run_id,
     histogram.suite,
-    sum(histogram.tasks * states.lost_reliability) as lost_reliability
+    {{ passk._exact_sum('histogram.tasks * states.lost_reliability') }} as lost_reliability
   from histogram
   inner join states
     on histogram.n = states.n and histogram.c = states.c
