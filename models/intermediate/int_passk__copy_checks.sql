@@ -412,7 +412,8 @@ select
   {%- endfor %}
   {%- endfor %}
   {#- A run whose log says nothing of retries has none that are known, whichever runs are looked at beside it. #}
-  {{ 'nullif(retries.tried_again_tasks, 0)' if 'retries' in parts else 'cast(null as ' ~ bigint ~ ')' }} as tried_again_tasks,
+  {{ 'nullif(retries.tried_again_tasks, 0)' if 'retries' in parts else 'cast(null as ' ~ bigint ~ ')' }}
+    as tried_again_tasks,
   runs.loaded_at,
   runs.log_rows,
   {{ passk._quoted(passk._built_with()) }} as built_with
