@@ -79,11 +79,19 @@ def test_vars_reach_the_models(passk: Passk, letters: Path, models_only: tuple[s
     assert values["deployment_k"] == 3
     (suite,) = values["suites"]
     assert {m["k"] for m in suite["runs"][0]["metrics"]} == {1, 3}
-    (found,) = suite["verdicts"][0]["regressions"]
-    assert (found["before"], found["after"], found["k"]) == ("old", "new", 3)
+    found = {
+        row["k"]: row
+        for row in passk("show", "passk_comparisons", "--json").json["rows"]
+        if row["metric"] == "pass_hat_k"
+    }
+    assert set(found) == {1, 3}
+    assert {(row["baseline_run_id"], row["candidate_run_id"]) for row in found.values()} == {
+        ("old", "new")
+    }
     # By hand: pass@1 is (1 + 0 + 1/4) / 3, then (3/4 + 2/4 + 2/3) / 3; pass^3 is 1/3, then 1/4 / 3.
-    assert found["pass_at_1"] == pytest.approx([1.25 / 3, (0.75 + 0.5 + 2 / 3) / 3], rel=1e-14)
-    assert found["pass_hat_k"] == pytest.approx([1 / 3, 0.25 / 3], rel=1e-14)
+    rates = {k: [row["baseline"], row["candidate"]] for k, row in found.items()}
+    assert rates[1] == pytest.approx([1.25 / 3, (0.75 + 0.5 + 2 / 3) / 3], rel=1e-14)
+    assert rates[3] == pytest.approx([1 / 3, 0.25 / 3], rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -200,19 +208,19 @@ def test_files_that_are_not_there_are_said_before_any_model_runs(passk: Passk) -
 
 
 def test_model_that_can_not_be_built_is_named_with_exit_code_two(
-    passk: Passk, tmp_path: Path
+    passk: Passk, tmp_path: Path, models_only: tuple[str, str]
 ) -> None:
     (tmp_path / "log.csv").write_text("run_id,task_id,attempt,passed\nr,t,1,maybe\n", "utf-8")
     said = passk(
-        "build", "--vars",
+        "build", *models_only, "--vars",
         f"{{passk_attempts_files: {tmp_path}/log.csv, passk_attempts_columns: "
         "{started_at: \"error('no time at all')\"}}",
     )  # fmt: skip
     assert (said.code, said.out) == (2, "")
-    assert "Failed: model " in said.err
-    assert "no time at all" in said.err
+    assert "Failed: model int_passk__task_scans: Invalid Input Error: no time at all" in said.err
     last = said.err.splitlines()[-1]
-    assert "1 failed; " in last
+    # The views that come before the first model that reads an attempt.
+    assert last.startswith("3 models built and 0 tests passed; 1 failed; ")
     assert last.endswith(" after them were skipped.")
 
 
