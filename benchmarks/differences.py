@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
-import tempfile
-import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import polars as pl
-from intervals import Population, beta, mixture
+from intervals import Population, beta, by_population, mixture
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIZES = (20, 50, 200)
 TRIES = (4, 8, 16)
@@ -139,16 +139,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=500, help="runs of each setting")
     given = parser.parse_args()
     pl.Config(tbl_rows=200, tbl_cols=-1, tbl_width_chars=160, fmt_str_lengths=30)
-    parts = []
-    with tempfile.TemporaryDirectory() as name:
-        for title, population in POPULATIONS.items():
-            began = time.perf_counter()
-            database = Path(name) / "suites.duckdb"
-            land(database, population, given.runs)
-            parts.append(measure(database, population).with_columns(population=pl.lit(title)))
-            database.unlink()
-            print(f"{title}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    found = pl.concat(parts)
+    found = by_population(POPULATIONS, land, measure, given.runs)
     aggregates = [
         pl.len().alias("settings"),
         *(pl.col(f"covered{form}").min().round(3).alias(f"least{form}") for form in ("_alone", "")),

@@ -19,7 +19,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -226,6 +226,25 @@ def every_state(database: Path, counts: list[int]) -> None:
         raise SystemExit(str(report))
 
 
+def by_population(
+    populations: Mapping[str, Population],
+    land: Callable[[Path, Population, int], None],
+    measure: Callable[[Path, Population], pl.DataFrame],
+    runs: int,
+) -> pl.DataFrame:
+    """Land and measure each population in a database of its own."""
+    parts = []
+    with tempfile.TemporaryDirectory() as name:
+        database = Path(name) / "suites.duckdb"
+        for title, population in populations.items():
+            began = time.perf_counter()
+            land(database, population, runs)
+            parts.append(measure(database, population).with_columns(population=pl.lit(title)))
+            database.unlink()
+            print(f"{title}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    return pl.concat(parts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -233,7 +252,6 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000, help="runs of each setting")
     given = parser.parse_args()
     pl.Config.set_tbl_rows(200)
-    parts = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         counts = [1, 2, 3, 4, 5, 8, 10, 20, 50]
@@ -241,14 +259,7 @@ def main() -> None:
         print("limits of a task: least and mean coverage over p")
         for n, least, mean in task_coverage(folder / "states.duckdb", counts):
             print(f"  n = {n:<4} least {least:.3f}  mean {mean:.3f}")
-        for title, population in POPULATIONS.items():
-            began = time.perf_counter()
-            database = folder / "suites.duckdb"
-            land(database, population, given.runs)
-            parts.append(measure(database, population).with_columns(population=pl.lit(title)))
-            database.unlink()
-            print(f"{title}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    found = pl.concat(parts)
+    found = by_population(POPULATIONS, land, measure, given.runs)
     aggregates = [
         pl.len().alias("settings"),
         pl.col("covered").mean().round(3).alias("mean"),
