@@ -36,7 +36,7 @@ K: Final = 4
 
 
 class Task(NamedTuple):
-    """What a task of a run is, and what was seen of it."""
+    """A task of a run, its true rate, and the attempts seen of it."""
 
     suite: str
     run_id: str

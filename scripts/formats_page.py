@@ -20,9 +20,9 @@ Written by `scripts/formats_page.py` from `passk_py/formats/`.
 
 {table}
 
-## What you say of a log
+## Options that describe a log
 
-`--run-id`, `--suite`, `--agent`, `--model` and `--tag` are so of all attempts that a call loads, whatever the log says of itself.
+`--run-id`, `--suite`, `--agent`, `--model` and `--tag` apply to all attempts that a call loads, whatever the log says of itself.
 
 - Where an option takes the place of a name that the log gives, `passk load` says so.
 - A log that tells several runs, suites, agents or models apart is refused where an option names one: they would become one. A tag
@@ -45,9 +45,9 @@ A file of the same bytes as another, such as a copy of a run in a subfolder, cou
 `passk load` names it. Where two runs may write the same bytes, because nothing in them says when they were made (reports without
 times, HumanEval's and lm-eval's samples), a file under another name counts, and is named too.
 
-What is taken for attempts of one run where it could be runs of their own, and the other way round, is said as well: files of two agents
+`passk load` also says where it took files for one run that could be several, or for several that could be one: files of two agents
 in one folder of JUnit XML, evaluation runs of SWE-bench and Terminal-Bench whose names are not those of repeats, tests of one name.
-Load what is one run with a `--run-id`, and what is not in calls of their own.
+Load files of one run with a `--run-id`, and files of different runs in calls of their own.
 
 ## What an error counts as
 
