@@ -308,7 +308,13 @@ def test_comparisons_and_gates_are_rows_of_the_tables(
     assert shown == rows
     assert len(rows) == 3
     for _, _, difference, lower, upper, _ in rows:
-        ends = " to ".join(f"{100 * end:+.1f}" for end in (lower, upper))
+        # A limit beside 0 is not written as 0.
+        ends = " to ".join(
+            f"{100 * end:+.1f}"
+            if end == 0 or abs(end) >= 0.0005
+            else ("below 0" if end < 0 else "above 0")
+            for end in (lower, upper)
+        )
         assert f"{100 * difference:+.1f} ({ends})" in page
     gates = built.query(
         "select gate, result, reason from passk_gates where suite = 'desk' order by gate, run_id"

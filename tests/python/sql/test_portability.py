@@ -47,6 +47,7 @@ PORTABLE_TYPES: Final = {
     exp.DataType.Type.BIGINT,
     exp.DataType.Type.INT,
     exp.DataType.Type.BOOLEAN,
+    exp.DataType.Type.DECIMAL,
     exp.DataType.Type.DOUBLE,
     exp.DataType.Type.FLOAT,
     exp.DataType.Type.TEXT,
