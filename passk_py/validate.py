@@ -42,8 +42,7 @@ _WHOLE: Final = ("passk_contamination", "passk_gates")
 """Tables of which a row may be about any of the runs."""
 _LOG: Final = (
     "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
-    "started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at, "
-    "struct_pack(reruns := tags['reruns']) as tags"
+    "started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
 )
 
 
@@ -327,18 +326,18 @@ class _Validation:
         """Compare the verdicts of diagnostics, for which the p of all runs are corrected."""
         from passk_py import recompute
 
-        ids = sorted({(row["run_id"], row["suite"]) for row in self._diagnosed})
-        if not ids:
+        if not self._diagnosed:
             return
         told = ("diagnostic", "p", "p_adjusted", "verdict", "loaded_at")
         stored = self.compared.rows("passk_diagnostics", [*recompute.RUN, *told], "true")
         # Copies are reported already, and would be compared each with each.
         stored = stored.unique([*recompute.RUN, "diagnostic"], keep="first", maintain_order=True)
-        where = ", ".join(f"({quote(run_id)}, {quote(suite)})" for run_id, suite in ids)
+        ids = {(row["run_id"], row["suite"]) for row in self._diagnosed}
+        measured = [run for run in self.runs if (run.run_id, run.suite) in ids]
         self.compared.compare(
             "passk_diagnostics",
             recompute.judged_diagnostics(self._diagnosed, stored, self._settings),
-            f"(run_id, suite) in (values {where})",
+            f"(run_id, suite) in (values {_values(measured)})",
             more_columns=True,
         )
 
@@ -350,13 +349,15 @@ class _Validation:
             yield self._ks[start : start + size]
 
     def _log(self, chosen: str, buckets: int) -> Path:
+        from passk_py.diagnostics.runs import TAGS_SQL
+
         slices = "".join(
             f", {slice_sql(name, expression)} as slice_{number}"
             for number, (name, expression) in enumerate(self._settings.slices.items(), 1)
         )
         path = self._folder / "attempts.parquet"
         self._tables.connection.execute(
-            f"copy (select {_LOG}, hash(task_id) % {buckets} as bucket{slices} "
+            f"copy (select {_LOG}, {TAGS_SQL}, hash(task_id) % {buckets} as bucket{slices} "
             f"from {self._tables.require('passk_attempts')} where {chosen}) "
             f"to {quote(str(path))} (format parquet)"
         )

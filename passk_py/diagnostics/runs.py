@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
-__all__ = ["Run", "Task", "runs_of"]
+__all__ = ["TAGS_SQL", "Run", "Task", "runs_of"]
+
+TAGS_SQL: Final = "struct_pack(reruns := tags['reruns']) as tags"
+"""SQL for the tags that are looked at, from the column of all tags in ``passk_attempts``."""
 
 _MOST_READ: Final = 20_000
 """Counted attempts of a run whose seeds, outputs and times are looked at, all of a task or none."""

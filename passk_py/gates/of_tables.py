@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from passk_py.diagnostics.runs import TAGS_SQL
 from passk_py.gates.table import judge_gates
 from passk_py.sql_text import identifier, slice_sql
 from passk_py.tables import fetch_frame
@@ -52,9 +53,10 @@ def judge_tables(
         if name != "all"
     )
     there = tables.columns("passk_attempts")
+    told = {name: name for name in ("seed", "output_hash", "started_at")} | {"tags": TAGS_SQL}
     more = [
-        name
-        for name in ("seed", "output_hash", "started_at")
+        sql
+        for name, sql in told.items()
         if name in there and any(rule.kind == "diagnostics" for rule in rules)
     ]
     attempts = fetch_frame(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -330,3 +331,32 @@ def test_a_name_that_stands_twice_in_a_rule_is_refused(
     said = passk("gate", "--rules", str(rules), "--database", str(demo.database))
     assert said.code == 3
     assert f"{rules}, line 5, column 3: this is no YAML, min stands there twice." in said.err
+
+
+def test_rule_of_a_file_sees_the_retries_that_the_table_sees(
+    passk: Passk, models_only: tuple[str, str]
+) -> None:
+    rows = [
+        {
+            "run_id": "r",
+            "task_id": f"t{task}",
+            "attempt": attempt,
+            "passed": (task + attempt) % 2 == 0,
+            "tags": {"reruns": "1"} if attempt == 4 else {},
+        }
+        for task in range(20)
+        for attempt in range(1, 5)
+    ]
+    Path("log.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    Path("gates.yml").write_text("- {name: g, diagnostics: [retry_until_pass]}\n", "utf-8")
+    assert passk("load", "log.jsonl").code == 0
+    assert passk("build", *models_only).code == 0
+    (found,) = (
+        row
+        for row in passk("show", "passk_diagnostics", "--json").json["rows"]
+        if row["diagnostic"] == "retry_until_pass"
+    )
+    assert found["verdict"] == "warning"
+    said = passk("gate", "--rules", "gates.yml")
+    assert said.code == 1
+    assert "A warning of retry_until_pass." in said.out
