@@ -50,8 +50,10 @@ _SIDES: Final = ("baseline", "candidate")
 _SAID: Final = ("agent", "agent_version")
 """What a comparison says of its two runs."""
 
-JUDGED: Final = ("difference_suite_lower", "difference_suite_upper")
-"""The limits that a verdict depends on, beside z and the difference."""
+_TESTED: Final = ("z", "difference")
+_LIMITED: Final = ("difference_suite_lower", "difference_suite_upper")
+JUDGED: Final = (*_TESTED, *_LIMITED)
+"""The figures that a verdict depends on."""
 _CLOSE: Final = 1e-9
 
 _STUDENT: Final = pl.lit(3000.0)
@@ -165,9 +167,9 @@ def compared_runs(
             min_eligible_share=settings.min_eligible_share,
         ):
             sql = as_stored.get(tuple(row[key] for key in keys), {})
-            figures = _as_seen(row, sql, ("z", "difference"))
+            figures = _as_seen(row, sql, _TESTED)
             limits = with_limits(figures, settings.confidence)
-            verdict = judged(_as_seen(figures | limits, sql, JUDGED))
+            verdict = judged(_as_seen(figures | limits, sql, _LIMITED))
             rows.append({**row, **limits, **verdict, "pair_source": source})
     types: dict[str, type[pl.DataType]] = {
         **COMPARISON_COLUMNS,
