@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
     from passk_py.tables import Tables
 
-__all__ = ["Pending", "half_built", "pending_changes", "stale", "unfinished_tables"]
+__all__ = [
+    "Pending",
+    "changed_since",
+    "half_built",
+    "pending_changes",
+    "stale",
+    "unfinished_tables",
+]
 
 COPY: Final = "passk_published"
 """The table by which one tells a copy that `passk publish` wrote."""
@@ -69,11 +76,30 @@ def stale(tables: Tables) -> str | None:
         Sentences for a person: which tables the last build did not come to, and what has landed or
         gone since. None if the tables are those of the log, or nothing has been built.
     """
-    sentences = []
-    if unfinished := unfinished_tables(tables):
-        sentences.append(half_built(unfinished))
-    if pending := pending_changes(tables):
-        sentences.append(pending.sentence)
+    unfinished = unfinished_tables(tables)
+    said = (
+        half_built(unfinished) if unfinished else None,
+        changed_since(tables, pending_changes(tables)),
+    )
+    return " ".join(filter(None, said)) or None
+
+
+def changed_since(tables: Tables, pending: Pending) -> str | None:
+    """Say what whole tables do not have of the log.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+    pending
+        What :func:`pending_changes` gives.
+
+    Returns
+    -------
+    str
+        Sentences for a person; None if they have all of it.
+    """
+    sentences = [pending.sentence] if pending else []
     if missed := _missed_by_copy(tables):
         plural = "attempts" if missed > 1 else "attempt"
         sentences.append(f"This copy was published without {missed:,} {plural} that had landed.")
@@ -113,12 +139,14 @@ def pending_changes(tables: Tables) -> Pending:
         What the next build will see; false if it is nothing, nothing has been built, or the tables
         were built from another input.
     """
+    counts = tables.find("int_passk__task_counts")
+    if counts is None:
+        return Pending()
     settings = read_settings(tables)
     schema = str(settings.values["passk_landing_schema"])
-    counts = tables.find("int_passk__task_counts")
     landed = tables.find("attempts", schema=schema)
     removed = tables.find("removed_tasks", schema=schema)
-    if counts is None or landed is None or removed is None or not settings.reads_landing:
+    if landed is None or removed is None or not settings.reads_landing:
         return Pending()
     since = tables.rows(f"select max(loaded_at) from {counts}")[0][0]
     bound = f"timestamp '{since if since is not None else '0001-01-01'}'"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from passk_py.errors import InUseError, PasskError
 from passk_py.files import to_disk
 from passk_py.freshness import COPY as ABOUT
-from passk_py.freshness import half_built, pending_changes, stale, unfinished_tables
+from passk_py.freshness import changed_since, half_built, pending_changes, unfinished_tables
 from passk_py.public_tables import PUBLIC_TABLES, PublicTable, public_table, shared_columns
 from passk_py.sql_text import identifier, io_reason, quote
 from passk_py.tables import open_tables
@@ -380,7 +380,8 @@ def _copy(
         runs, newest = tables.rows(
             f"select count(*), max(loaded_at) from {tables.require('passk_runs')}"
         )[0]
-        landed, newer = pending_changes(tables).attempts, stale(tables)
+        pending = pending_changes(tables)
+        landed, newer = pending.attempts, changed_since(tables, pending)
         columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _ABOUT_COLUMNS.items())
         tables.rows(f"create table {schema}.{ABOUT} ({columns})")
         tables.connection.execute(

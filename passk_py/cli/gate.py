@@ -126,7 +126,7 @@ def command(
     with open_tables(database) as tables:
         if not stale_ok:
             _refuse_stale(tables)
-        stale = note_stale(session, tables)
+        stale = note_stale(session, tables) if stale_ok else None
         settings = read_settings(tables)
         if one is None and rules is None:
             rows = _declared(tables, names, database)

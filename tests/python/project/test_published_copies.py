@@ -413,7 +413,7 @@ def test_full_disk_is_said_of_the_folder(
 ) -> None:
     import passk_py.publishing as module
 
-    def fail(tables: object, chosen: object, draft: Path) -> None:
+    def fail(tables: object, chosen: object, draft: Path, *, with_raw: bool) -> None:
         raise duckdb.IOException(f'IO Error: Could not write file "{draft}": No space left.')
 
     monkeypatch.setattr(module, "_copy", fail)
@@ -431,7 +431,7 @@ def test_error_of_the_database_is_not_said_of_the_folder(
 ) -> None:
     import passk_py.publishing as module
 
-    def fail(tables: object, chosen: object, draft: Path) -> None:
+    def fail(tables: object, chosen: object, draft: Path, *, with_raw: bool) -> None:
         raise duckdb.IOException('IO Error: No files found that match "logs/*.jsonl"')
 
     monkeypatch.setattr(module, "_copy", fail)
