@@ -36,8 +36,8 @@
 
 {#- Makes that schema where it is not there yet: a run of some models has not made those of the others. Within the transaction,
     which dbt's own way would end. -#}
-{% macro _functions_schema_made(database, place) -%}
-  {%- if not adapter.check_schema_exists(database, passk._functions_schema()) -%}
+{% macro _functions_schema_made(database, schema, place) -%}
+  {%- if not adapter.check_schema_exists(database, schema) -%}
   create schema if not exists {{ place }};
   {%- endif -%}
 {%- endmacro %}
@@ -61,8 +61,9 @@
 {%- endmacro %}
 
 {% macro duckdb__create_sql_functions(database) -%}
-  {%- set place = '"' ~ database ~ '"."' ~ passk._functions_schema() ~ '"' -%}
-  {{ passk._functions_schema_made(database, place) }}
+  {%- set schema = passk._functions_schema() -%}
+  {%- set place = '"' ~ database ~ '"."' ~ schema ~ '"' -%}
+  {{ passk._functions_schema_made(database, schema, place) }}
   {%- for name, arguments, body in passk._sql_functions() %}
   create or replace macro {{ place }}.{{ name }}({{ arguments | join(', ') }}) as (
     {{ body }}
@@ -72,8 +73,9 @@
 
 {#- All arguments are doubles, which integers become by themselves. -#}
 {% macro postgres__create_sql_functions(database) -%}
-  {%- set place = '"' ~ passk._functions_schema() ~ '"' -%}
-  {{ passk._functions_schema_made(database, place) }}
+  {%- set schema = passk._functions_schema() -%}
+  {%- set place = '"' ~ schema ~ '"' -%}
+  {{ passk._functions_schema_made(database, schema, place) }}
   {%- for name, arguments, body in passk._sql_functions() %}
   create or replace function {{ place }}.{{ name }}({{ arguments | join(' double precision, ') }} double precision)
   returns double precision language sql immutable parallel safe as $passk$

@@ -48,12 +48,12 @@
 {%- endmacro %}
 
 
-{#- What these names become by a letter less or an s more, or with two letters changed round, each with the name it is of. -#}
+{#- What these names become by a letter less, or with two letters changed round, within their prefix, each with the name it is of;
+    `_nearest` has those with the prefix as it should be. -#}
 {% macro _misspelt(names) -%}
   {%- set near = {} -%}
   {%- for name in names -%}
-    {%- do near.update({name ~ 's': name}) -%}
-    {%- for place in range(name | length) -%}
+    {%- for place in range('passk_' | length) -%}
       {%- do near.update({
         name[:place] ~ name[place + 1:]: name,
         name[:place] ~ name[place + 1:place + 2] ~ name[place] ~ name[place + 2:]: name

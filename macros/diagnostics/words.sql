@@ -1,5 +1,6 @@
-{#- What each diagnostic means, in the order in which they are shown: the `sign` is what the log looks like where it warns, without
-    the full stop; the `effect` what that would do to pass@k and pass^k; `fine` what may be concluded where it does not warn; `advice`; and what the log would `need` where nothing can be said. One without `sign` never warns.
+{#- The words of each diagnostic, in the order in which they are shown. The `sign` is what the log looks like where it warns, without
+    the full stop; the `effect` is what that would do to pass@k and pass^k; `fine` is what may be concluded where it does not warn;
+    then the `advice`, and what the log would `need` where nothing can be said. One without `sign` never warns.
     passk_py/diagnostic_words.py has the same words. -#}
 {% macro _diagnostic_words() -%}
   {{ return({

@@ -27,13 +27,23 @@ case when {{ against }} < 0 then -{{ against }} / nullif({{ all_tasks }}, 0) els
 {%- endmacro %}
 
 
-{#- Whether the limits without what they allow for short tasks would settle the rule; from columns `tasks`, `estimate_lower`,
-    `estimate_upper` and `bar`. -#}
-{% macro _settled_without_short_tasks(all_tasks, worst) -%}
+{#- Whether the limits without what they allow for short tasks would settle the rule; from columns `tasks`, `estimate_lower`
+    and `estimate_upper`. -#}
+{% macro _settled_without_short_tasks(all_tasks, worst, bar) -%}
 tasks < {{ all_tasks }} and (
-        (estimate_lower * {{ all_tasks }} - {{ worst }} * ({{ all_tasks }} - tasks)) / tasks >= bar
-        or (estimate_upper * {{ all_tasks }} - ({{ all_tasks }} - tasks)) / tasks < bar
+        (estimate_lower * {{ all_tasks }} - {{ worst }} * ({{ all_tasks }} - tasks)) / tasks >= {{ bar }}
+        or (estimate_upper * {{ all_tasks }} - ({{ all_tasks }} - tasks)) / tasks < {{ bar }}
       )
+{%- endmacro %}
+
+
+{#- Over how many of the tasks an estimate is, where some are short. -#}
+{% macro _over_tasks(all_tasks) -%}
+case
+          when tasks < {{ all_tasks }}
+            then ' over ' || {{ passk._whole('tasks') }} || ' of ' || {{ passk._whole(all_tasks) }} || ' tasks'
+          else ''
+        end
 {%- endmacro %}
 
 

@@ -24,7 +24,6 @@ drops as (
     end as estimate_{{ end }},
     {%- endfor %}
     coalesce(candidate_bounds.excluded, 0) + coalesce(baseline_bounds.excluded, 0) as excluded,
-    -gates.threshold as bar,
     {{ passk._needed_tasks(passk._floor_of_difference('gates.k', 'comparisons.least_n'), 'nullif(gates.threshold, 0)') }}
       as needed_tasks,
     coalesce(candidate_bounds.change_if_failed, 0) - coalesce(baseline_bounds.change_if_passed, 0) as change_if_against,
@@ -91,11 +90,7 @@ judged_drops as (
       else metric_name || ' is ' || {{ passk._decimals('candidate_estimate') }} || ', in the baseline '
         || {{ passk._decimals('baseline_estimate') }} || ': a difference of ' || {{ passk._decimals('estimate') }}
         || {{ interval }}
-        || case
-          when tasks < common_tasks
-            then ' over ' || {{ passk._whole('tasks') }} || ' of ' || {{ passk._whole('common_tasks') }} || ' tasks'
-          else ''
-        end
+        || {{ passk._over_tasks('common_tasks') }}
         || case
           when result = 'pass' then ', at worst not below ' || {{ passk._drop_bar() }} || '.'
           when result = 'fail' then ', at best below ' || {{ passk._drop_bar() }} || '.'
@@ -116,7 +111,7 @@ judged_drops as (
       when estimate_lower is null
         then coalesce({{ passk._at_least_tasks() }}, 'A run over more tasks.')
       when estimate_lower >= -threshold or estimate_upper < -threshold then {{ passk._excluded_again() }}
-      when {{ passk._settled_without_short_tasks('common_tasks', -1) }}
+      when {{ passk._settled_without_short_tasks('common_tasks', -1, '-threshold') }}
         then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in both runs.'
       when tasks < needed_tasks and estimate >= -threshold
         then {{ passk._at_least_tasks() }}

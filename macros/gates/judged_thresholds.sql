@@ -30,7 +30,6 @@ thresholds as (
     coalesce(bounds.excluded, 0) as excluded,
     coalesce(bounds.change_if_failed, 0) as change_if_failed,
     coalesce(bounds.change_if_passed, 0) as change_if_passed,
-    gates.threshold as bar,
     {{ passk._needed_tasks(passk._floor_of_suite('gates.k', 'metrics.least_n'), '(1 - gates.threshold)') }} as needed_tasks
   from gates
   left join metrics
@@ -93,11 +92,7 @@ judged_thresholds as (
             else ', of too few tasks for an interval.'
           end
       else metric_name || ' is ' || {{ passk._decimals('estimate') }} || {{ interval }}
-        || case
-          when tasks < total_tasks
-            then ' over ' || {{ passk._whole('tasks') }} || ' of ' || {{ passk._whole('total_tasks') }} || ' tasks'
-          else ''
-        end
+        || {{ passk._over_tasks('total_tasks') }}
         || case
           when result = 'pass' then ': even the lower limit reaches ' || threshold_text || '.'
           when result = 'fail' then ': even the upper limit is below ' || threshold_text || '.'
@@ -117,7 +112,7 @@ judged_thresholds as (
         then 'At least ' || {{ passk._whole('2 * k') }} || ' counted attempts of every task.'
       when estimate_lower is null then {{ passk._at_least_tasks() }}
       when estimate_lower >= threshold or estimate_upper < threshold then {{ passk._excluded_again() }}
-      when {{ passk._settled_without_short_tasks('total_tasks', 0) }}
+      when {{ passk._settled_without_short_tasks('total_tasks', 0, 'threshold') }}
         then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task.'
       when tasks < needed_tasks and estimate >= threshold
         then {{ passk._at_least_tasks() }}

@@ -97,10 +97,7 @@
     wrong with one stops the run before a model does. -#}
 {% macro _slice_mistakes() -%}
   {%- set mistakes = [] -%}
-  {%- set slices = [] -%}
-  {%- for slice in passk._setting('passk_slices') if slice is mapping -%}
-    {%- do slices.append(slice) -%}
-  {%- endfor -%}
+  {%- set slices = passk._setting('passk_slices') | select('mapping') | list -%}
   {%- for told in passk._unknown_columns(slices | map(attribute='expression') | list, passk._contract_names()) -%}
     {%- set slice = slices[loop.index0] -%}
     {%- for column in told -%}

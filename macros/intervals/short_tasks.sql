@@ -16,8 +16,8 @@ coalesce({{ eligible }} > 0 and {{ eligible }} >= {{ total }} * {{ share }} * (1
 
 
 {#- How many tasks are short, as a reason for a null or beside a value. -#}
-{% macro _short_tasks_reason(eligible, total, of='') -%}
+{% macro _short_tasks_reason(eligible, total, of='', k='k') -%}
 {%- set text = dbt.type_string() -%}
-'n < ' || cast(k as {{ text }}) || ' in ' || cast({{ total }} - {{ eligible }} as {{ text }}) || ' of '
+'n < ' || cast({{ k }} as {{ text }}) || ' in ' || cast({{ total }} - {{ eligible }} as {{ text }}) || ' of '
       || cast({{ total }} as {{ text }}) || ' tasks{{ of }}'
 {%- endmacro %}

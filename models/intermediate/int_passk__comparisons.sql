@@ -9,7 +9,6 @@
 
 {%- set keys = passk._pair_keys() %}
 {%- set bigint = dbt.type_bigint() %}
-{%- set text = dbt.type_string() %}
 {%- set ks = passk._setting('passk_ks') %}
 {%- set critical = passk.normal_quantile() %}
 {#- Of the differences and two more, +1 and -1. #}

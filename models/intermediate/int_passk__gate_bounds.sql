@@ -161,27 +161,18 @@ moves as (
     max(case when variant = 'passed' then estimate end) as passed
   from valued
   group by metric, k, n, c, excluded
-),
-
-weighed as (
-  select
-    histogram.*,
-    moves.counted,
-    moves.failed,
-    moves.passed
-  from histogram
-  inner join moves
-    on histogram.metric = moves.metric
-    and histogram.k = moves.k
-    and histogram.n = moves.n
-    and histogram.c = moves.c
-    and histogram.excluded = moves.excluded
 )
 
 select
-  {{ keys | join(',\n  ') }},
-  cast(sum(tasks * excluded) as {{ bigint }}) as excluded,
-  sum(tasks * (failed - counted)) as change_if_failed,
-  sum(tasks * (passed - counted)) as change_if_passed
-from weighed
-group by {{ keys | join(', ') }}
+  histogram.{{ keys | join(',\n  histogram.') }},
+  cast(sum(histogram.tasks * histogram.excluded) as {{ bigint }}) as excluded,
+  sum(histogram.tasks * (moves.failed - moves.counted)) as change_if_failed,
+  sum(histogram.tasks * (moves.passed - moves.counted)) as change_if_passed
+from histogram
+inner join moves
+  on histogram.metric = moves.metric
+  and histogram.k = moves.k
+  and histogram.n = moves.n
+  and histogram.c = moves.c
+  and histogram.excluded = moves.excluded
+group by histogram.{{ keys | join(', histogram.') }}

@@ -84,7 +84,9 @@ verdicts as (
       when is_decided then 'improvement'
       when suite_lower > -minimum_change and suite_upper < minimum_change then 'equivalent'
       else 'inconclusive'
-    end as verdict
+    end as verdict,
+    case when difference < 0 then 0 - suite_upper else suite_lower end as near_end,
+    case when difference < 0 then 0 - suite_lower else suite_upper end as far_end
   from limited
 ),
 
@@ -98,11 +100,11 @@ hidden as (
     case when difference < 0 then 'fell' else 'rose' end || ' by ' || {{ passk._decimals('abs(difference)') }} as movement,
     '('
     || case
-      when is_decided and case when difference < 0 then 0 - suite_upper else suite_lower end < 0.0005e0 then 'above 0'
-      else {{ passk._decimals('case when difference < 0 then 0 - suite_upper else suite_lower end') }}
+      when is_decided and near_end < 0.0005e0 then 'above 0'
+      else {{ passk._decimals('near_end') }}
     end
     || ' to '
-    || {{ passk._decimals('case when difference < 0 then 0 - suite_lower else suite_upper end') }}
+    || {{ passk._decimals('far_end') }}
     || ')' as reach,
     {{ passk._decimals('minimum_change') }} as threshold
   from verdicts

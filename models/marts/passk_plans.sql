@@ -196,8 +196,7 @@ pilots as (
       as heterogeneity,
     case
       when not {{ passk._has_enough_tasks('fits.used_tasks', 'fits.total_tasks') }}
-        then 'n < 2 in ' || cast(fits.total_tasks - fits.used_tasks as {{ text }}) || ' of '
-          || cast(fits.total_tasks as {{ text }}) || ' tasks'
+        then {{ passk._short_tasks_reason('fits.used_tasks', 'fits.total_tasks', k=2) }}
       when fits.used_tasks < 2 and fits.used_tasks < fits.total_tasks then 'fewer than 2 tasks with n >= 2'
       when fits.used_tasks < 2 then 'fewer than 2 tasks'
     end as no_pilot_reason

@@ -40,6 +40,7 @@ losses as (
   select
     histogram.run_id,
     histogram.suite,
+    cast(sum(histogram.tasks) as {{ double }}) as tasks,
     {{ passk._exact_sum('histogram.tasks * states.lost_reliability') }} as lost_reliability
   from histogram
   inner join states
@@ -89,20 +90,10 @@ correlated as (
     on fitted_means.run_id = fitted_spreads.run_id and fitted_means.suite = fitted_spreads.suite
 ),
 
-sizes as (
-  select
-    run_id,
-    suite,
-    cast(sum(tasks) as {{ double }}) as tasks
-  from histogram
-  group by run_id, suite
-),
-
 priors as (
   select
-    sizes.run_id,
-    sizes.suite,
-    sizes.tasks,
+    losses.run_id,
+    losses.suite,
     case
       when correlated.likeness > 1e-9 and correlated.likeness < 1 - 1e-9
         then correlated.mean_rate * (1 - correlated.likeness) / correlated.likeness
@@ -113,9 +104,9 @@ priors as (
         then (1 - correlated.mean_rate) * (1 - correlated.likeness) / correlated.likeness
       else 0.5e0
     end as prior_failures
-  from sizes
+  from losses
   left join correlated
-    on sizes.run_id = correlated.run_id and sizes.suite = correlated.suite
+    on losses.run_id = correlated.run_id and losses.suite = correlated.suite
 ),
 
 {# E[p^k] of the posterior is the moment that pass^k is of other counts. #}
@@ -125,7 +116,6 @@ posteriors as (
     histogram.suite,
     histogram.n,
     histogram.c,
-    priors.tasks,
     histogram.c + priors.prior_passes + {{ k - 1 }} as passes,
     histogram.n + priors.prior_passes + priors.prior_failures + {{ k - 1 }} as trials
   from histogram
@@ -147,7 +137,6 @@ gains as (
     suite,
     n,
     c,
-    tasks as run_tasks,
     {{ passk._one_minus_exp('log_all_pass') }} as expected_loss
   from logs
 ),
@@ -166,7 +155,7 @@ classified as (
     streaks.longest_fail_streak,
     losses.lost_reliability as run_lost_reliability,
     gains.expected_loss,
-    gains.run_tasks,
+    losses.tasks as run_tasks,
     {{ passk.task_class('counts.n', 'counts.c', consistent_rate, incapable_rate) }} as task_class
   from counts
   inner join runs
