@@ -69,6 +69,7 @@ def measure(database: Path, population: Population) -> pl.DataFrame:
     """Build the tables, and count how often the limits hold the truth."""
     import passk_py as pk
     from passk_py.distributions import student_quantile
+    from passk_py.tables import fetch_frame
 
     report = pk.build(
         database,
@@ -81,7 +82,8 @@ def measure(database: Path, population: Population) -> pl.DataFrame:
     if report.exit_code:
         raise SystemExit(str(report))
     with duckdb.connect(str(database), read_only=True) as connection:
-        answer = connection.execute(
+        rows = fetch_frame(
+            connection,
             """
             select
                 m.run_id, split_part(m.run_id, '/', 1)::bigint as tasks, split_part(m.run_id, '/', 2)::bigint as n, m.k,
@@ -92,10 +94,8 @@ def measure(database: Path, population: Population) -> pl.DataFrame:
             from passk_suite_metrics as m
             inner join main_passk_internal.int_passk__suite_metrics as i using (run_id, suite, slice_name, slice_value, k)
             where m.delta_k_lower is not null
-            """
+            """,
         )
-        names = [column[0] for column in answer.description or ()]
-        rows = pl.DataFrame(answer.fetchall(), schema=names, orient="row", infer_schema_length=None)
     m = population.moment(1)
     of_k = {k: (population.moment(k) - m**k, m - m**k) for k in KS}
     truth = {k: (delta, delta / bound) for k, (delta, bound) in of_k.items()}

@@ -21,17 +21,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
 import polars as pl
-from comparisons import POPULATIONS
+from comparisons import LEVEL, POPULATIONS
 
 from passk_py.answer import find_answer
 from passk_py.landing.schema import ensure_landing
 from passk_py.project import build
-from passk_py.tables import open_tables
+from passk_py.tables import fetch_frame, open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-LEVEL: Final = 1.959963984540054
 K: Final = 4
 
 
@@ -88,11 +87,7 @@ def built(tasks: list[Task], ks: list[int], table: str) -> pl.DataFrame:
 
 def read(database: Path, table: str) -> pl.DataFrame:
     with duckdb.connect(str(database)) as connection:
-        path = database.with_name("found.parquet")
-        connection.execute(
-            f"copy (select * exclude (loaded_at) from {table}) to '{path}' (format parquet)"
-        )
-    return pl.read_parquet(path)
+        return fetch_frame(connection, f"select * exclude (loaded_at) from {table}")
 
 
 def truths(tasks: Iterable[Task], ks: list[int]) -> pl.DataFrame:

@@ -40,6 +40,7 @@ class Rivals:
         self._tables = tables
         self._alpha = round(1 - confidence, _DIGITS)
         self._share = min_eligible_share
+        self._known: dict[tuple[str, str, frozenset[str]], dict[str, Counter[PairCounts]]] = {}
 
     def of(self, best: Run, others: Sequence[Run], metric: str, k: int) -> tuple[Run, ...]:
         """Give those of the others that can't be told from the best, in their order."""
@@ -49,7 +50,11 @@ class Rivals:
         if not others:
             return ()
         level = 1 - self._alpha / len(others)
-        histograms = self._histograms(best, others)
+        # The pairs of tasks are the same for both metrics and any k.
+        key = (best.suite, best.run_id, frozenset(run.run_id for run in others))
+        if key not in self._known:
+            self._known[key] = self._histograms(best, others)
+        histograms = self._known[key]
         return tuple(
             run
             for run in others
@@ -80,7 +85,9 @@ class Rivals:
         return found
 
 
-def lower_limit_among(run: Run, metric: str, k: int, confidence: float, looked_at: int) -> float:
+def lower_limit_among(
+    run: Run, value: float, lower: float, k: int, *, confidence: float, looked_at: int
+) -> float:
     """Give the lower limit for tasks like these that holds for all of so many runs together.
 
     Each is taken at the level 1 - alpha / A: the highest of many limits is too high more often than
@@ -89,9 +96,9 @@ def lower_limit_among(run: Run, metric: str, k: int, confidence: float, looked_a
     Parameters
     ----------
     run
-        The run, with its value and limits at k.
-    metric
-        ``pass_at_k`` or ``pass_hat_k``.
+        The run.
+    value, lower
+        Its value at k and the lower limit of it.
     k
         At which k.
     confidence
@@ -99,11 +106,8 @@ def lower_limit_among(run: Run, metric: str, k: int, confidence: float, looked_a
     looked_at
         How many runs A the run was chosen from.
     """
-    values = run.pass_at_k if metric == "pass_at_k" else run.pass_hat_k
-    limits = run.pass_at_k_limits if metric == "pass_at_k" else run.pass_hat_k_limits
-    lower, value = limits[k][0], values[k]
     eligible = run.tasks - run.left_out.get(k, 0)
-    if looked_at <= 1 or value is None or lower <= 0 or eligible < 1:
+    if looked_at <= 1 or lower <= 0 or eligible < 1:
         return lower
     # Back from the limit in the table to the middle and the error of Student's t.
     share = eligible / run.tasks

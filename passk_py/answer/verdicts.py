@@ -230,7 +230,10 @@ def _pick(
     second_value, second = others[0] if others else (None, None)
     behind = [run for _, run in others]
     lowest = {
-        run.run_id: lower_limit_among(run, metric, k, confidence, len(known)) for _, run in known
+        run.run_id: lower_limit_among(
+            run, value, limits(run, metric)[k][0], k, confidence=confidence, looked_at=len(known)
+        )
+        for value, run in known
     }
     return Pick(
         metric,

@@ -14,6 +14,7 @@ from passk_py.cli.options import (
     database_option,
     examples,
     filter_options,
+    raw_option,
 )
 from passk_py.cli.session import Session, pass_session
 from passk_py.public_tables import KNOWN_TABLES, public_table
@@ -52,12 +53,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     type=click.Choice(["parquet", "csv", "json", "arrow"]),
     help="Of the files in a folder, by default Parquet. A file's name says its format.",
 )
-@click.option(
-    "--with-raw",
-    is_flag=True,
-    help="With refused rows as they were read, which may hold prompts and keys, and with the paths "
-    "of log files. By default raw is null, and source_file a name without its folder.",
-)
+@raw_option
 @database_option
 @filter_options
 @common_options

@@ -20,6 +20,7 @@ __all__ = [
     "examples",
     "filter_options",
     "outputs_option",
+    "raw_option",
     "vars_option",
 ]
 
@@ -53,6 +54,16 @@ def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) 
 
 def _set_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     context.ensure_object(Session).debug |= value
+
+
+def raw_option(command: F) -> F:
+    """Add ``--with-raw``."""
+    return click.option(
+        "--with-raw",
+        is_flag=True,
+        help="With refused rows as they were read, which may hold prompts and keys, and with the "
+        "paths of log files. By default raw is null, and source_file a name without its folder.",
+    )(command)
 
 
 def common_options(command: F) -> F:

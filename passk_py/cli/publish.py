@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from passk_py.answer.words import plural
-from passk_py.cli.options import NameChoice, common_options, database_option, examples
+from passk_py.cli.options import (
+    NameChoice,
+    common_options,
+    database_option,
+    examples,
+    raw_option,
+)
 from passk_py.cli.session import Session, pass_session
 from passk_py.public_tables import KNOWN_TABLES
 
@@ -60,12 +66,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     metavar="SECONDS",
     help="Try again for so long while a build, or another publish, is going on.",
 )
-@click.option(
-    "--with-raw",
-    is_flag=True,
-    help="With refused rows as they were read, which may hold prompts and keys, and with the paths "
-    "of log files. By default raw is null, and source_file a name without its folder.",
-)
+@raw_option
 @database_option
 @common_options
 @pass_session

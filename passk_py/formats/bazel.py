@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from passk_py.formats.sample import Sample
 
 __all__ = ["Place", "is_report", "place_of", "root_of"]
 
@@ -52,13 +51,19 @@ class Place:
         return self.target, self.order, self.shard
 
 
-def root_of(sample: Sample) -> Path | None:
-    """Find the folder that all targets lie in; None if the file is none of Bazel's."""
-    path = sample.path
+def root_of(path: Path, given: Path | None) -> Path | None:
+    """Find the folder that all targets lie in; None if the file is none of Bazel's.
+
+    Parameters
+    ----------
+    path
+        The file.
+    given
+        The folder in which it was found; None if it was named itself.
+    """
     if not is_report(path):
         return None
     above = list(reversed(path.parents))
-    given = sample.found_in
     # A package may be called so too, so the first is the root; best one that only Bazel makes.
     for folder in above:
         if folder.name == "bazel-testlogs":
@@ -70,18 +75,16 @@ def root_of(sample: Sample) -> Path | None:
     return given if _has_traces(path) else None
 
 
-def place_of(path: Path, root: Path) -> Place | None:
-    """Take the path of a report apart; None if it is none of Bazel's.
+def place_of(path: Path, root: Path) -> Place:
+    """Take the path of a report apart.
 
     Parameters
     ----------
     path
         The report.
     root
-        The folder that all targets lie in.
+        The folder that all targets lie in, as :func:`root_of` gives it.
     """
-    if not is_report(path):
-        return None
     folder, attempt = path.parent, None
     if found := _ATTEMPT.fullmatch(path.name):
         folder, attempt = folder.parent, int(found[1])

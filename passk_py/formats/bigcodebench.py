@@ -170,7 +170,7 @@ class BigCodeBench(JsonHarness):
 
     def default_run_id(self, path: Path) -> str | None:
         """Name the run after the file without its ending, or after the folder."""
-        return run_named_after(path, (*self.suffixes, "eval_results"))
+        return run_named_after(path, (*self.suffixes, _ENDING))
 
     def _named(self, log: Log) -> re.Match[str] | None:
         return _NAME.fullmatch(self.default_run_id(log.path) or "")

@@ -23,8 +23,8 @@ from passk_py.containers.json_whole import MAX_WHOLE_BYTES, Whole, whole_decoder
 from passk_py.containers.lines import read_lines
 from passk_py.containers.shape import Shape, decoder, loaded
 from passk_py.containers.source import open_log, position_of, read_chunk
-from passk_py.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.formats.base import Field, Format
+from passk_py.formats.canonical import CANONICAL_FIELDS
 from passk_py.formats.naming import run_named_after
 
 if TYPE_CHECKING:
@@ -49,11 +49,7 @@ __all__ = [
     "text",
 ]
 
-HARNESS_FIELDS: Final = (
-    *(column.name for column in CONTRACT_COLUMNS),
-    "passed",
-    EXPECTED_ATTEMPTS.name,
-)
+HARNESS_FIELDS: Final = CANONICAL_FIELDS
 """What an attempt of a harness may say: the contract's columns, ``passed``, its verdict, and how
 many attempts of its task were to be made."""
 

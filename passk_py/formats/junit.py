@@ -51,7 +51,6 @@ from passk_py.formats.bazel import Place, is_report, place_of, root_of
 from passk_py.formats.harness import Expected, Harness, Record
 from passk_py.formats.junit_cases import COLUMNS, SUITES_COLUMNS, Case, cases_in
 from passk_py.formats.naming import REPEATS, are_repeats, natural, without_endings
-from passk_py.formats.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
 
     from passk_py.formats.base import Container, Outcome
     from passk_py.formats.harness import Log
+    from passk_py.formats.sample import Sample
 
 __all__ = ["JUnit"]
 
@@ -168,7 +168,7 @@ class JUnit(Harness):
 
     def group(self, sample: Sample) -> Path | None:
         """Put the files of a folder together, folders of repeated runs, and Bazel's targets."""
-        if root := root_of(sample):
+        if root := root_of(sample.path, sample.found_in):
             return root
         folder = sample.path.parent
         repeated = _FOLDER.match(folder.name)
@@ -207,12 +207,18 @@ class JUnit(Harness):
         log.heads |= {"of": {}, "others": False, "said": _Said()}
         said: _Said = log.heads["said"]
         # Of a file alone, nothing beside it says which folder is Bazel's.
-        places = {path: _bazel(path, log) for path in log.files}
+        folder = log.path if log.path.is_dir() else None
+        places = {path: _bazel(path, folder) for path in log.files}
         plain = sorted((path for path in log.files if not places[path]), key=_natural)
         runs = {} if log.run_id else _runs_of(plain, said)
         said.runs = tuple(dict.fromkeys(runs.values()))
         placed = sorted((place.sorts, path) for path, place in places.items() if place)
-        reruns = _reruns_of(placed, places)
+        # How often each target was tried again because it failed.
+        reruns = Counter(
+            (place.target, place.run, place.shard)
+            for place in places.values()
+            if place and place.attempt is not None
+        )
         for path in [*plain, *(path for _, path in placed)]:
             with open_log(path) as file:
                 known = _Names(cases_in(file))
@@ -224,11 +230,11 @@ class JUnit(Harness):
                         if run := runs.get(path):
                             record.values["run_id"] = run
                         if place:
-                            tried = reruns.get((place.target, place.run, place.shard), 0)
+                            tried = reruns[place.target, place.run, place.shard]
                             _put(record.values, place, tried)
                     yield record
             said.end_file()
-        said.reruns += sum(1 for tried in reruns.values() if tried)
+        said.reruns += len(reruns)
 
     def warnings(self, log: Log) -> Iterator[str]:
         """Say what is taken for attempts, and what is not."""
@@ -349,22 +355,10 @@ def _are_repetitions(found: set[tuple[int, int]]) -> bool:
     return not of or len(found) == of
 
 
-def _bazel(path: Path, log: Log) -> Place | None:
+def _bazel(path: Path, folder: Path | None) -> Place | None:
     """Take a report's place among those of Bazel; None if it is none of them."""
-    root = root_of(Sample(path, 0, found_in=log.path if log.path.is_dir() else None))
+    root = root_of(path, folder)
     return place_of(path, root) if root else None
-
-
-def _reruns_of(
-    placed: Iterable[tuple[object, Path]], places: Mapping[Path, Place | None]
-) -> Counter[tuple[str, int, int]]:
-    """Count how often each target was tried again because it failed."""
-    found: Counter[tuple[str, int, int]] = Counter()
-    for _, path in placed:
-        place = places[path]
-        if place and place.attempt is not None:
-            found[place.target, place.run, place.shard] += 1
-    return found
 
 
 def _put(values: dict[str, Any], place: Place, tried: int) -> None:
@@ -380,8 +374,7 @@ def _runs_of(files: list[Path], said: _Said) -> dict[Path, str]:
         return {}
     series = _series_of(files)
     named = {path: _name_of(path, series) for path in files}
-    names = sorted(set(named.values()), key=natural)
-    if len(names) > 1 and _share_tests(named):
+    if len(set(named.values())) > 1 and _share_tests(named):
         default = files[0].parent.name
         return {path: name or default for path, name in named.items()}
     numbered = [path for path in files if _stem_of(path) in series]

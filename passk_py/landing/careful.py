@@ -14,10 +14,9 @@ from passk_py.containers.source import open_bytes, position_of
 from passk_py.contract import CONTRACT_COLUMNS
 from passk_py.errors import PasskError
 from passk_py.formats.harness import Expected, Harness, Log
-from passk_py.landing.expectations import EXPECTED, Expectations, expectations
+from passk_py.landing.expectations import EXPECTED, Expectations, expectations, is_name
 from passk_py.landing.given import as_given, placed
 from passk_py.landing.harness_rows import HarnessBatch, read_harness
-from passk_py.landing.options import can_be_stored
 from passk_py.landing.readers import as_arrow, careful_batches, frame_of, relation_of_batch
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ DONE: Final = 0.9
 
 _STAGE: Final = "temp.passk_stage"
 _BATCH: Final = "passk_batch"
-_LONGEST_FILL: Final = 10_000
 _COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 _NO_REASON: Final = ", ".join(
     f"null::varchar as {name}"
@@ -337,7 +335,7 @@ def _fill(value: Any) -> str | None:  # noqa: ANN401 - JSON
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     text = str(value)
-    return text if 0 < len(text) <= _LONGEST_FILL and can_be_stored(text) else None
+    return text if is_name(text) else None
 
 
 def _of_given_run(

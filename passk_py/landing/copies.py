@@ -41,14 +41,17 @@ class Copies:
             return None
         others = self._known.setdefault((reader.name, sample.size), [])
         same = [other for other in others if self._digest(other) == self._digest(path)]
+        unclear = None
         for other in same:
-            if reader.is_copy(path, other):
+            is_copy = reader.is_copy(path, other)
+            if is_copy:
                 self._copies.setdefault(other, []).append(path)
                 return other
+            if is_copy is None:
+                unclear = unclear or other
         others.append(path)
-        unclear = [other for other in same if reader.is_copy(path, other) is None]
         if unclear:
-            self._alike.setdefault(unclear[0], []).append(path)
+            self._alike.setdefault(unclear, []).append(path)
         return None
 
     def belong(self, files: Iterable[Path], log: Path) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from passk_py.formats.harness import Expected
     from passk_py.landing.options import Options
 
-__all__ = ["EXPECTED", "Expectations", "expectations"]
+__all__ = ["EXPECTED", "Expectations", "expectations", "is_name"]
 
 EXPECTED: Final = "temp.passk_expected"
 """Where they are, until they are written: ``run_id``, ``suite``, ``task_id``, the number, whether
@@ -101,7 +101,7 @@ def _told(said: Iterable[Expected]) -> list[_Row]:
     rows: list[_Row] = []
     for one in said:
         # What can't be stored as text names nothing that has landed.
-        named = one.run_id is None or _is_name(one.run_id)
+        named = one.run_id is None or is_name(one.run_id)
         if not (named and 1 <= one.attempts <= MOST_EXPECTED):
             continue
         if not one.only:
@@ -109,12 +109,13 @@ def _told(said: Iterable[Expected]) -> list[_Row]:
         rows += [
             (one.run_id, task, one.attempts, one.only)
             for task in dict.fromkeys(one.tasks)
-            if _is_name(task)
+            if is_name(task)
         ]
     return rows
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
+    """Tell whether a text can be stored as the name of a run or a task."""
     return 0 < len(text) <= _LONGEST_NAME and can_be_stored(text)
 
 

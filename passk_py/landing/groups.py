@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_py.formats.harness import Harness
-from passk_py.landing.paths import absolute
 from passk_py.landing.report import SkippedFile
 
 if TYPE_CHECKING:
@@ -31,13 +30,11 @@ class Groups:
         self.companions: set[str] = set()
         """Files that say more of a log, and so are not left alone."""
 
-    def takes(self, file: Candidate, sample: Sample, reader: Format) -> bool:
+    def takes(self, sample: Sample, reader: Format) -> bool:
         """Take a file that is part of a log; false if it is a log of its own.
 
         Parameters
         ----------
-        file
-            The file, as it was found.
         sample
             What its start shows.
         reader
@@ -54,7 +51,7 @@ class Groups:
         key = (reader.name, folder or sample.path)
         # Thousands of files may wait here, so none keeps the start of its text.
         self._logs.setdefault(key, []).append(replace(sample, start=b""))
-        named = sample.path if file.folder is None or folder is None else absolute(file.folder)
+        named = sample.path if sample.found_in is None or folder is None else sample.found_in
         self._named.setdefault(key, set()).add(named)
         return True
 

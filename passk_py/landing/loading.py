@@ -208,7 +208,7 @@ def load(
                         loaded.append(outcome)
                     elif original := copies.original(*outcome):
                         skipped.append(SkippedFile(str(found.path), f"a copy of {original}"))
-                    elif groups.takes(found, *outcome):
+                    elif groups.takes(*outcome):
                         run.found(found.path)
                     elif run_id is None or outcome[1].attempts_stay:
                         loaded.append(threads.run(partial(load_log, *outcome)))
@@ -556,8 +556,6 @@ _DISK = "Check the room on the disk and your rights in its folder."
 
 def _notes(written: Written, ignored: tuple[str, ...]) -> list[str]:
     notes = list(written.notes)
-    if written.contradiction:
-        notes.append(written.contradiction)
     if written.rejected:
         notes.append(f"The first rejected row is {written.first_reason}")
     if ignored:

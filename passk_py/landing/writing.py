@@ -76,8 +76,6 @@ class Written:
         How many attempts the harness was to make that the log does not hold.
     notes, warnings
         Sentences on what the options changed, and on how the log was read.
-    contradiction
-        What its rows say of expected attempts that does not agree, as a sentence.
     """
 
     rows: int
@@ -89,7 +87,6 @@ class Written:
     missing: int = 0
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    contradiction: str = ""
 
 
 def after_of(connection: duckdb.DuckDBPyConnection, before: Sequence[str]) -> dict[str, str] | None:
@@ -222,7 +219,7 @@ class _File:
                 if not rows:
                     raise _Undo
                 said = self._say_expected(f"(select *, null as reject_code from ({every}))", at)
-                found = Written(rows, rows, 0, {}, "", notes=notes, contradiction=said)
+                found = Written(rows, rows, 0, {}, "", notes=(*notes, said))
                 return self._end(found, at)
         return None
 
@@ -316,7 +313,7 @@ class _File:
         contradiction = expected.contradiction if expected else ""
         if stage.rows_of_file:
             contradiction = self._say_expected(f"({stage.rows_of_file})", at)
-        said = (stage.excluded, missing, stage.notes, stage.warnings, contradiction)
+        said = (stage.excluded, missing, (*stage.notes, contradiction), stage.warnings)
         if stage.others is None:
             if landed != rows:
                 raise _does_not_add_up(path, rows, landed, 0)
