@@ -11,6 +11,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from passk_py.formats.harness import Harness
+from passk_py.formats.sample import take_sample
 
 if TYPE_CHECKING:
     import duckdb
@@ -142,6 +143,9 @@ def _shares_no_task(
     connection: duckdb.DuckDBPyConnection, sample: Sample, reader: Harness
 ) -> str | None:
     """Say that the format's other logs of the suite have no task of this one."""
+    if not sample.start and not sample.files:
+        # One that waited for others of its run has not kept its start.
+        sample = take_sample(sample.path, connection)
     options = reader.other_tasks(sample)
     if not options:
         return None

@@ -502,9 +502,11 @@ def test_what_a_verifier_wrote_is_no_log_of_its_own(
         "<testsuites><testsuite><testcase name='a'/></testsuite></testsuites>"
     )
     (folder / "reward.json").write_bytes(b"")
+    (folder / "agent.log").write_text('{"step": 1}\n{"step": 2}\n')
     loaded = harness_log(folder.parent.parent)
     assert [(file.format, file.status) for file in loaded.report.files] == [("harbor", "landed")]
     assert {Path(file.path).name for file in loaded.report.skipped} == {"junit.xml", "reward.json"}
+    assert loaded.report.passed_over == ()
     # What is named is what the user wants to see.
     assert [row["source_format"] for row in harness_log(folder / "junit.xml").attempts] == ["junit"]
 

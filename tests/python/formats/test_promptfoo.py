@@ -550,6 +550,9 @@ def test_two_evals_without_a_task_in_common_get_a_mapping(
     assert first == ""
     assert f"no task of the suite promptfoo in common with {paths[0]}" in second
     assert options in second
+    # Those of one run wait for each other, and then say the same.
+    _, waited = (one.message for one in harness_log(*paths, run_id="r").report.files)
+    assert options in waited
     # What it says works.
     lines = shlex.split(options)[1::2]
     mapped = harness_log(*paths, mapping=mapping_from(lines, None))
