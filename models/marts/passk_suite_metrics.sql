@@ -60,7 +60,7 @@ indexed as (
 bounded as (
   select
     *,
-    nullif(padded_pass_rate - padded_pass_hat_k + padded_delta_k, 0) as padded_bound,
+    padded_pass_rate - padded_pass_hat_k + padded_delta_k as padded_bound,
     padded_delta_k / nullif(padded_pass_rate - padded_pass_hat_k + padded_delta_k, 0) as padded_heterogeneity,
     {#- How much delta_k moves with the mean pass@1 of a task. #}
     k * power(pass_rate, k - 1) as delta_slope,
@@ -85,10 +85,10 @@ varied as (
     {%- for name in ['delta', 'heterogeneity'] %}
     {%- set slope = form ~ name ~ '_slope' %}
     {%- set variance = hat ~ ' + ' ~ slope ~ ' * (' ~ slope ~ ' * ' ~ rate ~ ' - 2 * ' ~ cov ~ ')' %}
-    case when k = 1 or {{ variance }} < 0 then 0 * {{ rate }} else {{ variance }} end as {{ form }}{{ name }}_variance
-    {{- ',' if not (loop.last and form) }}
+    case when k = 1 or {{ variance }} < 0 then 0 * {{ rate }} else {{ variance }} end as {{ form }}{{ name }}_variance,
     {%- endfor %}
     {%- endfor %}
+    nullif(padded_bound, 0) as padded_bound_or_null
   from sloped
 ),
 
@@ -98,7 +98,7 @@ reaches as (
     tasks_quantile * sqrt(delta_variance / tasks) as delta_reach,
     padded_quantile * sqrt(padded_delta_variance / padded_tasks) as padded_delta_reach,
     tasks_quantile * sqrt(heterogeneity_variance / tasks) / nullif(bound, 0) as heterogeneity_reach,
-    padded_quantile * sqrt(padded_heterogeneity_variance / padded_tasks) / padded_bound as padded_heterogeneity_reach
+    padded_quantile * sqrt(padded_heterogeneity_variance / padded_tasks) / padded_bound_or_null as padded_heterogeneity_reach
   from varied
 ),
 
