@@ -39,7 +39,7 @@ Written by `scripts/formats_page.py` from `passk_py/formats/`.
 - Logs in which an attempt has its own number keep it: `jsonl`, `json`, `csv`, `parquet` and mappings other than `attempt: in_order`. If two
   of them give one number of a task to different verdicts, `passk load` says so, and neither counts.
 
-## What counts once, and what is told apart
+## Copies and separate logs
 
 A file of the same bytes as another, such as a copy of a run in a subfolder, counts once; the one that lies deeper is left alone, and
 `passk load` names it. Where two runs may write the same bytes, because nothing in them says when they were made (reports without
@@ -49,7 +49,7 @@ times, HumanEval's and lm-eval's samples), a file under another name counts, and
 in one folder of JUnit XML, evaluation runs of SWE-bench and Terminal-Bench whose names are not those of repeats, tests of one name.
 Load files of one run with a `--run-id`, and files of different runs in calls of their own.
 
-## What an error counts as
+## Errors
 
 An attempt that was graded keeps its verdict, whatever else went wrong: a timeout that passed all the same is a pass, and its
 reason is kept beside it. An attempt without a verdict has at most a reason, and the reason decides: `failed` where the agent
@@ -93,7 +93,7 @@ Where something says how many attempts there should be, those that the log does 
 2. what the harness says in its log;
 3. `passk load --expected-attempts 4`, for the tasks that the log holds.
 
-## What a run is called
+## Names of runs
 
 Where no row says its run, it is called after the file, without its endings. A name such as `samples_eval_results.json`,
 `results.json` or `output.jsonl`, which the files of every run have, says nothing: the folder names the run then, or the one above
@@ -106,7 +106,7 @@ runs `gpt-5` and `o3`. A name with a digit, `samples_2`, stays. `--run-id` says 
 `passed`, for mappings with `score`, for Inspect and for Harbor. Other formats have verdicts of their own, and a load says that
 the threshold decides nothing. Where all verdicts are from scores and none reaches the threshold, a load says what the highest is.
 
-## What a folder leaves out
+## Files left out of a folder
 
 Of a folder, files are read whose names end like those of a log. Others that hold JSON or a log of a known format, `a.out` or
 `b.log`, are counted and named, and read when they are named themselves. Hidden files and links are left alone.

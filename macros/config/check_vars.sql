@@ -74,7 +74,7 @@
     {%- do mistakes.append(passk._var_mistake('passk_landing_schema', schema, 'a schema name')) -%}
   {%- endif -%}
 
-  {#- What counts as what. -#}
+  {#- Outcomes and classes. -#}
   {%- set threshold = var('passk_score_threshold', 1.0) -%}
   {%- if threshold is boolean or threshold is not number -%}
     {%- do mistakes.append(passk._var_mistake('passk_score_threshold', threshold, 'a number')) -%}
@@ -258,7 +258,7 @@
     {%- endif -%}
   {%- endfor -%}
 
-  {#- What must hold. -#}
+  {#- Gates. -#}
   {%- for mistake in passk._gate_mistakes(good_ks) -%}
     {%- do mistakes.append(mistake) -%}
   {%- endfor -%}
