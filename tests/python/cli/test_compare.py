@@ -54,8 +54,8 @@ def test_intervals_are_drawn_where_there_is_room(
             place = low + drawn.index(mark) * step
             assert abs(place - row[f"difference{name}"]) <= step / 2 + 1e-9
         ends = (row["difference_suite_lower"], row["difference_suite_upper"])
-        if min(map(abs, ends)) <= step:
-            # The end stands in the cell of 0.
+        if min(map(abs, (*ends, row["difference"]))) <= step:
+            # An end or the difference stands in the cell of 0.
             continue
         crosses = ends[0] < 0 < ends[1]
         assert ("┼" in drawn, "┊" in drawn) == (crosses, not crosses)
