@@ -24,7 +24,19 @@ least(-2 * exp(greatest({{ x }}, -700) / 2) * sinh(greatest({{ x }}, -700) / 2),
 {%- endmacro %}
 
 
-{#- exp(x), 0 where the result would underflow: Postgres raises an error there. -#}
+{#- exp(x), 0 where the result would underflow: Postgres, for one, raises an error there. -#}
 {% macro _exp(x) -%}
+  {{ return(adapter.dispatch('_exp', 'passk')(x)) }}
+{%- endmacro %}
+
+{% macro default___exp(x) -%}
 case when ({{ x }}) < -744 then cast(0 as {{ passk.type_double() }}) else exp({{ x }}) end
+{%- endmacro %}
+
+{% macro duckdb___exp(x) -%}
+exp({{ x }})
+{%- endmacro %}
+
+{% macro spark___exp(x) -%}
+exp({{ x }})
 {%- endmacro %}

@@ -239,6 +239,50 @@ def test_no_estimate_leaves_0_to_1_and_the_certain_is_certain(
         assert hat == 0.0 or c >= k
 
 
+def test_a_literal_k_is_as_accurate_written_out(built: Project) -> None:
+    """The formula as the papers print it, of k up to 32."""
+    chance = random.Random(32)
+    large = [10**9, 2**40, 2**53 - 1]
+    states = {point[:2] for point in points() if point[1] <= point[0]}
+    states |= {(n, c) for n in large for c in counts_of(n, chance)}
+    path = built.folder / "literal.parquet"
+    pl.DataFrame(sorted(states), schema=["n", "c"], orient="row").write_parquet(path)
+    at, hat, none_of_k = Largest(), Largest(), Largest()
+    for k in (1, 2, 3, 4, 5, 8, 16, 31, 32):
+        calls = [f"pass_at_k('n', 'c', {k})", f"pass_hat_k('n', 'c', {k})"]
+        calls.append(f"pass_hat_k('n', 'n - c', {k})")
+        selected = ", ".join(f"{{{{ passk.{call} }}}}" for call in calls)
+        for n, c, *row in built.query(
+            built.render(f"select n, c, {selected} from read_parquet('{path}')")
+        ):
+            point = (n, c, k)
+            if n < k:
+                assert row == [None, None, None]
+                continue
+            at.see(row[0], complement(*point), point)
+            hat.see(row[1], ratio(*point), point)
+            none_of_k.see(row[2], ratio(n, n - c, k), point)
+            assert 0.0 <= row[1] <= row[0] <= 1.0
+            if k == 1:
+                assert row[0] == row[1] == c / n
+    for name, largest in (("pass@k", at), ("pass^k", hat), ("none of k", none_of_k)):
+        report(f"literal k, {name}", largest)
+        assert largest.values >= 5_000
+        assert largest.error <= LIMIT
+
+
+def test_a_literal_k_reads_as_the_papers_print_it(built: Project) -> None:
+    def shown(call: str) -> str:
+        text = built.render(f"{{{{ passk.{call} }}}}")
+        return text.replace("cast((n) as double)", "n").replace("cast((c) as double)", "c")
+
+    hat = shown("pass_hat_k('n', 'c', 3)")
+    assert "exp(ln(c / n) + ln((c - 1) / (n - 1)) + ln((c - 2) / (n - 2)))" in hat
+    at = shown("pass_at_k('n', 'c', 2)")
+    assert "-2 * atanh(c / (2 * n - c)) + -2 * atanh(c / (2 * (n - 1) - c))" in at
+    assert len(built.render("{{ passk.pass_hat_k('n', 'c', 4) }}")) < 1000
+
+
 STAGED_KS: Final = (1, 2, 3, 4, 5, 8, 10, 11, 12, 13, 16, 32, 64, 100, 128, 500, 1000, 4999, 10_000)
 STAGED_KS_LARGE: Final = (65_000, 100_000, 250_000, 499_999, 999_990, 999_999, 1_000_000)
 
