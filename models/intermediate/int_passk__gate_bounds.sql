@@ -98,55 +98,45 @@ histogram as {{ passk._made_once() }}(
     counts.excluded
 ),
 
-{# Counted as they are, as failures, as passes; each state once. #}
+{# Counted as they are, as failures, as passes; each state once. `alike` are the passes for pass^k, and the
+   failures for pass@k: how likely are k attempts all of this kind? #}
 variants as (
+  {%- for variant, attempts, passes, failures in [
+    ('counted', 'n', 'c', 'n - c'),
+    ('failed', 'n + excluded', 'c', 'n - c + excluded'),
+    ('passed', 'n + excluded', 'c + excluded', 'n - c')
+  ] %}
   select distinct
     metric,
     k,
     n,
     c,
     excluded,
-    'counted' as variant,
-    n as variant_n,
-    c as variant_c
+    '{{ variant }}' as variant,
+    {{ attempts }} as attempts,
+    case when metric = 'pass_hat_k' then {{ passes }} else {{ failures }} end as alike
   from histogram
-  union all
-  select distinct
-    metric,
-    k,
-    n,
-    c,
-    excluded,
-    'failed' as variant,
-    n + excluded as variant_n,
-    c as variant_c
-  from histogram
-  union all
-  select distinct
-    metric,
-    k,
-    n,
-    c,
-    excluded,
-    'passed' as variant,
-    n + excluded as variant_n,
-    c + excluded as variant_c
-  from histogram
+  {{- '\n  union all' if not loop.last }}
+  {%- endfor %}
+),
+
+logs as (
+  select
+    *,
+    case when alike >= k and alike < attempts then {{ passk._log_choose_ratio('attempts', 'alike', 'k') }} end as log_share
+  from variants
 ),
 
 valued as (
   select
-    metric,
-    k,
-    n,
-    c,
-    excluded,
-    variant,
+    *,
     case
-      when metric = 'pass_hat_k' then {{ passk.pass_hat_k('variant_n', 'variant_c', 'k') }}
-      else {{ passk.pass_at_k('variant_n', 'variant_c', 'k') }}
+      when alike < k then case when metric = 'pass_hat_k' then 0e0 else 1e0 end
+      when alike = attempts then case when metric = 'pass_hat_k' then 1e0 else 0e0 end
+      when metric = 'pass_hat_k' then {{ passk._exp('log_share') }}
+      else {{ passk._one_minus_exp('log_share') }}
     end as estimate
-  from variants
+  from logs
 ),
 
 moves as (
