@@ -6,8 +6,10 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,9 +68,14 @@ def version() -> str:
 
 def default_variables() -> dict[str, Any]:
     """Give the vars of the project by name, with their defaults."""
+    return deepcopy(_variables_in((project_dir() / "dbt_project.yml").read_text(encoding="utf-8")))
+
+
+@cache
+def _variables_in(text: str) -> dict[str, Any]:
+    """Read the vars of a project file, which a command asks for several times."""
     import yaml  # type: ignore[import-untyped]
 
-    text = (project_dir() / "dbt_project.yml").read_text(encoding="utf-8")
     return dict(yaml.safe_load(text)["vars"]["passk"])
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from datetime import datetime
 from fractions import Fraction
+from functools import cache
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -90,14 +91,29 @@ def rows_of_full(attempts: Callable[..., list[Any]]) -> list[Any]:
     return rows
 
 
-@pytest.fixture(scope="module", params=[1, 0])
-def full(
-    request: pytest.FixtureRequest,
-    make_project: Callable[[], Project],
-    attempts: Callable[..., list[Any]],
-) -> Project:
+@pytest.fixture(scope="module")
+def make_full(
+    make_project: Callable[[], Project], attempts: Callable[..., list[Any]]
+) -> Callable[[int], Project]:
+    """Builds, once for each share of tasks that must have n >= k, what ``full`` gives."""
+
+    @cache
+    def built(min_eligible_share: int) -> Project:
+        made = make_project()
+        _land_full(made, attempts)
+        made.run({**VARS, "passk_min_eligible_share": min_eligible_share})
+        return made
+
+    return built
+
+
+@pytest.fixture(params=[1, 0])
+def full(request: pytest.FixtureRequest, make_full: Callable[[int], Project]) -> Project:
     """Exclusions, missing attempts, slices, short tasks, a baseline, gates and strange names."""
-    made = make_project()
+    return make_full(request.param)
+
+
+def _land_full(made: Project, attempts: Callable[..., list[Any]]) -> None:
     made.land(rows_of_full(attempts))
     made.execute(
         "create table landing.expected_attempts (run_id varchar, suite varchar, task_id varchar, "
@@ -106,8 +122,6 @@ def full(
         "('new', 'desk', 'air-0', 8, 'log', '2026-01-01'), "
         "('new', 'desk', 'untried', 6, 'log', '2026-01-01')",
     )
-    made.run({**VARS, "passk_min_eligible_share": request.param})
-    return made
 
 
 def facts(database: Path, run: str, **more: Any) -> dict[str, Any]:

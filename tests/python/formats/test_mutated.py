@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FILES = 10_000
+FILES = 4_000
 BATCH = 250
 SUFFIXES = (".json", ".jsonl", ".eval", ".xml")
 LARGEST = 100_000

@@ -323,7 +323,7 @@ GROUPS: Final[dict[str, Sequence[Vars]]] = {
     ],
     "vars change and come back": [TAG, {**TAG, "passk_ordered_metrics": False}, TAG, BASE],
 }
-SEQUENCES: Final = 6
+SEQUENCES: Final = 3
 
 
 @pytest.mark.parametrize("group", GROUPS)
