@@ -291,3 +291,14 @@ def test_which_vars_rebuild_is_what_the_models_compare(
         name for name, items in described_vars.items() if items["Changes"].endswith("Rebuilds.")
     }
     assert rebuilding == compared
+
+
+def test_names_of_unit_tests_fit_into_postgres() -> None:
+    """Each becomes the name of a relation, which may have 63 characters there."""
+    names = [
+        unit["name"]
+        for path in (ROOT / "models").rglob("*.yml")
+        for unit in yaml.safe_load(path.read_text("utf-8")).get("unit_tests", [])
+    ]
+    assert len(names) > 30
+    assert [name for name in names if len(name) > 63] == []
