@@ -85,7 +85,7 @@ def stale(tables: Tables) -> str | None:
 
 
 def changed_since(tables: Tables, pending: Pending) -> str | None:
-    """Say what whole tables do not have of the log.
+    """Say what the log has that complete tables lack.
 
     Parameters
     ----------

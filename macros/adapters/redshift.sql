@@ -51,3 +51,5 @@ try_cast({{ expression }} as {{ type }})
 {% macro redshift___mask_square_sums(relation, columns, mask) -%}
   {{ return(passk.default___mask_square_sums(relation, columns, mask)) }}
 {%- endmacro %}
+
+{% macro redshift___log_of_rest(part, whole) -%} {{ return(passk.default___log_of_rest(part, whole)) }} {%- endmacro %}

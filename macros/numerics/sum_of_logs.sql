@@ -1,5 +1,5 @@
-{#- The literal k up to which estimators are written out as the papers print them, a sum of k logarithms; 0 for a column, and for
-    more, of which `_log_choose_ratio` is shorter. -#}
+{#- A literal k for which the estimators are written out as k draws without replacement: up to 32, the largest whose error
+    tests/python/sql/test_accuracy.py measures. 0 for a larger one and for a column. -#}
 {% macro _written_out(k) -%}
   {{ return(k | int if passk._is_number(k) and (k | float) <= 32 else 0) }}
 {%- endmacro %}

@@ -99,7 +99,7 @@ histogram as {{ passk._made_once() }}(
 ),
 
 {# Counted as they are, as failures, as passes; each state once. `alike` are the passes for pass^k, and the
-   failures for pass@k: how likely are k attempts all of this kind? #}
+   failures for pass@k: an estimate is the share of draws of k attempts that are all of this kind, or 1 less it. #}
 variants as (
   {%- for variant, attempts, passes, failures in [
     ('counted', 'n', 'c', 'n - c'),

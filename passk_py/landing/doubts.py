@@ -143,11 +143,7 @@ def _shares_no_task(
     connection: duckdb.DuckDBPyConnection, sample: Sample, reader: Harness
 ) -> str | None:
     """Say that the format's other logs of the suite have no task of this one."""
-    if not sample.start and not sample.files:
-        # One that waited for others of its run has not kept its start.
-        sample = take_sample(sample.path, connection)
-    options = reader.other_tasks(sample)
-    if not options:
+    if type(reader).other_tasks is Harness.other_tasks:
         return None
     path = str(sample.path)
     suite, other = connection.execute(
@@ -162,6 +158,8 @@ def _shares_no_task(
     ).fetchall()[0]
     if other is None:
         return None
+    # A log that waited for others of its run has not kept its start.
+    options = reader.other_tasks(sample if sample.start else take_sample(sample.path, connection))
     return (
         f"It has no task of the suite {suite} in common with {other}, nor with any other log of "
         "it, so that they can't be compared. If the tests are the same, what they are called by "

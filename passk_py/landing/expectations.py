@@ -115,7 +115,7 @@ def _told(said: Iterable[Expected]) -> list[_Row]:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can be stored as the name of a run or a task."""
+    """Tell whether a text can be stored as a name: of a run, a task, a model."""
     return 0 < len(text) <= _LONGEST_NAME and can_be_stored(text)
 
 

@@ -156,7 +156,7 @@ def load(
     files: list[FileReport] = []
     loaded: list[FileReport | Callable[[], FileReport]] = []
     skipped: list[SkippedFile] = []
-    passed_over: list[str] = []
+    others: list[Candidate] = []
     logs_in: dict[str, int] = {}
     with _new_only_with_rows(Path(database), files), open_database(database) as connection:
         storage = storage_of(connection)
@@ -189,8 +189,7 @@ def load(
                 elif isinstance(found, Mistake):
                     loaded.append(_failed(found.path, found.message, found.hint))
                 elif found.is_passed_over:
-                    if not groups.inside(found) and load_log.is_a_log(found):
-                        passed_over.append(str(found.path))
+                    others.append(found)
                 else:
                     if found.folder is not None:
                         logs_in.setdefault(found.folder, 0)
@@ -215,6 +214,12 @@ def load(
                     else:
                         run.found(found.path)
                         run.add(*outcome)
+            # Only now every log has said which files are parts of it.
+            passed_over = [
+                str(other.path)
+                for other in others
+                if not groups.inside(other) and load_log.is_a_log(other)
+            ]
             for sample, reader in groups.logs():
                 copies.belong(sample.all_files, sample.path)
                 if run_id is None or reader.attempts_stay:

@@ -164,7 +164,6 @@ def _in_order(name: str) -> tuple[list[str | int], str]:
 
 def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
     found: list[tuple[int, Candidate | Mistake]] = []
-    passed_over: list[Candidate] = []
     # os.walk does not follow links to folders; links to files are left out below. What a link
     # within the folder leads to is found by its own name, and what it leads to outside of the
     # folder is not what the user named.
@@ -177,7 +176,7 @@ def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
                 continue
             if not name.lower().endswith(_SUFFIXES):
                 if path.is_file() and not path.is_symlink() and path.suffix not in _NO_LOGS:
-                    passed_over.append(Candidate(path, given, is_passed_over=True))
+                    yield Candidate(path, given, is_passed_over=True)
                 continue
             if path.is_symlink():
                 one: Candidate | Mistake = Mistake(str(path), "a link, which is not followed")
@@ -189,8 +188,6 @@ def _walk(folder: Path, given: str) -> Iterator[Candidate | Mistake]:
     # Of a file and its copy, the one that lies deeper is the copy.
     for _, one in sorted(found, key=lambda file: file[0]):
         yield one
-    # A log says which of these are its own.
-    yield from passed_over
     for error in closed:
         yield Mistake(
             str(error.filename),

@@ -313,7 +313,8 @@ class _File:
         contradiction = expected.contradiction if expected else ""
         if stage.rows_of_file:
             contradiction = self._say_expected(f"({stage.rows_of_file})", at)
-        said = (stage.excluded, missing, (*stage.notes, contradiction), stage.warnings)
+        notes = tuple(filter(None, (*stage.notes, contradiction)))
+        said = (stage.excluded, missing, notes, stage.warnings)
         if stage.others is None:
             if landed != rows:
                 raise _does_not_add_up(path, rows, landed, 0)

@@ -45,6 +45,7 @@ def test_intervals_are_drawn_where_there_is_room(
     start = header.index("verdict") + header[header.index("verdict") :].index(f"{100 * low:+.0f}")
     rows = passk("compare", FEBRUARY, MARCH, "--database", demo.database, "--json").json
     step = (high - low) / 24
+    seen = set()
     for row in rows["comparisons"]:
         called = {"pass_at_k": "pass@", "pass_hat_k": "pass^"}[row["metric"]] + str(row["k"])
         if row["difference"] is None or called == "pass^1":
@@ -54,11 +55,15 @@ def test_intervals_are_drawn_where_there_is_room(
             place = low + drawn.index(mark) * step
             assert abs(place - row[f"difference{name}"]) <= step / 2 + 1e-9
         ends = (row["difference_suite_lower"], row["difference_suite_upper"])
-        if min(map(abs, (*ends, row["difference"]))) <= step:
+        at_zero = drawn[round(-low / step)]
+        seen.add(at_zero)
+        if at_zero in "├●┤":
             # An end or the difference stands in the cell of 0.
-            continue
-        crosses = ends[0] < 0 < ends[1]
-        assert ("┼" in drawn, "┊" in drawn) == (crosses, not crosses)
+            assert min(map(abs, (*ends, row["difference"]))) <= step
+        else:
+            assert at_zero == ("┼" if ends[0] < 0 < ends[1] else "┊")
+    # The demo has a difference near 0, and one whose interval excludes it.
+    assert seen == {"●", "┊"}
     monkeypatch.setenv("COLUMNS", "100")
     assert "●" not in passk("compare", FEBRUARY, MARCH, "--database", demo.database).out
 

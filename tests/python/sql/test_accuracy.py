@@ -240,7 +240,7 @@ def test_no_estimate_leaves_0_to_1_and_the_certain_is_certain(
 
 
 def test_a_literal_k_is_as_accurate_written_out(built: Project) -> None:
-    """The formula as the papers print it, of k up to 32."""
+    """As k draws without replacement, of k up to 32."""
     chance = random.Random(32)
     large = [10**9, 2**40, 2**53 - 1]
     states = {point[:2] for point in points() if point[1] <= point[0]}
@@ -271,7 +271,7 @@ def test_a_literal_k_is_as_accurate_written_out(built: Project) -> None:
         assert largest.error <= LIMIT
 
 
-def test_a_literal_k_reads_as_the_papers_print_it(built: Project) -> None:
+def test_a_literal_k_reads_as_draws_without_replacement(built: Project) -> None:
     def shown(call: str) -> str:
         text = built.render(f"{{{{ passk.{call} }}}}")
         return text.replace("cast((n) as double)", "n").replace("cast((c) as double)", "c")
@@ -359,6 +359,27 @@ def test_plugin_against_exact_powers(
     report("plug-in pass_hat_k", hat)
     assert at.error <= LIMIT
     assert hat.error <= LIMIT
+
+
+def test_log_of_rest_with_and_without_atanh(built: Project) -> None:
+    """To the last digits where the part is small, and near the whole what exp() of it makes small."""
+    chance = random.Random(5)
+    wholes = [int(10 ** chance.uniform(0.5, 15)) for _ in range(5000)]
+    pairs = [(int(whole * 10 ** -chance.uniform(0, 15)), whole) for whole in wholes]
+    pairs = [(part, whole) for part, whole in pairs if 0 < part < whole]
+    pairs += [(whole - 1, whole) for whole in (10, 10**6, 10**15)]
+    path = built.folder / "parts.parquet"
+    pl.DataFrame(pairs, schema=["a", "b"], orient="row").write_parquet(path)
+    cast = "cast(a as double)", "cast(b as double)"
+    for macro in ("default___log_of_rest", "duckdb___log_of_rest"):
+        call = f"{{{{ passk.{macro}('{cast[0]}', '{cast[1]}') }}}}"
+        rows = built.query(built.render(f"select a, b, {call} from read_parquet('{path}')"))
+        assert len(rows) == len(pairs)
+        for part, whole, value in rows:
+            exact = mpmath.log1p(-mpf(part) / whole)
+            rest = float(mpmath.exp(exact))
+            error = abs(float(mpf(value) - exact))
+            assert error <= 4e-16 * abs(float(exact)) or error * rest <= 4e-16, (part, whole)
 
 
 def test_one_minus_exp_for_engines_without_an_accurate_sinh(built: Project) -> None:
