@@ -48,8 +48,8 @@
 {%- endmacro %}
 
 
-{#- What these names become by a letter less, or with two letters changed round, within their prefix, each with the name it is of;
-    `_nearest` has those with the prefix as it should be. -#}
+{#- Misspellings within the prefix of these names, a letter left out or two letters swapped, each with the name that was meant.
+    `_nearest` finds those with the right prefix. -#}
 {% macro _misspelt(names) -%}
   {%- set near = {} -%}
   {%- for name in names -%}

@@ -22,7 +22,7 @@ CANONICAL_FIELDS: Final = (
     "passed",
     EXPECTED_ATTEMPTS.name,
 )
-"""Every field that a canonical file may have."""
+"""Every field that a canonical file, or an attempt of a harness, may have."""
 
 CANONICAL_KEYS: Final = tuple(
     Key(

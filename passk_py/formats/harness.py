@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from passk_py.formats.sample import Sample
 
 __all__ = [
-    "HARNESS_FIELDS",
     "Expected",
     "Harness",
     "JsonHarness",
@@ -48,10 +47,6 @@ __all__ = [
     "seconds_between",
     "text",
 ]
-
-HARNESS_FIELDS: Final = CANONICAL_FIELDS
-"""What an attempt of a harness may say: the contract's columns, ``passed``, its verdict, and how
-many attempts of its task were to be made."""
 
 _MOST_RAW: Final = 10_001
 _MOST_SIDE_BYTES: Final = 16 << 20
@@ -81,7 +76,8 @@ class Record:
     Parameters
     ----------
     values
-        Names of :data:`HARNESS_FIELDS` and what the file says; None where ``fault`` is set.
+        Names of :data:`~passk_py.formats.canonical.CANONICAL_FIELDS` and what the file says; None
+        where ``fault`` is set.
     raw
         The row as it was read, or what is left of it, for the table of rejected rows: a text, or
         what becomes one as JSON.
@@ -236,7 +232,7 @@ class Harness(Format):
         """Map each value to the column of its name."""
         fields = {
             name: Field(f'"{name}"', "text", self.labels.get(name, name))
-            for name in HARNESS_FIELDS
+            for name in CANONICAL_FIELDS
             if name in columns
         }
         if self.numbers_attempts:

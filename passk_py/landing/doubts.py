@@ -143,6 +143,7 @@ def _shares_no_task(
     connection: duckdb.DuckDBPyConnection, sample: Sample, reader: Harness
 ) -> str | None:
     """Say that the format's other logs of the suite have no task of this one."""
+    # Of a format that has no other names for its tasks, nothing has to be asked.
     if type(reader).other_tasks is Harness.other_tasks:
         return None
     path = str(sample.path)

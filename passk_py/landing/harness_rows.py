@@ -17,7 +17,7 @@ import msgspec
 from passk_py.containers.lines import BATCH_BYTES
 from passk_py.containers.table import TableBatch
 from passk_py.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
-from passk_py.formats.harness import HARNESS_FIELDS
+from passk_py.formats.canonical import CANONICAL_FIELDS
 from passk_py.landing.values import identifier
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ __all__ = ["HarnessBatch", "TypedRows", "harness_relation", "read_harness"]
 
 _ROWS: Final = 20_000
 _NOTHING: Final[dict[str, Any]] = {}
-_TEXTS: Final[dict[str, Kind]] = dict.fromkeys(HARNESS_FIELDS, "text")
+_TEXTS: Final[dict[str, Kind]] = dict.fromkeys(CANONICAL_FIELDS, "text")
 _TAGS: Final = "passk_tags"
 # A list is looked up faster than a table is joined, and the rows keep their order.
 _MAP: Final = (
@@ -75,7 +75,7 @@ def read_harness(reader: Harness, log: Log) -> Iterator[HarnessBatch]:
     ------
     HarnessBatch
         Its rows, numbered from 1 in the order in which they are read; the columns are
-        :data:`~passk_py.formats.harness.HARNESS_FIELDS` by their places.
+        :data:`~passk_py.formats.canonical.CANONICAL_FIELDS` by their places.
     """
     records = reader.read(log)
     first, ended = 1, False
@@ -182,7 +182,7 @@ class HarnessBatch(TableBatch):
         self.texts = [_printable(record.text) for record in self._records]
         self.ends = [record.ends for record in self._records]
         faults = [record.fault for record in self._records]
-        for place, name in enumerate(HARNESS_FIELDS):
+        for place, name in enumerate(CANONICAL_FIELDS):
             if (values := self._columns.get(name)) is not None:
                 self.columns[place] = _texts(values, name, faults, self._reader)
         self.codes = [fault and fault[0] for fault in faults]
@@ -223,7 +223,7 @@ class TypedRows:
 def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Give the values of each name that any row has a value of."""
     named = set().union(*rows)
-    columns = {name: [row.get(name) for row in rows] for name in HARNESS_FIELDS if name in named}
+    columns = {name: [row.get(name) for row in rows] for name in CANONICAL_FIELDS if name in named}
     return {name: values for name, values in columns.items() if values.count(None) < len(values)}
 
 
@@ -304,7 +304,7 @@ def harness_relation(name: str, given: Collection[int]) -> str:
     # A value that no row of the batch has is no column of it.
     columns = ", ".join(
         f"{f'c{place}' if place in given else 'null::varchar'} as {identifier(column)}"
-        for place, column in enumerate(HARNESS_FIELDS)
+        for place, column in enumerate(CANONICAL_FIELDS)
     )
     return (
         f"select {columns}, line as source_line, text as raw, code as read_code, "

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.containers.elements import read_elements
 from passk_py.containers.lines import Batch, read_lines
 from passk_py.containers.table import TableBatch, read_table
-from passk_py.formats.harness import HARNESS_FIELDS, Harness
+from passk_py.formats.canonical import CANONICAL_FIELDS
+from passk_py.formats.harness import Harness
 from passk_py.formats.sample import glob_literal
 from passk_py.landing.harness_rows import HarnessBatch, harness_relation
 from passk_py.landing.json_sql import fast_columns, fast_oddity, member, rows_of_texts
@@ -72,7 +73,7 @@ def columns_of(sample: Sample, reader: Format, *, fast: bool) -> dict[str, Kind]
         The names by which :meth:`Format.contract` may refer to them.
     """
     if isinstance(reader, Harness):
-        return dict.fromkeys(HARNESS_FIELDS, "text")
+        return dict.fromkeys(CANONICAL_FIELDS, "text")
     if reader.container == "parquet":
         return {name: kind for name, kind in sample.kinds.items() if name in reader.columns}
     if reader.container == "csv":

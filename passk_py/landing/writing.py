@@ -219,7 +219,7 @@ class _File:
                 if not rows:
                     raise _Undo
                 said = self._say_expected(f"(select *, null as reject_code from ({every}))", at)
-                found = Written(rows, rows, 0, {}, "", notes=(*notes, said))
+                found = Written(rows, rows, 0, {}, "", notes=_sentences(*notes, said))
                 return self._end(found, at)
         return None
 
@@ -313,7 +313,7 @@ class _File:
         contradiction = expected.contradiction if expected else ""
         if stage.rows_of_file:
             contradiction = self._say_expected(f"({stage.rows_of_file})", at)
-        notes = tuple(filter(None, (*stage.notes, contradiction)))
+        notes = _sentences(*stage.notes, contradiction)
         said = (stage.excluded, missing, notes, stage.warnings)
         if stage.others is None:
             if landed != rows:
@@ -417,6 +417,11 @@ def _does_not_add_up(path: str, rows: int, landed: int, rejected: int) -> PasskE
 
 class _Undo(Exception):  # noqa: N818 - no error, but the way out of a transaction
     """Ends a transaction without writing anything."""
+
+
+def _sentences(*notes: str) -> tuple[str, ...]:
+    """Leave out notes that say nothing."""
+    return tuple(filter(None, notes))
 
 
 def _stamp(sample: Sample) -> tuple[tuple[int, int], ...]:

@@ -100,7 +100,14 @@ def make_full(
     @cache
     def built(min_eligible_share: int) -> Project:
         made = make_project()
-        _land_full(made, attempts)
+        made.land(rows_of_full(attempts))
+        made.execute(
+            "create table landing.expected_attempts (run_id varchar, suite varchar, "
+            "task_id varchar, expected_attempts bigint, source_file varchar, loaded_at timestamp)",
+            "insert into landing.expected_attempts values "
+            "('new', 'desk', 'air-0', 8, 'log', '2026-01-01'), "
+            "('new', 'desk', 'untried', 6, 'log', '2026-01-01')",
+        )
         made.run({**VARS, "passk_min_eligible_share": min_eligible_share})
         return made
 
@@ -111,17 +118,6 @@ def make_full(
 def full(request: pytest.FixtureRequest, make_full: Callable[[int], Project]) -> Project:
     """Exclusions, missing attempts, slices, short tasks, a baseline, gates and strange names."""
     return make_full(request.param)
-
-
-def _land_full(made: Project, attempts: Callable[..., list[Any]]) -> None:
-    made.land(rows_of_full(attempts))
-    made.execute(
-        "create table landing.expected_attempts (run_id varchar, suite varchar, task_id varchar, "
-        "expected_attempts bigint, source_file varchar, loaded_at timestamp)",
-        "insert into landing.expected_attempts values "
-        "('new', 'desk', 'air-0', 8, 'log', '2026-01-01'), "
-        "('new', 'desk', 'untried', 6, 'log', '2026-01-01')",
-    )
 
 
 def facts(database: Path, run: str, **more: Any) -> dict[str, Any]:
