@@ -352,7 +352,9 @@ def agents(repetitions: int) -> None:
                     for run in range(2 if "two" in name else 10)
                 ]
         with (
-            database_of(tasks, [K, 1], "passk_suite_metrics passk_tasks passk_runs") as database,
+            database_of(
+                tasks, [K, 1], "passk_suite_metrics passk_tasks passk_runs passk_rejected_attempts"
+            ) as database,
             open_tables(database) as tables,
         ):
             verdicts = [one for found in find_answer(tables).verdicts.values() for one in found]
@@ -378,7 +380,9 @@ def hidden(repetitions: int) -> None:
                 ]
     with (
         database_of(
-            tasks, [K, 1], "passk_comparisons passk_suite_metrics passk_tasks passk_runs"
+            tasks,
+            [K, 1],
+            "passk_comparisons passk_suite_metrics passk_tasks passk_runs passk_rejected_attempts",
         ) as database,
         open_tables(database) as tables,
     ):
