@@ -176,9 +176,10 @@ def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) ->
                 f"{name}_upper": (upper.clip(0.0, 1.0) * tasks + total - tasks) / total,
             }
         columns |= {
-            f"{metric}_within_share": pl.when(known & (pl.col(f"var_{metric}") > 0)).then(
-                pl.col(f"within_{metric}") / tasks / pl.col(f"var_{metric}")
-            ),
+            # Where tasks are alike the variance is 0, but for what rounding leaves.
+            f"{metric}_within_share": pl.when(
+                known & (pl.col(f"var_{metric}") > 1e-26 * mean * mean)
+            ).then(pl.col(f"within_{metric}") / tasks / pl.col(f"var_{metric}")),
             f"{metric}_bayes": bayes,
         }
     return table.with_columns(**columns).with_columns(**_of_differences(known, confidence))

@@ -116,7 +116,9 @@ limited as (
     {{ passk._with_short_tasks(limit, 'tasks', 'total_tasks', extreme) }} as {{ name }}_{{ side }},
     {%- endfor %}
     {%- endfor %}
-    within_{{ metric }} / tasks / nullif(var_{{ metric }}, 0) as {{ metric }}_within_share,
+    {#- Where tasks are alike the variance is 0, but for what rounding leaves. #}
+    case when var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }} then within_{{ metric }} / tasks / var_{{ metric }} end
+      as {{ metric }}_within_share,
     {%- endfor %}
     {#- As far as either of the two forms reaches. #}
     {%- for estimate, reach in [('delta_k', 'delta_reach'), ('heterogeneity', 'heterogeneity_reach')] %}

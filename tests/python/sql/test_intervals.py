@@ -8,8 +8,11 @@ from math import comb, log, sqrt
 from typing import TYPE_CHECKING, Any, Final
 
 import mpmath
+import polars as pl
 import pytest
 from mpmath import mpf
+
+import passk_py as pk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -227,6 +230,27 @@ def test_limits_for_these_tasks_need_twice_as_many_attempts(suite: Project) -> N
     assert found["pass_hat_k_lower"] is not None
     assert found["pass_hat_k_suite_lower"] is None
     assert found["pass_hat_k_within_share"] is None
+
+
+def test_the_share_within_alike_tasks_is_unknown(
+    make_project: Callable[[], Project], attempts: Callable[..., list[Any]]
+) -> None:
+    """Their variance is 0, and what rounding leaves of it is no number to divide by."""
+    project = make_project()
+    project.land(
+        row
+        for run, outcomes in (("nine", "PPPPPPPPF"), ("ten", "PPPPPPPPFF"))
+        for task in range(12)
+        for row in attempts(run, f"t{task}", outcomes)
+    )
+    project.run(select=["+passk_suite_metrics"])
+    columns = "pass_at_k_within_share, pass_hat_k_within_share"
+    found = project.query(f"select distinct {columns} from passk_suite_metrics")
+    assert found == [(None, None)]
+    log = project.query("select run_id, suite, task_id, attempt, outcome from landing.attempts")
+    names = ["run_id", "suite", "task_id", "attempt", "outcome"]
+    metrics = pk.suite_metrics(pl.DataFrame(log, schema=names, orient="row"))
+    assert metrics.select(pl.col("^.*_within_share$").drop_nulls().len()).row(0) == (0, 0)
 
 
 @pytest.mark.parametrize("k", [2, 4])
