@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -73,9 +74,23 @@ def described_tables() -> dict[str, TableDescription]:
                 for column in model.get("columns", ())
                 if column.get("description")
             }
-            types = {column["name"]: column["data_type"] for column in model.get("columns", ())}
+            types = {
+                column["name"]: _on_duckdb(column["data_type"])
+                for column in model.get("columns", ())
+            }
             found[model["name"]] = TableDescription(_text(model, docs), columns, types)
     return found
+
+
+@functools.cache
+def _on_duckdb(data_type: str) -> str:
+    """Give a type as DuckDB has it: what engines spell differently is Jinja over the target."""
+    if "{{" not in data_type:
+        return data_type
+    import jinja2
+
+    made = jinja2.Template(data_type).render(target={"type": "duckdb"})
+    return made.strip()
 
 
 def _text(node: Mapping[str, Any], docs: Mapping[str, str]) -> str:

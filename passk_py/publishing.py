@@ -439,14 +439,13 @@ def _comments(
 
 def _comments_of(tables: Tables) -> dict[tuple[str, str], str]:
     """Give the comments that a database has, by table and column, '' for the table itself."""
-    # What passk_view notes of a view is for builds, not for people.
     found = tables.rows(
         """
         select schema_name, table_name, '', comment from duckdb_tables()
         where database_name = current_database() and comment is not null
         union all
         select schema_name, view_name, '', comment from duckdb_views()
-        where database_name = current_database() and not starts_with(comment, 'made from ')
+        where database_name = current_database() and comment is not null
         union all
         select schema_name, table_name, column_name, comment from duckdb_columns()
         where database_name = current_database() and comment is not null

@@ -52,7 +52,7 @@ GROUPS: Final = {
 }
 _CODE: Final = re.compile(r"(`[^`]*`)")
 _DEFINED: Final = re.compile(r"{%-?\s*macro\s+(\w+)\((.*?)\)\s*-?%}", re.DOTALL)
-_MATERIALIZED: Final = re.compile(r"^materialization_(\w+)_default$")
+_MATERIALIZED: Final = re.compile(r"^materialization_(\w+)_(?:default|spark)$")
 
 
 def plain(text: str) -> str:
@@ -70,7 +70,6 @@ def cell(text: str) -> str:
 def tables_page() -> str:
     """Write the page of the public tables."""
     said = described_tables()
-    types = _types()
     known = (*PUBLIC_TABLES, *OPTIONAL_TABLES)
     lines = [TABLES_HEAD, "| table | one row per |", "|---|---|"]
     lines += [f"| [`{one.name}`](#{one.name}) | {cell(one.grain)} |" for one in known]
@@ -82,26 +81,10 @@ def tables_page() -> str:
         lines += [f"Key: {', '.join(f'`{column}`' for column in one.key)}.", ""]
         lines += ["| column | type | is |", "|---|---|---|"]
         lines += [
-            f"| `{column}` | {types[one.name][column]} | {cell(text)} |"
+            f"| `{column}` | {table.types[column]} | {cell(text)} |"
             for column, text in table.columns.items()
         ]
     return "\n".join(lines) + "\n"
-
-
-def _types() -> dict[str, dict[str, str]]:
-    found = {}
-    for path in sorted((ROOT / "models" / "marts").glob("*.yml")):
-        for model in yaml.safe_load(path.read_text("utf-8"))["models"]:
-            found[model["name"]] = {
-                column["name"]: _type(str(column["data_type"])) for column in model["columns"]
-            }
-    return found
-
-
-def _type(text: str) -> str:
-    """Give the type's plain name: some are spelled by a macro, once for each engine."""
-    macro = re.fullmatch(r"{{\s*(?:passk\.)?type_(\w+)\(\)\s*}}", text)
-    return {"tags": "map"}.get(macro[1], macro[1]) if macro else text
 
 
 def macros_page() -> str:

@@ -45,13 +45,3 @@
   {%- endif -%}
   {{ return(false) }}
 {%- endmacro %}
-
-
-{#- Contracts name types as DuckDB does, in YAML that no engine reads; dbt knows the other names of some types only. What
-    differs is spelled for the engine here, before the materialization compares the columns. -#}
-{% macro _spell_contract_types() -%}
-  {%- set spelled = {'double': passk.type_double() | trim, 'map(varchar, varchar)': passk.type_tags() | trim} -%}
-  {%- for column in model.columns.values() if column.data_type in spelled -%}
-    {%- do column.update({'data_type': spelled[column.data_type]}) -%}
-  {%- endfor -%}
-{%- endmacro %}

@@ -19,7 +19,7 @@
       'kind': kind,
       'metric': metric,
       'k': gate.get('k', passk._setting('passk_deployment_k')) if has_k else none,
-      'threshold': threshold | int if threshold is float and threshold.is_integer() else threshold,
+      'threshold': threshold | int if threshold is number and threshold == threshold | int else threshold,
       'scope': scope,
       'slice_name': none if kind != 'threshold' else (gate.each if by_slice else 'all'),
       'slice_value': none if kind != 'threshold' else (gate.get('slice_value') if by_slice else 'all'),

@@ -4,7 +4,6 @@
     dbt's own incremental materialization always makes a table of the new rows, asks for the columns of both and compares
     them: half of the statements of a build that has nothing to do. -#}
 {% materialization passk_incremental, default -%}
-  {%- do passk._spell_contract_types() -%}
   {%- set existing = load_cached_relation(this) -%}
   {%- if existing is not none and passk._told(sql, 'nothing new') -%}
     {{ return(passk._leave(existing)) }}
@@ -19,11 +18,9 @@
   {%- set changed_rows = make_temp_relation(target) -%}
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
-  {#- Before the delete: the new rows may be made from those that it takes away. -#}
-  {%- call statement('changed_rows') -%}
-    {{ create_table_as(True, changed_rows, sql) }}
-  {%- endcall -%}
+  {#- The new rows before the delete: they may be made from those that it takes away. -#}
   {%- call statement('main') -%}
+    {{ create_table_as(True, changed_rows, sql) }};
     {%- if replaced %}
     {{ passk._delete_keys(
       target, config.require('unique_key'), replaced | replace('passk__changed_rows', changed_rows | string)

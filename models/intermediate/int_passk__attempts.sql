@@ -1,3 +1,4 @@
+{{ config(materialized='view') }}
 {%- set names = passk._contract_names() %}
 
 {#- Neither by `not exists`, for which DuckDB before 2.0 groups the whole log by these keys, nor with the duplicates in

@@ -1,3 +1,5 @@
+{{ config(materialized='view') }}
+
 with staged as (
   select * from {{ ref('stg_passk__attempts') }}
 ),

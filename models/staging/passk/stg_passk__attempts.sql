@@ -1,4 +1,4 @@
-{{ config(pre_hook="{{ passk.require_attempts() }}") }}
+{{ config(materialized='view', pre_hook="{{ passk.require_attempts() }}") }}
 
 {%- set kind = passk._attempts_kind() %}
 {%- set relation = passk._attempts_relation() %}

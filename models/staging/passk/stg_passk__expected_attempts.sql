@@ -1,3 +1,4 @@
+{{ config(materialized='view') }}
 {#- A harness says in its log how many attempts it was told to make, and anyone's own table may say it in each row. A landing
     schema that another program filled may not have the table. -#}
 {%- if passk._lands_expectations() %}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..postgres_server import Postgres, Server, postgres_programs
-from .engines import WithLake, WithPostgres, WithSpark
+from .engines import WithDbt2, WithLake, WithPostgres, WithSpark
 from .spark_server import Cluster, Sail, spark_home
 
 if TYPE_CHECKING:
@@ -121,6 +121,21 @@ def cluster(spark_python: str) -> Iterator[Cluster]:
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def dbt_2() -> str:
+    """The program of dbt v2."""
+    command = os.environ.get("PASSK_DBT")
+    if not command or not shutil.which(command):
+        pytest.skip("no dbt v2: PASSK_DBT names its program; see scripts/install_dbt_v2")
+    return command
+
+
+@pytest.fixture
+def with_dbt_2(tmp_path: Path, duckdb_dbt: str, dbt_2: str) -> WithDbt2:
+    """DuckDB without attempts, twice."""
+    return WithDbt2(tmp_path, (duckdb_dbt, dbt_2))
 
 
 @pytest.fixture

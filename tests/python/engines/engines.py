@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import uuid
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
 
 from passk_py.public_tables import PUBLIC_TABLES
 
@@ -24,8 +27,6 @@ from .parity import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import duckdb
 
     from ..postgres_server import Postgres
     from .parity import Compared, Read
@@ -54,6 +55,8 @@ class Engines(ABC):
     """What the other engine is called."""
     target: str
     """Its target in profiles.yml."""
+    demo_target: str
+    """The one that builds the demo log."""
     environment: Mapping[str, str]
     """What that target reads."""
     variables: Mapping[str, Any]
@@ -131,11 +134,75 @@ class Engines(ABC):
             yield step
 
 
+class WithDbt2(Engines):
+    """The DuckDB of the dbt in use here, and a file that dbt v2 builds with a DuckDB of its own."""
+
+    engine = "dbt v2"
+    target = "duckdb"
+    demo_target = "demo"
+    variables: Mapping[str, Any] = {}
+    text_differs = "the DuckDB of dbt v2 is 1.5, whose casts take other texts than those of 2.0"
+
+    def __init__(self, folder: Path, dbts: tuple[str, str]) -> None:
+        super().__init__(folder, dbts)
+        self.there = folder / "dbt_2" / "passk.duckdb"
+        self.there.parent.mkdir()
+        self.environment = {"PASSK_DATABASE": str(self.there)}
+        with self._connected() as connection:
+            connection.execute("create schema there.landing")
+
+    def copy(self) -> None:
+        with self._connected() as connection:
+            connection.execute(f"attach '{self.database}' as ours (read_only)")
+            for table in _landed(connection):
+                connection.execute(
+                    f"create or replace table there.landing.{table} as from ours.landing.{table}"
+                )
+
+    def reader(self) -> Read:
+        def read(
+            connection: duckdb.DuckDBPyConnection, table: str, _columns: Mapping[str, str]
+        ) -> None:
+            # Under the name of its file, which the views name.
+            connection.execute(f"attach if not exists '{self.there}' as passk (read_only)")
+            connection.execute(f"create table there as from passk.main.{table}")
+
+        return read
+
+    def build_there(
+        self,
+        variables: Mapping[str, Any],
+        *,
+        target: str | None = None,
+        command: tuple[str, ...] = WITH_DATA_TESTS,
+    ) -> None:
+        # What both versions of dbt write has the same names.
+        build(
+            self._dbts[1], command, target=target or self.target, folder=self.there.parent,
+            variables={**self.variables, **variables}, environment=self.environment,
+        )  # fmt: skip
+
+    @contextmanager
+    def _connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection with the file as `there`, in the format that the older DuckDB reads."""
+        with duckdb.connect() as connection:
+            connection.execute(f"attach '{self.there}' as there (storage_version 'v1.4.0')")
+            yield connection
+
+
+def _landed(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    found = connection.execute(
+        "select table_name from duckdb_tables() where database_name = 'ours' and schema_name = 'landing'"
+    )
+    return [name for (name,) in found.fetchall()]
+
+
 class WithPostgres(Engines):
     """DuckDB, and a database of Postgres."""
 
     engine = "Postgres"
     target = "postgres"
+    demo_target = "demo_postgres"
     variables: Mapping[str, Any] = {}
     schema: Final = "reliability"
 
@@ -168,6 +235,7 @@ class WithLake(Engines):
     """A DuckDB file, and tables of a lake: Parquet files, and a catalog in a file or in Postgres."""
 
     target = "ducklake"
+    demo_target = "demo_ducklake"
     variables: Mapping[str, Any] = {}
     text_differs = "the DuckDB of the lake is 1.5, whose casts take other texts than those of 2.0"
 
@@ -208,6 +276,7 @@ class WithSpark(Engines):
     """DuckDB, and schemas of a server that speaks Spark Connect."""
 
     target = "spark"
+    demo_target = "demo_spark"
 
     def __init__(self, folder: Path, dbts: tuple[str, str], spark: Spark) -> None:
         super().__init__(folder, dbts)

@@ -1,6 +1,6 @@
 """The models on other engines: every public table is that of DuckDB, from the same attempts, and dbt's tests pass there.
 
-scripts/test_engines makes the environments that the other engines need.
+scripts/install_dbt_v2 installs dbt v2, scripts/test_engines makes the environments that the other engines need.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(3000)
 
 
-@pytest.fixture(params=["postgres", "lake", "postgres_lake", "sail", "cluster"])
+@pytest.fixture(params=["dbt_2", "postgres", "lake", "postgres_lake", "sail", "cluster"])
 def engines(request: pytest.FixtureRequest) -> Engines:
     """DuckDB and, one after the other, each of the other engines."""
     made: Engines = request.getfixturevalue(f"with_{request.param}")
@@ -31,7 +31,7 @@ def test_parity_of_the_demo(engines: Engines) -> None:
     engines.build_duckdb(
         {}, target="demo", command=("build", "--exclude-resource-type", "unit_test", "test")
     )
-    engines.build_there({}, target=f"demo_{engines.target}", command=WITH_TESTS)
+    engines.build_there({}, target=engines.demo_target, command=WITH_TESTS)
     assert engines.rows_that_agree("The demo log")["passk_attempts"] == 3248
 
 
