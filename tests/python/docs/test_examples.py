@@ -39,6 +39,8 @@ NOT_RUN: Final = {
     "cd passk": "installs",
     "source .venv": "installs",
     "bash scripts/test_engines": "makes environments with other adapters; its tests are tests/python/engines",
+    'eval "$(bash scripts/install_dbt_v2)"': "installs; bash scripts/test does the same before these tests",
+    '"$PASSK_DBT" build': "tests/python/engines/test_parity.py runs it",
     "bash scripts/parity": "makes environments with other adapters; its tests are tests/python/engines",
     "bash scripts/test": "runs these tests",
     "pip install": "installs",
