@@ -3,7 +3,7 @@
 Runs near 0 and 1 with few attempts, pairs that change in a few tasks, tasks that lose attempts. Each
 repetition is a suite of its own; all suites of a table are built at once.
 
-    python benchmarks/edges.py                    # everything, some ten minutes
+    python benchmarks/edges.py                    # everything, half an hour
     python benchmarks/edges.py --only perfect     # one table
 """
 
@@ -403,7 +403,7 @@ def hidden(repetitions: int) -> None:
 TABLES: Final[dict[str, tuple[Callable[[int], None], int]]] = {
     "perfect": (perfect, 400),
     "drops": (drops, 2000),
-    "sizes": (sizes, 400),
+    "sizes": (sizes, 2000),
     "agreement": (agreement, 20),
     "agents": (agents, 60),
     "hidden": (hidden, 100),

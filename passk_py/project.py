@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BuildReport",
     "NodeReport",
+    "as_yaml",
     "build",
     "default_variables",
     "project_dir",
@@ -135,6 +136,9 @@ class BuildReport:
         Tests that the data fail, which only warn.
     seconds
         How long dbt ran, without its imports and parsing.
+    is_unchanged
+        Whether nothing was new, so that dbt was not started: tables and warnings are those of the
+        last build.
     """
 
     models: int
@@ -143,6 +147,7 @@ class BuildReport:
     failed: tuple[NodeReport, ...]
     warned: tuple[NodeReport, ...]
     seconds: float
+    is_unchanged: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -163,12 +168,15 @@ def build(
 ) -> BuildReport:
     """Build the public tables from what has landed, with dbt, in this process.
 
+    Where nothing has changed since the last whole build that went well (the log, the vars, passk,
+    dbt, DuckDB), dbt is not started.
+
     Parameters
     ----------
     database
         Path of the DuckDB file.
     full_refresh
-        Build everything anew instead of what has changed.
+        Build everything anew instead of what has changed, and test it.
     select
         dbt selectors: only these models and tests.
     variables
@@ -196,6 +204,14 @@ def build(
             hint="Load a log first with `passk load FILE`, or name another one with --database.",
         )
     _try_open(database)
+    is_noted = target == "duckdb" and not any(given.get(name) for name in _INPUTS)
+    if is_noted:
+        from passk_py.last_build import find_last_build, forget_last_build
+
+        is_whole = not (full_refresh or select)
+        if is_whole and (unchanged := find_last_build(path, given)):
+            return unchanged
+        forget_last_build(path)
     folder = _prepared(path)
     project = project_dir()
     arguments = [
@@ -206,7 +222,7 @@ def build(
         *("--target-path", str(folder / "target")),
         *("--log-path", str(folder / "logs")),
         *("--log-level", "none", "--log-level-file", "debug"),
-        *("--vars", _as_yaml(given)),
+        *("--vars", as_yaml(given)),
         *("--quiet", "--no-print", "--no-use-colors"),
         *("--no-version-check", "--no-write-json", "--no-send-anonymous-usage-stats"),
     ]
@@ -219,18 +235,38 @@ def build(
     if select:
         arguments += ["--select", *select]
     with _environment(PASSK_DATABASE=str(path)):
-        return _run(arguments, progress, where=str(database), log=folder / "logs" / "dbt.log")
+        report = _run(arguments, progress, where=str(database), log=folder / "logs" / "dbt.log")
+    if is_noted and not select and not report.failed:
+        from passk_py.last_build import note_last_build
+
+        note_last_build(path, given, report)
+    return report
 
 
-def _as_yaml(variables: Mapping[str, Any]) -> str:
+def as_yaml(variables: Mapping[str, Any]) -> str:
     """Write vars so that dbt reads them as they are.
 
     JSON would not do: dbt reads YAML 1.1, in which 1e-05 is a text, and JSON has no dates, which
     dbt's own check of the vars should name.
 
+    Parameters
+    ----------
+    variables
+        Vars of the project by name.
+
+    Returns
+    -------
+    str
+        One line of YAML.
+
+    Raises
+    ------
+    PasskError
+        If a value is of a type that vars can't hold.
+
     Examples
     --------
-    >>> _as_yaml({"passk_minimum_change": 0.00001, "passk_baseline": "1e-5"})
+    >>> as_yaml({"passk_minimum_change": 0.00001, "passk_baseline": "1e-5"})
     '{passk_minimum_change: 1.0e-05, passk_baseline: 1e-5}'
     """
     import yaml

@@ -48,8 +48,9 @@ def command(
 ) -> int:
     """Build the public tables from what has landed, and test them, with dbt.
 
-    Only what has changed since the last build is built. A build with other vars builds all anew.
-    What dbt writes goes to the folder .passk beside the database.
+    Only what has changed since the last build is built: where nothing has, dbt is not started.
+    A build with other vars builds all anew. What dbt writes goes to the folder .passk beside the
+    database.
     """
     from passk_py.cli.build_output import build_as_dict, rejected_rows, run_build, say_build
     from passk_py.cli.next_steps import command_line, say_next

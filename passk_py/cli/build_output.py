@@ -104,12 +104,14 @@ def say_build(
         How many rows the tables refuse, by the code of their reason.
     """
     built = f"{plural(report.models, 'model')} built and {plural(report.tests, 'test')} passed"
-    if not report.failed:
+    if report.is_unchanged:
+        session.say("Nothing is new since the last build: the tables stay as they are.")
+    elif not report.failed:
         session.say(f"{built}, in {report.seconds:.1f} s.")
-        if rejected:
-            are = "row is" if (rows := sum(rejected.values())) == 1 else "rows are"
-            codes = ", ".join(f"{count:,} {plain(code)}" for code, count in rejected.items())
-            session.say(f"{rows:,} {are} rejected and in no metric: {codes}.")
+    if not report.failed and rejected:
+        are = "row is" if (rows := sum(rejected.values())) == 1 else "rows are"
+        codes = ", ".join(f"{count:,} {plain(code)}" for code, count in rejected.items())
+        session.say(f"{rows:,} {are} rejected and in no metric: {codes}.")
     for node in report.warned:
         _note(session, "Warning", node)
     if not report.failed:
@@ -144,6 +146,7 @@ def build_as_dict(report: BuildReport) -> dict[str, Any]:
         ]
 
     return {
+        "is_unchanged": report.is_unchanged,
         "models": report.models,
         "tests": report.tests,
         "skipped": report.skipped,

@@ -1,18 +1,25 @@
-"""Landing: attempt logs into DuckDB, and out again."""
+"""Landing: attempt logs into DuckDB, and out again.
+
+Nothing is imported before it is used: who only opens a database needs no format.
+"""
 
 from __future__ import annotations
 
-from passk_py.landing.forgetting import forget
-from passk_py.landing.loading import load
-from passk_py.landing.report import (
-    FileReport,
-    ForgetReport,
-    LoadReport,
-    Progress,
-    SkippedFile,
-    Status,
-)
-from passk_py.landing.schema import ensure_landing
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from passk_py.landing.forgetting import forget
+    from passk_py.landing.loading import load
+    from passk_py.landing.report import (
+        FileReport,
+        ForgetReport,
+        LoadReport,
+        Progress,
+        SkippedFile,
+        Status,
+    )
+    from passk_py.landing.schema import ensure_landing
 
 __all__ = [
     "FileReport",
@@ -25,3 +32,12 @@ __all__ = [
     "forget",
     "load",
 ]
+
+_MODULES: Final = {"ensure_landing": "schema", "forget": "forgetting", "load": "loading"}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"{__name__}.{_MODULES.get(name, 'report')}")
+    return getattr(module, name)

@@ -16,7 +16,7 @@ from passk_py.errors import PasskError
 from passk_py.project import (
     BuildReport,
     NodeReport,
-    _as_yaml,
+    as_yaml,
     build,
     project_dir,
     state_dir,
@@ -36,7 +36,7 @@ def test_build_says_what_it_built_and_names_the_next_command(passk: Passk, lette
     folder = letters.parent / "a folder, with a comma"
     folder.mkdir()
     odd = letters.rename(folder / "my-db.v2 (copy).duckdb")
-    said = passk("build", "--database", odd)
+    said = passk("build", "--full-refresh", "--database", odd)
     assert (said.code, said.err) == (0, "")
     first, second = said.out.splitlines()
     words = first.split()
@@ -163,7 +163,7 @@ def test_vars_come_back_from_yaml_the_same() -> None:
         "lines": [" lead", "a\nb\r\t\x85\u2028", "é 😀", "{{ x }}", "# no", "word " * 100, "it's", '"'],
         "rest": [None, True, False, {}, [], {"a": {"b": [1]}}, date(2026, 3, 1), "2026-03-01"],
     }  # fmt: skip
-    written = _as_yaml(values)
+    written = as_yaml(values)
     assert "\n" not in written
     assert yaml.safe_load(written) == values
 
@@ -179,7 +179,7 @@ def test_vars_of_kinds_of_texts_and_numbers_are_texts_and_numbers() -> None:
         """As the floats of other libraries are."""
 
     values = {"a": Short.NULL, "b": (Ks.FOUR, Share(0.5))}
-    assert yaml.safe_load(_as_yaml(values)) == {"a": "null_suite", "b": [4, 0.5]}
+    assert yaml.safe_load(as_yaml(values)) == {"a": "null_suite", "b": [4, 0.5]}
 
 
 def test_vars_that_yaml_has_no_word_for_are_refused(passk: Passk, letters: Path) -> None:

@@ -1,0 +1,115 @@
+"""A note of what the last whole build was made from, so that a build sees that nothing is new."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py import project
+from passk_py.freshness import stale
+from passk_py.landing.database import open_database
+from passk_py.landing.schema import TABLES
+from passk_py.project import BuildReport, NodeReport
+from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.settings import RECORDED
+from passk_py.tables import open_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from passk_py.tables import Tables
+
+__all__ = ["find_last_build", "forget_last_build", "note_last_build"]
+
+_TABLE: Final = "passk_last_build"
+_PLACE: Final = f"main_passk_internal.{_TABLE}"
+_FILES: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "tests/generic")
+_PROGRAMS: Final = ("dbt-core", "dbt-duckdb", "duckdb")
+_TIMES: Final = {"removed_tasks": "removed_at", "parts": "null"}
+"""The column of a landing table that says when its rows came, where it is not ``loaded_at``."""
+
+
+def find_last_build(database: str | Path, variables: Mapping[str, Any]) -> BuildReport | None:
+    """Give the report of a build that would have nothing to do.
+
+    Parameters
+    ----------
+    database
+        Path of the DuckDB file.
+    variables
+        The vars that the build was given.
+
+    Returns
+    -------
+    BuildReport
+        No model and no test, and the warnings of the last build, which hold still. None if anything
+        that the tables are made from has changed, or they are not all there.
+    """
+    with open_tables(database) as tables:
+        place = tables.find(_TABLE)
+        names = [one.name for one in PUBLIC_TABLES if not one.var or variables.get(one.var)]
+        if place is None or not all(map(tables.find, names)):
+            return None
+        [(made_from, warned)] = tables.rows(f"select made_from, warned from {place}")
+        if made_from != _made_from(tables, variables) or stale(tables) is not None:
+            return None
+    nodes = tuple(NodeReport(**node) for node in json.loads(warned))
+    return BuildReport(0, 0, 0, (), nodes, 0.0, is_unchanged=True)
+
+
+def forget_last_build(database: str | Path) -> None:
+    """Take the note away before a build starts: one that is stopped leaves none."""
+    with open_database(database) as connection:
+        connection.execute(f"drop table if exists {_PLACE}")
+
+
+def note_last_build(
+    database: str | Path, variables: Mapping[str, Any], report: BuildReport
+) -> None:
+    """Note what a whole build that went well was made from."""
+    with open_tables(database) as tables:
+        made_from = _made_from(tables, variables)
+    with open_database(database) as connection:
+        connection.execute(
+            f"create or replace table {_PLACE} as select ? as made_from, ? as warned",
+            [made_from, json.dumps([asdict(node) for node in report.warned])],
+        )
+
+
+def _made_from(tables: Tables, variables: Mapping[str, Any]) -> str:
+    """Write down all that the tables are made from, as JSON."""
+    schema = variables.get("passk_landing_schema") or "landing"
+    landed = {
+        name: tables.rows(f"select count(*), max({_TIMES.get(name, 'loaded_at')}) from {place}")
+        for name in TABLES
+        if (place := tables.find(name, schema=schema))
+    }
+    scans = tables.find("int_passk__task_scans")
+    parts = {
+        "code": _digest_of_code(),
+        "programs": [project.version(), *map(version, _PROGRAMS)],
+        # As dbt gets them: their names may be of several types.
+        "vars": project.as_yaml(variables),
+        "landed": landed,
+        # A dbt that somebody ran on the file themselves may have had other vars, or other code.
+        "recorded": tables.rows(f"select * from {tables.find(RECORDED)} order by 1"),
+        "built_with": tables.rows(f"select max(built_with) from {scans}"),
+    }
+    return json.dumps(parts, sort_keys=True, default=str)
+
+
+def _digest_of_code() -> str:
+    folder = project.project_dir()
+    digest = hashlib.sha256()
+    for name in _FILES:
+        place = folder / name
+        paths = sorted(place.rglob("*")) if place.is_dir() else [place]
+        for path in paths:
+            if path.is_file() and path.suffix in (".sql", ".yml", ".md", ".py"):
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+                digest.update(path.read_bytes())
+    return digest.hexdigest()

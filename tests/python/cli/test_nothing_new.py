@@ -1,0 +1,130 @@
+"""``passk build`` with nothing new: dbt is not started, and anything new is built."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from passk_py import last_build, project
+from passk_py.project import build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Said
+
+    Passk = Callable[..., Said]
+
+UNCHANGED = "Nothing is new since the last build: the tables stay as they are."
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The arguments of each start of dbt; none builds anything, as if it was killed at once."""
+    found: list[list[str]] = []
+
+    def stop(arguments: list[str], *_: object, **__: object) -> None:
+        found.append(arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(project, "_run", stop)
+    return found
+
+
+def starts_dbt(database: Path, **options: object) -> bool:
+    """Whether a build starts dbt; it stops there."""
+    try:
+        report = build(database, **options)  # type: ignore[arg-type]
+    except KeyboardInterrupt:
+        return True
+    assert report.is_unchanged
+    assert (report.models, report.tests, report.failed, report.exit_code) == (0, 0, (), 0)
+    return False
+
+
+def test_a_second_build_starts_no_dbt_and_says_so(
+    passk: Passk, letters: Path, starts: list[list[str]]
+) -> None:
+    said = passk("build")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.splitlines() == [UNCHANGED, "  next  passk show"]
+    assert passk("build", "--json").json["is_unchanged"] is True
+    assert starts == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"full_refresh": True},
+        {"select": ["passk_runs"]},
+        {"variables": {"passk_deployment_k": 2}},
+    ],
+)
+@pytest.mark.usefixtures("starts")
+def test_a_build_that_is_told_to_do_something_does_it(
+    letters: Path, options: dict[str, object]
+) -> None:
+    assert not starts_dbt(letters)
+    assert starts_dbt(letters, **options)
+    # It was stopped, so nobody knows what it left.
+    assert starts_dbt(letters)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        # What loads and removals do to the log.
+        "insert into landing.attempts by name select * replace ('late' as task_id, loaded_at + interval 1 day as loaded_at) "
+        "from landing.attempts limit 1",
+        "delete from landing.attempts where task_id = 'shaky'",
+        "insert into landing.removed_tasks select run_id, suite, task_id, now()::timestamp from landing.attempts limit 1",
+        "insert into landing.rejected by name select 'r' as run_id, 'x' as reason_code, 'x' as reason, 'f' as source_file, "
+        "now()::timestamp as loaded_at",
+        # What somebody may do to the tables.
+        "drop view passk_runs",
+        "delete from main_passk_internal.int_passk__suite_metrics where run_id = 'old'",
+        "update main_passk_internal.int_passk__task_scans set built_with = 'another'",
+        "drop table main_passk_internal.passk_last_build",
+    ],
+)
+@pytest.mark.usefixtures("starts")
+def test_anything_new_starts_dbt(letters: Path, statement: str) -> None:
+    with duckdb.connect(str(letters)) as connection:
+        connection.execute(statement)
+    assert starts_dbt(letters)
+
+
+@pytest.mark.usefixtures("starts")
+def test_another_version_of_the_code_starts_dbt(
+    letters: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(last_build, "_digest_of_code", lambda: "other models")
+    assert starts_dbt(letters)
+
+
+def test_a_build_of_a_part_is_no_whole_build(
+    passk: Passk, letters: Path, models_only: tuple[str, str], make_log: Callable[..., Path]
+) -> None:
+    assert passk("load", make_log("more.jsonl", [("newest", "steady", "PPPP")])).code == 0
+    assert passk("build", *models_only).code == 0
+    said = passk("build")
+    assert "tests passed" in said.out
+    assert passk("build").out.splitlines()[0] == UNCHANGED
+
+
+def test_warnings_are_said_again_and_failures_are_judged_again(passk: Passk, letters: Path) -> None:
+    gate = "{name: all, metric: pass_hat_k, k: 2, min: 0.99, run: all, severity: %s}"
+    advisory = ("build", "--vars", f"{{passk_gates: [{gate % 'warn'}]}}")
+    first, second = passk(*advisory), passk(*advisory)
+    assert second.out.splitlines()[0] == UNCHANGED
+    assert first.code == second.code == 0
+    assert "passk_gates_warn" in first.err
+    assert second.err == first.err
+    failing = ("build", "--vars", f"{{passk_gates: [{gate % 'error'}]}}")
+    for _ in range(2):
+        said = passk(*failing)
+        assert said.code == 1
+        assert "passk_gates_hold" in said.err
