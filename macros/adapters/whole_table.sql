@@ -1,4 +1,4 @@
-{#- Makes a table of the model's SQL, as dbt's own materialization does: dbt v2 lets none call another. -#}
+{#- Makes a table of the model's SQL, as dbt's own materialization does: on dbt v2 none can call another. -#}
 {% macro _make_table() -%}
   {{ return(adapter.dispatch('_make_table', 'passk')()) }}
 {%- endmacro %}
@@ -10,7 +10,7 @@
   {%- set existing = load_cached_relation(this) -%}
   {%- set intermediate = make_intermediate_relation(target) -%}
   {%- set backup = make_backup_relation(target, 'table' if existing is none else existing.type) -%}
-  {#- What a build that was stopped has left. -#}
+  {#- Leftovers of a build that was stopped. -#}
   {%- do drop_relation_if_exists(load_cached_relation(intermediate)) -%}
   {%- do drop_relation_if_exists(load_cached_relation(backup)) -%}
   {{ run_hooks(pre_hooks, inside_transaction=False) }}

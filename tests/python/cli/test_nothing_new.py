@@ -76,14 +76,14 @@ def test_a_build_that_is_told_to_do_something_does_it(
 @pytest.mark.parametrize(
     "statement",
     [
-        # What loads and removals do to the log.
+        # Changes of the log, by loads and removals.
         "insert into landing.attempts by name select * replace ('late' as task_id, loaded_at + interval 1 day as loaded_at) "
         "from landing.attempts limit 1",
         "delete from landing.attempts where task_id = 'shaky'",
         "insert into landing.removed_tasks select run_id, suite, task_id, now()::timestamp from landing.attempts limit 1",
         "insert into landing.rejected by name select 'r' as run_id, 'x' as reason_code, 'x' as reason, 'f' as source_file, "
         "now()::timestamp as loaded_at",
-        # What somebody may do to the tables.
+        # Changes of the tables, by hand.
         "drop view passk_runs",
         "delete from main_passk_internal.int_passk__suite_metrics where run_id = 'old'",
         "update main_passk_internal.int_passk__task_scans set built_with = 'another'",

@@ -21,6 +21,7 @@ from .parity import (
     copy_schema,
     read_from_postgres,
     save_schema,
+    tables_of,
     take_steps,
     told,
 )
@@ -66,6 +67,7 @@ class Engines(ABC):
 
     def __init__(self, folder: Path, dbts: tuple[str, str]) -> None:
         self.folder, self._dbts = folder, dbts
+        self.folder_there = folder
         self.database = folder / "passk.duckdb"
 
     @abstractmethod
@@ -98,7 +100,7 @@ class Engines(ABC):
     ) -> None:
         """Build on the other engine, and run the data tests there."""
         build(
-            self._dbts[1], command, target=target or self.target, folder=self.folder,
+            self._dbts[1], command, target=target or self.target, folder=self.folder_there,
             variables={**self.variables, **variables}, environment=self.environment,
         )  # fmt: skip
 
@@ -145,8 +147,10 @@ class WithDbt2(Engines):
 
     def __init__(self, folder: Path, dbts: tuple[str, str]) -> None:
         super().__init__(folder, dbts)
-        self.there = folder / "dbt_2" / "passk.duckdb"
-        self.there.parent.mkdir()
+        # dbt 1 and dbt v2 write files of the same names.
+        self.folder_there = folder / "dbt_2"
+        self.folder_there.mkdir()
+        self.there = self.folder_there / "passk.duckdb"
         self.environment = {"PASSK_DATABASE": str(self.there)}
         with self._connected() as connection:
             connection.execute("create schema there.landing")
@@ -154,7 +158,7 @@ class WithDbt2(Engines):
     def copy(self) -> None:
         with self._connected() as connection:
             connection.execute(f"attach '{self.database}' as ours (read_only)")
-            for table in _landed(connection):
+            for table in dict.fromkeys(tables_of(connection, "landing")):
                 connection.execute(
                     f"create or replace table there.landing.{table} as from ours.landing.{table}"
                 )
@@ -169,32 +173,12 @@ class WithDbt2(Engines):
 
         return read
 
-    def build_there(
-        self,
-        variables: Mapping[str, Any],
-        *,
-        target: str | None = None,
-        command: tuple[str, ...] = WITH_DATA_TESTS,
-    ) -> None:
-        # What both versions of dbt write has the same names.
-        build(
-            self._dbts[1], command, target=target or self.target, folder=self.there.parent,
-            variables={**self.variables, **variables}, environment=self.environment,
-        )  # fmt: skip
-
     @contextmanager
     def _connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection with the file as `there`, in the format that the older DuckDB reads."""
         with duckdb.connect() as connection:
             connection.execute(f"attach '{self.there}' as there (storage_version 'v1.4.0')")
             yield connection
-
-
-def _landed(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    found = connection.execute(
-        "select table_name from duckdb_tables() where database_name = 'ours' and schema_name = 'landing'"
-    )
-    return [name for (name,) in found.fetchall()]
 
 
 class WithPostgres(Engines):

@@ -1,4 +1,4 @@
-"""What only dbt v2 does: later builds, which its own engines for Jinja and SQL make, and errors."""
+"""Later builds and errors of dbt v2, which renders Jinja and runs SQL by engines of its own."""
 
 from __future__ import annotations
 
