@@ -245,15 +245,16 @@ def _figures(sums: _Sums, k: int, confidence: float) -> dict[str, Any]:
     """Give the figures over the eligible tasks, and their limits there."""
     tasks = sums.eligible
     difference = sums.difference / tasks
-    z = sums.difference / math.sqrt(sums.variance) if sums.variance > 0 else None
+    # Where few tasks could differ, or one outweighs the others, z is far from normal.
+    outweighed = sums.squares**2 < 2 * sums.fourths * (1 - 1e-9)
+    tested = sums.deciding >= _LEAST_TASKS and not outweighed
+    z = sums.difference / math.sqrt(sums.variance) if tested else None
     # The variance if both runs were the same is too small where a few tasks changed far.
     spread_within = max(sums.variance, sums.within)
     floor = floor_of_difference(k, sums.least_n or k, confidence)
     reach = normal_quantile(confidence) * math.sqrt(spread_within + floor) / tasks
     figures: dict[str, Any] = {
         "least_n": sums.least_n,
-        # One task that outweighs the others makes z far from normal.
-        "has_two_differing": sums.fourths > 0 and sums.squares**2 >= 2 * sums.fourths * (1 - 1e-9),
         "baseline": sums.baseline / tasks,
         "candidate": sums.candidate / tasks,
         "difference": difference,
@@ -306,12 +307,7 @@ def with_limits(row: dict[str, Any], confidence: float) -> dict[str, Any]:
         )
 
     lower, upper = widened(row["suite_limits"])
-    significant = (
-        reason is None
-        and row["has_two_differing"]
-        and z is not None
-        and abs(z) >= normal_quantile(confidence)
-    )
+    significant = reason is None and z is not None and abs(z) >= normal_quantile(confidence)
     beyond_short = eligible == common or (upper < 0 if difference < 0 else lower > 0)
     decided = significant and beyond_short
     if not decided:
@@ -354,7 +350,7 @@ def is_told_apart(
     confidence
         Level of what is beyond chance.
     min_eligible_share
-        The share of the tasks that must have n >= k in both runs.
+        The share of the tasks that must have n >= k in each run.
 
     Examples
     --------
@@ -363,14 +359,13 @@ def is_told_apart(
     True
     """
     sums = _sums(histogram, metric, k)
-    common = histogram.total()
     row = {
         "k": k,
-        "common_tasks": common,
+        "common_tasks": histogram.total(),
         "baseline_only_tasks": 0,
         "eligible_tasks": sums.eligible,
         "deciding_tasks": sums.deciding,
-        "no_figures": short_reason(k, sums.eligible, common, min_eligible_share=min_eligible_share),
+        "no_figures": _short_reason(histogram, sums.eligible, k, min_eligible_share),
     }
     if row["no_figures"] is None:
         row |= _figures(sums, k, confidence)
@@ -469,6 +464,8 @@ def _meaning(verdict: str, row: dict[str, Any], moved: str, name: str, hidden: b
                 f"{moved} over the {eligible} tasks with n >= {k} in both runs, which the other"
                 f" {row['common_tasks'] - eligible} could undo."
             )
+        if row["z"] is None:
+            return f"{moved}, nearly all of it in one task: too little to tell from chance."
         return f"{moved}, which chance alone can explain."
     what = "tries succeed"
     if k > 1:
@@ -515,8 +512,9 @@ def compare(
     minimum_change
         The least difference that matters.
     min_eligible_share
-        The share of the common tasks that must have n >= k in both runs for there to be figures at
-        that k, from 0 to 1. The figures are over those; the limits allow the others any difference.
+        The share of the common tasks that must have n >= k in each run for there to be figures at
+        that k, from 0 to 1. The figures are over the tasks that have them in both; the limits allow
+        the others any difference.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -596,7 +594,7 @@ def comparison_rows(
     minimum_change
         The least difference that matters.
     min_eligible_share
-        The share of the common tasks that must have n >= k in both runs.
+        The share of the common tasks that must have n >= k in each run.
 
     Returns
     -------
@@ -625,7 +623,8 @@ def comparison_rows(
                 "informative_tasks": sums.informative,
                 "deciding_tasks": sums.deciding,
                 "minimum_change": minimum_change,
-                "no_figures": _no_figures(pair, sums.eligible, k, min_eligible_share),
+                "no_figures": _no_pair(pair)
+                or _short_reason(histogram, sums.eligible, k, min_eligible_share),
             }
             if row["no_figures"] is None:
                 row |= _figures(sums, k, confidence)
@@ -634,15 +633,30 @@ def comparison_rows(
     return rows
 
 
-def _no_figures(pair: Pair, eligible: int, k: int, min_eligible_share: float) -> str | None:
-    common = pair.common.height
+def _no_pair(pair: Pair) -> str | None:
+    """Say why there is nothing to compare."""
     if pair.missing is not None:
         return f"the suite has no attempt of {pair.missing}"
-    if common == 0:
-        return "no task is in both runs"
-    return short_reason(
-        k, eligible, common, min_eligible_share=min_eligible_share, of=" of both runs"
-    )
+    return "no task is in both runs" if pair.common.is_empty() else None
+
+
+def _short_reason(
+    histogram: Counter[PairCounts], eligible: int, k: int, share: float
+) -> str | None:
+    """Say why a pair has no figures where a run lacks tasks with n >= k, as for its own value."""
+    common = histogram.total()
+    both = " of both runs"
+    reasons = []
+    for side, of_side in (("baseline", 0), ("candidate", 2)):
+        ready = sum(tasks for counts, tasks in histogram.items() if counts[of_side] >= k)
+        of = f"{both}, in the {side}"
+        reasons.append(short_reason(k, ready, common, min_eligible_share=share, of=of))
+    lacking = [reason for reason in reasons if reason is not None]
+    if len(lacking) == 1:
+        return lacking[0]
+    # With a share this low, each run may have tasks that the other lacks.
+    least = 1.0 if lacking else 0.0
+    return short_reason(k, eligible, common, min_eligible_share=least, of=both)
 
 
 def compare_tasks(

@@ -85,6 +85,20 @@ common as (
   where baseline_n is not null and candidate_n is not null
 ),
 
+{# Each run has to have enough tasks with n >= k, as for its own value. #}
+ready as (
+  select
+    common.pair_number,
+    grid.k,
+    {%- for side in ['baseline', 'candidate'] %}
+    cast(sum(case when common.{{ side }}_n >= grid.k then common.tasks else 0 end) as {{ bigint }}) as {{ side }}_tasks
+    {{- ',' if not loop.last }}
+    {%- endfor %}
+  from common
+  cross join grid
+  group by common.pair_number, grid.k
+),
+
 {# Joined from the left, because engines that choose an order themselves may begin with all states times all states. Every
     count has its state; tasks with n below every k have no k here, and are in no sum that is asked for. #}
 estimated as (
@@ -210,8 +224,10 @@ joined as (
     coalesce(totals.baseline_only_tasks, 0) as baseline_only_tasks,
     coalesce(totals.candidate_only_tasks, 0) as candidate_only_tasks,
     coalesce(summed.eligible_tasks, 0) as eligible_tasks,
-    {{ passk._has_enough_tasks('summed.eligible_tasks', 'totals.common_tasks') }}
-    and summed.sum_variance is not null as is_answered,
+    {%- for side in ['baseline', 'candidate'] %}
+    ready.{{ side }}_tasks,
+    {{ passk._has_enough_tasks('ready.' ~ side ~ '_tasks', 'totals.common_tasks') }} as is_enough_of_{{ side }},
+    {%- endfor %}
     coalesce(summed.informative_tasks, 0) as informative_tasks,
     coalesce(summed.deciding_tasks, 0) as deciding_tasks,
     summed.least_n,
@@ -228,8 +244,18 @@ joined as (
   cross join grid
   left join totals
     on pairs.pair_number = totals.pair_number
+  left join ready
+    on pairs.pair_number = ready.pair_number and grid.k = ready.k
   left join summed
     on pairs.pair_number = summed.pair_number and metrics.metric = summed.metric and grid.k = summed.k
+),
+
+checked as (
+  select
+    *,
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks,
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 and sum_variance is not null as is_answered
+  from joined
 ),
 
 answered as (
@@ -262,13 +288,16 @@ answered as (
       when not has_candidate then 'the suite has no attempt of the candidate'
       when common_tasks = 0 then 'no task is in both runs'
       when is_answered then null
-      when {{ passk._has_enough_tasks('eligible_tasks', 'common_tasks') }}
-        then 'n > {{ passk._most_numbered() }} in some task'
+      when has_enough_tasks then 'n > {{ passk._most_numbered() }} in some task'
+      {%- for side, other in [('baseline', 'candidate'), ('candidate', 'baseline')] %}
+      when is_enough_of_{{ other }} and not is_enough_of_{{ side }}
+        then {{ passk._short_tasks_reason(side ~ '_tasks', 'common_tasks', ' of both runs, in the ' ~ side) }}
+      {%- endfor %}
       else {{ passk._short_tasks_reason('eligible_tasks', 'common_tasks', ' of both runs') }}
     end as null_reason,
     loaded_at,
     log_rows
-  from joined
+  from checked
 ),
 
 spread as (
@@ -303,9 +332,8 @@ select
   informative_tasks,
   deciding_tasks,
   least_n,
-  {#- How many tasks differ, as if all did alike: one that outweighs the others makes z far from normal. #}
-  coalesce(sum_squares * sum_squares >= 2 * sum_fourths * (1 - 1e-9) and sum_fourths > 0, false)
-    as has_two_differing,
+  {#- How many tasks differ, as if all did alike, is (sum of d^2)^2 / sum of d^4. #}
+  coalesce(sum_squares * sum_squares < 2 * sum_fourths * (1 - 1e-9), false) as is_outweighed,
   baseline,
   candidate,
   difference,

@@ -12,6 +12,8 @@ judged as (
   select
     *,
     {{ passk._as_double(tau) }} as minimum_change,
+    {#- Where few tasks could differ, or one outweighs the others, z is far from normal. #}
+    deciding_tasks >= 6 and not is_outweighed as is_tested,
     case
       when null_reason is not null then null_reason
       when common_tasks * 10 < (common_tasks + baseline_only_tasks) * 9
@@ -37,7 +39,7 @@ widened as (
     {{ passk._with_short_tasks(limits ~ '_upper', 'eligible_tasks', 'common_tasks', 1) }} as {{ limits }}_most,
     {%- endfor %}
     eligible_tasks < common_tasks as has_short_tasks,
-    no_verdict_reason is null and has_two_differing and abs(z) >= {{ passk.normal_quantile() }} as is_significant
+    no_verdict_reason is null and is_tested and abs(z) >= {{ passk.normal_quantile() }} as is_significant
   from judged
 ),
 
@@ -130,8 +132,8 @@ select
   baseline,
   candidate,
   difference,
-  z,
-  p,
+  case when is_tested then z end as z,
+  case when is_tested then p end as p,
   difference_least as difference_lower,
   difference_most as difference_upper,
   suite_lower as difference_suite_lower,
@@ -170,6 +172,8 @@ select
       then metric_name || ' ' || movement || ' ' || reach || ' over the ' || cast(eligible_tasks as {{ text }})
         || ' tasks with n >= ' || cast(k as {{ text }}) || ' in both runs, which the other '
         || cast(common_tasks - eligible_tasks as {{ text }}) || ' could undo.'
+    when not is_tested
+      then metric_name || ' ' || movement || ' ' || reach || ', nearly all of it in one task: too little to tell from chance.'
     else metric_name || ' ' || movement || ' ' || reach || ', which chance alone can explain.'
   end as meaning,
   loaded_at

@@ -174,12 +174,14 @@ def within(n: int, c: int, k: int) -> Fraction:
 
 def test_z_and_limits_are_those_of_exact_rationals(project: Project) -> None:
     counts = [(8, 8, 8, 5), (8, 7, 6, 3), (5, 5, 9, 6), (8, 2, 8, 1), (8, 0, 8, 0), (8, 8, 8, 8),
-              (6, 4, 6, 5), (7, 6, 8, 2), (8, 1, 8, 7), (8, 6, 8, 6)]  # fmt: skip
+              (6, 4, 6, 5), (7, 6, 8, 2), (8, 1, 8, 7), (8, 6, 8, 6), (8, 2, 8, 0), (8, 1, 6, 2),
+              (9, 3, 8, 2), (7, 2, 7, 3), (8, 3, 5, 1)]  # fmt: skip
     project.land(run_of("old", [(a, x) for a, x, _, _ in counts]))
     project.land(run_of("new", [(b, y) for _, _, b, y in counts]))
     build(project, {"passk_baseline": "old"})
     found = comparisons(project, columns="metric, k, z, difference, difference_suite_lower")
     assert len(found) == 2 * len(KS)
+    assert sum(row["z"] is None for row in found) == 0
     for row in found:
         table = counts
         if row["metric"] == "pass_at_k":
@@ -187,14 +189,87 @@ def test_z_and_limits_are_those_of_exact_rationals(project: Project) -> None:
         total, variance = exact(table, row["k"])
         total = -total if row["metric"] == "pass_at_k" else total
         assert row["z"] == pytest.approx(float(total) / math.sqrt(variance), rel=1e-12)
-        assert row["difference"] == pytest.approx(float(total / 10), rel=1e-12)
+        assert row["difference"] == pytest.approx(float(total / len(counts)), rel=1e-12)
         # The larger variance: if the runs were the same, or within them where n >= 2k; and the floor.
         passes = sum((within(n, c, row["k"]) for a, x, b, y in table for n, c in ((a, x), (b, y))))
         unseen = -math.log(0.025) / 1.959963984540054 * row["k"] / 5
         spread = float(max(variance, passes)) + max(0.5, unseen**2)
-        limit = float(total) / 10 - 1.959963984540054 * math.sqrt(spread) / 10
+        limit = (float(total) - 1.959963984540054 * math.sqrt(spread)) / len(counts)
         # Where z decides on a rise, the limit would be cut at 0: none does here.
         assert row["difference_suite_lower"] == pytest.approx(limit, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "tested"),
+    [
+        # Two tasks that fall alike are as few as decide, and one that falls far is not enough.
+        ([8] * 8, [4, 4] + [8] * 6, False),
+        ([8] * 2 + [6] * 6, [4, 4] + [6] * 6, True),
+        ([8] * 2 + [6] * 6, [3, 4] + [6] * 6, False),
+        ([8] + [6] * 7, [4] + [6] * 7, False),
+        ([6] * 8, [6] * 8, True),
+        ([8] * 8, [8] * 8, False),
+        # Of five that could come out differently, none of the others ever failed.
+        ([6] * 5 + [8] * 3, [3] * 5 + [8] * 3, False),
+        ([6] * 6 + [8] * 2, [3] * 6 + [8] * 2, True),
+    ],
+)
+def test_z_is_null_where_it_is_far_from_normal(
+    project: Project, old: list[int], new: list[int], tested: bool
+) -> None:
+    log = run_of("old", [(8, c) for c in old]) + run_of("new", [(8, c) for c in new])
+    project.land(log)
+    build(project, {"passk_ks": [1], "passk_deployment_k": 1, "passk_baseline": "old"})
+    (row, _) = comparisons(project)
+    assert (row["z"] is not None) == (row["p"] is not None) == tested
+    again = pk.compare(pl.DataFrame(log), "old", "new", ks=[1])
+    assert (again["z"].is_not_null().all(), again["meaning"][0]) == (tested, row["meaning"])
+
+
+@pytest.mark.parametrize(
+    ("lost_before", "lost_after", "said"),
+    [
+        # One and two tasks of 40 are short: each run has a value, and so has their difference.
+        (1, 2, None),
+        (2, 2, None),
+        (0, 3, "n < 4 in 3 of 40 tasks of both runs, in the candidate"),
+        (3, 2, "n < 4 in 3 of 40 tasks of both runs, in the baseline"),
+        (3, 4, "n < 4 in 7 of 40 tasks of both runs"),
+    ],
+)
+def test_a_pair_has_a_difference_where_both_runs_have_a_value(
+    project: Project, lost_before: int, lost_after: int, said: str | None
+) -> None:
+    # The tasks that each run lacks are others.
+    old = [(3, 3)] * lost_before + [(4, 4)] * (40 - lost_before)
+    new = [(4, 0)] * (40 - lost_after) + [(3, 0)] * lost_after
+    log = run_of("old", old) + run_of("new", new)
+    project.land(log)
+    only = {"passk_ks": [4], "passk_deployment_k": 4, "passk_baseline": "old"}
+    build(project, only)
+    lost = lost_before + lost_after
+    for row in comparisons(project):
+        assert (row["null_reason"], row["eligible_tasks"]) == (said, 40 - lost)
+        if said is None:
+            assert row["difference"] == -1
+            assert row["difference_suite_lower"] == pytest.approx(-1)
+            # The others may have any difference.
+            assert row["difference_suite_upper"] > (-(40 - lost) + lost) / 40
+            assert row["caveat"].startswith(f"n < 4 in {lost} of 40 tasks of both runs, which")
+    again = pk.compare(pl.DataFrame(log), "old", "new", ks=[4])
+    assert again["null_reason"].to_list() == [said] * 2
+
+
+def test_runs_without_a_long_task_in_common_have_no_figures(project: Project) -> None:
+    """With a share this low either run has enough tasks, but no task is long enough in both."""
+    log = run_of("old", [(3, 3), (4, 4)]) + run_of("new", [(4, 4), (3, 3)])
+    project.land(log)
+    only = {"passk_ks": [4], "passk_deployment_k": 4, "passk_baseline": "old"}
+    build(project, {**only, "passk_min_eligible_share": 0.5})
+    wanted = "n < 4 in 2 of 2 tasks of both runs"
+    assert {row["null_reason"] for row in comparisons(project)} == {wanted}
+    again = pk.compare(pl.DataFrame(log), "old", "new", ks=[4], min_eligible_share=0.5)
+    assert set(again["null_reason"]) == {wanted}
 
 
 def test_limits_for_tasks_like_these_are_students_with_two_more_tasks(project: Project) -> None:
