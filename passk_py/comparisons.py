@@ -50,6 +50,8 @@ _NEAREST: Final = 1e-9
 """How near to 0 a limit may come on the side that the test excludes."""
 _SHOWN: Final = 0.0005
 """A limit below is 0 to three decimals, and is said in words."""
+_TINY: Final = 1e-60
+"""A smaller difference adds nothing to sums of powers."""
 _SAME: Final = 1e-12
 """Sums of the same rates in another order differ by less."""
 
@@ -230,7 +232,9 @@ def _sums(histogram: Counter[PairCounts], metric: str, k: int) -> _Sums:
         difference = after - before
         within = variance_within(metric, counts.baseline_n, counts.baseline_c, k)
         within += variance_within(metric, counts.candidate_n, counts.candidate_c, k)
-        powers = (difference, difference**2, difference**4)
+        # In SQL a power that is too small for a number stops some engines.
+        size = abs(difference) if abs(difference) >= _TINY else 0.0
+        powers = (difference, size**2, size**4)
         sums = (before, after, *powers, rates, variance, within)
         parts.append(tuple(tasks * value for value in sums))
     totals = [math.fsum(column) for column in zip(*parts, strict=True)] or [0.0] * 8
@@ -465,7 +469,7 @@ def _meaning(verdict: str, row: dict[str, Any], moved: str, name: str, hidden: b
                 f" {row['common_tasks'] - eligible} could undo."
             )
         if row["z"] is None:
-            return f"{moved}, nearly all of it in one task: too little to tell from chance."
+            return f"{moved}, where one task outweighs the others: too little to tell from chance."
         return f"{moved}, which chance alone can explain."
     what = "tries succeed"
     if k > 1:

@@ -58,7 +58,7 @@ told_drops as (
   select
     *,
     case
-      when tasks * 10 < baseline_tasks * 9 then 'inconclusive'
+      when common_tasks * 10 < baseline_tasks * 9 then 'inconclusive'
       when estimate_lower - loss >= -threshold then 'pass'
       when estimate_upper + gain < -threshold then 'fail'
       else 'inconclusive'
@@ -83,9 +83,9 @@ judged_drops as (
     case
       {{ passk._why_no_baseline() }}
       when estimate is null then 'There is no difference of ' || metric_name || ': ' || null_reason || '.'
-      when tasks * 10 < baseline_tasks * 9
-        then 'Only ' || {{ passk._whole('tasks') }} || ' of ' || {{ passk._whole('baseline_tasks') }}
-          || ' tasks of the baseline are compared, fewer than 90 %.'
+      when common_tasks * 10 < baseline_tasks * 9
+        then 'Only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('baseline_tasks') }}
+          || ' tasks of the baseline are in both runs, fewer than 90 %.'
       when estimate_lower is null then 'Too few tasks are in both runs for an interval.'
       else metric_name || ' is ' || {{ passk._decimals('candidate_estimate') }} || ', in the baseline '
         || {{ passk._decimals('baseline_estimate') }} || ': a difference of ' || {{ passk._decimals('estimate') }}
@@ -107,7 +107,7 @@ judged_drops as (
       when baseline_run_id is null then {{ passk._name_a_baseline() }}
       when null_reason = 'the suite has no attempt of the baseline' then {{ passk._another_baseline() }}
       when estimate is null then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in both runs.'
-      when tasks * 10 < baseline_tasks * 9 then {{ passk._over_baseline_tasks() }}
+      when common_tasks * 10 < baseline_tasks * 9 then {{ passk._over_baseline_tasks() }}
       when estimate_lower is null
         then coalesce({{ passk._at_least_tasks() }}, 'A run over more tasks.')
       when estimate_lower >= -threshold or estimate_upper < -threshold then {{ passk._excluded_again() }}

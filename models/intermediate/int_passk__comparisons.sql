@@ -130,7 +130,8 @@ estimated as (
     on candidates.n = of_candidate.n and candidates.c = of_candidate.c and candidates.k = of_candidate.k
 ),
 
-{# Sums of squares cancel little here: to those of the differences come 1 and 1 of the pseudo-tasks. #}
+{# Sums of squares cancel little here: to those of the differences come 1 and 1 of the pseudo-tasks. A power that is too small
+   for a number stops some engines. #}
 sums as (
   select
     pair_number,
@@ -142,8 +143,10 @@ sums as (
     sum(tasks * baseline_{{ metric }}) / sum(tasks) as baseline_{{ metric }},
     sum(tasks * candidate_{{ metric }}) / sum(tasks) as candidate_{{ metric }},
     sum(tasks * difference_{{ metric }}) as sum_difference_{{ metric }},
-    sum(tasks * difference_{{ metric }} * difference_{{ metric }}) as sum_squares_{{ metric }},
-    sum(tasks * power(difference_{{ metric }}, 4)) as sum_fourths_{{ metric }},
+    sum(tasks * case when abs(difference_{{ metric }}) < 1e-60 then 0e0 else power(difference_{{ metric }}, 2) end)
+      as sum_squares_{{ metric }},
+    sum(tasks * case when abs(difference_{{ metric }}) < 1e-60 then 0e0 else power(difference_{{ metric }}, 4) end)
+      as sum_fourths_{{ metric }},
     sum(tasks * within_{{ metric }}) as sum_within_{{ metric }},
     {%- endfor %}
     sum(tasks * rate_difference) / sum(tasks) as rate_difference

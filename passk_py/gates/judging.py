@@ -271,10 +271,11 @@ def _drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
             else f"At least {k} counted attempts of every task in both runs.",
             **known,
         )
-    if tasks * 10 < of_baseline * 9:
+    if row["common_tasks"] * 10 < of_baseline * 9:
         return Finding(
             "inconclusive",
-            f"Only {tasks} of {of_baseline} tasks of the baseline are compared, fewer than 90 %.",
+            f"Only {row['common_tasks']} of {of_baseline} tasks of the baseline are in both runs,"
+            " fewer than 90 %.",
             _OVER_ITS_TASKS,
             **known,
         )

@@ -112,9 +112,7 @@ def test_few_tasks_have_no_verdict(passk: Passk, letters: Path) -> None:
 def test_no_figures_at_all(passk: Passk, letters: Path) -> None:
     said = passk("compare", "old", "new", "--k", 4)
     assert said.code == 0
-    assert (
-        "No verdict on pass^4: n < 4 in 1 of 3 tasks of both runs, in the candidate." in said.out
-    )
+    assert "No verdict on pass^4: n < 4 in 1 of 3 tasks of both runs, in the candidate." in said.out
     assert "verdict" not in said.out.splitlines()
 
 

@@ -273,8 +273,14 @@ CASES: Final = {
     "other tasks": Case(
         {"old": ["PP"] * 30, "new": ["PP"] * 26}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.5},
         "inconclusive",
-        "Only 26 of 30 tasks of the baseline are compared, fewer than 90 %.",
+        "Only 26 of 30 tasks of the baseline are in both runs, fewer than 90 %.",
         "A run over the tasks of the baseline.",
+    ),
+    # 35 have n >= 2 in both, but each run has 36 of the 37, which are 92.5 % of the baseline's.
+    "short tasks are no other tasks": Case(
+        {"old": ["P"] + ["PP"] * 39, "new": ["PP", "P"] + ["PP"] * 35},
+        {"metric": "pass_hat_k", "k": 2, "max_drop": 0.5},
+        "pass", "over 35 of 37 tasks, at worst not below -0.5.",
     ),
     "no baseline": Case(
         {"r": ["PP"] * 30}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.5}, "inconclusive",
