@@ -23,8 +23,8 @@ from typing import Any, Final
 import duckdb
 import polars as pl
 
+from passk_py.building import build
 from passk_py.landing.schema import ensure_landing
-from passk_py.project import build
 
 LEVEL: Final = 1.959963984540054
 TOO_OFTEN: Final = 0.07
@@ -192,7 +192,7 @@ def main() -> None:
     if options.only != "size":
         same_against_same(options.repetitions or 1000)
     if options.only != "aa":
-        size_and_power(options.repetitions or 200)
+        size_and_power(options.repetitions or 1000)
     print(f"{time.perf_counter() - start:.0f} s")
 
 

@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=400, help="simulated runs of each kind")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    from passk_py.project import build
+    from passk_py.building import build
 
     with tempfile.TemporaryDirectory(prefix="passk-benchmark-") as folder:
         database = Path(folder) / "log.duckdb"

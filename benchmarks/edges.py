@@ -25,8 +25,8 @@ import polars as pl
 from comparisons import LEVEL, POPULATIONS
 
 from passk_py.answer import find_answer
+from passk_py.building import build
 from passk_py.landing.schema import ensure_landing
-from passk_py.project import build
 from passk_py.tables import fetch_frame, open_tables
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from passk_py.bootstrap import bootstrap_limits
+    from passk_py.building import build
     from passk_py.comparisons import compare, compare_tasks
     from passk_py.diagnostics import diagnose
     from passk_py.errors import PasskError
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from passk_py.model_card import card
     from passk_py.planning import plan, plan_guess
     from passk_py.private_suites import contamination
-    from passk_py.project import build
     from passk_py.publishing import publish
     from passk_py.reporting import report
     from passk_py.superset import superset_bundle
@@ -136,7 +136,7 @@ __all__ = [
 _ELSEWHERE: Final = {
     "PasskError": "errors",
     "bootstrap_limits": "bootstrap",
-    "build": "project",
+    "build": "building",
     "card": "model_card",
     "compare": "comparisons",
     "compare_tasks": "comparisons",

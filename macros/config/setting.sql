@@ -62,11 +62,7 @@
 {%- endmacro %}
 
 
-{#- Whether a var is wrong, asked once for all models of a package while dbt parses. -#}
+{#- Whether a var is wrong. -#}
 {% macro _has_var_mistakes() -%}
-  {%- set key = 'passk_has_var_mistakes/' ~ invocation_id ~ '/' ~ (model.package_name if model is mapping else '') -%}
-  {%- if key not in graph -%}
-    {%- do graph.update({key: passk._var_mistakes() | length > 0}) -%}
-  {%- endif -%}
-  {{ return(graph[key]) }}
+  {{ return(passk._var_mistakes() | length > 0) }}
 {%- endmacro %}

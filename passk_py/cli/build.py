@@ -22,12 +22,20 @@ __all__ = ["command"]
         "passk build",
         "passk build --vars '{passk_deployment_k: 8, passk_min_eligible_share: 0.9}'",
         "passk build --select +passk_runs --full-refresh",
+        "passk build --no-tests",
     )
     + "\n\nExit codes: 0 built, 1 a test of the data fails, 2 a model could not be built.",
 )
 @database_option
 @click.option("--full-refresh", is_flag=True, help="Build all anew, not only what has changed.")
 @click.option("--select", multiple=True, metavar="SELECTOR", help="dbt selector; may be repeated.")
+@click.option(
+    "--no-tests",
+    "tests",
+    flag_value=False,
+    default=True,
+    help="Build without the tests of the data, gates among them.",
+)
 @vars_option
 @click.option(
     "--target",
@@ -43,6 +51,7 @@ def command(
     database: Path,
     full_refresh: bool,
     select: tuple[str, ...],
+    tests: bool,
     variables: str | None,
     target: str,
 ) -> int:
@@ -61,6 +70,7 @@ def command(
         database,
         full_refresh=full_refresh,
         select=select,
+        tests=tests,
         variables=parse_variables(variables),
         target=target,
     )

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from passk_py.building import BuildReport, NodeReport
     from passk_py.cli.session import Session
-    from passk_py.project import BuildReport, NodeReport
 
 __all__ = ["build_as_dict", "rejected_rows", "run_build", "say_build"]
 
@@ -23,6 +23,7 @@ def run_build(
     *,
     full_refresh: bool = False,
     select: Sequence[str] = (),
+    tests: bool = True,
     variables: Mapping[str, Any] | None = None,
     target: str = "duckdb",
 ) -> BuildReport:
@@ -32,16 +33,17 @@ def run_build(
     ----------
     session
         The call.
-    database, full_refresh, select, variables, target
-        See :func:`passk_py.project.build`.
+    database, full_refresh, select, tests, variables, target
+        See :func:`passk_py.building.build`.
     """
-    from passk_py.project import build
+    from passk_py.building import build
 
     with _watched(session) as progress:
         return build(
             database,
             full_refresh=full_refresh,
             select=select,
+            tests=tests,
             variables=variables,
             target=target,
             progress=progress,
@@ -59,7 +61,8 @@ def _watched(session: Session) -> Iterator[Callable[[str, int, int], None] | Non
     with console.status("Starting dbt") as status:
 
         def tell(name: str, number: int, total: int) -> None:
-            status.update(f"Building {number} of {total}: {name}")
+            of = f" of {total}" if total else ""
+            status.update(f"Building {number}{of}: {name}")
 
         yield tell
 
@@ -103,7 +106,9 @@ def say_build(
     rejected
         How many rows the tables refuse, by the code of their reason.
     """
-    built = f"{plural(report.models, 'model')} built and {plural(report.tests, 'test')} passed"
+    built = f"{plural(report.models, 'model')} built"
+    if report.tests:
+        built += f" and {plural(report.tests, 'test')} passed"
     if report.is_unchanged:
         session.say("Nothing is new since the last build: the tables stay as they are.")
     elif not report.failed:

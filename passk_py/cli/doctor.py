@@ -33,6 +33,7 @@ _PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "polars")
 @pass_session
 def command(session: Session, *, database: Path) -> int:
     """Say what is installed, what the database holds, and what to do next."""
+    from passk_py.building.find_dbt import find_dbt
     from passk_py.cli.next_steps import command_line, say_next
     from passk_py.errors import PasskError
     from passk_py.project import project_dir, version
@@ -43,8 +44,9 @@ def command(session: Session, *, database: Path) -> int:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             versions[name] = "missing"
-    problem, hint, state = None, None, {}
+    problem, hint, dbt, state = None, None, None, {}
     try:
+        dbt = find_dbt()
         state = _state(database)
     except PasskError as error:
         problem, hint = error.message, error.hint
@@ -52,6 +54,8 @@ def command(session: Session, *, database: Path) -> int:
     session.result(
         {
             "versions": versions,
+            "builds_with": dbt
+            and {"dbt": dbt.version, "program": dbt.program and str(dbt.program)},
             "project": str(project_dir()),
             "database": str(database),
             "problem": problem,
@@ -62,6 +66,9 @@ def command(session: Session, *, database: Path) -> int:
     )
     for name, found in versions.items():
         session.say(f"{name:<12}{found}")
+    if dbt is not None:
+        where = f", {dbt.program}" if dbt.program else ", in this process"
+        session.say(f"{'builds with':<12}dbt {dbt.version}{where}")
     session.say(f"{'dbt project':<12}{project_dir()}")
     session.say(f"{'database':<12}{database}")
     if problem is not None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from passk_py import last_build, project
-from passk_py.project import build
+from passk_py.building import build, in_process, last_build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +29,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         found.append(arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(project, "_run", stop)
+    monkeypatch.setattr(in_process, "run", stop)
     return found
 
 
@@ -87,7 +86,7 @@ def test_a_build_that_is_told_to_do_something_does_it(
         "drop view passk_runs",
         "delete from main_passk_internal.int_passk__suite_metrics where run_id = 'old'",
         "update main_passk_internal.int_passk__task_scans set built_with = 'another'",
-        "drop table main_passk_internal.passk_last_build",
+        "drop table main_passk_internal.passk_last_whole_build",
     ],
 )
 @pytest.mark.usefixtures("starts")
@@ -128,3 +127,22 @@ def test_warnings_are_said_again_and_failures_are_judged_again(passk: Passk, let
         said = passk(*failing)
         assert said.code == 1
         assert "passk_gates_hold" in said.err
+
+
+def test_a_build_without_tests_is_tested_by_the_next(passk: Passk, letters: Path) -> None:
+    untested = passk("build", "--full-refresh", "--no-tests", "--json").json
+    assert untested["tests"] == 0
+    assert untested["models"] > 40
+    assert passk("build", "--no-tests").out.splitlines()[0] == UNCHANGED
+    assert passk("build", "--json").json["tests"] > 90
+    # What is tested need not be built for a build without tests.
+    for options in ((), ("--no-tests",)):
+        assert passk("build", *options).out.splitlines()[0] == UNCHANGED
+
+
+def test_gates_stop_no_build_without_tests(passk: Passk, letters: Path) -> None:
+    gate = "{passk_gates: [{name: all, metric: pass_hat_k, k: 2, min: 0.99, run: all}]}"
+    assert passk("build", "--vars", gate).code == 1
+    said = passk("build", "--no-tests", "--vars", gate)
+    assert (said.code, said.err) == (0, "")
+    assert passk("gate").code == 1

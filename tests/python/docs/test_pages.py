@@ -151,12 +151,12 @@ def test_ctrl_c_ends_with_the_code_on_the_page(
 def test_ctrl_c_in_a_model_is_no_error_of_dbt(monkeypatch: pytest.MonkeyPatch) -> None:
     from dbt.cli.main import dbtRunner, dbtRunnerResult
 
-    from passk_py import project
+    from passk_py.building import in_process
 
     stopped = dbtRunnerResult(success=False, exception=KeyboardInterrupt())
     monkeypatch.setattr(dbtRunner, "invoke", lambda *_: stopped)
     with pytest.raises(KeyboardInterrupt):
-        project._run([], None, where="passk.duckdb", log=Path("dbt.log"))
+        in_process.run([], None, database=Path("passk.duckdb"), log=Path("dbt.log"))
 
 
 # ---------------------------------------------------------------------------------------------

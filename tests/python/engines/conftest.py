@@ -126,7 +126,7 @@ def cluster(spark_python: str) -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def dbt_2() -> str:
     """The program of dbt v2."""
-    command = os.environ.get("PASSK_DBT")
+    command = os.environ.get("PASSK_DBT_2")
     if not command or not shutil.which(command):
         pytest.skip("no dbt v2: PASSK_DBT names its program; see scripts/install_dbt_v2")
     return command

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import passk_py as pk
+from passk_py.demo import write_log
+from passk_py.errors import PasskError
+
 from .engines import MODELS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .engines import WithDbt2
 
 pytestmark = pytest.mark.timeout(1200)
@@ -23,3 +29,49 @@ def test_wrong_vars_are_said_as_by_dbt_1(with_dbt_2: WithDbt2) -> None:
     said = r"There is no var passk_kz. Did you mean passk_ks\?"
     with pytest.raises(RuntimeError, match=said):
         with_dbt_2.build_there({"passk_kz": [1]}, command=MODELS)
+
+
+def demo_log(folder: Path) -> Path:
+    path = folder / "demo.jsonl"
+    write_log(path)
+    return path
+
+
+def test_passk_builds_with_it(dbt_2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSK_DBT", dbt_2)
+    database = tmp_path / "nightly evals.duckdb"
+    pk.load(demo_log(tmp_path), database=database)
+    first, second = pk.build(database), pk.build(database)
+    assert (first.failed, first.skipped, first.exit_code) == ((), 0, 0)
+    assert first.models >= 40
+    assert first.tests >= 90
+    assert second.is_unchanged
+    assert pk.validate_tables(database).exit_code == 0
+    untested = pk.build(database, full_refresh=True, tests=False)
+    assert (untested.models, untested.tests) == (first.models, 0)
+
+
+def test_passk_says_what_it_says(
+    dbt_2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wrong vars, a gate that fails, an expression that fails in a model: as from dbt 1."""
+    monkeypatch.setenv("PASSK_DBT", dbt_2)
+    database = tmp_path / "passk.duckdb"
+    pk.load(demo_log(tmp_path), database=database)
+    with pytest.raises(PasskError) as raised:
+        pk.build(database, variables={"passk_ks": [0], "passk_confidence": 2})
+    assert raised.value.message.splitlines()[:3] == [
+        "2 vars are wrong.",
+        "- passk_ks holds 0, but must hold integers of at least 1 only.",
+        "- passk_confidence is 2, but must be 0.8, 0.9, 0.95 or 0.99.",
+    ]
+    gate = {"name": "hard", "metric": "pass_hat_k", "k": 2, "min": 0.99, "run": "all"}
+    (failed,) = pk.build(database, variables={"passk_gates": [gate]}).failed
+    assert (failed.name, failed.status) == ("passk_gates_hold", "fail")
+    assert failed.message.startswith("passk gate hard: fail, ")
+    assert "reason: pass^2 is " in failed.message
+    wrong = {"name": "x", "expression": "cast(cast(attempt as varchar) || chr(120) as integer)"}
+    broken = pk.build(database, variables={"passk_slices": [wrong]})
+    assert broken.exit_code == 2
+    assert broken.skipped > 100
+    assert broken.failed[0].message.startswith("Conversion Error: Could not convert string '1x'")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py import project
+from passk_py.building.reports import BuildReport, NodeReport
+from passk_py.building.variables import as_yaml
 from passk_py.freshness import stale
 from passk_py.landing.database import open_database
 from passk_py.landing.schema import TABLES
-from passk_py.project import BuildReport, NodeReport
+from passk_py.project import project_dir
+from passk_py.project import version as version_of_passk
 from passk_py.public_tables import PUBLIC_TABLES
 from passk_py.settings import RECORDED
 from passk_py.tables import open_tables
@@ -21,19 +24,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from passk_py.building.find_dbt import Dbt
     from passk_py.tables import Tables
 
 __all__ = ["find_last_build", "forget_last_build", "note_last_build"]
 
-_TABLE: Final = "passk_last_build"
+_TABLE: Final = "passk_last_whole_build"
 _PLACE: Final = f"main_passk_internal.{_TABLE}"
 _FILES: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "tests/generic")
-_PROGRAMS: Final = ("dbt-core", "dbt-duckdb", "duckdb")
 _TIMES: Final = {"removed_tasks": "removed_at", "parts": "null"}
 """The column of a landing table that says when its rows came, where it is not ``loaded_at``."""
 
 
-def find_last_build(database: str | Path, variables: Mapping[str, Any]) -> BuildReport | None:
+def find_last_build(
+    database: str | Path, variables: Mapping[str, Any], dbt: Dbt, *, tests: bool
+) -> BuildReport | None:
     """Give the report of a build that would have nothing to do.
 
     Parameters
@@ -42,6 +47,10 @@ def find_last_build(database: str | Path, variables: Mapping[str, Any]) -> Build
         Path of the DuckDB file.
     variables
         The vars that the build was given.
+    dbt
+        The dbt that would build.
+    tests
+        Whether it would test the data.
 
     Returns
     -------
@@ -54,8 +63,10 @@ def find_last_build(database: str | Path, variables: Mapping[str, Any]) -> Build
         names = [one.name for one in PUBLIC_TABLES if not one.var or variables.get(one.var)]
         if place is None or not all(map(tables.find, names)):
             return None
-        [(made_from, warned)] = tables.rows(f"select made_from, warned from {place}")
-        if made_from != _made_from(tables, variables) or stale(tables) is not None:
+        [(made_from, is_tested, warned)] = tables.rows(f"from {place}")
+        if tests and not is_tested:
+            return None
+        if made_from != _made_from(tables, variables, dbt) or stale(tables) is not None:
             return None
     nodes = tuple(NodeReport(**node) for node in json.loads(warned))
     return BuildReport(0, 0, 0, (), nodes, 0.0, is_unchanged=True)
@@ -68,19 +79,25 @@ def forget_last_build(database: str | Path) -> None:
 
 
 def note_last_build(
-    database: str | Path, variables: Mapping[str, Any], report: BuildReport
+    database: str | Path,
+    variables: Mapping[str, Any],
+    dbt: Dbt,
+    report: BuildReport,
+    *,
+    tests: bool,
 ) -> None:
     """Note what a whole build that went well was made from."""
     with open_tables(database) as tables:
-        made_from = _made_from(tables, variables)
+        made_from = _made_from(tables, variables, dbt)
     with open_database(database) as connection:
         connection.execute(
-            f"create or replace table {_PLACE} as select ? as made_from, ? as warned",
-            [made_from, json.dumps([asdict(node) for node in report.warned])],
+            f"create or replace table {_PLACE} as "
+            "select ? as made_from, ? as is_tested, ? as warned",
+            [made_from, tests, json.dumps([asdict(node) for node in report.warned])],
         )
 
 
-def _made_from(tables: Tables, variables: Mapping[str, Any]) -> str:
+def _made_from(tables: Tables, variables: Mapping[str, Any], dbt: Dbt) -> str:
     """Write down all that the tables are made from, as JSON."""
     schema = variables.get("passk_landing_schema") or "landing"
     landed = {
@@ -91,9 +108,9 @@ def _made_from(tables: Tables, variables: Mapping[str, Any]) -> str:
     scans = tables.find("int_passk__task_scans")
     parts = {
         "code": _digest_of_code(),
-        "programs": [project.version(), *map(version, _PROGRAMS)],
+        "programs": [version_of_passk(), dbt.version, *_drivers(dbt)],
         # As dbt gets them: their names may be of several types.
-        "vars": project.as_yaml(variables),
+        "vars": as_yaml(variables),
         "landed": landed,
         # A dbt that somebody ran on the file themselves may have had other vars, or other code.
         "recorded": tables.rows(f"select * from {tables.find(RECORDED)} order by 1"),
@@ -102,8 +119,15 @@ def _made_from(tables: Tables, variables: Mapping[str, Any]) -> str:
     return json.dumps(parts, sort_keys=True, default=str)
 
 
+def _drivers(dbt: Dbt) -> list[str]:
+    """Give the versions of what dbt asks DuckDB with; of dbt v2's driver, where it is."""
+    if dbt.program:
+        return [os.environ.get("ADBC_DRIVER_PATH", "")]
+    return [version("dbt-duckdb"), version("duckdb")]
+
+
 def _digest_of_code() -> str:
-    folder = project.project_dir()
+    folder = project_dir()
     digest = hashlib.sha256()
     for name in _FILES:
         place = folder / name

@@ -1,0 +1,124 @@
+"""Running dbt 1 in this process."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.building.reports import BuildReport, NodeReport, could_not_run, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["run"]
+
+_SILENT: Final = ("--log-level", "none", "--quiet", "--no-print", "--no-use-colors")
+
+
+def run(
+    arguments: list[str],
+    progress: Callable[[str, int, int], None] | None,
+    *,
+    database: Path,
+    log: Path,
+) -> BuildReport:
+    """Run a command of dbt.
+
+    Parameters
+    ----------
+    arguments
+        The command and its options.
+    progress
+        Is told the name of the node that starts, its number and how many there are.
+    database
+        The DuckDB file, which dbt lets go of afterwards.
+    log
+        Where dbt writes its log.
+    """
+    # dbt's imports take longer than all else that passk does before its first query.
+    from dbt.adapters.factory import reset_adapters
+    from dbt.cli.main import dbtRunner
+
+    said: dict[str, list[str]] = {}
+
+    def tell(event: Any) -> None:  # noqa: ANN401 - a message that dbt makes at run time
+        if event.info.name == "JinjaLogInfo":
+            said.setdefault(event.data.node_info.unique_id, []).append(event.data.msg)
+        if progress is not None and event.info.name == "LogStartLine":
+            name = event.data.description.split()[-1].rpartition(".")[2]
+            progress(name, event.data.index, event.data.total)
+
+    here = Path.cwd()
+    try:
+        with _environment(PASSK_DATABASE=str(database)):
+            done = dbtRunner(callbacks=[tell]).invoke([*arguments, *_SILENT])
+    finally:
+        os.chdir(here)
+        _release()
+        reset_adapters()  # type: ignore[no-untyped-call]
+    if isinstance(done.exception, KeyboardInterrupt):
+        raise done.exception
+    # A result that holds nodes says more than the exception beside it.
+    if done.exception is not None and not getattr(done.result, "results", None):
+        raise could_not_run(str(done.exception), database, log)
+    return _report(done.result, said)
+
+
+def _release() -> None:
+    """Close the database: dbt keeps it open for a next command in the same process."""
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+
+    if DuckDBConnectionManager._ENV is not None:  # noqa: SLF001 - env() raises if there is none
+        DuckDBConnectionManager.env().close()
+    DuckDBConnectionManager.close_all_connections()  # type: ignore[no-untyped-call]
+
+
+def _report(
+    result: Any,  # noqa: ANN401 - dbt's types would cost its imports
+    said: Mapping[str, list[str]],
+) -> BuildReport:
+    counts = {"model": 0, "test": 0, "skipped": 0}
+    failed: list[NodeReport] = []
+    warned: list[NodeReport] = []
+    for node in result.results:
+        kind, status = str(node.node.resource_type), str(node.status)
+        if status in ("success", "pass"):
+            counts["test" if "test" in kind else "model"] += kind not in ("seed", "operation")
+        elif status in ("error", "fail", "warn", "runtime error"):
+            message = sentence(str(node.message or ""))
+            if status in ("fail", "warn"):
+                # A test that says itself why it fails says more than how many rows it gave.
+                message = "\n".join(said.get(node.node.unique_id, [message]))
+            report = NodeReport(
+                node.node.name,
+                kind,
+                "error" if status == "runtime error" else status,
+                message,
+            )
+            (warned if status == "warn" else failed).append(report)
+        else:
+            counts["skipped"] += 1
+    return BuildReport(
+        counts["model"],
+        counts["test"],
+        counts["skipped"],
+        tuple(failed),
+        tuple(warned),
+        float(result.elapsed_time),
+    )
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
