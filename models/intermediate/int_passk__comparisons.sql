@@ -90,10 +90,8 @@ ready as (
   select
     common.pair_number,
     grid.k,
-    {%- for side in ['baseline', 'candidate'] %}
-    cast(sum(case when common.{{ side }}_n >= grid.k then common.tasks else 0 end) as {{ bigint }}) as {{ side }}_tasks
-    {{- ',' if not loop.last }}
-    {%- endfor %}
+    cast(sum(case when common.baseline_n >= grid.k then common.tasks else 0 end) as {{ bigint }}) as baseline_tasks,
+    cast(sum(case when common.candidate_n >= grid.k then common.tasks else 0 end) as {{ bigint }}) as candidate_tasks
   from common
   cross join grid
   group by common.pair_number, grid.k
@@ -130,8 +128,8 @@ estimated as (
     on candidates.n = of_candidate.n and candidates.c = of_candidate.c and candidates.k = of_candidate.k
 ),
 
-{# Sums of squares cancel little here: to those of the differences come 1 and 1 of the pseudo-tasks. A power that is too small
-   for a number stops some engines. #}
+{# Sums of squares cancel little here: to those of the differences come 1 and 1 of the pseudo-tasks. A power that is too
+   small for a number stops some engines. #}
 sums as (
   select
     pair_number,

@@ -173,7 +173,8 @@ select
         || ' tasks with n >= ' || cast(k as {{ text }}) || ' in both runs, which the other '
         || cast(common_tasks - eligible_tasks as {{ text }}) || ' could undo.'
     when not is_tested
-      then metric_name || ' ' || movement || ' ' || reach || ', where one task outweighs the others: too little to tell from chance.'
+      then metric_name || ' ' || movement || ' ' || reach
+        || ', where one task outweighs the others: too little to tell from chance.'
     else metric_name || ' ' || movement || ' ' || reach || ', which chance alone can explain.'
   end as meaning,
   loaded_at
