@@ -201,8 +201,6 @@ class Stopped:
     """The databases that a build leaves which is stopped before a model, by the model's name."""
 
     databases: dict[str, Path]
-    first: str
-    """The model before which nothing has been built."""
     whole: Path
 
 
@@ -297,7 +295,7 @@ def stopped_builds(passk: Passk, database: Path, variables: str) -> Stopped:
     """Build once, and keep what a build would leave that is stopped before each model."""
     with copies_before_models(database, database.parent) as copies:
         build(passk, database, variables)
-    return Stopped(copies, next(iter(copies)), database)
+    return Stopped(copies, database)
 
 
 @pytest.fixture(scope="module")
@@ -334,13 +332,16 @@ def test_readers_say_what_a_stopped_build_left(
     passk: Passk, after_worse_attempts: Stopped, tmp_path: Path
 ) -> None:
     databases = after_worse_attempts.databases
-    chosen = list(databases) if os.environ.get(SWEEP) else ["int_passk__states"]
+    names = list(databases)
+    # Before the first table there are views made anew, which read what is there.
+    first = names.index("int_passk__task_scans")
+    chosen = names if os.environ.get(SWEEP) else ["int_passk__states"]
     for name in chosen:
         sentence = why_stale(databases[name])
         if sentence is None:
             assert passk("gate", "--database", databases[name]).code == 1
             continue
-        is_half_built = name != after_worse_attempts.first
+        is_half_built = names.index(name) > first
         assert ("half built" in sentence) == is_half_built, name
         for words in COMMANDS.values():
             said = passk(*words, "--database", databases[name])
