@@ -182,6 +182,11 @@ class Dbt:
             if not parsed.success:
                 raise BuildError(str(parsed.exception))
             self.manifests[key] = parsed.result  # type: ignore[assignment]
+        # What dbt notes of ephemeral models as it compiles: a second time it would leave them out.
+        for node in self.manifests[key].nodes.values():
+            if node.resource_type in ("model", "test", "unit_test"):
+                node.extra_ctes_injected = False
+                node.extra_ctes = []
         return self.manifests[key]
 
     def invoke(
