@@ -10,7 +10,7 @@
 {%- endmacro %}
 
 
-{#- What is said of a run whose attempts were not all read, after a finding; from columns `read_tasks` and `tasks`. -#}
+{#- The end of a finding on a run of which only some tasks were read; from columns `read_tasks` and `tasks`. -#}
 {% macro _some_read() -%}
 case
       when read_tasks < tasks

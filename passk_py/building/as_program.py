@@ -9,14 +9,17 @@ import subprocess
 import tempfile
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from itertools import starmap
+from typing import TYPE_CHECKING, Final
 
-from passk_py.building.reports import BuildReport, NodeReport, could_not_run, sentence
+from passk_py.building.reports import NodeReport, could_not_run, report_of, sentence
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from passk_py.building.reports import BuildReport
 
 __all__ = ["run"]
 
@@ -33,7 +36,7 @@ class _Events:
         self.progress = progress
         self.started = 0
         self.seconds = 0.0
-        self.nodes: list[tuple[str, str, str, str]] = []
+        self.nodes: list[tuple[str, str, str, int]] = []
         self.errors: dict[str | None, str] = {}
         self.said: dict[str | None, list[str]] = {}
         self.other: list[str] = []
@@ -58,38 +61,24 @@ class _Events:
             if self.progress is not None:
                 self.progress(node_name, self.started, 0)
         elif name in _FINISHED and key is not None:
-            status = data.get("status", "error")
-            said = f"Got {_results(data)}, configured to {status} if != 0"
-            self.nodes.append((key, node_name, status, said))
+            ended = (data.get("status", "error"), data.get("num_failures", 0))
+            self.nodes.append((key, node_name, *ended))
         elif name == "CommandCompleted":
             self.seconds = float(data.get("elapsed") or 0)
 
     def report(self) -> BuildReport:
         """Sum up."""
-        counts = {"model": 0, "test": 0, "skipped": 0}
-        failed: list[NodeReport] = []
-        warned: list[NodeReport] = []
-        for key, name, status, said in self.nodes:
-            kind = key.partition(".")[0]
-            if status in ("success", "pass"):
-                counts["test" if "test" in kind else "model"] += kind != "seed"
-            elif status in ("fail", "warn"):
-                message = "\n".join(self.said.get(key, [said]))
-                (warned if status == "warn" else failed).append(
-                    NodeReport(name, kind, status, message)
-                )
-            elif status == "error":
-                failed.append(NodeReport(name, kind, status, sentence(self.errors.get(key, ""))))
-            else:
-                counts["skipped"] += 1
-        return BuildReport(
-            counts["model"],
-            counts["test"],
-            counts["skipped"],
-            tuple(failed),
-            tuple(warned),
-            self.seconds,
-        )
+        return report_of(starmap(self._node, self.nodes), self.seconds)
+
+    def _node(self, key: str, name: str, status: str, failures: int) -> NodeReport:
+        """Tell how a node ended, a test in its own words where it has some."""
+        message = sentence(self.errors.get(key, ""))
+        if status in ("fail", "warn"):
+            results = f"{failures} result" + ("" if failures == 1 else "s")
+            message = "\n".join(
+                self.said.get(key, [f"Got {results}, configured to {status} if != 0"])
+            )
+        return NodeReport(name, key.partition(".")[0], status, message)
 
 
 def run(
@@ -191,8 +180,3 @@ def _worst(events: _Events) -> str:
     """Choose, of all that went wrong, what passk itself says; else the first."""
     said = [sentence(message) for message in events.errors.values()] or events.other or [""]
     return next((one for one in said if one.startswith("passk: ")), said[0])
-
-
-def _results(data: dict[str, Any]) -> str:
-    found = data.get("num_failures", 0)
-    return f"{found} result" + ("" if found == 1 else "s")

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.building.reports import BuildReport, NodeReport, could_not_run, sentence
+from passk_py.building.reports import NodeReport, could_not_run, report_of, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from passk_py.building.reports import BuildReport
 
 __all__ = ["run"]
 
@@ -63,7 +65,8 @@ def run(
     # A result that holds nodes says more than the exception beside it.
     if done.exception is not None and not getattr(done.result, "results", None):
         raise could_not_run(str(done.exception), database, log)
-    return _report(done.result, said)
+    result: Any = done.result
+    return report_of([_node(one, said) for one in result.results], float(result.elapsed_time))
 
 
 def _release() -> None:
@@ -75,38 +78,21 @@ def _release() -> None:
     DuckDBConnectionManager.close_all_connections()  # type: ignore[no-untyped-call]
 
 
-def _report(
+def _node(
     result: Any,  # noqa: ANN401 - dbt's types would cost its imports
     said: Mapping[str, list[str]],
-) -> BuildReport:
-    counts = {"model": 0, "test": 0, "skipped": 0}
-    failed: list[NodeReport] = []
-    warned: list[NodeReport] = []
-    for node in result.results:
-        kind, status = str(node.node.resource_type), str(node.status)
-        if status in ("success", "pass"):
-            counts["test" if "test" in kind else "model"] += kind not in ("seed", "operation")
-        elif status in ("error", "fail", "warn", "runtime error"):
-            message = sentence(str(node.message or ""))
-            if status in ("fail", "warn"):
-                # A test that says itself why it fails says more than how many rows it gave.
-                message = "\n".join(said.get(node.node.unique_id, [message]))
-            report = NodeReport(
-                node.node.name,
-                kind,
-                "error" if status == "runtime error" else status,
-                message,
-            )
-            (warned if status == "warn" else failed).append(report)
-        else:
-            counts["skipped"] += 1
-    return BuildReport(
-        counts["model"],
-        counts["test"],
-        counts["skipped"],
-        tuple(failed),
-        tuple(warned),
-        float(result.elapsed_time),
+) -> NodeReport:
+    """Tell how a node ended."""
+    status = str(result.status)
+    message = sentence(str(result.message or ""))
+    if status in ("fail", "warn"):
+        # A test that says itself why it fails says more than how many rows it gave.
+        message = "\n".join(said.get(result.node.unique_id, [message]))
+    return NodeReport(
+        result.node.name,
+        str(result.node.resource_type),
+        "error" if status == "runtime error" else status,
+        message,
     )
 
 

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Final
 from passk_py.errors import PasskError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["BuildReport", "NodeReport", "could_not_run", "sentence"]
+__all__ = ["BuildReport", "NodeReport", "could_not_run", "report_of", "sentence"]
 
-_FRAME: Final = re.compile(r"^(\[error\] \[\w+ \(dbt\d+\)\]: )?[\w ]*Error( in .*)?$")
+_FRAME: Final = re.compile(r"^[\w ]*Error( in .*)?$")
 """What dbt writes above a message."""
 _PREFIX: Final = re.compile(
     r"^\[error\] \[\w+ \(dbt\d+\)\]: "
     r"(Failed to render SQL invalid operation: (Compilation Error for \S+ from \S*: )?)?"
 )
+"""What dbt v2 writes before it."""
 _PLACE: Final = re.compile(
     r"> in macro|> called by|compiled code at |\(in .*:\d+:\d+\)$|--> |at \./"
 )
@@ -28,7 +30,7 @@ _STACK: Final = re.compile(r"\d+: \S+$")
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """A model or test that did not go well.
+    """A model or test, and how it ended.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ class NodeReport:
     kind
         ``model``, ``test``, ``seed``, ...
     status
-        ``error``, ``fail`` or ``warn``.
+        ``success``, ``pass``, ``error``, ``fail``, ``warn`` or ``skipped``.
     message
         What dbt said.
     """
@@ -85,6 +87,34 @@ class BuildReport:
         return 1 if self.failed else 0
 
 
+def report_of(nodes: Iterable[NodeReport], seconds: float) -> BuildReport:
+    """Sum up the nodes of a run.
+
+    Parameters
+    ----------
+    nodes
+        All that were to run.
+    seconds
+        How long dbt ran.
+    """
+    models = tests = skipped = 0
+    failed: list[NodeReport] = []
+    warned: list[NodeReport] = []
+    for node in nodes:
+        if node.status in ("success", "pass"):
+            if "test" in node.kind:
+                tests += 1
+            else:
+                models += node.kind not in ("seed", "operation")
+        elif node.status == "warn":
+            warned.append(node)
+        elif node.status in ("error", "fail"):
+            failed.append(node)
+        else:
+            skipped += 1
+    return BuildReport(models, tests, skipped, tuple(failed), tuple(warned), seconds)
+
+
 def sentence(message: str) -> str:
     r"""Take away the frame that dbt puts around a message.
 
@@ -97,10 +127,9 @@ def sentence(message: str) -> str:
     >>> sentence("")
     ''
     """
-    lines = [line.strip() for line in message.strip().splitlines()]
+    lines = [line.strip() for line in _PREFIX.sub("", message.strip()).splitlines()]
     while len(lines) > 1 and _FRAME.match(lines[0]):
         del lines[0]
-    lines[:1] = [_PREFIX.sub("", line) for line in lines[:1]]
     return "\n".join(
         line for line in lines if line and not _PLACE.match(line) and not _STACK.fullmatch(line)
     )

@@ -63,7 +63,7 @@ many_runs as (
     tested_runs.run_id,
     tested_runs.suite,
     cast(count(*) as {{ passk.type_double() }})
-    {#- What is equal but for its rounding is equal. #}
+    {#- Values that differ only by rounding are equal. #}
     / sum(case when peers.least_p <= tested_runs.least_p * (1 + 1e-9) then 1 else 0 end) as per_rejection
   from tested_runs
   inner join tested_runs as peers
