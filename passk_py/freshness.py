@@ -19,6 +19,7 @@ __all__ = [
     "pending_changes",
     "stale",
     "unfinished_tables",
+    "why_unfinished",
 ]
 
 COPY: Final = "passk_published"
@@ -76,11 +77,7 @@ def stale(tables: Tables) -> str | None:
         Sentences for a person: which tables the last build did not come to, and what has landed or
         gone since. None if the tables are those of the log, or nothing has been built.
     """
-    unfinished = unfinished_tables(tables)
-    said = (
-        half_built(unfinished) if unfinished else None,
-        changed_since(tables, pending_changes(tables)),
-    )
+    said = (why_unfinished(tables), changed_since(tables, pending_changes(tables)))
     return " ".join(filter(None, said)) or None
 
 
@@ -104,6 +101,34 @@ def changed_since(tables: Tables, pending: Pending) -> str | None:
         plural = "attempts" if missed > 1 else "attempt"
         sentences.append(f"This copy was published without {missed:,} {plural} that had landed.")
     return " ".join(sentences) or None
+
+
+def why_unfinished(tables: Tables) -> str | None:
+    """Say why the public tables are not of one build of this version.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+
+    Returns
+    -------
+    str
+        A sentence for a person; None if they are, or nothing has been built.
+    """
+    if _is_of_another_version(tables):
+        return "The tables are of another version of passk."
+    unfinished = unfinished_tables(tables)
+    return half_built(unfinished) if unfinished else None
+
+
+def _is_of_another_version(tables: Tables) -> bool:
+    """Say whether tables lack the column that says of which state of the log they are."""
+    runs = tables.find("int_passk__runs")
+    return runs is not None and not tables.rows(
+        "select 1 from duckdb_columns() where table_name = 'int_passk__runs' "
+        "and column_name = 'log_version' and database_name = current_database()"
+    )
 
 
 def half_built(unfinished: list[str]) -> str:
@@ -208,6 +233,8 @@ def unfinished_tables(tables: Tables) -> list[str]:
     """
     if tables.find("int_passk__runs") is None:
         return []
+    if _is_of_another_version(tables):
+        return list(dict.fromkeys(_STORED.values()))
     settings = read_settings(tables)
     found = (
         name
@@ -220,77 +247,66 @@ def unfinished_tables(tables: Tables) -> list[str]:
 def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
     """Give public tables, and a query with a row where one is not made from what is there now.
 
-    These are the comparisons by which the models themselves find what is to be made anew.
+    Every table says by ``log_version`` which state of a run its rows are of, so that each is held
+    against the one that it is made from.
     """
-    task = "run_id, suite, task_id, loaded_at"
-    run = "run_id, suite, loaded_at"
-    runs = tables.find("int_passk__runs")
-    made = f"select {run}, task_rows as log_rows from {runs}"
-    with_tasks = f"{made} where task_rows > 0"
+    stored = {
+        name: place
+        for name in _STORED | {"int_passk__task_scans": ""}
+        if (place := tables.find(name))
+    }
 
-    unmasked = tables.find("int_passk__unmasked_tasks")
-    if unmasked and (scans := tables.find("int_passk__task_scans")):
+    def versions(name: str, condition: str = "true") -> str:
+        return f"select distinct run_id, suite, log_version from {stored[name]} where {condition}"
+
+    if scans := stored.get("int_passk__task_scans"):
+        if log := tables.find("int_passk__log_runs"):
+            seen = f"select run_id, suite, log_version from {log}"
+            made = versions("int_passk__task_scans")
+            # Runs that lost all of their attempts stay listed where the log says what has gone.
+            one_way = f"({made}) except ({seen})"
+            yield "passk_tasks", one_way if settings.reads_landing else _either_way(made, seen)
         yield (
-            "passk_tasks",
-            _either_way(
-                f"select {task}, attempts from {scans} where not is_masked and slice_name = 'all'",
-                f"select distinct {task}, log_rows from {unmasked}",
-            ),
+            "passk_runs",
+            _either_way(versions("int_passk__task_scans"), versions("int_passk__runs")),
         )
-    if unmasked and (copies := tables.find("int_passk__duplicate_attempts")):
-        copied = f"select {task}, log_rows from {unmasked} where copies > 0 and slice_name = 'all'"
-        held = f"select distinct run_id, suite, task_id, task_loaded_at, log_rows from {copies}"
+    with_tasks = versions("int_passk__runs", "task_rows > 0")
+    if scans and "int_passk__unmasked_tasks" in stored:
+        slow = versions("int_passk__task_scans", "not is_masked")
+        yield "passk_tasks", _either_way(slow, versions("int_passk__unmasked_tasks"))
+    if "int_passk__unmasked_tasks" in stored and "int_passk__duplicate_attempts" in stored:
+        copied = versions("int_passk__unmasked_tasks", "copies > 0")
         for name in ("passk_attempts", "passk_rejected_attempts"):
-            yield name, _either_way(copied, held)
-    if unmasked and settings.ordered and (streaks := tables.find("int_passk__streaks")):
-        wanted = f"select {task}, log_rows from {unmasked} where attempts > excluded"
-        yield (
-            "passk_task_metrics",
-            _either_way(
-                f"{wanted} and slice_name = 'all'",
-                f"select distinct {task}, log_rows from {streaks}",
-            ),
-        )
-    if counts := tables.find("int_passk__task_counts"):
-        counted = (
-            "select run_id, suite, max(loaded_at), cast(sum(attempts + copies) as bigint) "
-            f"from {counts} where slice_name = 'all' group by run_id, suite"
-        )
-        yield "passk_runs", _either_way(counted, f"select {run}, log_rows from {runs}")
-    if metrics := tables.find("int_passk__suite_metrics"):
-        held = f"select distinct {run}, log_rows from {metrics} where slice_name = 'all'"
-        yield "passk_suite_metrics", _either_way(held, with_tasks)
+            yield name, _either_way(copied, versions("int_passk__duplicate_attempts"))
+    if (
+        "int_passk__unmasked_tasks" in stored
+        and "int_passk__streaks" in stored
+        and settings.ordered
+    ):
+        counted = versions("int_passk__unmasked_tasks", "attempts > excluded")
+        yield "passk_task_metrics", _either_way(counted, versions("int_passk__streaks"))
+    if metrics := stored.get("int_passk__suite_metrics"):
+        for name in ("int_passk__tasks_by_count", "int_passk__suite_metrics"):
+            if name in stored:
+                yield "passk_suite_metrics", _either_way(with_tasks, versions(name))
+        if settings.ordered and "int_passk__suite_windows" in stored:
+            windows = versions("int_passk__suite_windows")
+            yield "passk_suite_metrics", _either_way(with_tasks, windows)
         bootstrap = tables.find("passk_suite_bootstrap")
         if bootstrap and settings.bootstrap:
             yield "passk_suite_bootstrap", _other_bootstrap(bootstrap, metrics)
-    pairs, compared = tables.find("int_passk__pairs"), tables.find("int_passk__comparisons")
-    if pairs and compared:
-        yield "passk_comparisons", _other_pairs(pairs, compared, made)
-    for checks in map(tables.find, ("int_passk__order_checks", "int_passk__copy_checks")):
-        if checks:
-            differing = _either_way(f"select {run}, log_rows from {checks}", with_tasks)
+    if pairs := tables.find("int_passk__pairs"):
+        key = "suite, baseline_run_id, candidate_run_id, pair_source, log_version"
+        for name in ("int_passk__pair_states", "int_passk__comparisons"):
+            if name in stored:
+                held = f"select distinct {key} from {stored[name]}"
+                yield "passk_comparisons", _either_way(held, f"select {key} from {pairs}")
+    for name, public in _STORED.items():
+        if public == "passk_diagnostics" and name in stored and name != "int_passk__slow_orders":
             # Empty where a var switches them off.
-            is_wanted = f"exists (select 1 from {checks})"
-            yield "passk_diagnostics", f"select 1 from ({differing}) where {is_wanted}"
-
-
-def _other_pairs(pairs: str, compared: str, made: str) -> str:
-    keys = "suite, baseline_run_id, candidate_run_id, pair_source"
-    declared = f"""
-        select
-          {keys},
-          case
-            when old.loaded_at is null or new.loaded_at > old.loaded_at then new.loaded_at
-            else old.loaded_at
-          end,
-          cast(coalesce(old.log_rows, 0) + coalesce(new.log_rows, 0) as bigint)
-        from (select {keys} from {pairs}) as pairs
-        left join (select run_id, suite as old_suite, loaded_at, log_rows from ({made})) as old
-          on baseline_run_id = old.run_id and suite = old_suite
-        left join (select run_id, suite as new_suite, loaded_at, log_rows from ({made})) as new
-          on candidate_run_id = new.run_id and suite = new_suite
-    """
-    return _either_way(f"select distinct {keys}, loaded_at, log_rows from {compared}", declared)
+            is_wanted = f"exists (select 1 from {stored[name]})"
+            differing = _either_way(versions(name), with_tasks)
+            yield public, f"select 1 from ({differing}) where {is_wanted}"
 
 
 def _other_bootstrap(bootstrap: str, metrics: str) -> str:
@@ -317,11 +333,20 @@ _STORED: Final = {
     "int_passk__streaks": "passk_task_metrics",
     "int_passk__expected_attempts": "passk_missing_attempts",
     "int_passk__runs": "passk_runs",
+    "int_passk__tasks_by_count": "passk_suite_metrics",
+    "int_passk__suite_windows": "passk_suite_metrics",
     "int_passk__suite_metrics": "passk_suite_metrics",
     "int_passk__pair_states": "passk_comparisons",
     "int_passk__comparisons": "passk_comparisons",
+    "int_passk__count_checks": "passk_diagnostics",
+    "int_passk__loss_checks": "passk_diagnostics",
+    "int_passk__slow_orders": "passk_diagnostics",
     "int_passk__order_checks": "passk_diagnostics",
+    "int_passk__suite_pass_checks": "passk_diagnostics",
+    "int_passk__window_checks": "passk_diagnostics",
+    "int_passk__read_tasks": "passk_diagnostics",
     "int_passk__copy_checks": "passk_diagnostics",
+    "int_passk__session_checks": "passk_diagnostics",
 }
 """Tables that say what they were built with, and a public table that is made from each."""
 

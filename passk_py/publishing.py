@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from passk_py.errors import InUseError, PasskError
 from passk_py.files import to_disk
 from passk_py.freshness import COPY as ABOUT
-from passk_py.freshness import changed_since, half_built, pending_changes, unfinished_tables
+from passk_py.freshness import changed_since, pending_changes, why_unfinished
 from passk_py.public_tables import PUBLIC_TABLES, PublicTable, public_table, shared_columns
 from passk_py.sql_text import identifier, io_reason, quote
 from passk_py.tables import open_tables
@@ -352,9 +352,9 @@ def _chosen(tables: Tables, left_out: set[str]) -> list[PublicTable]:
     """Give the tables to copy, of a database whose tables are of one build."""
     for table in PUBLIC_TABLES:
         tables.require(table.name)
-    if unfinished := unfinished_tables(tables):
+    if reason := why_unfinished(tables):
         raise PasskError(
-            f"{tables.database} can't be published. {half_built(unfinished)}",
+            f"{tables.database} can't be published. {reason}",
             hint="Run `passk build`, then publish.",
         )
     return [table for table in tables.public() if table.name not in left_out]

@@ -46,6 +46,7 @@ GROUPS: Final = {
     "diagnostics": "Diagnostics",
     "gates": "Gates",
     "hooks": "Before a build",
+    "incremental": "Increments",
     "config": "Settings",
     "adapters": "Engines",
     "materializations": "Materializations",

@@ -45,20 +45,6 @@ cast(coalesce(bit_or(case
 {%- endmacro %}
 
 
-{#- Aggregate: the attempts of several masks together. -#}
-{% macro _mask_union(mask) -%}
-  {{ return(adapter.dispatch('_mask_union', 'passk')(mask)) }}
-{%- endmacro %}
-
-{% macro default___mask_union(mask) -%}
-cast(null as {{ passk.type_mask() }})
-{%- endmacro %}
-
-{% macro duckdb___mask_union(mask) -%}
-cast(bit_or({{ passk._bits_of(mask) }}) as {{ passk.type_mask() }})
-{%- endmacro %}
-
-
 {#- How many attempts are in a mask. -#}
 {% macro _mask_count(mask) -%}
   {{ return(adapter.dispatch('_mask_count', 'passk')(mask)) }}

@@ -16,11 +16,6 @@ coalesce(bit_or(case
 {%- endmacro %}
 
 
-{% macro postgres___mask_union(mask) -%}
-bit_or({{ mask }})
-{%- endmacro %}
-
-
 {% macro postgres___mask_count(mask) -%}
 bit_count({{ mask }})
 {%- endmacro %}

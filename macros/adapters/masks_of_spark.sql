@@ -38,11 +38,6 @@ reverse(concat(lpad(bin({{ passk._spark_half(mask, true) }}), 63, '0'), lpad(bin
 {%- endmacro %}
 
 
-{% macro spark___mask_union(mask) -%}
-{{ passk._spark_mask('bit_or(' ~ passk._spark_half(mask, true) ~ ')', 'bit_or(' ~ passk._spark_half(mask) ~ ')') }}
-{%- endmacro %}
-
-
 {% macro spark___mask_count(mask) -%}
 cast(bit_count({{ passk._spark_half(mask, true) }}) + bit_count({{ passk._spark_half(mask) }}) as bigint)
 {%- endmacro %}

@@ -28,7 +28,6 @@ try_cast({{ expression }} as {{ type }})
 
 {% macro redshift___mask(condition) -%} {{ return(passk.default___mask(condition)) }} {%- endmacro %}
 
-{% macro redshift___mask_union(mask) -%} {{ return(passk.default___mask_union(mask)) }} {%- endmacro %}
 
 {% macro redshift___mask_count(mask) -%} {{ return(passk.default___mask_count(mask)) }} {%- endmacro %}
 

@@ -1,9 +1,11 @@
 {#- The estimators as functions of the database, for people who ask in SQL: `select pass_hat_k(16, 14, 4)`.
 
-    Made with int_passk__states, whose formulas they share: when all of that is made. Binding them takes a tenth of a second,
-    so other builds leave them as they are. -#}
-{% macro _after_states(sql) -%}
-  {%- if execute and not passk._told(sql, 'nothing new') and not passk._told(sql, 'more rows') -%}
+    Binding them takes a tenth of a second, so they are made where int_passk__states, with which they share the formulas, has no row
+    of this version and these vars. -#}
+{% macro _make_outdated_functions() -%}
+  {%- if not is_incremental() or not run_query(
+    'select 1 from ' ~ this ~ ' where built_with = ' ~ passk._quoted(passk._built_with()) ~ ' limit 1'
+  ).rows | length -%}
     {{ passk.create_sql_functions(this.database) }}
   {%- endif -%}
 {%- endmacro %}

@@ -6,16 +6,6 @@
 {%- endmacro %}
 
 
-{#- Which pairs a model has to make; see _plan. Of anyone's own table it is known that runs have changed, not which pairs: there
-    all are made again. -#}
-{% macro _pair_plan(wanted, known) -%}
-  {%- if passk._attempts_kind() == 'landing' -%}
-    {{ return(passk._plan(passk._pair_keys(), wanted, known)) }}
-  {%- endif -%}
-  {{ return({'is_done': false, 'changed': none}) }}
-{%- endmacro %}
-
-
 {#- Joins the runs of both sides, `baselines` and `candidates`. A declared run that the log does not have leaves its side without
     a row. -#}
 {% macro _join_runs_of(pairs) -%}

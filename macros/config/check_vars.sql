@@ -15,6 +15,7 @@
     {%- for resource in selected_resources if resource.split('.')[1] == 'passk' -%}
       {%- if loop.first -%}
         {%- do passk.check_vars() -%}
+        {%- do passk._drop_outdated_tables() -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endif -%}

@@ -16,22 +16,6 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
 {%- endmacro %}
 
 
-{#- The same of rows that hold them already. -#}
-{% macro _task_sums_of_sums() -%}
-  {%- set sums = {'started_at': 'min', 'last_started_at': 'max', 'loaded_at': 'max'} -%}
-  {%- set double = ['duration_s', 'cost_usd'] -%}
-  {%- for name in passk._task_sum_names() -%}
-    {%- if name in sums -%}
-    {{ sums[name] }}({{ name }})
-    {%- elif name in double -%}
-    sum({{ name }})
-    {%- else -%}
-    cast(sum({{ name }}) as {{ dbt.type_bigint() }})
-    {%- endif %} as {{ name }}{{ ',\n    ' if not loop.last }}
-  {%- endfor -%}
-{%- endmacro %}
-
-
 {#- The names of the above, in order. -#}
 {% macro _task_sum_names() -%}
   {{ return([
@@ -51,11 +35,6 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
     cast(null as {{ passk.type_mask() }}) as pass_mask,
     cast(null as {{ passk.type_mask() }}) as fail_mask
   {%- endif -%}
-{%- endmacro %}
-
-
-{% macro _task_mask_names() -%}
-  {{ return(['attempt_mask', 'pass_mask', 'fail_mask']) }}
 {%- endmacro %}
 
 

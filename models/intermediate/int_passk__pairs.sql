@@ -142,9 +142,12 @@ ranked as (
 )
 
 select
-  suite,
-  baseline_run_id,
-  candidate_run_id,
-  pair_source
+  ranked.suite,
+  ranked.baseline_run_id,
+  ranked.candidate_run_id,
+  ranked.pair_source,
+  {#- A declared run that the log does not have leaves its side without a row. #}
+  coalesce(baselines.log_version, '-') || ' ' || coalesce(candidates.log_version, '-') as log_version
 from ranked
-where place = first_place
+{{ passk._join_runs_of('ranked') }}
+where ranked.place = ranked.first_place

@@ -18,7 +18,8 @@ select
   {% endfor -%}
   pass_mask,
   fail_mask,
-  cast(0 as {{ dbt.type_bigint() }}) as copies
+  cast(0 as {{ dbt.type_bigint() }}) as copies,
+  log_version
 from {{ ref('int_passk__task_scans') }}
 where is_masked
 union all
@@ -33,7 +34,8 @@ select
   first_fail_rank,
   cast(null as {{ passk.type_mask() }}) as pass_mask,
   cast(null as {{ passk.type_mask() }}) as fail_mask,
-  copies
+  copies,
+  log_version
 from {{ ref('int_passk__unmasked_tasks') }} as unmasked
 where
   {#- A build that was stopped between the two tables leaves tasks in both. #}

@@ -1,31 +1,67 @@
+{%- set ordered = passk._setting('passk_ordered_metrics') %}
+
 with checks as (
   select
-    order_checks.*,
-    copy_checks.read_tasks,
-    copy_checks.seed_tasks,
-    copy_checks.seed_attempts,
-    copy_checks.repeated_seeds,
-    copy_checks.repeated_seed_tasks,
-    copy_checks.output_attempts,
-    copy_checks.distinct_outputs,
-    copy_checks.copied_tasks,
-    copy_checks.same_output_tasks,
-    copy_checks.graded_twice_tasks,
-    copy_checks.pairs,
-    copy_checks.disagreements,
-    copy_checks.clock_s,
-    copy_checks.pause_s,
-    copy_checks.session_tasks,
-    copy_checks.overdispersion,
-    copy_checks.z_batch,
-    coalesce(copy_checks.tried_again_tasks, 0) as tried_again_tasks,
-    coalesce(copy_checks.output_tasks, 0) as output_tasks
-  from {{ ref('int_passk__order_checks') }} as order_checks
-  inner join {{ ref('int_passk__copy_checks') }} as copy_checks
-    on order_checks.run_id = copy_checks.run_id and order_checks.suite = copy_checks.suite
+    counts.*,
+    losses.lost_reliability,
+    losses.dominant_tasks,
+    losses.worst_task_id,
+    losses.worst_tasks,
+    losses.worst_share,
+    {{ 'true' if ordered else 'false' }} as is_ordered,
+    coalesce(orders.runs_tasks, 0) as runs_tasks,
+    orders.switches,
+    orders.switches_expected,
+    orders.z_runs,
+    coalesce(orders.trend_tasks, 0) as trend_tasks,
+    orders.rank_shift,
+    orders.z_trend,
+    coalesce(suite_passes.suite_pass_tasks, 0) as suite_pass_tasks,
+    suite_passes.suite_passes,
+    suite_passes.cochran_q,
+    suite_passes.z_suite_pass,
+    coalesce(windows.window_tasks, 0) as window_tasks,
+    windows.window_gap,
+    windows.z_window,
+    coalesce(windows.first_k_tasks, 0) as first_k_tasks,
+    windows.first_k_gap,
+    windows.z_first_k,
+    copies.read_tasks,
+    copies.seed_tasks,
+    copies.seed_attempts,
+    copies.repeated_seeds,
+    copies.repeated_seed_tasks,
+    copies.output_attempts,
+    copies.distinct_outputs,
+    copies.copied_tasks,
+    copies.same_output_tasks,
+    copies.graded_twice_tasks,
+    copies.pairs,
+    copies.disagreements,
+    sessions.clock_s,
+    sessions.pause_s,
+    sessions.session_tasks,
+    sessions.overdispersion,
+    sessions.z_batch,
+    coalesce(copies.tried_again_tasks, 0) as tried_again_tasks,
+    coalesce(copies.output_tasks, 0) as output_tasks
+  from {{ ref('int_passk__count_checks') }} as counts
+  inner join {{ ref('int_passk__loss_checks') }} as losses
+    on counts.run_id = losses.run_id and counts.suite = losses.suite
+  inner join {{ ref('int_passk__copy_checks') }} as copies
+    on counts.run_id = copies.run_id and counts.suite = copies.suite
+  inner join {{ ref('int_passk__session_checks') }} as sessions
+    on counts.run_id = sessions.run_id and counts.suite = sessions.suite
+  {#- Empty where the order of attempts is not asked for. #}
+  left join {{ ref('int_passk__order_checks') }} as orders
+    on counts.run_id = orders.run_id and counts.suite = orders.suite
+  left join {{ ref('int_passk__suite_pass_checks') }} as suite_passes
+    on counts.run_id = suite_passes.run_id and counts.suite = suite_passes.suite
+  left join {{ ref('int_passk__window_checks') }} as windows
+    on counts.run_id = windows.run_id and counts.suite = windows.suite
 )
 
-{# All columns of both, for whichever diagnostic asks. #}
+{# All columns, for whichever diagnostic asks. #}
 select
   *,  -- noqa: AM04
   cochran_q / nullif(suite_passes - 1, 0) as phi,

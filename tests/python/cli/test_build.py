@@ -214,7 +214,7 @@ def test_model_that_can_not_be_built_is_named_with_exit_code_two(
         "{started_at: \"error('no time at all')\"}}",
     )  # fmt: skip
     assert (said.code, said.out) == (2, "")
-    assert "Failed: model int_passk__task_scans: Invalid Input Error: no time at all" in said.err
+    assert "Failed: model int_passk__log_runs: Invalid Input Error: no time at all" in said.err
     last = said.err.splitlines()[-1]
     # The views that come before the first model that reads an attempt.
     assert last.startswith("3 models built; 1 failed; ")

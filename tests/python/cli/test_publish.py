@@ -336,14 +336,12 @@ def test_half_a_build_is_not_published(
 @pytest.mark.parametrize(
     ("statement", "table"),
     [
-        ("update {}.int_passk__runs set log_rows = log_rows + 1", "passk_runs"),
+        ("update {}.int_passk__runs set log_version = 'older'", "passk_runs"),
         ("delete from {}.int_passk__suite_metrics where run_id = 'old'", "passk_suite_metrics"),
-        ("update {}.int_passk__comparisons set log_rows = 1", "passk_comparisons"),
-        ("update {}.int_passk__comparisons set loaded_at = null", "passk_comparisons"),
+        ("update {}.int_passk__comparisons set log_version = 'older'", "passk_comparisons"),
         ("delete from {}.int_passk__comparisons", "passk_comparisons"),
         ("delete from {}.int_passk__copy_checks where run_id = 'new'", "passk_diagnostics"),
-        ("update {}.int_passk__order_checks set log_rows = 1", "passk_diagnostics"),
-        ("update {}.int_passk__copy_checks set loaded_at = null", "passk_diagnostics"),
+        ("update {}.int_passk__order_checks set log_version = 'older'", "passk_diagnostics"),
     ],
 )
 def test_table_that_the_build_did_not_come_to_is_named(
@@ -353,6 +351,19 @@ def test_table_that_the_build_did_not_come_to_is_named(
     with pytest.raises(PasskError, match=f"the last build did not come to {table}"):
         publish("bi")
     assert not Path("bi").exists()
+
+
+def test_tables_of_another_version_are_not_published(
+    passk: Passk, letters: Path, change: Callable[..., None]
+) -> None:
+    change("alter table main_passk_internal.int_passk__runs drop column log_version")
+    with pytest.raises(PasskError, match="The tables are of another version of passk"):
+        publish("bi")
+    said = passk("show")
+    assert said.code == 0
+    assert said.err.startswith("The tables are of another version of passk. `passk build`")
+    assert passk("build").code == 0
+    assert passk("show").err == ""
 
 
 # ---------------------------------------------------------------------------------------------

@@ -358,7 +358,7 @@ def test_a_build_with_other_vars_that_was_stopped_is_seen(
     stopped = stopped_builds(passk, copy_of(passing, tmp_path), other)
     seen = [why_stale(one) is not None for one in stopped.databases.values()]
     # Before the first table is made, and when all are, the tables are of one kind.
-    assert list(stopped.databases)[seen.index(True) - 1] == "int_passk__task_scans"
+    assert list(stopped.databases)[seen.index(True) - 1] == "int_passk__log_runs"
     changes = [one != other for one, other in itertools.pairwise(seen)]
     assert (seen[0], seen[-1], sum(changes)) == (False, False, 2)
     assert sum(seen) > 20

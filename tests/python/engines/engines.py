@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
@@ -275,12 +274,3 @@ class WithSpark(Engines):
 
     def reader(self) -> Read:
         return self.spark.reader(self.schema, TABLES, self.folder)
-
-    def left(self) -> set[str]:
-        """Give the models that the last build left as they were."""
-        results = json.loads((self.folder / "target_spark" / "run_results.json").read_text())
-        return {
-            one["unique_id"].split(".")[-1]
-            for one in results["results"]
-            if "UNCHANGED" in (one["adapter_response"].get("_message"), one["message"])
-        }

@@ -16,11 +16,19 @@ INTERNAL_TABLES: Final = (
     "int_passk__copy_checks",
     "int_passk__duplicate_attempts",
     "int_passk__expected_attempts",
+    "int_passk__count_checks",
+    "int_passk__loss_checks",
     "int_passk__order_checks",
+    "int_passk__slow_orders",
+    "int_passk__suite_pass_checks",
+    "int_passk__suite_windows",
+    "int_passk__tasks_by_count",
+    "int_passk__window_checks",
     "int_passk__pair_states",
     "int_passk__pairs",
-    "int_passk__read_attempts",
+    "int_passk__read_tasks",
     "int_passk__runs",
+    "int_passk__session_checks",
     "int_passk__streaks",
     "int_passk__suite_metrics",
     "int_passk__task_counts",
@@ -56,7 +64,10 @@ def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     def texts(row: dict[str, Any]) -> tuple[str, ...]:
         return tuple("" if isinstance(value, float) else repr(value) for value in row.values())
 
-    return sorted(({k: v for k, v in row.items() if k != "built_with"} for row in rows), key=texts)
+    return sorted(
+        ({k: v for k, v in row.items() if k not in ("built_with", "log_version")} for row in rows),
+        key=texts,
+    )
 
 
 def is_same(actual: Any, expected: Any) -> bool:

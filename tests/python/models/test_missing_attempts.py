@@ -74,14 +74,6 @@ def test_missing_attempts_follow_the_files(project: Project, tmp_path: Path) -> 
     assert both(project) == ([], [("c", 1, 0)])
 
 
-def test_a_build_with_nothing_new_leaves_the_table(project: Project, tmp_path: Path) -> None:
-    load(write(tmp_path, "a.json", 4, short=3), database=project.database)
-    project.run()
-    result = project.run()
-    (table,) = (one for one in result if one.node.name == "int_passk__expected_attempts")
-    assert table.message == "UNCHANGED"
-
-
 def test_more_attempts_than_were_planned_are_none_too_few(project: Project, tmp_path: Path) -> None:
     load(write(tmp_path, "a.json", 2, one=3), database=project.database)
     assert both(project) == ([], [("a", 2, 0)])

@@ -1,178 +1,195 @@
-"""Tables that are built by increments read what is new, and stay as they are where nothing is."""
+"""Incremental tables make the runs that changed, and leave the others as they are."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from passk_py.landing import forget, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from conftest import Project
 
-TABLES = (
-    "int_passk__comparisons",
+BY_RUN: Final = (
     "int_passk__copy_checks",
     "int_passk__duplicate_attempts",
-    "int_passk__expected_attempts",
+    "int_passk__count_checks",
+    "int_passk__loss_checks",
     "int_passk__order_checks",
-    "int_passk__pair_states",
-    "int_passk__permutation_variances",
-    "int_passk__read_attempts",
+    "int_passk__slow_orders",
+    "int_passk__suite_pass_checks",
+    "int_passk__suite_windows",
+    "int_passk__tasks_by_count",
+    "int_passk__window_checks",
+    "int_passk__read_tasks",
     "int_passk__runs",
-    "int_passk__state_limits",
-    "int_passk__state_uncertainty",
-    "int_passk__states",
+    "int_passk__session_checks",
     "int_passk__streaks",
     "int_passk__suite_metrics",
     "int_passk__task_scans",
     "int_passk__unmasked_tasks",
 )
-STATES = {name for name in TABLES if name.startswith("int_passk__state")}
-"""Values of formulas over the distinct (n, c), which a full refresh leaves."""
+BY_PAIR: Final = ("int_passk__comparisons", "int_passk__pair_states")
 
 
-def changed(done: Any) -> set[str]:
-    """Give the tables that a build touched; of the others dbt says UNCHANGED."""
-    models = [result for result in done if result.node.resource_type == "model"]
-    tables = [result for result in models if result.node.config.materialized == "passk_incremental"]
-    assert {result.node.name for result in tables} == set(TABLES)
-    return {result.node.name for result in tables if result.message != "UNCHANGED"}
+def versions(project: Project) -> dict[tuple[str, str], set[str]]:
+    """Give of which states of the log the tables hold the rows of each run, or pair of runs."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for table in (*BY_RUN, *BY_PAIR):
+        run = "run_id" if table in BY_RUN else "baseline_run_id || ' ' || candidate_run_id"
+        rows = project.query(f"select distinct {run}, log_version from {project.relation(table)}")
+        for name, version in rows:
+            found.setdefault((table, name), set()).add(version)
+    return found
 
 
-def arrive(project: Project, task: str, attempt: int, outcome: str, day: int) -> None:
+def remade(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> set[str]:
+    """Give the runs, and pairs of runs, of which a build made rows."""
+    return {name for (table, name), held in after.items() if before.get((table, name)) != held}
+
+
+def arrive(
+    project: Project, task: str, attempt: int, outcome: str, day: int, run: str = "run"
+) -> None:
     project.execute(
-        "insert into landing.attempts by name select 'run' as run_id, 'suite' as suite,"
+        f"insert into landing.attempts by name select '{run}' as run_id, 'suite' as suite,"
         f" '{task}' as task_id, {attempt} as attempt, '{outcome}' as outcome,"
         f" timestamp '2027-01-{day:02}' as loaded_at"
     )
 
 
+def remove(project: Project, condition: str, day: int) -> None:
+    project.execute(
+        "insert into landing.removed_tasks by name select distinct run_id, suite, task_id,"
+        f" timestamp '2027-01-{day:02}' as removed_at from landing.attempts where {condition}",
+        f"delete from landing.attempts where {condition}",
+    )
+
+
 def everything(project: Project) -> dict[str, list[Any]]:
     """Give all that people query, and what it comes from, in an order of its own."""
-    tables = [project.relation(name) for name in TABLES if name not in STATES]
-    tables += [f"passk_{name}" for name in ("tasks", "runs", "task_metrics", "suite_metrics")]
-    return {table: sorted(map(repr, project.query(f"select * from {table}"))) for table in tables}
+    found = {}
+    for table in (*BY_RUN, *BY_PAIR):
+        rows = project.query(f"select * exclude (log_version) from {project.relation(table)}")
+        found[table] = sorted(map(repr, rows))
+    for name in ("tasks", "runs", "task_metrics", "suite_metrics"):
+        found[name] = sorted(map(repr, project.query(f"select * from passk_{name}")))
+    return found
 
 
 @pytest.fixture
 def built(project: Project, attempts: Callable[..., list[Any]]) -> Project:
-    project.land(attempts("run", "task", "PFP"))
-    assert changed(project.run()) == set(TABLES)
+    project.land([*attempts("run", "task", "PFP"), *attempts("other", "task", "PPF")])
+    project.run()
+    assert remade({}, versions(project)) == {"run", "other", "other run"}
     return project
 
 
-def test_a_build_with_nothing_new_leaves_all_tables(built: Project) -> None:
-    assert changed(built.run()) == set()
+def test_a_build_with_nothing_new_leaves_all_rows(built: Project) -> None:
+    before = versions(built), everything(built)
+    built.run()
+    assert (versions(built), everything(built)) == before
 
 
-def test_new_attempts_leave_the_tables_that_they_do_not_concern(built: Project) -> None:
+def test_only_runs_with_new_attempts_are_made_again(built: Project) -> None:
+    # Nothing tells of this change, so only a look at the rows of the other run would show it.
+    built.execute("update landing.attempts set outcome = 'failed'")
     arrive(built, "task", 4, "passed", day=1)
-    touched = {
-        "int_passk__copy_checks",
-        "int_passk__order_checks",
-        "int_passk__runs",
-        "int_passk__suite_metrics",
-        "int_passk__task_scans",
-    }
-    # (4, 3) is a new state.
-    assert changed(built.run()) == touched | STATES
-    for attempt, outcome in enumerate(("passed", "failed", "passed"), start=1):
-        arrive(built, "other", attempt, outcome, day=2)
-    # (3, 2) is known, but with n = 4 and c = 3 about, (3, 3) and (4, 2) are made ahead.
-    assert changed(built.run()) == touched | STATES
-    for attempt, outcome in enumerate(("failed", "passed", "failed", "passed"), start=1):
-        arrive(built, "third", attempt, outcome, day=3)
-    assert changed(built.run()) == touched
-    assert built.query("select task_id, n, c from passk_tasks order by 1") == [
+    before = versions(built)
+    built.run()
+    assert remade(before, versions(built)) == {"run", "other run"}
+    assert built.query("select run_id, n, c from passk_tasks order by 1") == [
         ("other", 3, 2),
-        ("task", 4, 3),
-        ("third", 4, 2),
+        ("run", 4, 1),
     ]
 
 
-def test_new_attempts_are_added_without_a_look_at_the_old_ones(built: Project) -> None:
-    # Nothing tells of this change, so only a look at the old rows would show it.
-    built.execute("update landing.attempts set outcome = 'failed'")
+def test_a_run_that_lost_attempts_is_made_again(built: Project) -> None:
+    remove(built, "run_id = 'run' and attempt = 1", day=1)
     arrive(built, "task", 4, "passed", day=1)
+    before = versions(built)
     built.run()
-    assert built.query("select n, c, first_fail_rank from passk_tasks") == [(4, 3, 2)]
-
-
-def test_a_task_that_lost_attempts_is_read_again(built: Project) -> None:
-    built.execute(
-        "delete from landing.attempts where attempt = 1",
-        "insert into landing.removed_tasks by name select 'run' as run_id, 'suite' as suite,"
-        " 'task' as task_id, timestamp '2027-01-01' as removed_at",
-    )
-    arrive(built, "task", 4, "passed", day=1)
-    built.run()
-    assert built.query("select n, c, first_fail_rank from passk_tasks") == [(3, 2, 1)]
+    assert remade(before, versions(built)) == {"run", "other run"}
+    assert built.query("select n, c, first_fail_rank from passk_tasks where run_id = 'run'") == [
+        (3, 2, 1)
+    ]
 
 
 def test_a_late_copy_takes_its_task_to_the_slow_road_and_back(built: Project) -> None:
     slow = {"int_passk__unmasked_tasks", "int_passk__streaks", "int_passk__duplicate_attempts"}
     arrive(built, "task", 2, "passed", day=1)
-    assert slow <= changed(built.run())
+    built.run()
+    assert {table for table, run in versions(built) if run == "run"} >= slow
     # Attempt 2 is told twice, with two verdicts: none is kept.
-    assert built.query("select n, c from passk_tasks") == [(2, 2)]
+    counts = "select n, c from passk_tasks where run_id = 'run'"
+    assert built.query(counts) == [(2, 2)]
     assert built.query("select count(*) from passk_rejected_attempts") == [(2,)]
-    built.execute(
-        "delete from landing.attempts where loaded_at = timestamp '2027-01-01'",
-        "insert into landing.removed_tasks by name select 'run' as run_id, 'suite' as suite,"
-        " 'task' as task_id, timestamp '2027-01-02' as removed_at",
-    )
-    assert slow <= changed(built.run())
-    assert built.query("select n, c from passk_tasks") == [(3, 2)]
+    remove(built, "loaded_at = timestamp '2027-01-01'", day=2)
+    built.run()
+    assert built.query(counts) == [(3, 2)]
     assert built.query("select count(*) from passk_rejected_attempts") == [(0,)]
-    unmasked = built.relation("int_passk__unmasked_tasks")
-    assert built.query(f"select count(*) from {unmasked}") == [(0,)]
+    assert not {table for table, _ in versions(built)} & slow
 
 
-def test_an_unchanged_task_of_the_slow_road_is_not_settled_again(built: Project) -> None:
+def test_unchanged_runs_of_the_slow_road_are_not_settled_again(built: Project) -> None:
     arrive(built, "large", 1000, "passed", day=1)
     built.run()
+    before = versions(built)
     built.execute("update landing.attempts set outcome = 'failed' where task_id = 'large'")
-    arrive(built, "task", 4, "passed", day=2)
-    assert not changed(built.run()) & {"int_passk__unmasked_tasks", "int_passk__streaks"}
-    arrive(built, "larger", 1000, "passed", day=3)
+    arrive(built, "large", 1000, "passed", day=2, run="other")
     built.run()
-    assert built.query("select task_id, c from passk_tasks order by 1") == [
-        ("large", 1),
-        ("larger", 1),
-        ("task", 3),
+    assert "run" not in remade(before, versions(built))
+    assert built.query("select run_id, c from passk_tasks where task_id = 'large' order by 1") == [
+        ("other", 1),
+        ("run", 1),
     ]
 
 
-def test_an_empty_table_of_another_version_is_made_anew(built: Project) -> None:
-    unmasked = built.relation("int_passk__unmasked_tasks")
-    # Only a view or two would notice, when a later build fills the table.
-    built.execute("drop view passk_runs", f"alter table {unmasked} drop column log_rows")
-    assert "int_passk__unmasked_tasks" in changed(built.run())
-    assert built.query(f"select count(log_rows) from {unmasked}") == [(0,)]
+def test_a_table_of_another_version_is_made_anew(built: Project) -> None:
+    unmasked, runs = map(built.relation, ("int_passk__unmasked_tasks", "int_passk__runs"))
+    before = everything(built)
+    built.execute(
+        f"alter table {unmasked} drop column log_rows",
+        f"alter table {runs} add column of_old integer",
+    )
+    built.run()
+    assert everything(built) == before
 
 
-def test_a_full_refresh_leaves_the_states_which_are_values_of_formulas(built: Project) -> None:
-    refreshed = changed(built.run(full_refresh=True))
-    assert "int_passk__task_scans" in refreshed
-    assert not STATES & refreshed
-    # Another grid has other values, full refresh or not; the limits of p know nothing of k.
-    remade = changed(built.run({"passk_ks": [1, 7], "passk_deployment_k": 7}))
-    assert STATES & remade == {"int_passk__states", "int_passk__state_uncertainty"}
-    for table in sorted(STATES & remade):
-        states = built.relation(table)
-        assert built.query(f"select distinct k from {states} order by 1") == [(1,), (7,)]
+def test_a_full_refresh_makes_all_rows_anew(built: Project) -> None:
+    before, rows = versions(built), everything(built)
+    built.run(full_refresh=True)
+    assert remade(before, versions(built)) == {"run", "other", "other run"}
+    assert everything(built) == rows
+
+
+def test_another_grid_makes_all_rows_anew(built: Project) -> None:
+    built.run({"passk_ks": [1, 7], "passk_deployment_k": 7})
+    for table in ("states", "state_uncertainty", "suite_metrics", "comparisons"):
+        found = built.query(
+            f"select distinct k from {built.relation(f'int_passk__{table}')} order by 1"
+        )
+        assert found == [(1,), (7,)], table
 
 
 def test_another_level_makes_the_limits_anew_and_no_estimate(built: Project) -> None:
-    remade = changed(built.run({"passk_confidence": 0.9}))
-    assert STATES & remade == {"int_passk__state_limits", "int_passk__state_uncertainty"}
-    assert not {"int_passk__task_scans", "int_passk__suite_metrics"} & remade
+    def held(table: str) -> list[Any]:
+        return built.query(f"select distinct built_with from {built.relation(table)}")
+
+    before = {table: held(table) for table in (*BY_RUN, *BY_PAIR)}
+    level = (
+        "select pass_hat_k_upper - pass_hat_k_lower from passk_task_metrics where k = 1 order by 1"
+    )
+    widths = built.query(level)
+    built.run({"passk_confidence": 0.9})
+    assert all(new < old for (new,), (old,) in zip(built.query(level), widths, strict=True))
+    changed = {table for table, rows in before.items() if held(table) != rows}
+    assert changed == {"int_passk__comparisons"}
 
 
 def test_functions_of_the_database_are_made_when_they_are_asked_for(built: Project) -> None:
@@ -213,18 +230,35 @@ def test_a_file_that_is_loaded_again_gives_what_a_full_refresh_gives(
     refreshed = project.copy(tmp_path / "refreshed")
     refreshed.run(full_refresh=True)
     assert everything(project) == everything(refreshed)
-    assert changed(project.run()) == set()
+    before = versions(project)
+    project.run()
+    assert versions(project) == before
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        ["int_passk__task_scans", "int_passk__runs", "int_passk__suite_metrics"],
+        [
+            "int_passk__log_runs",
+            "int_passk__task_scans",
+            "int_passk__runs",
+            "int_passk__suite_metrics",
+        ],
+        ["int_passk__log_runs", "int_passk__runs", "int_passk__suite_metrics", "int_passk__pairs"],
+        ["int_passk__log_runs", "int_passk__task_scans", "int_passk__unmasked_tasks"],
+    ],
+    ids=" ".join,
+)
 def test_a_table_that_a_build_left_out_catches_up(
-    project: Project, tmp_path: Path, attempts: Callable[..., list[Any]]
+    project: Project, tmp_path: Path, attempts: Callable[..., list[Any]], named: list[str]
 ) -> None:
     project.land([*attempts("run", "t", "PPP"), *attempts("run", "u", "FF")])
     project.run()
     arrive(project, "t", 130, "passed", day=1)
     arrive(project, "u", 3, "passed", day=1)
     # What somebody runs who names models, and not all that they need.
-    project.run(select=["int_passk__task_scans", "int_passk__runs", "int_passk__suite_metrics"])
+    project.run(select=named)
     project.run()
     refreshed = project.copy(tmp_path / "refreshed")
     refreshed.run(full_refresh=True)

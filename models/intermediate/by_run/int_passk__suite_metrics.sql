@@ -1,9 +1,4 @@
-{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite']) }}
-{{ passk._depends_on_changes() }}
-
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
-{%- set ordered = passk._setting('passk_ordered_metrics') %}
-{%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {#- What passk_suite_metrics makes the intervals of. #}
 {%- set moments = [
@@ -11,55 +6,30 @@
   'pass_at_k_bayes', 'pass_hat_k_bayes', 'var_sum_pass_at_k_bayes', 'var_sum_pass_hat_k_bayes'
 ] %}
 
-{%- set wanted = passk._wanted_runs() %}
-{%- set known = 'select distinct run_id, suite, loaded_at, log_rows from ' ~ this ~ " where slice_name = 'all'" %}
-{%- set plan = passk._plan(['run_id', 'suite'], wanted, known) %}
-
-{%- if plan.is_done %}
-{{ passk._nothing_new() }}
-{%- else %}
-{#- Most logs have none, and then they need no plan. #}
-{%- set has_streaks = ordered and passk._may_have_rows(ref('int_passk__streaks')) %}
-
-with all_counts as (
-  select *
-  from {{ ref('int_passk__task_counts') }}
-  where attempts > 0
+with changed_runs as (
+  {{ passk.changed_runs(ref('int_passk__tasks_by_count')) }}
 ),
-
-{% if plan.changed -%}
-changed_runs as (
-  {{ plan.changed }}
-),
-
-counts as (
-  select all_counts.*
-  from all_counts
-  inner join changed_runs
-    on all_counts.run_id = changed_runs.run_id and all_counts.suite = changed_runs.suite
-),
-{%- else -%}
-counts as (
-  select * from all_counts
-),
-{%- endif %}
 
 runs as (
-  select * from {{ ref('int_passk__runs') }}
+  select
+    runs.run_id,
+    runs.suite,
+    runs.agent,
+    runs.agent_version,
+    runs.model,
+    runs.loaded_at,
+    changed_runs.log_version
+  from {{ ref('int_passk__runs') }} as runs
+  inner join changed_runs
+    on runs.run_id = changed_runs.run_id and runs.suite = changed_runs.suite
 ),
 
-{# From here on the cost is that of the distinct (n, c) of a suite, not of its tasks. #}
+{# The cost is that of the distinct (n, c) of a suite, not of its tasks. #}
 histogram as (
-  select
-    {{ keys | join(', ') }},
-    n,
-    c,
-    cast(count(*) as {{ bigint }}) as tasks,
-    cast(sum(attempts) as {{ bigint }}) as attempts,
-    cast(sum(excluded) as {{ bigint }}) as excluded,
-    cast(sum(attempts + copies) as {{ bigint }}) as log_rows
-  from counts
-  group by {{ keys | join(', ') }}, n, c
+  select by_count.*
+  from {{ ref('int_passk__tasks_by_count') }} as by_count
+  inner join changed_runs
+    on by_count.run_id = changed_runs.run_id and by_count.suite = changed_runs.suite
 ),
 
 weighed as (
@@ -123,7 +93,6 @@ averaged as (
     cast(sum(tasks * n) as {{ bigint }}) as n,
     cast(sum(tasks * c) as {{ bigint }}) as c,
     cast(sum(excluded) as {{ bigint }}) as excluded,
-    cast(sum(log_rows) as {{ bigint }}) as log_rows,
     {%- for metric in ['pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin'] %}
     sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0) as {{ metric }},
     {%- endfor %}
@@ -147,130 +116,30 @@ averaged as (
   group by {{ keys | join(', ') }}, k
 ),
 
-{% if ordered -%}
-{% if has_streaks -%}
-streaks as (
-  select streaks.*
-  from {{ ref('int_passk__streaks') }} as streaks
-  {%- if plan.changed %}
-  inner join changed_runs
-    on streaks.run_id = changed_runs.run_id and streaks.suite = changed_runs.suite
-  {%- endif %}
-),
-
-{% endif -%}
-
-{# Both roads to windows, as sums over their tasks. #}
-window_sums as (
-  {{ passk._mask_window_sums('counts', keys, passk._setting('passk_ks')) }}
-  {%- if has_streaks %}
-  union all
-  select
-    {{ keys | join(', ') }},
-    k,
-    cast(count(nullif(windows, 0)) as {{ bigint }}) as tasks,
-    sum({{ passk.pass_at_k_window('fail_windows', 'windows') }}) as pass_at_k,
-    sum({{ passk.pass_hat_k_window('pass_windows', 'windows') }}) as pass_hat_k
-  from ({{ passk.window_counts('streaks', keys + ['task_id'], passk._setting('passk_ks')) }}) as windows
-  group by {{ keys | join(', ') }}, k
-  {%- endif %}
-),
-
-windows as (
-  select
-    {{ keys | join(', ') }},
-    k,
-    cast(sum(tasks) as {{ bigint }}) as window_tasks,
-    sum(pass_at_k) / nullif(sum(tasks), 0) as pass_at_k_window,
-    sum(pass_hat_k) / nullif(sum(tasks), 0) as pass_hat_k_window
-  from window_sums
-  group by {{ keys | join(', ') }}, k
-),
-
-ranks as (
-  select
-    {{ keys | join(', ') }},
-    n,
-    first_pass_rank,
-    first_fail_rank,
-    cast(count(*) as {{ bigint }}) as tasks
-  from counts
-  group by {{ keys | join(', ') }}, n, first_pass_rank, first_fail_rank
-),
-
-grid as (
-  {{ passk._ks_rows(passk._setting('passk_ks')) }}
-),
-
-first_k as (
-  select
-    {% for key in keys %}ranks.{{ key }}, {% endfor %}
-    grid.k,
-    sum(ranks.tasks * {{ passk.pass_at_k_first_k('ranks.first_pass_rank', 'ranks.n', 'grid.k') }})
-    / sum(case when ranks.n >= grid.k then ranks.tasks end) as pass_at_k_first_k,
-    sum(ranks.tasks * {{ passk.pass_hat_k_first_k('ranks.first_fail_rank', 'ranks.n', 'grid.k') }})
-    / sum(case when ranks.n >= grid.k then ranks.tasks end) as pass_hat_k_first_k
-  from ranks
-  cross join grid
-  group by {% for key in keys %}ranks.{{ key }}, {% endfor %}grid.k
-),
-{%- endif %}
-
 joined as (
   select
-    averaged.run_id,
-    averaged.suite,
+    averaged.*,
     runs.agent,
     runs.agent_version,
     runs.model,
-    averaged.slice_name,
-    averaged.slice_value,
-    averaged.k,
-    averaged.eligible_tasks,
-    averaged.total_tasks,
-    averaged.least_n,
-    averaged.attempts,
-    averaged.n,
-    averaged.c,
-    averaged.excluded,
-    averaged.log_rows,
     {{ passk._has_enough_tasks('averaged.eligible_tasks', 'averaged.total_tasks') }} as is_answered,
-    averaged.pass_at_k,
-    averaged.pass_hat_k,
-    averaged.pass_at_k_plugin,
-    averaged.pass_hat_k_plugin,
-    averaged.pass_rate,
-    averaged.informative_tasks,
-    {%- for name in moments %}
-    averaged.{{ name }},
-    {%- endfor %}
-    {% if ordered -%}
     {{ passk._has_enough_tasks('windows.window_tasks', 'averaged.total_tasks') }} as is_window_answered,
     windows.pass_at_k_window,
     windows.pass_hat_k_window,
-    first_k.pass_at_k_first_k,
-    first_k.pass_hat_k_first_k,
-    {%- else -%}
-    false as is_window_answered,
-    cast(null as {{ double }}) as pass_at_k_window,
-    cast(null as {{ double }}) as pass_hat_k_window,
-    cast(null as {{ double }}) as pass_at_k_first_k,
-    cast(null as {{ double }}) as pass_hat_k_first_k,
-    {%- endif %}
-    runs.loaded_at
+    windows.pass_at_k_first_k,
+    windows.pass_hat_k_first_k,
+    runs.loaded_at,
+    runs.log_version
   from averaged
   inner join runs
     on averaged.run_id = runs.run_id and averaged.suite = runs.suite
-  {%- if ordered %}
-  {%- for other in ['windows', 'first_k'] %}
-  left join {{ other }}
-    on averaged.run_id = {{ other }}.run_id
-    and averaged.suite = {{ other }}.suite
-    and averaged.slice_name = {{ other }}.slice_name
-    and averaged.slice_value = {{ other }}.slice_value
-    and averaged.k = {{ other }}.k
-  {%- endfor %}
-  {%- endif %}
+  {#- Empty where the order of attempts is not asked for. #}
+  left join {{ ref('int_passk__suite_windows') }} as windows
+    on averaged.run_id = windows.run_id
+    and averaged.suite = windows.suite
+    and averaged.slice_name = windows.slice_name
+    and averaged.slice_value = windows.slice_value
+    and averaged.k = windows.k
 ),
 
 answered as (
@@ -290,7 +159,6 @@ answered as (
     n,
     c,
     excluded,
-    log_rows,
     {%- for metric in [
       'pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin', 'pass_at_k_first_k', 'pass_hat_k_first_k',
       'pass_rate', 'informative_tasks'
@@ -306,7 +174,8 @@ answered as (
       when is_answered and eligible_tasks < total_tasks
         then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }} || ', which the limits allow any score'
     end as caveat,
-    loaded_at
+    loaded_at,
+    log_version
   from joined
 ),
 
@@ -332,5 +201,3 @@ select
   ) }} as reading,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from pooled
-{{ passk._replaces(plan.changed) if plan.changed }}
-{%- endif %}

@@ -1,10 +1,8 @@
-{{ config(materialized='passk_incremental', full_refresh=false) }}
-
 {%- set ks = passk._setting('passk_ks') %}
 {%- set most = passk._most_numbered() %}
 
 {#- The rows that stand for pairs have no counts. #}
-{%- set counted %}
+with states as (
   select distinct
     case when baseline_n < candidate_n then baseline_n else candidate_n end as fewer_n,
     case when baseline_n < candidate_n then candidate_n else baseline_n end as more_n,
@@ -15,11 +13,19 @@
     and candidate_n >= {{ ks | min }} and candidate_n <= {{ most }}
     and baseline_c + candidate_c > 0
     and baseline_c + candidate_c < baseline_n + candidate_n
-{%- endset %}
-{{ passk._state_table(
-  passk._pooled_variances_formulas(ks),
-  counted,
-  results='results_by_state',
-  keys=['fewer_n', 'more_n', 'passes'],
-  known_where='k = ' ~ ks | min
-) }}
+  {%- if is_incremental() %}
+  except
+  select
+    fewer_n,
+    more_n,
+    passes
+  from {{ this }}
+  {%- endif %}
+),
+
+{{ passk._pooled_variances_formulas(ks) }}
+
+select
+  *,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from results_by_state

@@ -1,11 +1,4 @@
-{{
-  config(
-    materialized='passk_incremental',
-    meta={'shaped_by': ['passk_confidence']},
-    unique_key=['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source'],
-  )
-}}
-{{ passk._depends_on_changes() }}
+{{ config(meta={'shaped_by': ['passk_confidence']}) }}
 
 {%- set keys = passk._pair_keys() %}
 {%- set bigint = dbt.type_bigint() %}
@@ -16,34 +9,27 @@
 sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2))
 {%- endset %}
 
-{%- set wanted %}
-  select {{ keys | join(', ') }}, loaded_at, log_rows
-  from {{ ref('int_passk__pair_states') }}
-  where baseline_n is null and candidate_n is null
-{%- endset %}
-{%- set known = 'select distinct ' ~ keys | join(', ') ~ ', loaded_at, log_rows from ' ~ this %}
-{%- set plan = passk._pair_plan(wanted, known) %}
-
-{%- if plan.is_done %}
-{{ passk._nothing_new() }}
-{%- else %}
-with wanted_pairs as (
-  {{ passk._to_make(keys, wanted, plan) }}
+with changed_pairs as (
+  {{ passk.changed_pairs(ref('int_passk__pair_states'), 'made.baseline_n is null and made.candidate_n is null') }}
 ),
 
 pairs as (
   select
-    wanted_pairs.*,
+    changed_pairs.*,
     {%- for side in ['baseline', 'candidate'] %}
     {{ side }}s.agent as {{ side }}_agent,
     {{ side }}s.agent_version as {{ side }}_agent_version,
     coalesce({{ side }}s.task_rows, 0) > 0 as has_{{ side }},
     {%- endfor %}
+    case
+      when baselines.loaded_at is null or candidates.loaded_at > baselines.loaded_at then candidates.loaded_at
+      else baselines.loaded_at
+    end as loaded_at,
     row_number() over (
-      order by wanted_pairs.suite, wanted_pairs.baseline_run_id, wanted_pairs.candidate_run_id, wanted_pairs.pair_source
+      order by changed_pairs.suite, changed_pairs.baseline_run_id, changed_pairs.candidate_run_id, changed_pairs.pair_source
     ) as pair_number
-  from wanted_pairs
-  {{ passk._join_runs_of('wanted_pairs') }}
+  from changed_pairs
+  {{ passk._join_runs_of('changed_pairs') }}
 ),
 
 grid as (
@@ -297,7 +283,7 @@ answered as (
       else {{ passk._short_tasks_reason('eligible_tasks', 'common_tasks', ' of both runs') }}
     end as null_reason,
     loaded_at,
-    log_rows
+    log_version
   from checked
 ),
 
@@ -349,8 +335,6 @@ select
   {%- endfor %}
   null_reason,
   loaded_at,
-  log_rows,
+  log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from spread
-{{ passk._replaces(plan.changed) if plan.changed }}
-{%- endif %}

@@ -1,42 +1,37 @@
-{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite']) }}
-
 {%- set attributes = ['agent', 'agent_version', 'model'] %}
 
-{%- set counted_runs %}
-  select
-    run_id,
-    suite,
-    max(loaded_at) as loaded_at,
-    cast(sum(attempts + copies) as {{ dbt.type_bigint() }}) as log_rows,
-    cast(sum(case when attempts > 0 then attempts + copies else 0 end) as {{ dbt.type_bigint() }}) as task_rows
-  from {{ ref('int_passk__task_counts') }}
-  where slice_name = 'all'
-  group by run_id, suite
-{%- endset %}
-{%- set wanted = 'select run_id, suite, loaded_at, log_rows from (' ~ counted_runs ~ ') as counted_runs' %}
-{%- set known = 'select run_id, suite, loaded_at, log_rows from ' ~ this %}
-{%- set plan = passk._plan(['run_id', 'suite'], wanted, known) %}
-
-{%- if plan.is_done %}
-{{ passk._nothing_new() }}
-{%- else %}
-with counted_runs as (
-  {{ counted_runs }}
+with changed_runs as (
+  {{ passk.changed_runs(ref('int_passk__task_counts')) }}
 ),
-
-{% if plan.changed -%}
-changed_runs as (
-  {{ plan.changed }}
-),
-{%- endif %}
 
 runs as (
-  select counted_runs.*
-  from counted_runs
-  {%- if plan.changed %}
+  select
+    counts.run_id,
+    counts.suite,
+    changed_runs.log_version,
+    max(counts.loaded_at) as loaded_at,
+    cast(sum(counts.attempts + counts.copies) as {{ dbt.type_bigint() }}) as log_rows,
+    cast(
+      sum(case when counts.attempts > 0 then counts.attempts + counts.copies else 0 end) as {{ dbt.type_bigint() }}
+    ) as task_rows
+  from {{ ref('int_passk__task_counts') }} as counts
   inner join changed_runs
-    on counted_runs.run_id = changed_runs.run_id and counted_runs.suite = changed_runs.suite
-  {%- endif %}
+    on counts.run_id = changed_runs.run_id and counts.suite = changed_runs.suite
+  where counts.slice_name = 'all'
+  group by counts.run_id, counts.suite, changed_runs.log_version
+),
+
+{# What the log has of each run: more than was counted where a run of some models left the slow road out. #}
+scanned as (
+  select
+    scans.run_id,
+    scans.suite,
+    cast(sum(scans.attempts) as {{ dbt.type_bigint() }}) as attempts
+  from {{ ref('int_passk__task_scans') }} as scans
+  inner join changed_runs
+    on scans.run_id = changed_runs.run_id and scans.suite = changed_runs.suite
+  where scans.slice_name = 'all'
+  group by scans.run_id, scans.suite
 ),
 
 {# A run is one version of one agent, so its first attempts tell which: a hundredth of the log, and texts are what costs
@@ -50,11 +45,7 @@ from_first_attempts as (
     max({{ passk._by_bytes('staged.' ~ attribute) }}) as other_{{ attribute }}{%- if not loop.last %},{% endif %}
     {%- endfor %}
   from {{ ref('stg_passk__attempts') }} as staged
-  {%- if plan.changed %}
-  inner join changed_runs
-    on staged.run_id = changed_runs.run_id and staged.suite = changed_runs.suite
-  {%- endif %}
-  where staged.reject_reason is null and staged.attempt = 1 and {{ passk._is_among(plan, 'staged.run_id') }}
+  where staged.reject_reason is null and staged.attempt = 1 and {{ passk._is_of_changed_runs('staged') }}
   group by staged.run_id, staged.suite
 ),
 
@@ -100,9 +91,10 @@ select
   runs.loaded_at,
   runs.log_rows,
   runs.task_rows,
+  case when scanned.attempts = runs.log_rows then runs.log_version end as log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from runs
 inner join described
   on runs.run_id = described.run_id and runs.suite = described.suite
-{{ passk._replaces(plan.changed) if plan.changed }}
-{%- endif %}
+inner join scanned
+  on runs.run_id = scanned.run_id and runs.suite = scanned.suite

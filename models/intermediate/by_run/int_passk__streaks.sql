@@ -1,29 +1,23 @@
-{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite', 'task_id']) }}
-{{ passk._depends_on_changes() }}
-
 {%- set keys = ['run_id', 'suite', 'task_id'] %}
 
 {#- A task without a counted attempt has no streak. #}
-{%- set unmasked %}
-  select
-    run_id,
-    suite,
-    task_id,
-    loaded_at,
-    log_rows
-  from {{ ref('int_passk__unmasked_tasks') }}
-  where slice_name = 'all'
-    and attempts > excluded
-    and {{ '1 = 1' if passk._setting('passk_ordered_metrics') else '1 = 0' }}
-{%- endset %}
-{%- set known = 'select distinct run_id, suite, task_id, loaded_at, log_rows from ' ~ this %}
-{%- set plan = passk._plan(keys, unmasked, known) %}
+with changed_runs as (
+  {{ passk.changed_runs(
+    ref('int_passk__unmasked_tasks'),
+    'made.attempts > made.excluded' if passk._setting('passk_ordered_metrics') else '1 = 0'
+  ) }}
+),
 
-{%- if plan.is_done %}
-{{ passk._nothing_new() }}
-{%- else %}
-with unmasked as (
-  {{ passk._to_make(keys, unmasked, plan) }}
+unmasked as (
+  select
+    unmasked.run_id,
+    unmasked.suite,
+    unmasked.task_id,
+    changed_runs.log_version
+  from {{ ref('int_passk__unmasked_tasks') }} as unmasked
+  inner join changed_runs
+    on unmasked.run_id = changed_runs.run_id and unmasked.suite = changed_runs.suite
+  where unmasked.slice_name = 'all' and unmasked.attempts > unmasked.excluded
 ),
 
 attempts as (
@@ -50,11 +44,8 @@ select
   streaks.kind,
   streaks.streak_length,
   streaks.streaks,
-  unmasked.loaded_at,
-  unmasked.log_rows,
+  unmasked.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from streaks
 inner join unmasked
   on streaks.run_id = unmasked.run_id and streaks.suite = unmasked.suite and streaks.task_id = unmasked.task_id
-{{ passk._replaces(plan.changed) if plan.changed }}
-{%- endif %}

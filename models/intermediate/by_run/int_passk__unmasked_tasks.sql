@@ -1,24 +1,5 @@
-{{ config(materialized='passk_incremental', unique_key=['run_id', 'suite', 'task_id']) }}
-
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 {%- set keys = ['run_id', 'suite', 'task_id'] %}
-
-{%- set unmasked %}
-  select
-    run_id,
-    suite,
-    task_id,
-    loaded_at,
-    attempts as log_rows
-  from {{ ref('int_passk__task_scans') }}
-  where not is_masked and slice_name = 'all'
-{%- endset %}
-{%- set known = 'select distinct run_id, suite, task_id, loaded_at, log_rows from ' ~ this %}
-{%- set plan = passk._plan(keys, unmasked, known) %}
-
-{%- if plan.is_done %}
-{{ passk._nothing_new() }}
-{%- else %}
 {%- set columns = keys + [
   'attempt', 'outcome', 'started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
 ] %}
@@ -26,12 +7,26 @@
   {%- do columns.append('slice_' ~ loop.index) %}
 {%- endfor %}
 
-with unmasked as {{ passk._made_once() }}(
-  {{ passk._to_make(keys, unmasked, plan) }}
+with changed_runs as (
+  {{ passk.changed_runs(ref('int_passk__task_scans'), 'not made.is_masked') }}
+),
+
+unmasked as {{ passk._made_once() }}(
+  select
+    scans.run_id,
+    scans.suite,
+    scans.task_id,
+    changed_runs.log_version
+  from {{ ref('int_passk__task_scans') }} as scans
+  inner join changed_runs
+    on scans.run_id = changed_runs.run_id and scans.suite = changed_runs.suite
+  where not scans.is_masked and scans.slice_name = 'all'
 ),
 
 attempts as {{ passk._made_once() }}(
-  select attempts.*
+  select
+    attempts.*,
+    unmasked.log_version
   from {{ ref('stg_passk__attempts') }} as attempts
   inner join unmasked
     on attempts.run_id = unmasked.run_id and attempts.suite = unmasked.suite and attempts.task_id = unmasked.task_id
@@ -123,10 +118,11 @@ ranks as (
   group by sliced.run_id, sliced.suite, sliced.task_id, sliced.slice_name, sliced.slice_value
 ),
 
-{# Of all rows, kept or not: else a batch of refused copies would look new for ever. #}
+{# Of all rows, kept or not. #}
 latest as (
   select
     {{ keys | join(', ') }},
+    max(log_version) as log_version,
     max(loaded_at) as loaded_at,
     cast(count(*) as {{ dbt.type_bigint() }}) as log_rows
   from attempts
@@ -158,6 +154,7 @@ select
   ranks.first_fail_rank,
   coalesce(refused.copies, 0) as copies,
   latest.log_rows,
+  latest.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from latest
 left join sorted_counts
@@ -174,5 +171,3 @@ left join refused
   on latest.run_id = refused.run_id
   and latest.suite = refused.suite
   and latest.task_id = refused.task_id
-{{ passk._replaces(plan.changed) if plan.changed }}
-{%- endif %}

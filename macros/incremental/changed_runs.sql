@@ -1,0 +1,135 @@
+{#- The unit of an increment is a run of one suite. int_passk__log_runs says by its `log_version` which build last saw a run change.
+    Each incremental table keeps the `log_version` of the runs that it holds: a build first deletes the rows of runs whose version
+    is another one now, and then makes the runs that are missing. So the next build also completes what a stopped one left. -#}
+
+{#- The runs to make: all on a full build, else those that the table lacks. `relation` has a row for each run that the table
+    should hold, or more than one. -#}
+{% macro changed_runs(relation, condition='1 = 1') -%}
+  {{ return(passk._missing(['run_id', 'suite'], relation, condition)) }}
+{%- endmacro %}
+
+
+{#- The same for pairs of runs. -#}
+{% macro changed_pairs(relation, condition='1 = 1') -%}
+  {{ return(passk._missing(passk._pair_keys(), relation, condition)) }}
+{%- endmacro %}
+
+
+{#- A run of which a relation has rows of two builds, because only some models were run, gets no version: the next build makes it
+    again. -#}
+{% macro _missing(keys, relation, condition) -%}
+select
+    {%- for key in keys %}
+    made.{{ key }},
+    {%- endfor %}
+    case when min(made.log_version) = max(made.log_version) then min(made.log_version) end as log_version
+  from {{ relation }} as made
+  where
+    {{ condition }}
+    {%- if is_incremental() %}
+    and not exists (
+      select 1
+      from {{ this }} as known
+      where {{ passk._same_keys(keys, 'known', 'made') }}
+    )
+    {%- endif %}
+  group by {% for key in keys %}made.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+{%- endmacro %}
+
+
+{#- The condition that a row of the log belongs to the CTE `changed_runs`. A full build reads all, and compares nothing. -#}
+{% macro _is_of_changed_runs(log) -%}
+{%- if is_incremental() -%}
+exists (
+      select 1
+      from changed_runs
+      where {{ passk._same_keys(['run_id', 'suite'], 'changed_runs', log) }}
+    )
+{%- else -%}
+1 = 1
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- Hook before a table with rows of runs: deletes those of runs that have changed. -#}
+{% macro delete_changed_runs() -%}
+  {{ return(passk._delete_changed(['run_id', 'suite'], ref('int_passk__log_runs'))) }}
+{%- endmacro %}
+
+
+{#- Hook before a table with rows of pairs: the version of a pair is that of both runs. -#}
+{% macro delete_changed_pairs() -%}
+  {{ return(passk._delete_changed(passk._pair_keys(), ref('int_passk__pairs'))) }}
+{%- endmacro %}
+
+
+{% macro _delete_changed(keys, versions) -%}
+{%- if is_incremental() -%}
+delete from {{ this }}
+where
+  built_with <> {{ passk._quoted(passk._built_with()) }}
+  or not exists (
+    select 1
+    from {{ versions }} as versions
+    where {{ passk._same_keys(keys + ['log_version'], 'versions', this) }}
+  )
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- Hook before other incremental tables: deletes what other code or other vars have made. -#}
+{% macro delete_outdated_rows() -%}
+{%- if is_incremental() -%}
+delete from {{ this }}
+where built_with <> {{ passk._quoted(passk._built_with()) }}
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- Hook before int_passk__log_runs: of an input without times, what is known of it says nothing either. -#}
+{% macro _forget_runs() -%}
+{%- if is_incremental() and not passk._knows_changes() -%}
+delete from {{ this }}
+{%- else -%}
+{{ passk.delete_outdated_rows() }}
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- The condition that a row came, or went, after the last change that int_passk__log_runs knows; it holds for all rows where no
+    change is known by this code and these vars. The time is a literal, because engines skip what is older by a literal and not by
+    a subquery. -#}
+{% macro _changed_since(time) -%}
+  {%- set since = none -%}
+  {%- if is_incremental() and passk._knows_changes() -%}
+    {%- set since = run_query(
+      'select cast(max(changed_at) as ' ~ dbt.type_string() ~ ') as since from ' ~ this
+      ~ ' where built_with = ' ~ passk._quoted(passk._built_with())
+    ).rows[0][0] -%}
+  {%- endif -%}
+  {%- set since = 'cast(' ~ passk._quoted(since) ~ ' as ' ~ dbt.type_timestamp() ~ ')' if since is not none -%}
+  {%- if not since -%}
+1 = 1
+  {%- elif passk._attempts_kind() == 'landing' -%}
+{{ time }} > {{ since }}
+  {%- else -%}
+    {#- Anyone's table: a row may arrive with the time of the last one, or with none. -#}
+({{ time }} >= {{ since }} or {{ time }} is null)
+  {%- endif -%}
+{%- endmacro %}
+
+
+{% macro _knows_changes() -%}
+  {{ return(
+    passk._attempts_kind() == 'landing'
+    or (passk._attempts_kind() in ['model', 'source', 'files'] and passk._setting('passk_incremental_by_loaded_at'))
+  ) }}
+{%- endmacro %}
+
+
+{#- That rows of two relations have the same keys. -#}
+{% macro _same_keys(keys, one, other) -%}
+  {%- for key in keys -%}
+    {{ one }}.{{ key }} = {{ other }}.{{ key }}{{ ' and ' if not loop.last }}
+  {%- endfor -%}
+{%- endmacro %}

@@ -1,0 +1,67 @@
+{%- set keys = passk._pair_keys() %}
+{%- set bigint = dbt.type_bigint() %}
+
+with changed_pairs as (
+  {{ passk.changed_pairs(ref('int_passk__pairs')) }}
+),
+
+pairs as (
+  select
+    *,
+    row_number() over (order by suite, baseline_run_id, candidate_run_id, pair_source) as pair_number
+  from changed_pairs
+),
+
+counts as (
+  select
+    run_id,
+    suite,
+    task_id,
+    n,
+    c
+  from {{ ref('int_passk__task_counts') }}
+  where
+    slice_name = 'all'
+    and attempts > 0
+    and (
+      run_id in (select pairs.baseline_run_id from pairs)
+      or run_id in (select pairs.candidate_run_id from pairs)
+    )
+),
+
+histogram as (
+  select
+    pair_number,
+    baseline_n,
+    baseline_c,
+    candidate_n,
+    candidate_c,
+    cast(count(*) as {{ bigint }}) as tasks
+  from ({{ passk._pair_tasks() }}) as pair_tasks
+  group by pair_number, baseline_n, baseline_c, candidate_n, candidate_c
+)
+
+select
+  {% for key in keys %}pairs.{{ key }}, {% endfor %}
+  histogram.baseline_n,
+  histogram.baseline_c,
+  histogram.candidate_n,
+  histogram.candidate_c,
+  histogram.tasks,
+  pairs.log_version,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from pairs
+inner join histogram
+  on pairs.pair_number = histogram.pair_number
+union all
+{#- One row of each pair that can be found without a look at the others, and the only one where no task has an attempt. #}
+select
+  {{ keys | join(', ') }},
+  cast(null as {{ bigint }}) as baseline_n,
+  cast(null as {{ bigint }}) as baseline_c,
+  cast(null as {{ bigint }}) as candidate_n,
+  cast(null as {{ bigint }}) as candidate_c,
+  cast(0 as {{ bigint }}) as tasks,
+  log_version,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from pairs

@@ -1,0 +1,36 @@
+{{
+  config(
+    incremental_strategy='delete+insert',
+    unique_key=['run_id', 'suite'],
+    pre_hook="{{ passk._forget_runs() }}",
+  )
+}}
+
+{#- What landed is only ever added to or removed, so rows that came or went say which runs have changed. Of anyone's own
+    table nothing is known but that rows arrived, and without a time not even that: then every run has changed. #}
+with changes as (
+  select
+    run_id,
+    suite,
+    loaded_at as changed_at
+  from {{ ref('stg_passk__attempts') }}
+  where reject_reason is null and {{ passk._changed_since('loaded_at') }}
+  {%- if passk._attempts_kind() == 'landing' %}
+  union all
+  select
+    run_id,
+    suite,
+    removed_at as changed_at
+  from {{ source('passk_landing', 'removed_tasks') }}
+  where {{ passk._changed_since('removed_at') }}
+  {%- endif %}
+)
+
+select
+  run_id,
+  suite,
+  max(changed_at) as changed_at,
+  '{{ invocation_id }}' as log_version,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from changes
+group by run_id, suite

@@ -1,0 +1,27 @@
+{{
+  config(
+    meta={'shaped_by': ['passk_create_sql_functions'], 'makes_functions': true},
+    pre_hook="{{ passk._make_outdated_functions() }}",
+  )
+}}
+
+with states as (
+  select distinct
+    n,
+    c
+  from {{ ref('int_passk__task_counts') }}
+  {%- if is_incremental() %}
+  except
+  select
+    n,
+    c
+  from {{ this }}
+  {%- endif %}
+),
+
+{{ passk._states_formulas(passk._setting('passk_ks')) }}
+
+select
+  *,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from results
