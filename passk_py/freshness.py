@@ -217,8 +217,9 @@ def unfinished_tables(tables: Tables) -> list[str]:
     """Name the public tables that the last build did not come to.
 
     A build that was killed, or that was told to build a part, leaves tables of two states of the
-    log, or of two settings of the vars. Each table of the way says of which rows, and with what, it
-    was made, so each is compared with the one before it.
+    log, or of two settings of the vars. Each stored table says by ``log_version`` which state of a
+    run its rows are of, and by ``built_with`` what made them, so each is compared with the one
+    before it.
 
     Parameters
     ----------
@@ -250,63 +251,91 @@ def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
     Every table says by ``log_version`` which state of a run its rows are of, so that each is held
     against the one that it is made from.
     """
-    stored = {
-        name: place
-        for name in _STORED | {"int_passk__task_scans": ""}
-        if (place := tables.find(name))
-    }
 
-    def versions(name: str, condition: str = "true") -> str:
-        return f"select distinct run_id, suite, log_version from {stored[name]} where {condition}"
-
-    if scans := stored.get("int_passk__task_scans"):
-        if log := tables.find("int_passk__log_runs"):
-            seen = f"select run_id, suite, log_version from {log}"
-            made = versions("int_passk__task_scans")
-            # Runs that lost all of their attempts stay listed where the log says what has gone.
-            one_way = f"({made}) except ({seen})"
-            yield "passk_tasks", one_way if settings.reads_landing else _either_way(made, seen)
-        yield (
-            "passk_runs",
-            _either_way(versions("int_passk__task_scans"), versions("int_passk__runs")),
+    def versions(name: str, condition: str = "true") -> str | None:
+        place = tables.find(name)
+        return (
+            place and f"select distinct run_id, suite, log_version from {place} where {condition}"
         )
-    with_tasks = versions("int_passk__runs", "task_rows > 0")
-    if scans and "int_passk__unmasked_tasks" in stored:
-        slow = versions("int_passk__task_scans", "not is_masked")
-        yield "passk_tasks", _either_way(slow, versions("int_passk__unmasked_tasks"))
-    if "int_passk__unmasked_tasks" in stored and "int_passk__duplicate_attempts" in stored:
-        copied = versions("int_passk__unmasked_tasks", "copies > 0")
-        for name in ("passk_attempts", "passk_rejected_attempts"):
-            yield name, _either_way(copied, versions("int_passk__duplicate_attempts"))
-    if (
-        "int_passk__unmasked_tasks" in stored
-        and "int_passk__streaks" in stored
-        and settings.ordered
-    ):
-        counted = versions("int_passk__unmasked_tasks", "attempts > excluded")
-        yield "passk_task_metrics", _either_way(counted, versions("int_passk__streaks"))
-    if metrics := stored.get("int_passk__suite_metrics"):
-        for name in ("int_passk__tasks_by_count", "int_passk__suite_metrics"):
-            if name in stored:
-                yield "passk_suite_metrics", _either_way(with_tasks, versions(name))
-        if settings.ordered and "int_passk__suite_windows" in stored:
-            windows = versions("int_passk__suite_windows")
-            yield "passk_suite_metrics", _either_way(with_tasks, windows)
+
+    scans, log = versions("int_passk__task_scans"), versions("int_passk__log_runs")
+    if scans and log:
+        # Runs that lost all of their attempts stay listed where the log says what has gone.
+        one_way = f"({scans}) except ({log})"
+        yield "passk_tasks", one_way if settings.reads_landing else _either_way(scans, log)
+    for public, name, before, condition in _FOLLOWING:
+        wanted, held = versions(before, condition), versions(name)
+        is_on = all(settings.values[variable] for variable in _SWITCHES.get(name, ()))
+        if wanted and held and is_on:
+            yield public, _either_way(wanted, held)
+    if metrics := tables.find("int_passk__suite_metrics"):
         bootstrap = tables.find("passk_suite_bootstrap")
         if bootstrap and settings.bootstrap:
             yield "passk_suite_bootstrap", _other_bootstrap(bootstrap, metrics)
     if pairs := tables.find("int_passk__pairs"):
         key = "suite, baseline_run_id, candidate_run_id, pair_source, log_version"
         for name in ("int_passk__pair_states", "int_passk__comparisons"):
-            if name in stored:
-                held = f"select distinct {key} from {stored[name]}"
+            if place := tables.find(name):
+                held = f"select distinct {key} from {place}"
                 yield "passk_comparisons", _either_way(held, f"select {key} from {pairs}")
-    for name, public in _STORED.items():
-        if public == "passk_diagnostics" and name in stored and name != "int_passk__slow_orders":
-            # Empty where a var switches them off.
-            is_wanted = f"exists (select 1 from {stored[name]})"
-            differing = _either_way(versions(name), with_tasks)
-            yield public, f"select 1 from ({differing}) where {is_wanted}"
+
+
+_FOLLOWING: Final = (
+    ("passk_runs", "int_passk__runs", "int_passk__task_scans", "true"),
+    ("passk_tasks", "int_passk__unmasked_tasks", "int_passk__task_scans", "not is_masked"),
+    *(
+        (public, "int_passk__duplicate_attempts", "int_passk__unmasked_tasks", "copies > 0")
+        for public in ("passk_attempts", "passk_rejected_attempts")
+    ),
+    (
+        "passk_task_metrics",
+        "int_passk__streaks",
+        "int_passk__unmasked_tasks",
+        "attempts > excluded",
+    ),
+    ("passk_suite_metrics", "int_passk__tasks_by_count", "int_passk__runs", "task_rows > 0"),
+    *(
+        (public, name, "int_passk__tasks_by_count", "true")
+        for public, name in (
+            ("passk_suite_metrics", "int_passk__suite_windows"),
+            ("passk_suite_metrics", "int_passk__suite_metrics"),
+            ("passk_diagnostics", "int_passk__count_checks"),
+            ("passk_diagnostics", "int_passk__loss_checks"),
+            ("passk_diagnostics", "int_passk__order_checks"),
+            ("passk_diagnostics", "int_passk__suite_pass_checks"),
+            ("passk_diagnostics", "int_passk__window_checks"),
+            ("passk_diagnostics", "int_passk__read_tasks"),
+        )
+    ),
+    *(
+        ("passk_diagnostics", name, "int_passk__read_tasks", "true")
+        for name in ("int_passk__copy_checks", "int_passk__session_checks")
+    ),
+    (
+        "passk_diagnostics",
+        "int_passk__slow_orders",
+        "int_passk__unmasked_tasks",
+        "slice_name = 'all' and c > 0 and c < attempts - excluded",
+    ),
+)
+"""A public table, a stored one that it reads, the one before that, and which of its rows count."""
+
+_CHECKS: Final = ("passk_diagnostics",)
+_ORDER_CHECKS: Final = ("passk_diagnostics", "passk_ordered_metrics")
+_SWITCHES: Final = {
+    "int_passk__streaks": ("passk_ordered_metrics",),
+    "int_passk__suite_windows": ("passk_ordered_metrics",),
+    "int_passk__count_checks": _CHECKS,
+    "int_passk__loss_checks": _CHECKS,
+    "int_passk__read_tasks": _CHECKS,
+    "int_passk__copy_checks": _CHECKS,
+    "int_passk__session_checks": _CHECKS,
+    "int_passk__slow_orders": _ORDER_CHECKS,
+    "int_passk__order_checks": _ORDER_CHECKS,
+    "int_passk__suite_pass_checks": _ORDER_CHECKS,
+    "int_passk__window_checks": _ORDER_CHECKS,
+}
+"""The vars without which a table is empty."""
 
 
 def _other_bootstrap(bootstrap: str, metrics: str) -> str:

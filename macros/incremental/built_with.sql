@@ -1,35 +1,35 @@
-{#- Version, code and vars that shape a table, as one short text: rows with another one are made anew. What it has before the last
-    stroke is the same for all tables of a build, so that tables of two builds can be told apart. -#}
+{#- Gives the version, code and vars that shape a table as one short text: rows with another text are made anew. The part before the
+    last stroke is the same for all tables of a build, so that tables of two builds can be told apart. -#}
 {% macro _built_with() -%}
-  {%- set shaping = [['input', passk._attempts_kind()]] -%}
+  {%- set shaping = [['input', passk._attempts_kind()], ['functions', passk._functions_schema()]] -%}
   {%- for name in [
     'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
     'passk_landing_schema', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks', 'passk_min_eligible_share', 'passk_slices',
-    'passk_ordered_metrics', 'passk_capable_threshold', 'passk_consistent_threshold'
+    'passk_ordered_metrics', 'passk_diagnostics', 'passk_confidence', 'passk_deployment_k', 'passk_capable_threshold',
+    'passk_consistent_threshold', 'passk_create_sql_functions'
   ] -%}
     {%- do shaping.append([name, var(name, none)]) -%}
   {%- endfor -%}
-  {#- Vars that shape this table only. -#}
-  {%- set own = [] -%}
-  {%- for name in model.config.get('meta', {}).get('shaped_by', []) -%}
-    {%- do own.append([name, var(name, none)]) -%}
-  {%- endfor -%}
-  {%- if model.config.get('meta', {}).get('makes_functions') -%}
-    {%- do own.append(passk._functions_schema()) -%}
-  {%- endif -%}
-  {%- set sources = {} -%}
-  {%- do passk._add_sources(model.unique_id, sources) -%}
-  {{ return([passk._version(), local_md5(tojson(shaping)), local_md5(tojson([own, sources]))] | join('/')) }}
+  {{ return([passk._version(), local_md5(tojson(shaping)), local_md5(tojson(passk._origins(model.unique_id)))] | join('/')) }}
 {%- endmacro %}
 
 
-{#- Adds the checksums of a node and of all that it is built from. -#}
-{% macro _add_sources(node_id, found) -%}
-  {%- set node = graph.get('nodes', {}).get(node_id) if execute -%}
-  {%- if node and node_id not in found -%}
+{#- All that a node is made from, itself among them: the checksum of each model and seed, and the place of each source. -#}
+{% macro _origins(node_id) -%}
+  {%- set found = {} -%}
+  {%- do passk._add_origins(node_id, found) if execute -%}
+  {{ return(found) }}
+{%- endmacro %}
+
+
+{% macro _add_origins(node_id, found) -%}
+  {%- set node = graph.get('nodes', {}).get(node_id) -%}
+  {%- if node_id in graph.get('sources', {}) -%}
+    {%- do found.update({node_id: graph.sources[node_id].relation_name}) -%}
+  {%- elif node and node_id not in found -%}
     {%- do found.update({node_id: node.checksum.checksum}) -%}
     {%- for parent in node.depends_on.nodes -%}
-      {%- do passk._add_sources(parent, found) -%}
+      {%- do passk._add_origins(parent, found) -%}
     {%- endfor -%}
   {%- endif -%}
 {%- endmacro %}

@@ -1,11 +1,12 @@
 {#- The unit of an increment is a run of one suite. int_passk__log_runs says by its `log_version` which build last saw a run change.
     Each incremental table keeps the `log_version` of the runs that it holds: a build first deletes the rows of runs whose version
-    is another one now, and then makes the runs that are missing. So the next build also completes what a stopped one left. -#}
+    is another one now, and then makes the runs that are missing. So the next whole build also completes the tables that a stopped build,
+    or a build of a part, left. -#}
 
-{#- The runs to make: all on a full build, else those that the table lacks. `relation` has a row for each run that the table
-    should hold, or more than one. -#}
-{% macro changed_runs(relation, condition='1 = 1') -%}
-  {{ return(passk._missing(['run_id', 'suite'], relation, condition)) }}
+{#- The runs to make: all on a full build, else those that the table lacks, and none where a var switches the model off. `relation`
+    has a row for each run that the table should hold, or more than one. -#}
+{% macro changed_runs(relation, condition='1 = 1', is_wanted=true) -%}
+  {{ return(passk._missing(['run_id', 'suite'], relation, condition if is_wanted else '1 = 0')) }}
 {%- endmacro %}
 
 
@@ -15,14 +16,18 @@
 {%- endmacro %}
 
 
-{#- A run of which a relation has rows of two builds, because only some models were run, gets no version: the next build makes it
-    again. -#}
+{#- The version is null where the rows may be of two builds: the relation has a run in two versions, or the build leaves out a table
+    that the model is made from. The next build makes such runs again. -#}
 {% macro _missing(keys, relation, condition) -%}
 select
     {%- for key in keys %}
     made.{{ key }},
     {%- endfor %}
+    {%- if passk._leaves_out_origins() %}
+    cast(null as {{ dbt.type_string() }}) as log_version
+    {%- else %}
     case when min(made.log_version) = max(made.log_version) then min(made.log_version) end as log_version
+    {%- endif %}
   from {{ relation }} as made
   where
     {{ condition }}
@@ -34,6 +39,18 @@ select
     )
     {%- endif %}
   group by {% for key in keys %}made.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+{%- endmacro %}
+
+
+{#- Whether a table of this package that the model is made from is not part of the build. -#}
+{% macro _leaves_out_origins() -%}
+  {%- for name in passk._origins(model.unique_id) if name in graph.nodes and name not in selected_resources -%}
+    {%- set node = graph.nodes[name] -%}
+    {%- if node.package_name == 'passk' and node.config.materialized == 'incremental' -%}
+      {{ return(true) }}
+    {%- endif -%}
+  {%- endfor -%}
+  {{ return(false) }}
 {%- endmacro %}
 
 
@@ -66,13 +83,13 @@ exists (
 {% macro _delete_changed(keys, versions) -%}
 {%- if is_incremental() -%}
 delete from {{ this }}
-where
-  built_with <> {{ passk._quoted(passk._built_with()) }}
-  or not exists (
-    select 1
-    from {{ versions }} as versions
-    where {{ passk._same_keys(keys + ['log_version'], 'versions', this) }}
-  )
+where not exists (
+  select 1
+  from {{ versions }} as versions
+  where
+    {{ passk._same_keys(keys + ['log_version'], 'versions', this) }}
+    and {{ this }}.built_with = {{ passk._quoted(passk._built_with()) }}
+)
 {%- endif -%}
 {%- endmacro %}
 
@@ -96,18 +113,24 @@ delete from {{ this }}
 {%- endmacro %}
 
 
-{#- The condition that a row came, or went, after the last change that int_passk__log_runs knows; it holds for all rows where no
-    change is known by this code and these vars. The time is a literal, because engines skip what is older by a literal and not by
-    a subquery. -#}
-{% macro _changed_since(time) -%}
-  {%- set since = none -%}
+{#- The time of the last change that int_passk__log_runs knows, by this code and these vars; none where it knows none. It is a
+    literal, because engines skip what is older by a literal and not by a subquery. -#}
+{% macro _last_change() -%}
   {%- if is_incremental() and passk._knows_changes() -%}
     {%- set since = run_query(
       'select cast(max(changed_at) as ' ~ dbt.type_string() ~ ') as since from ' ~ this
       ~ ' where built_with = ' ~ passk._quoted(passk._built_with())
     ).rows[0][0] -%}
+    {%- if since is not none -%}
+      {{ return('cast(' ~ passk._quoted(since) ~ ' as ' ~ dbt.type_timestamp() ~ ')') }}
+    {%- endif -%}
   {%- endif -%}
-  {%- set since = 'cast(' ~ passk._quoted(since) ~ ' as ' ~ dbt.type_timestamp() ~ ')' if since is not none -%}
+  {{ return(none) }}
+{%- endmacro %}
+
+
+{#- The condition that a row came, or went, after that; it holds for all rows where there was no such change. -#}
+{% macro _changed_since(since, time) -%}
   {%- if not since -%}
 1 = 1
   {%- elif passk._attempts_kind() == 'landing' -%}

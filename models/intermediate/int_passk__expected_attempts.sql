@@ -1,5 +1,5 @@
-{#- What a harness was to make is held against the attempts of the same build, so it is kept: a log that has landed since
-    is in neither. -#}
+{#- The expected number is compared with the attempts of the same build, so it is kept: a log that has landed since is in
+    neither. -#}
 {{ config(materialized='table') }}
 
 select

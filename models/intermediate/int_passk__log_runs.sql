@@ -6,15 +6,17 @@
   )
 }}
 
-{#- What landed is only ever added to or removed, so rows that came or went say which runs have changed. Of anyone's own
+{#- Landed rows are only ever added or removed, so the rows that came or went say which runs have changed. Of anyone's own
     table nothing is known but that rows arrived, and without a time not even that: then every run has changed. #}
+{%- set since = passk._last_change() %}
+
 with changes as (
   select
     run_id,
     suite,
     loaded_at as changed_at
   from {{ ref('stg_passk__attempts') }}
-  where reject_reason is null and {{ passk._changed_since('loaded_at') }}
+  where reject_reason is null and {{ passk._changed_since(since, 'loaded_at') }}
   {%- if passk._attempts_kind() == 'landing' %}
   union all
   select
@@ -22,7 +24,7 @@ with changes as (
     suite,
     removed_at as changed_at
   from {{ source('passk_landing', 'removed_tasks') }}
-  where {{ passk._changed_since('removed_at') }}
+  where {{ passk._changed_since(since, 'removed_at') }}
   {%- endif %}
 )
 

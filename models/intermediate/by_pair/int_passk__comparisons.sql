@@ -1,5 +1,3 @@
-{{ config(meta={'shaped_by': ['passk_confidence']}) }}
-
 {%- set keys = passk._pair_keys() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set ks = passk._setting('passk_ks') %}

@@ -1,13 +1,9 @@
-{{ config(meta={'shaped_by': ['passk_diagnostics']}) }}
-
 {%- set run = 'run_id, suite' %}
 {%- set task = 'run_id, suite, task_id' %}
 {%- set bigint = dbt.type_bigint() %}
 
 with changed_runs as (
-  {{ passk.changed_runs(
-    ref('int_passk__read_tasks'), '1 = 1' if passk._setting('passk_diagnostics') else '1 = 0'
-  ) }}
+  {{ passk.changed_runs(ref('int_passk__read_tasks'), is_wanted=passk._setting('passk_diagnostics')) }}
 ),
 
 read_tasks as (

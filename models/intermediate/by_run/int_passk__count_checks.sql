@@ -1,14 +1,10 @@
-{{ config(meta={'shaped_by': ['passk_diagnostics', 'passk_deployment_k']}) }}
-
 {%- set run = 'run_id, suite' %}
 {%- set k = passk._setting('passk_deployment_k') %}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 
 with changed_runs as (
-  {{ passk.changed_runs(
-    ref('int_passk__tasks_by_count'), '1 = 1' if passk._setting('passk_diagnostics') else '1 = 0'
-  ) }}
+  {{ passk.changed_runs(ref('int_passk__tasks_by_count'), is_wanted=passk._setting('passk_diagnostics')) }}
 ),
 
 by_count as (

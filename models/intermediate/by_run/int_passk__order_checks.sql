@@ -1,5 +1,3 @@
-{{ config(meta={'shaped_by': ['passk_diagnostics']}) }}
-
 {%- set run = 'run_id, suite' %}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
@@ -7,7 +5,7 @@
 with changed_runs as (
   {{ passk.changed_runs(
     ref('int_passk__tasks_by_count'),
-    '1 = 1' if passk._setting('passk_diagnostics') and passk._setting('passk_ordered_metrics') else '1 = 0'
+    is_wanted=passk._setting('passk_diagnostics') and passk._setting('passk_ordered_metrics')
   ) }}
 ),
 

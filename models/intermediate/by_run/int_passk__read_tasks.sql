@@ -1,11 +1,7 @@
-{{ config(meta={'shaped_by': ['passk_diagnostics']}) }}
-
-{#- What is wrong with a log is wrong in many of its tasks, so that some thousands of attempts are enough: those of the tasks
-    whose digests come first, because any other order may go by what the tasks are. #}
+{#- A fault of a log shows in many of its tasks, so some thousands of attempts are enough: those of the tasks whose digests
+    come first, because any other order may depend on the tasks themselves. #}
 with changed_runs as (
-  {{ passk.changed_runs(
-    ref('int_passk__tasks_by_count'), '1 = 1' if passk._setting('passk_diagnostics') else '1 = 0'
-  ) }}
+  {{ passk.changed_runs(ref('int_passk__tasks_by_count'), is_wanted=passk._setting('passk_diagnostics')) }}
 ),
 
 run_tasks as (

@@ -21,7 +21,7 @@ runs as (
   group by counts.run_id, counts.suite, changed_runs.log_version
 ),
 
-{# What the log has of each run: more than was counted where a run of some models left the slow road out. #}
+{# Attempts of each run in the log: more than were counted where a build of some models left out the slow road. #}
 scanned as (
   select
     scans.run_id,

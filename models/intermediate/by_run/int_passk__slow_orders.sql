@@ -1,11 +1,9 @@
-{{ config(meta={'shaped_by': ['passk_diagnostics']}) }}
-
 {#- Copies that were settled leave a task that may have masks after all. #}
 with changed_runs as (
   {{ passk.changed_runs(
     ref('int_passk__unmasked_tasks'),
-    "made.slice_name = 'all' and made.c > 0 and made.c < made.attempts - made.excluded"
-    if passk._setting('passk_diagnostics') and passk._setting('passk_ordered_metrics') else '1 = 0'
+    "made.slice_name = 'all' and made.c > 0 and made.c < made.attempts - made.excluded",
+    is_wanted=passk._setting('passk_diagnostics') and passk._setting('passk_ordered_metrics')
   ) }}
 ),
 

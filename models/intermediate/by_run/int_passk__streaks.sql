@@ -4,7 +4,8 @@
 with changed_runs as (
   {{ passk.changed_runs(
     ref('int_passk__unmasked_tasks'),
-    'made.attempts > made.excluded' if passk._setting('passk_ordered_metrics') else '1 = 0'
+    'made.attempts > made.excluded',
+    is_wanted=passk._setting('passk_ordered_metrics')
   ) }}
 ),
 

@@ -2,9 +2,7 @@
 {%- set bigint = dbt.type_bigint() %}
 
 with changed_runs as (
-  {{ passk.changed_runs(
-    ref('int_passk__tasks_by_count'), '1 = 1' if passk._setting('passk_ordered_metrics') else '1 = 0'
-  ) }}
+  {{ passk.changed_runs(ref('int_passk__tasks_by_count'), is_wanted=passk._setting('passk_ordered_metrics')) }}
 ),
 
 counts as (

@@ -1,4 +1,3 @@
-{%- set keys = 'counts.run_id, counts.suite, counts.slice_name, counts.slice_value' %}
 {%- set bigint = dbt.type_bigint() %}
 
 with changed_runs as (
@@ -22,4 +21,11 @@ from {{ ref('int_passk__task_counts') }} as counts
 inner join changed_runs
   on counts.run_id = changed_runs.run_id and counts.suite = changed_runs.suite
 where counts.attempts > 0
-group by {{ keys }}, counts.n, counts.c, changed_runs.log_version
+group by
+  counts.run_id,
+  counts.suite,
+  counts.slice_name,
+  counts.slice_value,
+  counts.n,
+  counts.c,
+  changed_runs.log_version

@@ -1,5 +1,3 @@
-{{ config(meta={'shaped_by': ['passk_confidence']}) }}
-
 with states as (
   select distinct
     n,

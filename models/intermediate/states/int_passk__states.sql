@@ -1,9 +1,4 @@
-{{
-  config(
-    meta={'shaped_by': ['passk_create_sql_functions'], 'makes_functions': true},
-    pre_hook="{{ passk._make_outdated_functions() }}",
-  )
-}}
+{{ config(pre_hook="{{ passk._make_outdated_functions() }}") }}
 
 with states as (
   select distinct

@@ -276,12 +276,14 @@ def passing(passk: Passk, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return database
 
 
-def build(passk: Passk, database: Path, variables: str, select: str = "") -> None:
+MODELS: Final = "resource_type:model"
+
+
+def build(passk: Passk, database: Path, variables: str, select: str = MODELS) -> None:
     """Build the models, without tests."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DBT_INDIRECT_SELECTION", "empty")
-        chosen = ("--select", f"{select}resource_type:model")
-        said = passk("build", *chosen, "--vars", variables, "--database", database)
+        said = passk("build", "--select", select, "--vars", variables, "--database", database)
         assert said.code == 0, said.err
 
 
@@ -350,11 +352,12 @@ def test_readers_say_what_a_stopped_build_left(
         assert published.code == (2 if is_half_built else 0), (name, published.err)
 
 
+@pytest.mark.parametrize("variable", ["passk_capable_threshold: 0.7", "passk_deployment_k: 2"])
 def test_a_build_with_other_vars_that_was_stopped_is_seen(
-    passk: Passk, passing: Path, tmp_path: Path
+    passk: Passk, passing: Path, tmp_path: Path, variable: str
 ) -> None:
     """No attempt comes or goes: what the tables were built with tells them apart."""
-    other = GATES % ", passk_capable_threshold: 0.7"
+    other = GATES % f", {variable}"
     stopped = stopped_builds(passk, copy_of(passing, tmp_path), other)
     seen = [why_stale(one) is not None for one in stopped.databases.values()]
     # Before the first table is made, and when all are, the tables are of one kind.
@@ -370,12 +373,75 @@ def test_a_build_with_other_vars_that_was_stopped_is_seen(
 def test_a_build_of_a_part_is_half_a_build(passk: Passk, passing: Path, tmp_path: Path) -> None:
     database = copy_of(passing, tmp_path)
     land(passk, database, WORSE, 9)
-    build(passk, database, GATES % "", select="+int_passk__task_counts,")
+    build(passk, database, GATES % "", select=f"+int_passk__task_counts,{MODELS}")
     said = passk("gate", "--database", database)
     assert said.code == 3
     assert said.err.startswith(
         "Error: No gate is judged. The tables are half built: the last build did not come to "
     )
+
+
+WITHOUT_STATES: Final = (
+    " ".join(
+        f"int_passk__{name}"
+        for name in (
+            "log_runs",
+            "task_scans",
+            "unmasked_tasks",
+            "runs",
+            "tasks_by_count",
+            "streaks",
+        )
+    )
+    + " int_passk__suite_metrics"
+)
+
+
+def test_a_build_that_leaves_out_a_table_is_half_a_build(
+    passk: Passk, passing: Path, make_log: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The tables after the one that is left out are of two states: the next build makes them anew."""
+    database = copy_of(passing, tmp_path)
+    late = make_log(
+        "late.jsonl", [("new", f"late task {number}", "PFFFPFFFPFP") for number in range(5)]
+    )
+    assert passk("load", late, "--database", database).code == 0
+    build(passk, database, GATES % "", select=WITHOUT_STATES)
+    said = passk("gate", "--database", database)
+    assert said.code == 3
+    assert "half built: the last build did not come to " in said.err
+    build(passk, database, GATES % "")
+    assert why_stale(database) is None
+    tables = metrics_of(database)
+    shutil.copyfile(database, whole := tmp_path / "whole.duckdb")
+    assert passk("build", "--full-refresh", "--vars", GATES % "", "--database", whole).code == 0
+    assert tables == metrics_of(whole)
+    assert max(row[0] for row in tables) == 17
+
+
+def metrics_of(database: Path) -> list[tuple[Any, ...]]:
+    """Read what the suites of a database came to."""
+    with open_tables(database) as tables:
+        return tables.rows(
+            "select eligible_tasks, run_id, slice_value, k, pass_at_k, pass_hat_k, pass_hat_k_window "
+            "from passk_suite_metrics order by all"
+        )
+
+
+def test_diagnostics_that_a_stopped_build_did_not_come_to_are_seen(
+    passk: Passk, passing: Path, tmp_path: Path
+) -> None:
+    """A table of checks is empty where diagnostics are switched off, and only there."""
+    database = copy_of(passing, tmp_path)
+    build(passk, database, GATES % ", passk_diagnostics: false")
+    assert why_stale(database) is None
+    stopped = stopped_builds(passk, database, GATES % "")
+    names = list(stopped.databases)
+    checks = [name for name in names if name.endswith("_checks") and name.startswith("int_")]
+    assert len(checks) > 5
+    for name in checks:
+        assert "half built" in (why_stale(stopped.databases[name]) or ""), name
+    assert why_stale(stopped.whole) is None
 
 
 def test_the_bootstrap_of_other_attempts_is_seen(

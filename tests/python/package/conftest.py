@@ -57,7 +57,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list
         address = f"http://127.0.0.1:{server.server_address[1]}/{tarball.name}"
         yield {
             "local": [{"local": str(ROOT)}],
-            "git": [{"git": f"file://{repository}", "revision": "0.1.0"}],
+            "git": [{"git": f"file://{repository}", "revision": "main"}],
             "tarball": [{"tarball": address, "name": "passk"}],
         }
         server.shutdown()
