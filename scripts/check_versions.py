@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PLACES = {
     "pyproject.toml": r'^version = "([^"]+)"',
     "dbt_project.yml": r"^version: (\S+)",
-    "macros/config/version.sql": r"return\('([^']+)'\)",
+    "macros/input/version.sql": r"return\('([^']+)'\)",
     "CHANGELOG.md": r"^## (\d\S*)",
 }
 

@@ -40,16 +40,13 @@ Written by `scripts/reference_pages.py` from `macros/*/_*__macros.yml`.
 
 GROUPS: Final = {
     "estimators": "Estimators",
-    "classification": "Readings",
+    "order": "Order",
     "intervals": "Intervals",
-    "distributions": "Distributions",
+    "numerics": "Distributions",
     "diagnostics": "Diagnostics",
     "gates": "Gates",
-    "hooks": "Before a build",
-    "incremental": "Increments",
-    "config": "Settings",
-    "adapters": "Engines",
-    "materializations": "Materializations",
+    "input": "Input and increments",
+    "engine": "Engines",
 }
 _CODE: Final = re.compile(r"(`[^`]*`)")
 _DEFINED: Final = re.compile(r"{%-?\s*macro\s+(\w+)\((.*?)\)\s*-?%}", re.DOTALL)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..postgres_server import Postgres
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-ADAPTERS: Final = ROOT / "macros" / "adapters"
+ADAPTERS: Final = ROOT / "macros" / "engine"
 TABLES: Final = 13
 FAR_NUMBERS: Final = """
     insert into landing.attempts by name

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 import pytest
+import yaml
 
+from passk_py.freshness import stale
 from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.settings import read_settings
+from passk_py.tables import open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,12 +215,60 @@ def test_tables_that_are_switched_off_are_not_missed(
 ) -> None:
     project = own({"trials": LOG}, config=marts_off(*rest))
     project.run(INPUT, command="build")
-    made = {name for (name,) in project.query("select table_name from information_schema.tables")}
+    made = relations_of(project)
     assert {table.name for table in PUBLIC_TABLES} & made == set(rest)
     if rest:
         # Three attempts of five tasks, none of them rejected, and no harness that says how many there should be.
         columns = "attempts, rejected, rejected_unnamed, missing_attempts"
         assert project.query(f"select {columns} from passk_runs") == [(15, 0, 0, None)]
+
+
+def test_a_project_runs_the_tests_of_public_tables_only(own: Callable[..., Project]) -> None:
+    project = own({"trials": LOG})
+    nodes = project.dbt.manifest(INPUT).nodes.values()
+    tested = {node.attached_node for node in nodes if node.resource_type == "test"}
+    assert {f"model.passk.{table.name}" for table in PUBLIC_TABLES} <= tested
+    assert [
+        name for name in tested if name and name.startswith(("model.passk.int", "model.passk.stg"))
+    ] == []
+
+
+CORE: Final = {
+    "passk_attempts", "passk_rejected_attempts", "passk_runs", "passk_tasks", "passk_task_metrics",
+    "passk_suite_metrics",
+}  # fmt: skip
+
+
+def relations_of(project: Project) -> set[str]:
+    """Name the tables and views of a database."""
+    names = project.query("select table_name from information_schema.tables")
+    return {name for (name,) in names}
+
+
+def test_the_core_is_what_its_tag_selects(own: Callable[..., Project]) -> None:
+    project = own({"trials": LOG})
+    project.run(INPUT, command="build", select=["trials", "+tag:passk_core"])
+    made = relations_of(project)
+    assert {table.name for table in PUBLIC_TABLES} & made == CORE
+    assert "int_passk__comparisons" not in made
+    with open_tables(project.database) as tables:
+        assert stale(tables) is None
+        assert read_settings(tables).recorded
+
+
+def test_the_core_alone_is_what_the_page_switches_on(
+    own: Callable[..., Project], request: pytest.FixtureRequest
+) -> None:
+    page = (request.config.rootpath / "docs" / "dbt-package.md").read_text("utf-8")
+    block = page.split("leaves out the rest", 1)[1].split("```yaml\n")[1].split("```")[0]
+    project = own({"trials": LOG}, config=yaml.safe_load(block))
+    project.run(INPUT, command="build")
+    made = relations_of(project)
+    assert {table.name for table in PUBLIC_TABLES} & made == CORE
+    assert "int_passk__count_checks" not in made
+    values = "select pass_at_k, pass_hat_k from passk_suite_metrics where k = 2"
+    # Tasks of three attempts with 2, 1, 0, 0 and 0 passes: pairs with a pass are 3 and 2 of 3, pairs of passes 1 of 3.
+    assert project.query(values) == [pytest.approx((1 / 3, 1 / 15), rel=1e-12)]
 
 
 def test_a_rule_whose_table_is_switched_off_stops_the_parse(own: Callable[..., Project]) -> None:

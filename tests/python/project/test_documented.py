@@ -289,7 +289,7 @@ def test_examples_of_vars_are_accepted(
 def test_which_vars_rebuild_is_what_the_models_compare(
     described_vars: dict[str, dict[str, str]],
 ) -> None:
-    source = (ROOT / "macros" / "incremental" / "built_with.sql").read_text()
+    source = (ROOT / "macros" / "input" / "built_with.sql").read_text()
     body = source[source.index("{% macro _built_with()") :]
     compared = set(re.findall(r"'(passk_\w+)'", body[: body.index("{%- endmacro %}")]))
     rebuilding = {

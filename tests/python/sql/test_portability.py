@@ -1,6 +1,6 @@
-"""What only one engine understands stays in macros/adapters.
+"""What only one engine understands stays in macros/engine.
 
-dbt compiles for DuckDB here, so a macro of macros/adapters shows its DuckDB form; the public models
+dbt compiles for DuckDB here, so a macro of macros/engine shows its DuckDB form; the public models
 use none of those, and must read as plain SQL to the parsers of the engines that come next.
 """
 
@@ -186,7 +186,7 @@ def sources(root: Path) -> list[Path]:
     """Give every SQL file that engines other than DuckDB will compile."""
     files = [*root.glob("macros/**/*.sql"), *root.glob("models/**/*.sql")]
     files += root.glob("tests/generic/**/*.sql")
-    return sorted(path for path in files if root / "macros" / "adapters" not in path.parents)
+    return sorted(path for path in files if root / "macros" / "engine" not in path.parents)
 
 
 def test_only_the_adapters_name_what_only_duckdb_has(request: pytest.FixtureRequest) -> None:
@@ -218,7 +218,7 @@ def test_only_the_adapters_dispatch_to_an_engine(request: pytest.FixtureRequest)
 def test_every_macro_of_an_engine_has_a_default(request: pytest.FixtureRequest) -> None:
     root = request.config.rootpath
     text = "\n".join(
-        path.read_text(encoding="utf-8") for path in root.glob("macros/adapters/**/*.sql")
+        path.read_text(encoding="utf-8") for path in root.glob("macros/engine/**/*.sql")
     )
     special = set(re.findall(r"macro (?:duckdb|spark|postgres)__(\w+)\(", text))
     default = set(re.findall(r"macro default__(\w+)\(", text))
