@@ -3,30 +3,8 @@
 {%- set counts = ['baseline_n', 'baseline_c', 'candidate_n', 'candidate_c'] %}
 {%- set error = passk._gate_error() %}
 
-with pairs as (
-  select
-    suite,
-    baseline_run_id,
-    candidate_run_id,
-    row_number() over (order by suite, baseline_run_id, candidate_run_id) as pair_number
-  from {{ ref('int_passk__pairs') }}
-),
-
-counts as (
-  select
-    run_id,
-    suite,
-    task_id,
-    n,
-    c
-  from {{ ref('int_passk__task_counts') }}
-  where slice_name = 'all' and attempts > 0
-),
-
-common_tasks as (
-  select pair_tasks.*
-  from ({{ passk._pair_tasks() }}) as pair_tasks
-  where pair_tasks.baseline_n is not null and pair_tasks.candidate_n is not null
+with common_tasks as (
+  select * from {{ ref('int_passk__pair_tasks') }}
 ),
 
 histogram as (
@@ -150,9 +128,9 @@ adjusted as (
 
 joined as (
   select
-    pairs.suite,
-    pairs.baseline_run_id,
-    pairs.candidate_run_id,
+    common_tasks.suite,
+    common_tasks.baseline_run_id,
+    common_tasks.candidate_run_id,
     common_tasks.task_id,
     {%- for count in counts %}
     common_tasks.{{ count }},
@@ -165,8 +143,6 @@ joined as (
     least_ps.least_p,
     falls.p as least_p_of_fall
   from common_tasks
-  inner join pairs
-    on common_tasks.pair_number = pairs.pair_number
   left join adjusted
     on common_tasks.pair_number = adjusted.pair_number
     {%- for count in counts %}

@@ -42,8 +42,6 @@ COMMANDS: Final = (
 )
 """In the order in which they are used; each is the attribute ``command`` of its module."""
 
-_STDOUT: Final = 1
-
 
 class PasskGroup(click.Group):
     """Loads commands when they are asked for, and says what went wrong in two lines."""
@@ -110,10 +108,20 @@ class PasskGroup(click.Group):
                 code = _fail(session, error)
         except (BrokenPipeError, SystemExit):
             # Whoever read the output has seen enough; click turns that into an exit with 1, which
-            # means something else here. Python would complain at its end without the redirection.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-            sys.exit(session.code)
+            # means something else here.
+            code = session.code
+        _drop_unwritten()
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _drop_unwritten() -> None:
+    """Send what can't be written nowhere, else Python tries again at its end and exits with 120."""
+    # A stream that was closed before the start is None.
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _fail(session: Session, error: Exception) -> int:

@@ -37,19 +37,22 @@ _GAIN: Final = 0.1
 _KEPT: Final = 20_000
 # Of the row in which a file ends, more is kept: formats are told by the keys of the first row.
 _CUT_OFF: Final = 1 << 20
-# Possessive: they can't backtrack, whatever the file holds.
+# Only sets are possessive, because Python before 3.11.5 matches possessive groups wrongly (its
+# issue 106052). Groups step back over their match at most once: no step back lets the rest match.
+_PLAIN: Final = rb'[^"\\]*+(?:\\.[^"\\]*+)*'
+_QUOTED: Final = rb'"' + _PLAIN + rb'"'
 _BETWEEN: Final = re.compile(rb"[\s,]*+")
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_INSIDE: Final = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-_LOOSE: Final = re.compile(rb'(?:[^",\]}{\[]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-_IN_STRING: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_STRING: Final = re.compile(_QUOTED, re.DOTALL)
+_INSIDE: Final = re.compile(rb'[^"{}\[\]]*+(?:' + _QUOTED + rb'[^"{}\[\]]*+)*', re.DOTALL)
+_LOOSE: Final = re.compile(rb'[^",\]}{\[]*+(?:' + _QUOTED + rb'[^",\]}{\[]*+)*', re.DOTALL)
+_IN_STRING: Final = re.compile(_PLAIN, re.DOTALL)
 _SPACES: Final = re.compile(rb"[ \t\r\n]*+")
 # The value of the first name, if it is a short plain one, and the second name.
 _LONGEST_VALUE: Final = 1000
 _SECOND_KEY: Final = re.compile(
     rb'\s*(?:"(?:[^"\\]|\\.){0,500}"|[-+.\w]{1,100})\s*,\s*("(?:[^"\\]|\\.){0,200}"\s*:)', re.DOTALL
 )
-_FIRST_KEY: Final = re.compile(rb'\{\s*"(?:[^"\\]++|\\.)*+"\s*:')
+_FIRST_KEY: Final = re.compile(rb"\{\s*" + _QUOTED + rb"\s*:")
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -174,13 +175,17 @@ def test_a_gate_on_a_database_in_use_could_not_run(passk: Passk, letters: Path) 
     assert "is in use by process" in said.err
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full", "2>&1 | true"])
-def test_a_gate_that_could_not_run_does_not_fail_because_nobody_hears_it(stream: str) -> None:
+def test_a_gate_that_could_not_run_does_not_fail_because_nobody_hears_it(
+    stream: str, unbuffered: str
+) -> None:
     """1 is what a rule that does not hold ends with."""
     command = f"{sys.executable} -m passk_py gate --database none.duckdb {stream}"
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], cwd=ROOT, capture_output=True, check=False
-    )
+        ["bash", "-o", "pipefail", "-c", command], cwd=ROOT, capture_output=True, check=False,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+    )  # fmt: skip
     assert done.returncode == 3
 
 

@@ -338,8 +338,8 @@ def test_half_a_build_is_not_published(
     [
         ("update {}.int_passk__runs set log_version = 'older'", "passk_runs"),
         ("delete from {}.int_passk__suite_metrics where run_id = 'old'", "passk_suite_metrics"),
-        ("update {}.int_passk__comparisons set log_version = 'older'", "passk_comparisons"),
-        ("delete from {}.int_passk__comparisons", "passk_comparisons"),
+        ("update {}.int_passk__pair_sums set log_version = 'older'", "passk_comparisons"),
+        ("delete from {}.int_passk__pair_sums", "passk_comparisons"),
         ("delete from {}.int_passk__copy_checks where run_id = 'new'", "passk_diagnostics"),
         ("update {}.int_passk__order_checks set log_version = 'older'", "passk_diagnostics"),
     ],

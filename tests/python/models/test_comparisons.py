@@ -479,7 +479,7 @@ def test_increments_equal_a_full_build_whatever_changes(project: Project) -> Non
     hours = (START + timedelta(hours=n) for n in range(1, 100))
 
     def made_of() -> list[Any]:
-        table = project.relation("int_passk__comparisons")
+        table = project.relation("int_passk__pair_sums")
         pair = "suite, baseline_run_id, candidate_run_id"
         return project.query(
             f"select distinct {pair}, log_version, built_with from {table} order by all"
@@ -528,7 +528,7 @@ def test_only_the_pairs_of_changed_runs_are_made_anew(project: Project) -> None:
     for number, name in enumerate("abc"):
         project.land(run_of(name, [(4, 2)] * 8, loaded_at=START + timedelta(hours=number)))
     build(project, {"passk_baseline": "a"})
-    table = project.relation("int_passk__comparisons")
+    table = project.relation("int_passk__pair_sums")
     project.execute(f"update {table} set rate_difference = 7")
     project.land(counted("c", "new", 4, 1, loaded_at=START + timedelta(hours=9)))
     build(project, {"passk_baseline": "a"})

@@ -25,13 +25,6 @@ runs as (
 ),
 
 {# The cost is that of the distinct (n, c) of a suite, not of its tasks. #}
-histogram as (
-  select by_count.*
-  from {{ ref('int_passk__tasks_by_count') }} as by_count
-  inner join changed_runs
-    on by_count.run_id = changed_runs.run_id and by_count.suite = changed_runs.suite
-),
-
 weighed as (
   select
     histogram.*,
@@ -48,7 +41,9 @@ weighed as (
     uncertainty.var_pass_at_k_bayes,
     uncertainty.var_pass_hat_k_bayes,
     case when histogram.n >= states.k then histogram.tasks else 0 end as eligible
-  from histogram
+  from {{ ref('int_passk__tasks_by_count') }} as histogram
+  inner join changed_runs
+    on histogram.run_id = changed_runs.run_id and histogram.suite = changed_runs.suite
   inner join {{ ref('int_passk__states') }} as states
     on histogram.n = states.n and histogram.c = states.c
   left join {{ ref('int_passk__state_uncertainty') }} as uncertainty

@@ -1,0 +1,130 @@
+{%- set keys = passk._pair_keys() %}
+{%- set critical = passk.normal_quantile() %}
+{#- Of the differences and two more, +1 and -1. #}
+{%- set padded_error -%}
+sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2))
+{%- endset %}
+
+with pairs as (
+  select
+    sums.*,
+    {%- for side in ['baseline', 'candidate'] %}
+    {{ side }}s.agent as {{ side }}_agent,
+    {{ side }}s.agent_version as {{ side }}_agent_version,
+    coalesce({{ side }}s.task_rows, 0) > 0 as has_{{ side }},
+    {%- endfor %}
+    case
+      when baselines.loaded_at is null or candidates.loaded_at > baselines.loaded_at then candidates.loaded_at
+      else baselines.loaded_at
+    end as loaded_at
+  from {{ ref('int_passk__pair_sums') }} as sums
+  {{ passk._join_runs_of('sums') }}
+),
+
+{# Each run has to have enough tasks with n >= k, as for its own value. #}
+enough as (
+  select
+    *,
+    {{ passk._has_enough_tasks('baseline_tasks', 'common_tasks') }} as is_enough_of_baseline,
+    {{ passk._has_enough_tasks('candidate_tasks', 'common_tasks') }} as is_enough_of_candidate
+  from pairs
+),
+
+checked as (
+  select
+    *,
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks,
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 and sum_variance is not null as is_answered
+  from enough
+),
+
+answered as (
+  select
+    {{ keys | join(',\n    ') }},
+    baseline_agent,
+    baseline_agent_version,
+    candidate_agent,
+    candidate_agent_version,
+    metric,
+    k,
+    common_tasks,
+    baseline_only_tasks,
+    candidate_only_tasks,
+    eligible_tasks,
+    informative_tasks,
+    deciding_tasks,
+    {%- for column in [
+      'least_n', 'baseline', 'candidate', 'rate_difference', 'sum_difference', 'sum_squares', 'sum_fourths', 'sum_within',
+      'sum_variance'
+    ] %}
+    case when is_answered then {{ column }} end as {{ column }},
+    {%- endfor %}
+    case when is_answered then sum_difference / eligible_tasks end as difference,
+    case when is_answered then {{ passk._as_double('eligible_tasks') }} end as eligible,
+    case when is_answered and sum_variance > 0 then sum_difference / sqrt(sum_variance) end as z,
+    case
+      when not has_baseline and not has_candidate then 'the suite has no attempt of either run'
+      when not has_baseline then 'the suite has no attempt of the baseline'
+      when not has_candidate then 'the suite has no attempt of the candidate'
+      when common_tasks = 0 then 'no task is in both runs'
+      when is_answered then null
+      when has_enough_tasks then 'n > {{ passk._most_numbered() }} in some task'
+      {%- for side, other in [('baseline', 'candidate'), ('candidate', 'baseline')] %}
+      when is_enough_of_{{ other }} and not is_enough_of_{{ side }}
+        then {{ passk._short_tasks_reason(side ~ '_tasks', 'common_tasks', ' of both runs, in the ' ~ side) }}
+      {%- endfor %}
+      else {{ passk._short_tasks_reason('eligible_tasks', 'common_tasks', ' of both runs') }}
+    end as null_reason,
+    loaded_at
+  from checked
+),
+
+spread as (
+  select
+    *,
+    {#- The variance if both runs were the same is too small where a few tasks changed far; that within the runs is not. #}
+    {{ critical }} * sqrt(
+      case when sum_within > sum_variance then sum_within else sum_variance end
+      + {{ passk._floor_of_difference('k', 'least_n') }}
+    ) / eligible as suite_reach,
+    2 * {{ passk.normal_tail('abs(z)') }} as two_tails,
+    sum_difference / (eligible + 2) as centre,
+    case
+      when eligible_tasks >= 2
+        then {{ passk.student_quantile('eligible_tasks + 1') }} * {{ padded_error }}
+    end as reach
+  from answered
+)
+
+select
+  {{ keys | join(',\n  ') }},
+  baseline_agent,
+  baseline_agent_version,
+  candidate_agent,
+  candidate_agent_version,
+  metric,
+  k,
+  common_tasks,
+  baseline_only_tasks,
+  candidate_only_tasks,
+  eligible_tasks,
+  informative_tasks,
+  deciding_tasks,
+  least_n,
+  {#- How many tasks differ, as if all did alike, is (sum of d^2)^2 / sum of d^4. #}
+  coalesce(sum_squares * sum_squares < 2 * sum_fourths * (1 - 1e-9), false) as is_outweighed,
+  baseline,
+  candidate,
+  difference,
+  rate_difference,
+  z,
+  {{ passk._p_value('two_tails') }} as p,
+  {%- for limits, middle, width in [
+    ('difference', 'centre', 'reach'), ('difference_suite', 'difference', 'suite_reach')
+  ] %}
+  {{ passk._clipped(middle ~ ' - ' ~ width, -1, 1) }} as {{ limits }}_lower,
+  {{ passk._clipped(middle ~ ' + ' ~ width, -1, 1) }} as {{ limits }}_upper,
+  {%- endfor %}
+  null_reason,
+  loaded_at
+from spread

@@ -1,0 +1,31 @@
+{{ config(materialized='ephemeral') }}
+
+with pairs as (
+  select
+    suite,
+    baseline_run_id,
+    candidate_run_id,
+    row_number() over (order by suite, baseline_run_id, candidate_run_id) as pair_number
+  from {{ ref('int_passk__pairs') }}
+),
+
+counts as (
+  select
+    run_id,
+    suite,
+    task_id,
+    n,
+    c
+  from {{ ref('int_passk__task_counts') }}
+  where slice_name = 'all' and attempts > 0
+)
+
+select
+  pairs.suite,
+  pairs.baseline_run_id,
+  pairs.candidate_run_id,
+  pair_tasks.*
+from ({{ passk._pair_tasks() }}) as pair_tasks
+inner join pairs
+  on pair_tasks.pair_number = pairs.pair_number
+where pair_tasks.baseline_n is not null and pair_tasks.candidate_n is not null
