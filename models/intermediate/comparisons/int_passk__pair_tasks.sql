@@ -24,7 +24,12 @@ select
   pairs.suite,
   pairs.baseline_run_id,
   pairs.candidate_run_id,
-  pair_tasks.*
+  pair_tasks.pair_number,
+  pair_tasks.task_id,
+  pair_tasks.baseline_n,
+  pair_tasks.baseline_c,
+  pair_tasks.candidate_n,
+  pair_tasks.candidate_c
 from ({{ passk._pair_tasks() }}) as pair_tasks
 inner join pairs
   on pair_tasks.pair_number = pairs.pair_number

@@ -268,7 +268,7 @@ def test_macros_that_other_projects_call_know_the_defaults(
 
 def test_every_var_is_checked_when_a_run_starts(project_vars: dict[str, Any]) -> None:
     # Rules are a language of their own, checked beside the rest of it.
-    places = ("config/check_vars.sql", "gates/check_gates.sql")
+    places = ("input/check_vars.sql", "gates/check_gates.sql")
     checks = "".join((ROOT / "macros" / place).read_text() for place in places)
     assert not [name for name in project_vars if f"'{name}'" not in checks]
 

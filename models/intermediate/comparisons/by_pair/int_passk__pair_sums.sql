@@ -25,23 +25,28 @@ histogram as (
     on {{ passk._same_keys(keys, 'pairs', 'pair_states') }}
 ),
 
-{# Each run has to have enough tasks with n >= k, as for its own value. Every pair has a row here, because it has one without counts. #}
+grid as (
+  {{ passk._ks_rows(passk._setting('passk_ks')) }}
+),
+
+{# Each run must have enough tasks with n >= k, as for its own value. A pair has a row without counts, so it is here. #}
 sizes as (
   select
-    histogram.pair_number,
+    bin.pair_number,
     grid.k,
-    {%- for name, condition in [
-      ('common_tasks', 'histogram.baseline_n is not null and histogram.candidate_n is not null'),
-      ('baseline_only_tasks', 'histogram.candidate_n is null'),
-      ('candidate_only_tasks', 'histogram.baseline_n is null'),
-      ('baseline_tasks', 'histogram.baseline_n >= grid.k and histogram.candidate_n is not null'),
-      ('candidate_tasks', 'histogram.candidate_n >= grid.k and histogram.baseline_n is not null'),
-    ] %}
-    cast(sum(case when {{ condition }} then histogram.tasks else 0 end) as {{ bigint }}) as {{ name }}{{ ',' if not loop.last }}
-    {%- endfor %}
-  from histogram
-  cross join ({{ passk._ks_rows(passk._setting('passk_ks')) }}) as grid
-  group by histogram.pair_number, grid.k
+    cast(sum(case when bin.baseline_n is not null and bin.candidate_n is not null then bin.tasks else 0 end) as {{ bigint }})
+      as common_tasks,
+    cast(sum(case when bin.candidate_n is null then bin.tasks else 0 end) as {{ bigint }})
+      as baseline_only_tasks,
+    cast(sum(case when bin.baseline_n is null then bin.tasks else 0 end) as {{ bigint }})
+      as candidate_only_tasks,
+    cast(sum(case when bin.baseline_n >= grid.k and bin.candidate_n is not null then bin.tasks else 0 end) as {{ bigint }})
+      as baseline_tasks,
+    cast(sum(case when bin.candidate_n >= grid.k and bin.baseline_n is not null then bin.tasks else 0 end) as {{ bigint }})
+      as candidate_tasks
+  from histogram as bin
+  cross join grid
+  group by bin.pair_number, grid.k
 ),
 
 common as (
@@ -143,57 +148,53 @@ permuted as (
 summed as (
   {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
   select
-    sums.pair_number,
+    sizes.*,
     '{{ metric }}' as metric,
-    sums.k,
-    sums.eligible_tasks,
-    sums.informative_tasks,
-    sums.least_n,
+    coalesce(sums.eligible_tasks, 0) as eligible_tasks,
+    coalesce(sums.informative_tasks, 0) as informative_tasks,
     coalesce(permuted.deciding_tasks_{{ metric }}, 0) as deciding_tasks,
+    sums.least_n,
     sums.baseline_{{ metric }} as baseline,
     sums.candidate_{{ metric }} as candidate,
+    sums.rate_difference,
     sums.sum_difference_{{ metric }} as sum_difference,
     sums.sum_squares_{{ metric }} as sum_squares,
     sums.sum_fourths_{{ metric }} as sum_fourths,
     sums.sum_within_{{ metric }} as sum_within,
-    sums.rate_difference,
     case
       when coalesce(permuted.known_tasks, 0) = sums.informative_tasks
         then coalesce(permuted.sum_variance_{{ metric }}, 0)
     end as sum_variance
-  from sums
+  from sizes
+  left join sums
+    on sizes.pair_number = sums.pair_number and sizes.k = sums.k
   left join permuted
-    on sums.pair_number = permuted.pair_number and sums.k = permuted.k
+    on sizes.pair_number = permuted.pair_number and sizes.k = permuted.k
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}
 )
 
 select
   {% for key in keys %}pairs.{{ key }}, {% endfor %}
-  metrics.metric,
-  sizes.k,
-  sizes.common_tasks,
-  sizes.baseline_only_tasks,
-  sizes.candidate_only_tasks,
-  sizes.baseline_tasks,
-  sizes.candidate_tasks,
-  coalesce(summed.eligible_tasks, 0) as eligible_tasks,
-  coalesce(summed.informative_tasks, 0) as informative_tasks,
-  coalesce(summed.deciding_tasks, 0) as deciding_tasks,
+  summed.metric,
+  summed.k,
+  summed.common_tasks,
+  summed.baseline_only_tasks,
+  summed.candidate_only_tasks,
+  summed.baseline_tasks,
+  summed.candidate_tasks,
+  summed.eligible_tasks,
+  summed.informative_tasks,
+  summed.deciding_tasks,
   summed.least_n,
   summed.baseline,
   summed.candidate,
   summed.rate_difference,
-  summed.sum_difference,
-  summed.sum_squares,
-  summed.sum_fourths,
-  summed.sum_within,
-  summed.sum_variance,
+  {%- for total in ['sum_difference', 'sum_squares', 'sum_fourths', 'sum_within', 'sum_variance'] %}
+  summed.{{ total }},
+  {%- endfor %}
   pairs.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from pairs
-inner join sizes
-  on pairs.pair_number = sizes.pair_number
-cross join (select 'pass_at_k' as metric union all select 'pass_hat_k' as metric) as metrics
-left join summed
-  on pairs.pair_number = summed.pair_number and metrics.metric = summed.metric and sizes.k = summed.k
+inner join summed
+  on pairs.pair_number = summed.pair_number
