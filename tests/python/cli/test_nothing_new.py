@@ -134,7 +134,8 @@ def test_a_build_without_tests_is_tested_by_the_next(passk: Passk, letters: Path
     assert untested["tests"] == 0
     assert untested["models"] > 40
     assert passk("build", "--no-tests").out.splitlines()[0] == UNCHANGED
-    assert passk("build", "--json").json["tests"] > 90
+    # Those of the public tables.
+    assert passk("build", "--json").json["tests"] > 50
     # What is tested need not be built for a build without tests.
     for options in ((), ("--no-tests",)):
         assert passk("build", *options).out.splitlines()[0] == UNCHANGED
