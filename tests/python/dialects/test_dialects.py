@@ -136,7 +136,7 @@ def test_every_model_parses_with_functions_of_the_warehouse(
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_every_data_test_parses(compiled: Callable[[str], dict[str, str]], adapter: str) -> None:
     tests = {name: sql for name, sql in compiled(adapter).items() if name not in models()}
-    assert len(tests) > 80
+    assert len(tests) > 50
     for name, sql in tests.items():
         assert isinstance(sqlglot.parse_one(sql, read=adapter), exp.Query), name
 
