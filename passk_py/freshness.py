@@ -263,11 +263,13 @@ def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
         # Runs that lost all of their attempts stay listed where the log says what has gone.
         one_way = f"({scans}) except ({log})"
         yield "passk_tasks", one_way if settings.reads_landing else _either_way(scans, log)
-    for public, name, before, condition in _FOLLOWING:
+    for name, (before, condition) in _FOLLOWING.items():
         wanted, held = versions(before, condition), versions(name)
         is_on = all(settings.values[variable] for variable in _SWITCHES.get(name, ()))
         if wanted and held and is_on:
-            yield public, _either_way(wanted, held)
+            yield _STORED[name], _either_way(wanted, held)
+            if name == "int_passk__duplicate_attempts":
+                yield "passk_rejected_attempts", _either_way(wanted, held)
     if metrics := tables.find("int_passk__suite_metrics"):
         bootstrap = tables.find("passk_suite_bootstrap")
         if bootstrap and settings.bootstrap:
@@ -280,45 +282,28 @@ def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
                 yield "passk_comparisons", _either_way(held, f"select {key} from {pairs}")
 
 
-_FOLLOWING: Final = (
-    ("passk_runs", "int_passk__runs", "int_passk__task_scans", "true"),
-    ("passk_tasks", "int_passk__unmasked_tasks", "int_passk__task_scans", "not is_masked"),
-    *(
-        (public, "int_passk__duplicate_attempts", "int_passk__unmasked_tasks", "copies > 0")
-        for public in ("passk_attempts", "passk_rejected_attempts")
-    ),
-    (
-        "passk_task_metrics",
-        "int_passk__streaks",
-        "int_passk__unmasked_tasks",
-        "attempts > excluded",
-    ),
-    ("passk_suite_metrics", "int_passk__tasks_by_count", "int_passk__runs", "task_rows > 0"),
-    *(
-        (public, name, "int_passk__tasks_by_count", "true")
-        for public, name in (
-            ("passk_suite_metrics", "int_passk__suite_windows"),
-            ("passk_suite_metrics", "int_passk__suite_metrics"),
-            ("passk_diagnostics", "int_passk__count_checks"),
-            ("passk_diagnostics", "int_passk__loss_checks"),
-            ("passk_diagnostics", "int_passk__order_checks"),
-            ("passk_diagnostics", "int_passk__suite_pass_checks"),
-            ("passk_diagnostics", "int_passk__window_checks"),
-            ("passk_diagnostics", "int_passk__read_tasks"),
-        )
-    ),
-    *(
-        ("passk_diagnostics", name, "int_passk__read_tasks", "true")
-        for name in ("int_passk__copy_checks", "int_passk__session_checks")
-    ),
-    (
-        "passk_diagnostics",
-        "int_passk__slow_orders",
+_FOLLOWING: Final = {
+    "int_passk__runs": ("int_passk__task_scans", "true"),
+    "int_passk__unmasked_tasks": ("int_passk__task_scans", "not is_masked"),
+    "int_passk__duplicate_attempts": ("int_passk__unmasked_tasks", "copies > 0"),
+    "int_passk__streaks": ("int_passk__unmasked_tasks", "attempts > excluded"),
+    "int_passk__tasks_by_count": ("int_passk__runs", "task_rows > 0"),
+    "int_passk__suite_windows": ("int_passk__tasks_by_count", "true"),
+    "int_passk__suite_metrics": ("int_passk__tasks_by_count", "true"),
+    "int_passk__count_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__loss_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__order_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__suite_pass_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__window_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__read_tasks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__copy_checks": ("int_passk__read_tasks", "true"),
+    "int_passk__session_checks": ("int_passk__read_tasks", "true"),
+    "int_passk__slow_orders": (
         "int_passk__unmasked_tasks",
         "slice_name = 'all' and c > 0 and c < attempts - excluded",
     ),
-)
-"""A public table, a stored one that it reads, the one before that, and which of its rows count."""
+}
+"""The table that each stored one is made from, and which of its rows count."""
 
 _CHECKS: Final = ("passk_diagnostics",)
 _ORDER_CHECKS: Final = ("passk_diagnostics", "passk_ordered_metrics")

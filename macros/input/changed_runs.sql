@@ -1,7 +1,7 @@
 {#- The unit of an increment is a run of one suite. int_passk__log_runs says by its `log_version` which build last saw a run change.
     Each incremental table keeps the `log_version` of the runs that it holds: a build first deletes the rows of runs whose version
-    is another one now, and then makes the runs that are missing. So the next whole build also completes the tables that a stopped build,
-    or a build of a part, left. -#}
+    is another one now, and then makes the runs that are missing. So the next whole build also completes the tables that a stopped
+    build, or a build of a part, left. -#}
 
 {#- The runs to make: all on a full build, else those that the table lacks, and none where a var switches the model off. `relation`
     has a row for each run that the table should hold, or more than one. -#}

@@ -30,12 +30,18 @@ enough as (
   from pairs
 ),
 
+sized as (
+  select
+    *,
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks
+  from enough
+),
+
 checked as (
   select
     *,
-    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks,
-    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 and sum_variance is not null as is_answered
-  from enough
+    has_enough_tasks and sum_variance is not null as is_answered
+  from sized
 ),
 
 answered as (

@@ -73,7 +73,7 @@ estimated as (
     baselines.{{ metric }} as baseline_{{ metric }},
     candidates.{{ metric }} as candidate_{{ metric }},
     candidates.{{ metric }} - baselines.{{ metric }} as difference_{{ metric }},
-    {#- What is known of the variance within the tasks; with n < 2k it is not. #}
+    {#- The variance within the tasks, as far as it is known; with n < 2k it is not. #}
     coalesce(of_baseline.var_{{ metric }}, 0) + coalesce(of_candidate.var_{{ metric }}, 0) as within_{{ metric }},
     {%- endfor %}
     candidates.pass_rate - baselines.pass_rate as rate_difference
