@@ -50,14 +50,14 @@ class _Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="session")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[dict[str, str]]]]:
     """How a project may name the package in its packages.yml, each of them of this checkout."""
-    repository, tarball = publish(tmp_path_factory.mktemp("published"))
+    repository, commit, tarball = publish(tmp_path_factory.mktemp("published"))
     handler = functools.partial(_Quiet, directory=str(tarball.parent))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_address[1]}/{tarball.name}"
         yield {
             "local": [{"local": str(ROOT)}],
-            "git": [{"git": f"file://{repository}", "revision": "main"}],
+            "git": [{"git": f"file://{repository}", "revision": commit}],
             "tarball": [{"tarball": address, "name": "passk"}],
         }
         server.shutdown()

@@ -52,7 +52,7 @@ def test_installed_from_elsewhere(
     tmp_path: Path, find_world: Callable[[str, str], World], sources: dict[str, list[dict[str, str]]],
     dbt: str, source: str,
 ) -> None:  # fmt: skip
-    """From a tag of a repository, and from a tarball over HTTP."""
+    """From a commit of a repository, and from a tarball over HTTP."""
     world = find_world(dbt, dict(BESIDE)[dbt])
     rows = log(seed=8)
     write_project(tmp_path, project(rows, sources[source]))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 STRICT: Final = Path(__file__).with_name("strict_dbt.py")
-REVISION: Final = "0.1.0"
+VERSION: Final = "0.1.0"
 
 DBTS: Final = ("1.10", "1.11", "1.12")
 DUCKDBS: Final = {"1.4": "1.10", "1.5": "1.11", "2.0": "1.12"}
@@ -151,8 +151,8 @@ def checked_files() -> list[Path]:
     return [Path(name) for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
-def publish(folder: Path) -> tuple[Path, Path]:
-    """Make what a host of code has of this checkout: a repository with a tag, and that tag as a tarball."""
+def publish(folder: Path) -> tuple[Path, str, Path]:
+    """Make what a host of code has of this checkout: a repository, its one commit's name, and that commit as a tarball."""
     repository = folder / "passk.git"
     for name in checked_files():
         target = repository / name
@@ -165,14 +165,16 @@ def publish(folder: Path) -> tuple[Path, Path]:
         ["init", "--quiet", "--initial-branch", "main"],
         ["add", "--all", "--force"],
         ["commit", "--quiet", "--no-verify", "--message", "All of it"],
-        ["tag", REVISION],
     ):
         subprocess.run([*git, *words], check=True, capture_output=True)
-    tarball = folder / "served" / f"passk-{REVISION}.tar.gz"
+    commit = subprocess.run(
+        [*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    tarball = folder / "served" / f"passk-{VERSION}.tar.gz"
     tarball.parent.mkdir()
     subprocess.run(
-        [*git, "archive", f"--prefix=passk-{REVISION}/", f"--output={tarball}", REVISION],
+        [*git, "archive", f"--prefix=passk-{VERSION}/", f"--output={tarball}", commit],
         check=True,
         capture_output=True,
     )
-    return repository, tarball
+    return repository, commit, tarball
