@@ -1,7 +1,8 @@
-"""The dbt project that passk carries: where it is, its version and its vars."""
+"""The dbt project that passk carries: where it is, its version, its code and its vars."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from copy import deepcopy
 from functools import cache
@@ -10,9 +11,10 @@ from typing import Any, Final
 
 from passk_py.errors import PasskError
 
-__all__ = ["default_variables", "project_dir", "state_dir", "targets", "version"]
+__all__ = ["default_variables", "digest_of_code", "project_dir", "state_dir", "targets", "version"]
 
 _PACKAGE: Final = Path(__file__).resolve().parent
+_CODE: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "tests/generic")
 
 
 def project_dir() -> Path:
@@ -46,6 +48,20 @@ def version() -> str:
     text = (project_dir() / "dbt_project.yml").read_text(encoding="utf-8")
     found = re.search(r"^version: (\S+)$", text, re.MULTILINE)
     return found[1] if found else "unknown"
+
+
+def digest_of_code() -> str:
+    """Give the digest of all files that dbt builds from."""
+    folder = project_dir()
+    digest = hashlib.sha256()
+    for name in _CODE:
+        place = folder / name
+        paths = sorted(place.rglob("*")) if place.is_dir() else [place]
+        for path in paths:
+            if path.is_file() and path.suffix in (".sql", ".yml", ".md", ".py"):
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def default_variables() -> dict[str, Any]:

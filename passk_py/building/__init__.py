@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.building.find_dbt import find_dbt
+from passk_py.building.parsed_project import place_of_parsed
 from passk_py.building.reports import BuildReport, NodeReport
 from passk_py.building.variables import as_yaml
 from passk_py.errors import PasskError
@@ -109,7 +110,9 @@ def build(
         arguments.append("--full-refresh")
     if select:
         arguments += ["--select", *select]
-    report = dbt.run(arguments, progress, database=path, log=folder / "logs" / "dbt.log")
+    # dbt v2 parses too fast to keep what it has parsed.
+    parsed = None if dbt.program else place_of_parsed(path, given, target)
+    report = dbt.run(arguments, progress, database=path, folder=folder, parsed=parsed)
     if not (report.models or report.tests or report.failed or report.skipped):
         raise PasskError(
             "Nothing was built: no model or test is selected.",

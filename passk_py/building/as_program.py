@@ -87,7 +87,7 @@ def run(
     arguments: list[str],
     progress: Callable[[str, int, int], None] | None,
     database: Path,
-    log: Path,
+    folder: Path,
 ) -> BuildReport:
     """Run a command of dbt.
 
@@ -102,8 +102,8 @@ def run(
         which dbt v2 does not say.
     database
         The DuckDB file.
-    log
-        Where dbt writes its log.
+    folder
+        Where dbt writes its files, in ``target``, and its log, in ``logs``.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def run(
                 hint="The variable ADBC_DRIVER_PATH of the environment names the folder of it: "
                 "DuckDB's library and a duckdb.toml. Unset PASSK_DBT to build with dbt 1.",
             )
-        raise could_not_run(said, database, log)
+        raise could_not_run(said, database, folder / "logs" / "dbt.log")
     return report
 
 

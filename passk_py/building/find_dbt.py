@@ -49,16 +49,17 @@ class Dbt:
         progress: Callable[[str, int, int], None] | None,
         *,
         database: Path,
-        log: Path,
+        folder: Path,
+        parsed: Path | None,
     ) -> BuildReport:
         """Run a command of dbt on a database, and tell what it did."""
         if self.program is None:
             from passk_py.building.in_process import run
 
-            return run(arguments, progress, database=database, log=log)
+            return run(arguments, progress, database=database, folder=folder, parsed=parsed)
         from passk_py.building.as_program import run as run_program
 
-        return run_program(self.program, self.version, arguments, progress, database, log)
+        return run_program(self.program, self.version, arguments, progress, database, folder)
 
 
 def find_dbt() -> Dbt:

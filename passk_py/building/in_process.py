@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.building.parsed_project import keep_parsed, read_parsed
 from passk_py.building.reports import NodeReport, could_not_run, report_of, sentence
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def run(
     progress: Callable[[str, int, int], None] | None,
     *,
     database: Path,
-    log: Path,
+    folder: Path,
+    parsed: Path | None,
 ) -> BuildReport:
     """Run a command of dbt.
 
@@ -36,13 +38,16 @@ def run(
         Is told the name of the node that starts, its number and how many there are.
     database
         The DuckDB file, which dbt lets go of afterwards.
-    log
-        Where dbt writes its log.
+    folder
+        Where dbt writes its files, in ``target``, and its log, in ``logs``.
+    parsed
+        The file that keeps the parsed project for other builds of this machine, if any does.
     """
     # dbt's imports take longer than all else that passk does before its first query.
     from dbt.adapters.factory import reset_adapters
     from dbt.cli.main import dbtRunner
 
+    manifest = read_parsed(parsed) if parsed else None
     said: dict[str, list[str]] = {}
 
     def tell(event: Any) -> None:  # noqa: ANN401 - a message that dbt makes at run time
@@ -55,16 +60,18 @@ def run(
     here = Path.cwd()
     try:
         with _environment(PASSK_DATABASE=str(database)):
-            done = dbtRunner(callbacks=[tell]).invoke([*arguments, *_SILENT])
+            done = dbtRunner(manifest, callbacks=[tell]).invoke([*arguments, *_SILENT])
     finally:
         os.chdir(here)
         _release()
         reset_adapters()  # type: ignore[no-untyped-call]
+    if manifest is None and parsed:
+        keep_parsed(folder / "target" / "partial_parse.msgpack", parsed)
     if isinstance(done.exception, KeyboardInterrupt):
         raise done.exception
     # A result that holds nodes says more than the exception beside it.
     if done.exception is not None and not getattr(done.result, "results", None):
-        raise could_not_run(str(done.exception), database, log)
+        raise could_not_run(str(done.exception), database, folder / "logs" / "dbt.log")
     result: Any = done.result
     return report_of([_node(one, said) for one in result.results], float(result.elapsed_time))
 

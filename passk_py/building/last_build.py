@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from dataclasses import asdict
@@ -14,7 +13,7 @@ from passk_py.building.variables import as_yaml
 from passk_py.freshness import stale
 from passk_py.landing.database import open_database
 from passk_py.landing.schema import TABLES
-from passk_py.project import project_dir
+from passk_py.project import digest_of_code
 from passk_py.project import version as version_of_passk
 from passk_py.public_tables import PUBLIC_TABLES
 from passk_py.settings import RECORDED
@@ -31,7 +30,6 @@ __all__ = ["find_last_build", "forget_last_build", "note_last_build"]
 
 _TABLE: Final = "passk_last_whole_build"
 _PLACE: Final = f"main_passk_internal.{_TABLE}"
-_FILES: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "tests/generic")
 _TIMES: Final = {"removed_tasks": "removed_at", "parts": "null"}
 """The column of a landing table that says when its rows came, where it is not ``loaded_at``."""
 
@@ -107,7 +105,7 @@ def _made_from(tables: Tables, variables: Mapping[str, Any], dbt: Dbt) -> str:
     }
     scans = tables.find("int_passk__task_scans")
     parts = {
-        "code": _digest_of_code(),
+        "code": digest_of_code(),
         "programs": [version_of_passk(), dbt.version, *_drivers(dbt)],
         # As dbt gets them: their names may be of several types.
         "vars": as_yaml(variables),
@@ -124,16 +122,3 @@ def _drivers(dbt: Dbt) -> list[str]:
     if dbt.program:
         return [os.environ.get("ADBC_DRIVER_PATH", "")]
     return [version("dbt-duckdb"), version("duckdb")]
-
-
-def _digest_of_code() -> str:
-    folder = project_dir()
-    digest = hashlib.sha256()
-    for name in _FILES:
-        place = folder / name
-        paths = sorted(place.rglob("*")) if place.is_dir() else [place]
-        for path in paths:
-            if path.is_file() and path.suffix in (".sql", ".yml", ".md", ".py"):
-                digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-                digest.update(path.read_bytes())
-    return digest.hexdigest()

@@ -382,6 +382,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Scheduling(config, log)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Caches of this run's own, which its workers share."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def attempts() -> Callable[..., list[dict[str, Any]]]:
     """Makes the rows of one task from letters; see task_attempts."""

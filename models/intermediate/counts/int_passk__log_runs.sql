@@ -23,7 +23,7 @@ with changes as (
     run_id,
     suite,
     removed_at as changed_at
-  from {{ source('passk_landing', 'removed_tasks') }}
+  from {{ ref('stg_passk__removed_tasks') }}
   where {{ passk._changed_since(since, 'removed_at') }}
   {%- endif %}
 )

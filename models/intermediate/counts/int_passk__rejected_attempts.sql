@@ -51,24 +51,7 @@ refused_copies as (
 )
 
 {% if passk._attempts_kind() == 'landing' -%}
-, refused_by_load as (
-  select
-    run_id,
-    suite,
-    task_id,
-    attempt,
-    outcome,
-    reason_code,
-    reason,
-    raw,
-    source_file,
-    source_line,
-    source_format,
-    loaded_at
-  from {{ source('passk_landing', 'rejected') }}
-)
-
-select * from refused_by_load
+select * from {{ ref('stg_passk__rejected_attempts') }}
 union all
 {% endif -%}
 select * from broken_rows

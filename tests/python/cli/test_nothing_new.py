@@ -100,7 +100,7 @@ def test_anything_new_starts_dbt(letters: Path, statement: str) -> None:
 def test_another_version_of_the_code_starts_dbt(
     letters: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(last_build, "_digest_of_code", lambda: "other models")
+    monkeypatch.setattr(last_build, "digest_of_code", lambda: "other models")
     assert starts_dbt(letters)
 
 

@@ -156,7 +156,7 @@ def test_ctrl_c_in_a_model_is_no_error_of_dbt(monkeypatch: pytest.MonkeyPatch) -
     stopped = dbtRunnerResult(success=False, exception=KeyboardInterrupt())
     monkeypatch.setattr(dbtRunner, "invoke", lambda *_: stopped)
     with pytest.raises(KeyboardInterrupt):
-        in_process.run([], None, database=Path("passk.duckdb"), log=Path("dbt.log"))
+        in_process.run([], None, database=Path("passk.duckdb"), folder=Path(), parsed=None)
 
 
 # ---------------------------------------------------------------------------------------------

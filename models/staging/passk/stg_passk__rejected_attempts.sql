@@ -1,0 +1,16 @@
+{{ config(materialized='ephemeral') }}
+
+select
+  run_id,
+  suite,
+  task_id,
+  attempt,
+  outcome,
+  reason_code,
+  reason,
+  raw,
+  source_file,
+  source_line,
+  source_format,
+  loaded_at
+from {{ source('passk_landing', 'rejected') }}

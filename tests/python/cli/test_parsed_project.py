@@ -1,0 +1,196 @@
+"""The parsed project that ``passk build`` keeps: when it serves, and that it changes nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+from passk_py.building import build
+from passk_py.building.parsed_project import SHAPING, place_of_parsed
+from passk_py.project import default_variables, project_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Project
+    from dbt.contracts.graph.manifest import Manifest
+
+PART: dict[str, Any] = {"select": ("+int_passk__log_runs",), "tests": False}
+"""Two models that take no time to build."""
+
+CHANGED: dict[str, Any] = {
+    "passk_attempts_columns": {"task_id": "case_id"},
+    "passk_bootstrap_seed": 7,
+    "passk_capable_threshold": 0.2,
+    "passk_confidence": 0.8,
+    "passk_consistent_rate": 0.95,
+    "passk_consistent_threshold": 0.7,
+    "passk_create_sql_functions": False,
+    "passk_deployment_k": 3,
+    "passk_diagnostics": False,
+    "passk_gates": [
+        {"name": "floor", "metric": "pass_hat_k", "k": 2, "min": 0.5},
+        {"name": "each", "metric": "pass_at_k", "k": 2, "min": 0.5, "each_task": True},
+        {"name": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.1, "run": "all"},
+    ],
+    "passk_incapable_rate": 0.01,
+    "passk_incremental_by_loaded_at": True,
+    "passk_ks": [1, 3],
+    "passk_min_eligible_share": 0.9,
+    "passk_minimum_change": 0.1,
+    "passk_outcome_policy": {"timeout": "excluded"},
+    "passk_plan_attempts": [3],
+    "passk_plan_difference": 0.2,
+    "passk_plan_power": 0.9,
+    "passk_plan_width": 0.2,
+    "passk_score_threshold": 0.5,
+}
+"""Another value of each var that shapes nothing."""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the user's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return place_of_parsed(tmp_path / "passk.duckdb", {}, "duckdb").parent
+
+
+@pytest.fixture
+def parses(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """One for each time that dbt parses the project."""
+    from dbt.parser.manifest import ManifestLoader
+
+    found: list[None] = []
+    load = ManifestLoader.load
+
+    def counted(loader: ManifestLoader) -> Manifest:
+        found.append(None)
+        return load(loader)
+
+    monkeypatch.setattr(ManifestLoader, "load", counted)
+    return found
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_second_database_costs_no_parse(
+    make_project: Callable[[], Project], parses: list[None]
+) -> None:
+    first, second = make_project(), make_project()
+    for project in (first, second):
+        assert build(project.database, **PART).failed == ()
+    assert len(parses) == 1
+    # Vars that shape nothing don't matter, nor the order of those that do.
+    assert build(second.database, **PART, variables={"passk_ks": [2, 4]}).failed == ()
+    assert len(parses) == 1
+    shaped = {"passk_slices": ["domain"], "passk_ordered_metrics": False}
+    for variables in (shaped, dict(reversed(shaped.items()))):
+        assert build(second.database, **PART, variables=variables).failed == ()
+        assert len(parses) == 2
+    # The model in Python gets its vars as it is parsed.
+    for seed in (1, 2):
+        drawn = {"passk_bootstrap": 100, "passk_bootstrap_seed": seed}
+        assert build(second.database, **PART, variables=drawn).failed == ()
+    assert len(parses) == 4
+    # Its tables are called by another name.
+    other = second.database.rename(second.database.with_name("other.duckdb"))
+    with duckdb.connect(str(other)) as connection:
+        connection.execute("drop schema main_passk_internal cascade")
+    assert build(other, **PART).failed == ()
+    assert len(parses) == 5
+
+
+def test_a_whole_build_from_it_is_the_same(
+    make_project: Callable[[], Project], attempts: Any, cache: Path
+) -> None:
+    tables: list[list[tuple[Any, ...]]] = []
+    reports = []
+    for _ in range(2):
+        project = make_project()
+        project.land([*attempts("r", "t", "PPFX"), *attempts("s", "t", "FFPP")])
+        reports.append(build(project.database))
+        with duckdb.connect(str(project.database), read_only=True) as connection:
+            tables.append(connection.execute("from passk_suite_metrics order by all").fetchall())
+    assert tables[0] == tables[1] != []
+    kept, anew = ((one.models, one.tests, one.failed) for one in reversed(reports))
+    assert kept == anew
+    assert kept[2] == ()
+    assert [path.suffix for path in cache.iterdir()] == [".msgpack"]
+
+
+def test_a_damaged_file_is_parsed_anew(
+    make_project: Callable[[], Project], cache: Path, parses: list[None]
+) -> None:
+    project = make_project()
+    place = place_of_parsed(project.database, {}, "duckdb")
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"half of")
+    assert build(project.database, **PART).failed == ()
+    assert len(parses) == 1
+    assert place.stat().st_size > 100_000
+    assert [path.name for path in cache.iterdir()] == [place.name]
+
+
+def test_without_a_cache_it_builds_as_well(
+    make_project: Callable[[], Project], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert build(make_project().database, **PART).failed == ()
+
+
+def test_the_cache_does_not_grow(
+    make_project: Callable[[], Project], cache: Path, parses: list[None]
+) -> None:
+    project = make_project()
+    cache.mkdir(parents=True)
+    for number in range(12):
+        old = cache / f"parsed-{number:032}.msgpack"
+        old.touch()
+        os.utime(old, (number, number))
+    assert build(project.database, **PART).failed == ()
+    assert len(parses) == 1
+    kept = {path.name for path in cache.iterdir()}
+    assert kept == {
+        place_of_parsed(project.database, {}, "duckdb").name,
+        *(f"parsed-{number:032}.msgpack" for number in range(5, 12)),
+    }
+
+
+def graph(manifest: Manifest) -> dict[str, Any]:
+    """What the vars of a build may not change: all that dbt knows before it renders a model."""
+    known: dict[str, Any] = {}
+    for kind in ("nodes", "sources", "exposures", "unit_tests", "macros"):
+        for key, node in getattr(manifest, kind).items():
+            # When it was parsed, and which vars it names: dbt compares states by these, and builds nothing from them.
+            left_out = {"created_at", "vars"}
+            values = node.to_dict()
+            known[f"{kind} {key}"] = {k: v for k, v in values.items() if k not in left_out}
+    return known
+
+
+def test_only_the_vars_that_shape_it_are_part_of_its_name(tmp_path: Path) -> None:
+    """One parse with the defaults, one with every other var changed: the same models, tests and references."""
+    from dbt.cli.main import dbtRunner
+
+    from passk_py.building import as_yaml
+
+    defaults = default_variables()
+    assert CHANGED.keys() | SHAPING == defaults.keys()
+    assert not CHANGED.keys() & SHAPING
+    assert all(defaults[name] != value for name, value in CHANGED.items())
+    graphs = []
+    for variables in ({}, CHANGED):
+        done = dbtRunner().invoke(
+            ["--quiet", "--no-partial-parse", "--no-write-json", "parse",
+             *("--project-dir", str(project_dir()), "--profiles-dir", str(project_dir())),
+             *("--target", "duckdb", "--target-path", str(tmp_path), "--log-path", str(tmp_path)),
+             *("--vars", as_yaml(variables))]
+        )  # fmt: skip
+        assert done.success
+        graphs.append(graph(done.result))  # type: ignore[arg-type]
+    assert len(graphs[0]) > 300
+    assert graphs[0] == graphs[1]
