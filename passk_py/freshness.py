@@ -276,7 +276,7 @@ def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
             yield "passk_suite_bootstrap", _other_bootstrap(bootstrap, metrics)
     if pairs := tables.find("int_passk__pairs"):
         key = "suite, baseline_run_id, candidate_run_id, pair_source, log_version"
-        for name in ("int_passk__pair_states", "int_passk__pair_sums"):
+        for name in ("int_passk__pair_states", "int_passk__pair_sums", "int_passk__comparisons"):
             if place := tables.find(name):
                 held = f"select distinct {key} from {place}"
                 yield "passk_comparisons", _either_way(held, f"select {key} from {pairs}")
@@ -352,6 +352,7 @@ _STORED: Final = {
     "int_passk__suite_metrics": "passk_suite_metrics",
     "int_passk__pair_states": "passk_comparisons",
     "int_passk__pair_sums": "passk_comparisons",
+    "int_passk__comparisons": "passk_comparisons",
     "int_passk__count_checks": "passk_diagnostics",
     "int_passk__loss_checks": "passk_diagnostics",
     "int_passk__slow_orders": "passk_diagnostics",

@@ -340,6 +340,7 @@ def test_half_a_build_is_not_published(
         ("delete from {}.int_passk__suite_metrics where run_id = 'old'", "passk_suite_metrics"),
         ("update {}.int_passk__pair_sums set log_version = 'older'", "passk_comparisons"),
         ("delete from {}.int_passk__pair_sums", "passk_comparisons"),
+        ("delete from {}.int_passk__comparisons", "passk_comparisons"),
         ("delete from {}.int_passk__copy_checks where run_id = 'new'", "passk_diagnostics"),
         ("update {}.int_passk__order_checks set log_version = 'older'", "passk_diagnostics"),
     ],

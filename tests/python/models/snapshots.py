@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 INTERNAL_TABLES: Final = (
     "int_passk__attempts",
+    "int_passk__comparisons",
     "int_passk__pair_sums",
     "int_passk__copy_checks",
     "int_passk__duplicate_attempts",

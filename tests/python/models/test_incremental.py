@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from conftest import Project
 
 STORED_TABLES: Final = (
+    "int_passk__comparisons",
     "int_passk__pair_sums",
     "int_passk__copy_checks",
     "int_passk__expected_attempts",
@@ -54,6 +55,7 @@ STORED_TABLES: Final = (
     "int_passk__unmasked_tasks",
 )
 MADE_FROM_RUNS: Final = (
+    "int_passk__comparisons",
     "int_passk__pair_sums",
     "int_passk__copy_checks",
     "int_passk__count_checks",

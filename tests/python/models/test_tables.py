@@ -34,7 +34,7 @@ BY_RUN: Final = (
     "int_passk__task_scans",
     "int_passk__unmasked_tasks",
 )
-BY_PAIR: Final = ("int_passk__pair_sums", "int_passk__pair_states")
+BY_PAIR: Final = ("int_passk__comparisons", "int_passk__pair_sums", "int_passk__pair_states")
 
 
 def versions(project: Project) -> dict[tuple[str, str], set[str]]:

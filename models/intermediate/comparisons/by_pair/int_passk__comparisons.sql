@@ -5,7 +5,11 @@
 sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2))
 {%- endset %}
 
-with pairs as (
+with changed_pairs as (
+  {{ passk.changed_pairs(ref('int_passk__pair_sums')) }}
+),
+
+pairs as (
   select
     sums.*,
     {%- for side in ['baseline', 'candidate'] %}
@@ -18,6 +22,8 @@ with pairs as (
       else baselines.loaded_at
     end as loaded_at
   from {{ ref('int_passk__pair_sums') }} as sums
+  inner join changed_pairs
+    on {{ passk._same_keys(keys, 'changed_pairs', 'sums') }}
   {{ passk._join_runs_of('sums') }}
 ),
 
@@ -81,7 +87,8 @@ answered as (
       {%- endfor %}
       else {{ passk._short_tasks_reason('eligible_tasks', 'common_tasks', ' of both runs') }}
     end as null_reason,
-    loaded_at
+    loaded_at,
+    log_version
   from checked
 ),
 
@@ -132,5 +139,7 @@ select
   {{ passk._clipped(middle ~ ' + ' ~ width, -1, 1) }} as {{ limits }}_upper,
   {%- endfor %}
   null_reason,
-  loaded_at
+  loaded_at,
+  log_version,
+  {{ passk._quoted(passk._built_with()) }} as built_with
 from spread
