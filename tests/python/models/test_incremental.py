@@ -342,7 +342,8 @@ GROUPS: Final[dict[str, Sequence[Vars]]] = {
     ],
     "vars change and come back": [TAG, {**TAG, "passk_ordered_metrics": False}, TAG, BASE],
 }
-SEQUENCES: Final = 3
+SEQUENCES: Final = int(os.environ.get("PASSK_SEQUENCES", "3"))
+"""Of each group; 40, which are 200 in all, take most of an hour."""
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TESTS: Final = {
     "is_key": "passk.test_passk_is_key('rows', ['a', 'b'])",
-    "are_rates": "passk.test_passk_are_rates('rows', ['rate', 'other'])",
+    "rates_hold": "passk.test_passk_rows_hold('rows', rates=['rate', 'other'])",
     "rows_hold": "passk.test_passk_rows_hold('rows', {'a is small': 'a < 10', \"b isn't 0\": 'b <> 0'})",
     "follows_k": "passk.test_passk_follows_k('rows', ['task'], rising=['up'], falling=['down'])",
     "totals_agree": "passk.test_passk_totals_agree('rows', 'sum(a)', 'others', 'count(*)')",
@@ -63,13 +63,13 @@ def test_a_key_is_unique_and_complete(run: Run, rows: list[str], found: list[Any
 
 @pytest.mark.parametrize("rate", ["0", "1", "0.5", "null", "5e-324"])
 def test_rates_may_be_null_and_reach_their_ends(run: Run, rate: str) -> None:
-    assert run("are_rates", values("rate, other", f"({rate}::double, 0.5::double)")) == []
+    assert run("rates_hold", values("rate, other", f"({rate}::double, 0.5::double)")) == []
 
 
 @pytest.mark.parametrize("rate", ["1.0000000000000002", "-1e-300", "'nan'", "'inf'", "'-inf'"])
 def test_rates_are_neither_nan_nor_outside_of_0_and_1(run: Run, rate: str) -> None:
     rows = values("rate, other", "(0.5, 0.5)", f"({rate}::double, 0.5::double)")
-    assert run("are_rates", rows) == [("rate", 1)]
+    assert run("rates_hold", rows) == [("rate_is_a_rate", 1)]
 
 
 def test_a_broken_claim_is_named_with_its_rows(run: Run) -> None:
