@@ -9,12 +9,13 @@ executes them, 2 % excluded. Then, each in a process of its own so that peak mem
 - the first build of a database, without the metrics that need the order of attempts, without the diagnostics of the log, without
   either, and with both; after each its full refresh, which leaves what does not depend on the log: views, and values of formulas;
 - a full build by another revision of the project, with ``--other FOLDER``, a checkout of it;
-- builds by increment after 1 % new attempts: a new run, and the late half of the attempts of 2 % of all tasks;
-- a build with nothing new;
+- a build with nothing new, and builds by increment: after a new run, 1 % of all attempts, and after the late half of the attempts of
+  2 % of the tasks, in one run and in all others, also by the other revision;
 - the same over a log of 1,600 attempts, which is what the statements themselves cost.
 
 "SQL" is the time inside the database, summed over all statements that dbt sends and the checkpoint at their end, so that
-both sides have written their tables whole; "wall" is the whole process after its imports. Medians of the repetitions.
+both sides have written their tables whole, "CPU" the processor's time of that on all threads; "wall" is the whole process after
+its imports. Medians of the repetitions.
 Other work on the machine shows in all rows alike, so read the ratios.
 """
 
@@ -101,11 +102,11 @@ def add_new_run(database: Path, attempts: int, run_tasks: int) -> None:
         )
 
 
-def add_late_attempts(database: Path, attempts: int, run_tasks: int) -> None:
-    """1 % new attempts: in every run, the second half of every fiftieth task."""
+def add_late_attempts(database: Path, attempts: int, run_tasks: int, runs: range) -> None:
+    """The second half of every fiftieth task of some runs."""
     tries = attempts // run_tasks
     with duckdb.connect(str(database)) as connection:
-        for run in range(RUNS):
+        for run in runs:
             connection.execute(
                 _rows(
                     f"run-{run:04d}",
@@ -123,16 +124,16 @@ def measure_bare(database: Path) -> dict[str, float]:
     """Seconds of the bare query."""
     with duckdb.connect(str(database)) as connection:
         connection.execute("set threads = 2")
-        started = time.perf_counter()
+        started, work = time.perf_counter(), time.process_time()
         connection.execute(BARE)
         connection.execute("checkpoint")
-        seconds = time.perf_counter() - started
+        seconds, worked = time.perf_counter() - started, time.process_time() - work
         connection.execute("drop table bare")
-    return {"sql": seconds, "wall": seconds}
+    return {"sql": seconds, "cpu": worked, "wall": seconds}
 
 
 def measure_build(
-    database: Path, *, full_refresh: bool, ordered: bool, diagnosed: bool
+    database: Path, project: Path, *, full_refresh: bool, ordered: bool, diagnosed: bool
 ) -> dict[str, Any]:
     """Seconds inside the database, and of the whole run, of one dbt run in this process."""
     os.environ["PASSK_DATABASE"] = str(database)
@@ -141,15 +142,17 @@ def measure_build(
     from dbt.cli.main import dbtRunner
 
     spent: list[float] = []
+    worked: list[float] = []
     wrapper: Any = DuckDBCursorWrapper
     execute = wrapper.execute
 
     def timed(self: Any, sql: str, bindings: Any = None) -> Any:  # noqa: ANN401 -- dbt's own signature
-        started = time.perf_counter()
+        started, work = time.perf_counter(), time.process_time()
         try:
             return execute(self, sql, bindings)
         finally:
             spent.append(time.perf_counter() - started)
+            worked.append(time.process_time() - work)
 
     wrapper.execute = timed
     work = database.parent
@@ -157,9 +160,9 @@ def measure_build(
         "--quiet",
         "run",
         "--project-dir",
-        str(ROOT),
+        str(project),
         "--profiles-dir",
-        str(ROOT),
+        str(project),
         "--target",
         "duckdb",
         "--target-path",
@@ -177,20 +180,26 @@ def measure_build(
         raise SystemExit(f"the build failed: {result.exception or result.result}")
     wall = time.perf_counter() - started
     # Closing writes what is still in the write-ahead log only.
-    started = time.perf_counter()
+    started, work_at_end = time.perf_counter(), time.process_time()
     manager: Any = DuckDBConnectionManager
     manager._ENV.close()  # noqa: SLF001 -- dbt has no other way, short of ending the process
     manager.close_all_connections()
     written = time.perf_counter() - started
-    return {"sql": sum(spent) + written, "wall": wall + written, "statements": len(spent)}
+    worked.append(time.process_time() - work_at_end)
+    return {
+        "sql": sum(spent) + written,
+        "cpu": sum(worked),
+        "wall": wall + written,
+        "statements": len(spent),
+    }
 
 
 def _in_own_process(
     step: str, database: Path, *, checkout: Path = ROOT, **options: object
 ) -> dict[str, Any]:
     """Run one step by itself, and take its figures and peak memory."""
-    script = checkout / "benchmarks" / Path(__file__).name
-    command = [sys.executable, str(script), "--step", step, "--database", str(database)]
+    command = [sys.executable, __file__, "--step", step, "--database", str(database)]
+    command += ["--project", str(checkout)]
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
@@ -209,13 +218,16 @@ def _step(arguments: argparse.Namespace) -> None:
         make(database, attempts, run_tasks)
     elif arguments.step == "new-run":
         add_new_run(database, attempts, run_tasks)
-    elif arguments.step == "late":
-        add_late_attempts(database, attempts, run_tasks)
+    elif arguments.step == "late-in-one":
+        add_late_attempts(database, attempts, run_tasks, range(1))
+    elif arguments.step == "late-in-others":
+        add_late_attempts(database, attempts, run_tasks, range(1, RUNS))
     elif arguments.step == "bare":
         figures = measure_bare(database)
     else:
         figures = measure_build(
             database,
+            arguments.project,
             full_refresh=arguments.step.startswith("full"),
             ordered="unordered" not in arguments.step,
             diagnosed="undiagnosed" not in arguments.step,
@@ -235,6 +247,7 @@ def main() -> None:
     parser.add_argument("--other", type=Path, help="a checkout of another revision")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--database", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--project", type=Path, default=ROOT, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.step:
         _step(arguments)
@@ -257,13 +270,18 @@ def main() -> None:
             os.sync()  # else the first commit waits until the copy is on the disk
             return copy
 
-        def increments(prefix: str, built: Path, log: dict[str, Any]) -> None:
+        def increments(
+            prefix: str, built: Path, log: dict[str, Any], checkout: Path = ROOT
+        ) -> None:
             copy = copy_to("copy", built)
-            measure(f"{prefix}nothing new", "increment", copy)
-            _in_own_process("new-run", copy, **log)
-            measure(f"{prefix}1 % new: a new run", "increment", copy)
-            _in_own_process("late", copy, **log)
-            measure(f"{prefix}1 % new: late attempts of 2 % of the tasks", "increment", copy)
+            measure(f"{prefix}nothing new", "increment", copy, checkout)
+            for name, step in (
+                ("a new run, 1 %", "new-run"),
+                ("late attempts of one run", "late-in-one"),
+                ("late attempts of all other runs", "late-in-others"),
+            ):
+                _in_own_process(step, copy, **log)
+                measure(f"{prefix}{name}", "increment", copy, checkout)
 
         # The bare query between the others, so that a slow moment of the machine meets both.
         variants = [
@@ -282,6 +300,9 @@ def main() -> None:
                 measure(name, step, built, checkout)
         for _ in range(arguments.repeat):
             increments("", Path(folder) / "full" / database.name, size)
+            if arguments.other:
+                built = Path(folder) / "full, by the other revision" / database.name
+                increments("by the other revision: ", built, size, arguments.other)
 
         small = Path(folder) / "small" / database.name
         small.parent.mkdir()
@@ -307,12 +328,13 @@ def _report(rows: dict[str, list[dict[str, Any]]], size: dict[str, int]) -> None
         f"{size['attempts']:,} attempts in {size['run_tasks']:,} run-tasks, DuckDB {duckdb.__version__}, 2 threads"
     )
     headings = "".join(f"{'/ ' + heading:>9}" for heading in seconds)
-    print(f"{'':58}{'SQL s':>8}{headings}{'wall s':>9}{'peak MiB':>10}")
+    print(f"{'':58}{'SQL s':>8}{headings}{'CPU s':>9}{'wall s':>9}{'peak MiB':>10}")
     for name in rows:
         sql = median(name, "sql")
         ratios = "".join(f"{sql / other:9.2f}" for other in seconds.values())
         print(
-            f"{name:58}{sql:8.3f}{ratios}{median(name, 'wall'):9.2f}{median(name, 'peak_mib'):10.0f}"
+            f"{name:58}{sql:8.3f}{ratios}{median(name, 'cpu'):9.3f}{median(name, 'wall'):9.2f}"
+            f"{median(name, 'peak_mib'):10.0f}"
         )
 
 

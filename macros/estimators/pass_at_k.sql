@@ -1,3 +1,4 @@
+{#- pass@k = 1 - C(n - c, k) / C(n, k) in one expression, for queries over counts; the models' way is in states.sql. -#}
 {% macro pass_at_k(n, c, k) -%}
   {{- passk._check_counts('pass_at_k', n, c, k) -}}
   {{ return(adapter.dispatch('pass_at_k', 'passk')(n, c, k)) }}

@@ -1,3 +1,5 @@
+{#- pass^k = C(c, k) / C(n, k) in one expression, for queries over counts. The models make it for each distinct (n, c), by the same
+    steps: `_point_formulas` in states.sql. -#}
 {% macro pass_hat_k(n, c, k) -%}
   {{- passk._check_counts('pass_hat_k', n, c, k) -}}
   {{ return(adapter.dispatch('pass_hat_k', 'passk')(n, c, k)) }}

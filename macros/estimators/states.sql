@@ -1,5 +1,4 @@
-{#- The SQL of int_passk__states after its CTE `states`, the distinct (n, c): rows (n, c, k, ...) in a CTE `results`. Kept apart
-    from the model, which compares this text with what its table was made by. -#}
+{#- The SQL of int_passk__states after its CTE `states`, the distinct (n, c): rows (n, c, k, ...) in a CTE `results`. -#}
 {% macro _states_formulas(ks) -%}
 grid as (
   {{ passk._ks_rows(ks) }}
@@ -41,6 +40,7 @@ halves as {{ passk._made_once() }}(
 shifted as {{ passk._made_once() }}(
   select
     *,
+    {#- The four points x, a, b and d of `_log_moment`: macros/numerics/log_choose_ratio.sql. #}
     {%- for kind, count in [('pass', 'passes'), ('fail', 'failures')] %}
     trials + {{ kind }}_half as {{ kind }}_x,
     {{ count }} + {{ kind }}_half as {{ kind }}_a,

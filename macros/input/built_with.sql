@@ -1,5 +1,7 @@
 {#- Gives the version, code and vars that shape a table as one short text: rows with another text are made anew. The part before the
-    last stroke is the same for all tables of a build, so that tables of two builds can be told apart. -#}
+    last stroke is the same for all tables of a build, so that tables of two builds can be told apart. The code is the files of
+    the model and of all above it; dbt shows no macro to a project, so that who edits one says `--full-refresh`. The vars are
+    all that an incremental model reads, itself or by a macro. -#}
 {% macro _built_with() -%}
   {%- set shaping = [['input', passk._attempts_kind()], ['functions', passk._functions_schema()]] -%}
   {%- for name in [
@@ -35,7 +37,8 @@
 {%- endmacro %}
 
 
-{#- Before a run: drops the tables of an older version that have other columns than their models, which then make them whole. -#}
+{#- Before a run: drops the tables of an older version that have other columns than their models, which then make them whole.
+    So the YAML of an incremental model lists every column that it has. -#}
 {% macro _drop_outdated_tables() -%}
   {%- set outdated = [] -%}
   {%- for name, node in graph.nodes | dictsort

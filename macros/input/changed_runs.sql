@@ -3,8 +3,9 @@
     is another one now, and then makes the runs that are missing. So the next whole build also completes the tables that a stopped
     build, or a build of a part, left. -#}
 
-{#- The runs to make: all on a full build, else those that the table lacks, and none where a var switches the model off. `relation`
-    has a row for each run that the table should hold, or more than one. -#}
+{#- The runs to make: all on a full build, else those that the table lacks, because the hook has deleted what it had of them or they
+    are new, and none where a var switches the model off. `relation` has a row for each run that the table should hold, or more
+    than one; a `condition` on its rows calls it `made`. -#}
 {% macro changed_runs(relation, condition='1 = 1', is_wanted=true) -%}
   {{ return(passk._missing(['run_id', 'suite'], relation, condition if is_wanted else '1 = 0')) }}
 {%- endmacro %}

@@ -16,12 +16,9 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
 {%- endmacro %}
 
 
-{#- The names of the above, in order. -#}
-{% macro _task_sum_names() -%}
-  {{ return([
-    'attempts', 'c', 'excluded', 'started_at', 'last_started_at',
-    'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
-  ]) }}
+{#- Those of the above that every model between the log and passk_tasks only hands on. -#}
+{% macro _task_totals() -%}
+  {{ return(['started_at', 'last_started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens']) }}
 {%- endmacro %}
 
 

@@ -8,8 +8,8 @@ coalesce({{ eligible }} > 0 and {{ eligible }} >= {{ total }} * {{ share }} * (1
 {%- endmacro %}
 
 
-{#- A limit of the mean over all tasks, from the `limit` over the eligible ones: the others may have any value from `worst`, or up
-    to `best`. -#}
+{#- A limit of the mean over all tasks, from the `limit` over the eligible ones: the others may have any value up to
+    `extreme`: the least that there is for a lower limit, the most for an upper one. -#}
 {% macro _with_short_tasks(limit, eligible, total, extreme) -%}
 (({{ limit }}) * {{ eligible }} + {{ extreme }} * ({{ total }} - {{ eligible }})) / {{ total }}
 {%- endmacro %}

@@ -8,7 +8,8 @@ select
   attempts - excluded as n,
   c,
   excluded,
-  {{ passk._task_sum_names()[3:] | join(',\n  ') }},
+  {{ passk._task_totals() | join(',\n  ') }},
+  loaded_at,
   {% for verdict in ['pass', 'fail'] -%}
   {% if ordered -%}
   {{ passk._first_rank(verdict ~ '_mask', passk._mask_either('pass_mask', 'fail_mask')) }}
@@ -29,7 +30,8 @@ select
   attempts - excluded as n,
   c,
   excluded,
-  {{ passk._task_sum_names()[3:] | join(',\n  ') }},
+  {{ passk._task_totals() | join(',\n  ') }},
+  loaded_at,
   first_pass_rank,
   first_fail_rank,
   cast(null as {{ passk.type_mask() }}) as pass_mask,

@@ -351,7 +351,7 @@ def test_every_step_equals_a_full_refresh(make_project: Callable[[], Project], g
     reference = make_project()
     seed = list(GROUPS).index(group)
     sequences = [
-        History(f"q{number}", random.Random(100 * seed + number)) for number in range(SEQUENCES)
+        History(f"q{number:02}", random.Random(100 * seed + number)) for number in range(SEQUENCES)
     ]
     projects = [make_project() for _ in sequences]
     for index, variables in enumerate(GROUPS[group]):

@@ -146,7 +146,7 @@ select
   coalesce(sorted_counts.attempts, 0) as attempts,
   coalesce(sorted_counts.c, 0) as c,
   coalesce(sorted_counts.excluded, 0) as excluded,
-  {%- for name in passk._task_sum_names()[3:-1] %}
+  {%- for name in passk._task_totals() %}
   sorted_counts.{{ name }},
   {%- endfor %}
   latest.loaded_at,
