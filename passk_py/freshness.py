@@ -124,11 +124,12 @@ def why_unfinished(tables: Tables) -> str | None:
 
 def _is_of_another_version(tables: Tables) -> bool:
     """Say whether tables lack the column that says of which state of the log they are."""
-    runs = tables.find("int_passk__runs")
-    return runs is not None and not tables.rows(
-        "select 1 from duckdb_columns() where table_name = 'int_passk__runs' "
-        "and column_name = 'log_version' and database_name = current_database()"
+    stored = {name for name in ("int_passk__runs", "int_passk__comparisons") if tables.find(name)}
+    versioned = tables.rows(
+        "select table_name from duckdb_columns() "
+        "where column_name = 'log_version' and database_name = current_database()"
     )
+    return not stored <= {name for (name,) in versioned}
 
 
 def half_built(unfinished: list[str]) -> str:

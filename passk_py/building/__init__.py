@@ -110,8 +110,9 @@ def build(
         arguments.append("--full-refresh")
     if select:
         arguments += ["--select", *select]
-    # dbt v2 parses too fast to keep what it has parsed.
-    parsed = None if dbt.program else place_of_parsed(path, given, target)
+    # dbt v2 parses too fast to keep what it has parsed; other targets have schemas of their own.
+    is_kept = target == "duckdb" and not dbt.program
+    parsed = place_of_parsed(path, given) if is_kept else None
     report = dbt.run(arguments, progress, database=path, folder=folder, parsed=parsed)
     if not (report.models or report.tests or report.failed or report.skipped):
         raise PasskError(

@@ -48,6 +48,10 @@ def run(
     from dbt.cli.main import dbtRunner
 
     manifest = read_parsed(parsed) if parsed else None
+    written = folder / "target" / "partial_parse.msgpack"
+    if parsed and manifest is None:
+        # Else it might be that of another build, and be kept for one of this build.
+        written.unlink(missing_ok=True)
     said: dict[str, list[str]] = {}
 
     def tell(event: Any) -> None:  # noqa: ANN401 - a message that dbt makes at run time
@@ -65,15 +69,17 @@ def run(
         os.chdir(here)
         _release()
         reset_adapters()  # type: ignore[no-untyped-call]
-    if manifest is None and parsed:
-        keep_parsed(folder / "target" / "partial_parse.msgpack", parsed)
     if isinstance(done.exception, KeyboardInterrupt):
         raise done.exception
     # A result that holds nodes says more than the exception beside it.
     if done.exception is not None and not getattr(done.result, "results", None):
         raise could_not_run(str(done.exception), database, folder / "logs" / "dbt.log")
     result: Any = done.result
-    return report_of([_node(one, said) for one in result.results], float(result.elapsed_time))
+    report = report_of([_node(one, said) for one in result.results], float(result.elapsed_time))
+    # With a wrong var dbt parses as if it had its default, and builds no model.
+    if parsed and manifest is None and report.models:
+        keep_parsed(written, parsed)
+    return report
 
 
 def _release() -> None:

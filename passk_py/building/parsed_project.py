@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from contextlib import suppress
 from importlib.metadata import version
@@ -22,12 +23,14 @@ __all__ = ["SHAPING", "keep_parsed", "place_of_parsed", "read_parsed"]
 
 SHAPING: Final = frozenset(
     {
+        "passk_attempts_columns",
         "passk_attempts_files",
         "passk_attempts_model",
         "passk_attempts_source",
         "passk_baseline",
         "passk_bootstrap",
         "passk_extrapolated_ks",
+        "passk_gates",
         "passk_landing_schema",
         "passk_ordered_metrics",
         "passk_pairs",
@@ -47,8 +50,8 @@ _PACKAGES: Final = ("dbt-core", "dbt-adapters", "dbt-duckdb")
 """Whose macros and formats the parsed project has."""
 
 
-def place_of_parsed(database: Path, variables: Mapping[str, Any], target: str) -> Path:
-    """Name the file that holds the project as it is parsed for a build.
+def place_of_parsed(database: Path, variables: Mapping[str, Any]) -> Path:
+    """Name the file that holds the project as it is parsed for a build in a DuckDB file.
 
     Parameters
     ----------
@@ -56,8 +59,6 @@ def place_of_parsed(database: Path, variables: Mapping[str, Any], target: str) -
         The DuckDB file: the names of all tables begin with the file's.
     variables
         The vars that the build was given.
-    target
-        The target of the packaged profile.
 
     Returns
     -------
@@ -71,7 +72,6 @@ def place_of_parsed(database: Path, variables: Mapping[str, Any], target: str) -
         "code": digest_of_code(),
         "project": str(project_dir()),
         "programs": [version(name) for name in _PACKAGES],
-        "target": target,
         "database": database.stem,
         "vars": as_yaml({name: variables[name] for name in sorted(names)}),
     }
@@ -85,9 +85,10 @@ def read_parsed(place: Path) -> Manifest | None:
 
     try:
         content = place.read_bytes()
-        place.touch()
     except OSError:
         return None
+    with suppress(OSError):
+        place.touch()
     try:
         manifest = Manifest.from_msgpack(content)
     except Exception:  # noqa: BLE001 - of a damaged file dbt raises whatever its readers raise
@@ -100,7 +101,7 @@ def keep_parsed(parsed: Path, place: Path) -> None:
     """Keep what dbt has parsed, and the few that were used last, where a cache can be written."""
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        beside = place.with_suffix(".part")
+        beside = place.with_suffix(f".{os.getpid()}")
         shutil.copyfile(parsed, beside)
         beside.replace(place)
         kept = sorted(place.parent.glob("parsed-*.msgpack"), key=lambda one: -one.stat().st_mtime)

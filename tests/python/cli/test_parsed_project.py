@@ -10,6 +10,7 @@ import pytest
 
 from passk_py.building import build
 from passk_py.building.parsed_project import SHAPING, place_of_parsed
+from passk_py.errors import PasskError
 from passk_py.project import default_variables, project_dir
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ PART: dict[str, Any] = {"select": ("+int_passk__log_runs",), "tests": False}
 """Two models that take no time to build."""
 
 CHANGED: dict[str, Any] = {
-    "passk_attempts_columns": {"task_id": "case_id"},
     "passk_bootstrap_seed": 7,
     "passk_capable_threshold": 0.2,
     "passk_confidence": 0.8,
@@ -32,14 +32,9 @@ CHANGED: dict[str, Any] = {
     "passk_create_sql_functions": False,
     "passk_deployment_k": 3,
     "passk_diagnostics": False,
-    "passk_gates": [
-        {"name": "floor", "metric": "pass_hat_k", "k": 2, "min": 0.5},
-        {"name": "each", "metric": "pass_at_k", "k": 2, "min": 0.5, "each_task": True},
-        {"name": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.1, "run": "all"},
-    ],
     "passk_incapable_rate": 0.01,
     "passk_incremental_by_loaded_at": True,
-    "passk_ks": [1, 3],
+    "passk_ks": [1, 2, 3],
     "passk_min_eligible_share": 0.9,
     "passk_minimum_change": 0.1,
     "passk_outcome_policy": {"timeout": "excluded"},
@@ -56,7 +51,7 @@ CHANGED: dict[str, Any] = {
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of the user's."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return place_of_parsed(tmp_path / "passk.duckdb", {}, "duckdb").parent
+    return place_of_parsed(tmp_path / "passk.duckdb", {}).parent
 
 
 @pytest.fixture
@@ -90,17 +85,23 @@ def test_a_second_database_costs_no_parse(
     for variables in (shaped, dict(reversed(shaped.items()))):
         assert build(second.database, **PART, variables=variables).failed == ()
         assert len(parses) == 2
+    # A gate reads the tables that it judges by.
+    gate = {"name": "floor", "metric": "pass_hat_k", "k": 2, "min": 0.5}
+    for gates in ([gate], [{**gate, "each": "task"}]):
+        judged = {"select": ("+passk_gates",), "tests": False, "variables": {"passk_gates": gates}}
+        assert build(second.database, **judged).failed == ()
+    assert len(parses) == 4
     # The model in Python gets its vars as it is parsed.
     for seed in (1, 2):
         drawn = {"passk_bootstrap": 100, "passk_bootstrap_seed": seed}
         assert build(second.database, **PART, variables=drawn).failed == ()
-    assert len(parses) == 4
+    assert len(parses) == 6
     # Its tables are called by another name.
     other = second.database.rename(second.database.with_name("other.duckdb"))
     with duckdb.connect(str(other)) as connection:
         connection.execute("drop schema main_passk_internal cascade")
     assert build(other, **PART).failed == ()
-    assert len(parses) == 5
+    assert len(parses) == 7
 
 
 def test_a_whole_build_from_it_is_the_same(
@@ -125,7 +126,7 @@ def test_a_damaged_file_is_parsed_anew(
     make_project: Callable[[], Project], cache: Path, parses: list[None]
 ) -> None:
     project = make_project()
-    place = place_of_parsed(project.database, {}, "duckdb")
+    place = place_of_parsed(project.database, {})
     place.parent.mkdir(parents=True)
     place.write_bytes(b"half of")
     assert build(project.database, **PART).failed == ()
@@ -142,6 +143,38 @@ def test_without_a_cache_it_builds_as_well(
     assert build(make_project().database, **PART).failed == ()
 
 
+def test_a_build_with_a_wrong_var_keeps_nothing(
+    make_project: Callable[[], Project], cache: Path, tmp_path: Path
+) -> None:
+    """With any wrong var dbt parses as if all had their defaults."""
+    project = make_project()
+    files = tmp_path / "attempts.jsonl"
+    files.write_text('{"run_id": "r", "task_id": "t", "attempt": 1, "passed": true}\n', "utf-8")
+    right = {"passk_attempts_files": str(files), "passk_slices": []}
+    with pytest.raises(PasskError, match="passk_confidence"):
+        build(project.database, **PART, variables={**right, "passk_confidence": 0.5})
+    assert not cache.exists()
+    chosen = {"select": ("+passk_runs",), "tests": False, "variables": right}
+    assert build(project.database, **chosen).failed == ()
+
+
+def test_what_an_earlier_build_left_is_not_kept_for_another(
+    make_project: Callable[[], Project], cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project()
+    assert build(project.database, **PART).failed == ()
+    [kept] = cache.iterdir()
+    from dbt.parser.manifest import ManifestLoader
+
+    def stop(_: ManifestLoader) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ManifestLoader, "load", stop)
+    with pytest.raises(KeyboardInterrupt):
+        build(project.database, **PART, variables={"passk_baseline": "r"})
+    assert list(cache.iterdir()) == [kept]
+
+
 def test_the_cache_does_not_grow(
     make_project: Callable[[], Project], cache: Path, parses: list[None]
 ) -> None:
@@ -155,7 +188,7 @@ def test_the_cache_does_not_grow(
     assert len(parses) == 1
     kept = {path.name for path in cache.iterdir()}
     assert kept == {
-        place_of_parsed(project.database, {}, "duckdb").name,
+        place_of_parsed(project.database, {}).name,
         *(f"parsed-{number:032}.msgpack" for number in range(5, 12)),
     }
 
@@ -172,7 +205,9 @@ def graph(manifest: Manifest) -> dict[str, Any]:
     return known
 
 
-def test_only_the_vars_that_shape_it_are_part_of_its_name(tmp_path: Path) -> None:
+def test_only_the_vars_that_shape_it_are_part_of_its_name(
+    make_project: Callable[[], Project], tmp_path: Path
+) -> None:
     """One parse with the defaults, one with every other var changed: the same models, tests and references."""
     from dbt.cli.main import dbtRunner
 
@@ -182,6 +217,8 @@ def test_only_the_vars_that_shape_it_are_part_of_its_name(tmp_path: Path) -> Non
     assert CHANGED.keys() | SHAPING == defaults.keys()
     assert not CHANGED.keys() & SHAPING
     assert all(defaults[name] != value for name, value in CHANGED.items())
+    # With a wrong one all would have their defaults while dbt parses.
+    assert build(make_project().database, **PART, variables=CHANGED).failed == ()
     graphs = []
     for variables in ({}, CHANGED):
         done = dbtRunner().invoke(

@@ -12,6 +12,7 @@ with changed_pairs as (
 pairs as (
   select
     sums.*,
+    changed_pairs.log_version as made_version,
     {%- for side in ['baseline', 'candidate'] %}
     {{ side }}s.agent as {{ side }}_agent,
     {{ side }}s.agent_version as {{ side }}_agent_version,
@@ -88,7 +89,7 @@ answered as (
       else {{ passk._short_tasks_reason('eligible_tasks', 'common_tasks', ' of both runs') }}
     end as null_reason,
     loaded_at,
-    log_version
+    made_version
   from checked
 ),
 
@@ -140,6 +141,6 @@ select
   {%- endfor %}
   null_reason,
   loaded_at,
-  log_version,
+  made_version as log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from spread
