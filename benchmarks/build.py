@@ -7,7 +7,7 @@ executes them, 2 % excluded. Then, each in a process of its own so that peak mem
 
 - the bare query: attempts and passes by run, suite and task, written to a table;
 - the first build of a database, without the metrics that need the order of attempts, without the diagnostics of the log, without
-  either, and with both; after each its full refresh, which leaves what does not depend on the log: views, and values of formulas;
+  either, and with both; after each its full refresh;
 - a full build by another revision of the project, with ``--other FOLDER``, a checkout of it;
 - a build with nothing new, and builds by increment: after a new run, 1 % of all attempts, and after the late half of the attempts of
   2 % of the tasks, in one run and in all others, also by the other revision;

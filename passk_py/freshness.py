@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from passk_py.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from passk_py.tables import Tables
 
@@ -236,7 +237,7 @@ def unfinished_tables(tables: Tables) -> list[str]:
     if tables.find("int_passk__runs") is None:
         return []
     if _is_of_another_version(tables):
-        return list(dict.fromkeys(_STORED.values()))
+        return list(dict.fromkeys(chain.from_iterable(_STORED.values())))
     settings = read_settings(tables)
     found = (
         name
@@ -268,9 +269,8 @@ def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
         wanted, held = versions(before, condition), versions(name)
         is_on = all(settings.values[variable] for variable in _SWITCHES.get(name, ()))
         if wanted and held and is_on:
-            yield _STORED[name], _either_way(wanted, held)
-            if name == "int_passk__duplicate_attempts":
-                yield "passk_rejected_attempts", _either_way(wanted, held)
+            for public in _STORED[name]:
+                yield public, _either_way(wanted, held)
     if metrics := tables.find("int_passk__suite_metrics"):
         bootstrap = tables.find("passk_suite_bootstrap")
         if bootstrap and settings.bootstrap:
@@ -342,29 +342,30 @@ def _other_bootstrap(bootstrap: str, metrics: str) -> str:
     """
 
 
-_STORED: Final = {
-    "int_passk__unmasked_tasks": "passk_tasks",
-    "int_passk__duplicate_attempts": "passk_attempts",
-    "int_passk__streaks": "passk_task_metrics",
-    "int_passk__expected_attempts": "passk_missing_attempts",
-    "int_passk__runs": "passk_runs",
-    "int_passk__tasks_by_count": "passk_suite_metrics",
-    "int_passk__suite_windows": "passk_suite_metrics",
-    "int_passk__suite_metrics": "passk_suite_metrics",
-    "int_passk__pair_states": "passk_comparisons",
-    "int_passk__pair_sums": "passk_comparisons",
-    "int_passk__comparisons": "passk_comparisons",
-    "int_passk__count_checks": "passk_diagnostics",
-    "int_passk__loss_checks": "passk_diagnostics",
-    "int_passk__slow_orders": "passk_diagnostics",
-    "int_passk__order_checks": "passk_diagnostics",
-    "int_passk__suite_pass_checks": "passk_diagnostics",
-    "int_passk__window_checks": "passk_diagnostics",
-    "int_passk__read_tasks": "passk_diagnostics",
-    "int_passk__copy_checks": "passk_diagnostics",
-    "int_passk__session_checks": "passk_diagnostics",
+_STORED: Final[Mapping[str, tuple[str, ...]]] = {
+    "int_passk__unmasked_tasks": ("passk_tasks",),
+    "int_passk__duplicate_attempts": ("passk_attempts", "passk_rejected_attempts"),
+    "int_passk__streaks": ("passk_task_metrics",),
+    "int_passk__expected_attempts": ("passk_missing_attempts",),
+    "int_passk__runs": ("passk_runs",),
+    "int_passk__tasks_by_count": ("passk_suite_metrics",),
+    "int_passk__suite_windows": ("passk_suite_metrics",),
+    "int_passk__suite_metrics": ("passk_suite_metrics",),
+    "int_passk__pair_states": ("passk_comparisons",),
+    "int_passk__pair_sums": ("passk_comparisons",),
+    "int_passk__comparisons": ("passk_comparisons",),
+    "int_passk__count_checks": ("passk_diagnostics",),
+    "int_passk__loss_checks": ("passk_diagnostics",),
+    "int_passk__slow_orders": ("passk_diagnostics",),
+    "int_passk__order_checks": ("passk_diagnostics",),
+    "int_passk__suite_pass_checks": ("passk_diagnostics",),
+    "int_passk__window_checks": ("passk_diagnostics",),
+    "int_passk__read_tasks": ("passk_diagnostics",),
+    "int_passk__read_attempts": ("passk_diagnostics",),
+    "int_passk__copy_checks": ("passk_diagnostics",),
+    "int_passk__session_checks": ("passk_diagnostics",),
 }
-"""Tables that say what they were built with, and a public table that is made from each."""
+"""Tables that say what they were built with, and the public tables that are made from each."""
 
 
 def _built_otherwise(tables: Tables) -> Iterator[tuple[str, str]]:
@@ -377,10 +378,11 @@ def _built_otherwise(tables: Tables) -> Iterator[tuple[str, str]]:
     if scans is None:
         return
     built = "select regexp_replace(built_with, '/[^/]*$', '') as built from {} limit 1"
-    for name, public in _STORED.items():
+    for name, made in _STORED.items():
         if place := tables.find(name):
             both = f"({built.format(scans)}) as scans, ({built.format(place)}) as other"
-            yield public, f"select 1 from {both} where scans.built <> other.built"
+            for public in made:
+                yield public, f"select 1 from {both} where scans.built <> other.built"
 
 
 def _either_way(one: str, other: str) -> str:

@@ -50,7 +50,6 @@ GROUPS: Final = {
 }
 _CODE: Final = re.compile(r"(`[^`]*`)")
 _DEFINED: Final = re.compile(r"{%-?\s*macro\s+(\w+)\((.*?)\)\s*-?%}", re.DOTALL)
-_MATERIALIZED: Final = re.compile(r"^materialization_(\w+)_(?:default|spark)$")
 
 
 def plain(text: str) -> str:
@@ -113,8 +112,7 @@ def _signatures() -> Iterator[tuple[str, str]]:
 
 
 def _macro(macro: dict[str, Any], signature: str | None) -> list[str]:
-    made = _MATERIALIZED.match(macro["name"])
-    name = made[1] if made else macro["name"]
+    name = macro["name"]
     lines = [f"### {name}", ""]
     if signature is not None:
         lines += [f"`{name}({signature})`", ""]
@@ -122,7 +120,7 @@ def _macro(macro: dict[str, Any], signature: str | None) -> list[str]:
     for paragraph in paragraphs:
         lines += [plain(" ".join(paragraph.split())), ""]
     arguments = macro.get("arguments") or []
-    if arguments and not made:
+    if arguments:
         lines += ["| argument | type | is |", "|---|---|---|"]
         lines += [
             f"| `{one['name']}` | {one.get('type', 'any')} | {cell(one['description'])} |"

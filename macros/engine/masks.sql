@@ -195,7 +195,7 @@ from (
 {%- for _ in range(7) -%}
   {%- if widths[-1] * 2 <= ks | max -%}{%- do widths.append(widths[-1] * 2) -%}{%- endif -%}
 {%- endfor -%}
-with runs_of_1 as {{ passk._made_once(of_tasks=true) }}(
+with runs_of_1 as {{ passk._made_once() }}(
   select
     {{ columns | join(', ') }},
     {{ passk._bits_of('pass_mask') }} | {{ passk._bits_of('fail_mask') }} as windows_1,
@@ -208,7 +208,7 @@ with runs_of_1 as {{ passk._made_once(of_tasks=true) }}(
 {%- for width in widths[1:] %}
 {%- set half = width // 2 %},
 
-runs_of_{{ width }} as {{ passk._made_once(of_tasks=true) }}(
+runs_of_{{ width }} as {{ passk._made_once() }}(
   select
     *,
     {% for kind in ['windows', 'pass_windows', 'fail_windows'] -%}

@@ -18,7 +18,7 @@ try_cast({{ expression }} as {{ type }})
 
 {% macro redshift___by_bytes(expression) -%} {{ return(passk.default___by_bytes(expression)) }} {%- endmacro %}
 
-{% macro redshift___made_once(of_tasks) -%} {{ return(passk.default___made_once(of_tasks)) }} {%- endmacro %}
+{% macro redshift___made_once() -%} {{ return(passk.default___made_once()) }} {%- endmacro %}
 
 {% macro redshift__create_sql_functions(database) -%} {{ return(passk.default__create_sql_functions(database)) }} {%- endmacro %}
 

@@ -7,19 +7,20 @@
     are new, and none where a var switches the model off. `relation` has a row for each run that the table should hold, or more
     than one; a `condition` on its rows calls it `made`. -#}
 {% macro changed_runs(relation, condition='1 = 1', is_wanted=true) -%}
-  {{ return(passk._missing(['run_id', 'suite'], relation, condition if is_wanted else '1 = 0')) }}
+  {{ return(passk._missing(['run_id', 'suite'], ref('int_passk__log_runs'), relation, condition if is_wanted else '1 = 0')) }}
 {%- endmacro %}
 
 
 {#- The same for pairs of runs. -#}
 {% macro changed_pairs(relation, condition='1 = 1') -%}
-  {{ return(passk._missing(passk._pair_keys(), relation, condition)) }}
+  {{ return(passk._missing(passk._pair_keys(), ref('int_passk__pairs'), relation, condition)) }}
 {%- endmacro %}
 
 
 {#- The version is null where the rows may be of two builds: the relation has a run in two versions, or the build leaves out a table
     that the model is made from. The next build makes such runs again. -#}
-{% macro _missing(keys, relation, condition) -%}
+{% macro _missing(keys, versions, relation, condition) -%}
+{%- set missing -%}
 select
     {%- for key in keys %}
     made.{{ key }},
@@ -35,11 +36,13 @@ select
     {%- if is_incremental() %}
     and not exists (
       select 1
-      from {{ this }} as known
+      from {{ passk._known_rows(keys, versions) }} as known
       where {{ passk._same_keys(keys, 'known', 'made') }}
     )
     {%- endif %}
   group by {% for key in keys %}made.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+{%- endset -%}
+{{ return(passk._few_rows(keys + ['log_version'], missing) if is_incremental() else missing) }}
 {%- endmacro %}
 
 
@@ -82,35 +85,32 @@ exists (
 
 
 {% macro _delete_changed(keys, versions) -%}
-{%- if is_incremental() -%}
-delete from {{ this }}
-where not exists (
+{%- set condition -%}
+not exists (
   select 1
   from {{ versions }} as versions
   where
     {{ passk._same_keys(keys + ['log_version'], 'versions', this) }}
     and {{ this }}.built_with = {{ passk._quoted(passk._built_with()) }}
 )
-{%- endif -%}
+{%- endset -%}
+{{ return(passk._delete_rows(condition) if is_incremental() else '') }}
 {%- endmacro %}
 
 
 {#- Hook before other incremental tables: deletes what other code or other vars have made. -#}
 {% macro delete_outdated_rows() -%}
-{%- if is_incremental() -%}
-delete from {{ this }}
-where built_with <> {{ passk._quoted(passk._built_with()) }}
-{%- endif -%}
+{%- set condition = 'built_with <> ' ~ passk._quoted(passk._built_with()) -%}
+{{ return(passk._delete_rows(condition) if is_incremental() else '') }}
 {%- endmacro %}
 
 
 {#- Hook before int_passk__log_runs: of an input without times, what is known of it says nothing either. -#}
 {% macro _forget_runs() -%}
-{%- if is_incremental() and not passk._knows_changes() -%}
-delete from {{ this }}
-{%- else -%}
-{{ passk.delete_outdated_rows() }}
-{%- endif -%}
+  {%- if is_incremental() and not passk._knows_changes() -%}
+    {{ return(passk._delete_rows('1 = 1')) }}
+  {%- endif -%}
+  {{ return(passk.delete_outdated_rows()) }}
 {%- endmacro %}
 
 

@@ -16,7 +16,7 @@ uncertainty as (
   select * from {{ ref('int_passk__state_uncertainty') }}
 ),
 
-windows as {{ passk._made_once(of_tasks=true) }}(
+windows as {{ passk._made_once() }}(
   select *
   from {{ ref('int_passk__task_windows') }}
   where slice_name = 'all'

@@ -19,7 +19,7 @@ states as (
   where k = {{ k }}
 ),
 
-streaks as {{ passk._made_once(of_tasks=true) }}(
+streaks as {{ passk._made_once() }}(
   select * from {{ ref('int_passk__task_streaks') }}
 ),
 

@@ -101,7 +101,8 @@ def keep_parsed(parsed: Path, place: Path) -> None:
     """Keep what dbt has parsed, and the few that were used last, where a cache can be written."""
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        beside = place.with_suffix(f".{os.getpid()}")
+        # A name that is swept with the others, where the process is killed.
+        beside = place.with_stem(f"{place.stem}-{os.getpid()}")
         shutil.copyfile(parsed, beside)
         beside.replace(place)
         kept = sorted(place.parent.glob("parsed-*.msgpack"), key=lambda one: -one.stat().st_mtime)

@@ -1,5 +1,3 @@
-{{ config(materialized='ephemeral') }}
-
 with pairs as (
   select
     suite,

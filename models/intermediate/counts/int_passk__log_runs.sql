@@ -1,10 +1,4 @@
-{{
-  config(
-    incremental_strategy='delete+insert',
-    unique_key=['run_id', 'suite'],
-    pre_hook="{{ passk._forget_runs() }}",
-  )
-}}
+{{ config(unique_key=['run_id', 'suite']) }}
 
 {#- Landed rows are only ever added or removed, so the rows that came or went say which runs have changed. Of anyone's own
     table nothing is known but that rows arrived, and without a time not even that: then every run has changed. #}

@@ -194,7 +194,7 @@ def test_the_cache_does_not_grow(
 
 
 def graph(manifest: Manifest) -> dict[str, Any]:
-    """What the vars of a build may not change: all that dbt knows before it renders a model."""
+    """All that dbt knows before it renders a model, which the vars of a build may not change."""
     known: dict[str, Any] = {}
     for kind in ("nodes", "sources", "exposures", "unit_tests", "macros"):
         for key, node in getattr(manifest, kind).items():

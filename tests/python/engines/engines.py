@@ -266,7 +266,9 @@ class WithSpark(Engines):
         name = uuid.uuid4().hex[:8]
         self.spark, self.engine = spark, spark.name
         self.landing, self.schema = f"landing_{name}", f"reliability_{name}"
-        self.environment = spark.environment(self.schema)
+        # Sail has no partitions to drop.
+        formats = {"PASSK_SPARK_FORMAT": "delta"} if spark.name == "Sail" else {}
+        self.environment = {**spark.environment(self.schema), **formats}
         self.variables = {"passk_landing_schema": self.landing}
 
     def copy(self) -> None:

@@ -172,9 +172,7 @@ def test_every_public_macro_and_argument_is_described(public_macros: dict[str, N
         f"{name}({argument['name']})"
         for name, macro in public_macros.items()
         for argument in macro["arguments"]
-        # dbt 1 gives each materialization one, and dbt 2 knows of none.
-        if not name.startswith("materialization_")
-        and not (argument["description"].strip() and argument["type"])
+        if not (argument["description"].strip() and argument["type"])
     ]
     assert not without
 

@@ -40,15 +40,9 @@ enough as (
 sized as (
   select
     *,
-    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks,
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 and sum_variance is not null as is_answered
   from enough
-),
-
-checked as (
-  select
-    *,
-    has_enough_tasks and sum_variance is not null as is_answered
-  from sized
 ),
 
 answered as (
@@ -90,7 +84,7 @@ answered as (
     end as null_reason,
     loaded_at,
     made_version
-  from checked
+  from sized
 ),
 
 spread as (

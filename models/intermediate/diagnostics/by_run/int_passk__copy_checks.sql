@@ -6,14 +6,6 @@ with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__read_tasks'), is_wanted=passk._setting('passk_diagnostics')) }}
 ),
 
-read_tasks as (
-  select read_tasks.*
-  from {{ ref('int_passk__read_tasks') }} as read_tasks
-  inner join changed_runs
-    on read_tasks.run_id = changed_runs.run_id and read_tasks.suite = changed_runs.suite
-),
-
-{# By one column first, which is cheap and leaves few to compare by all three. #}
 attempts as (
   select
     attempts.run_id,
@@ -24,13 +16,10 @@ attempts as (
     {#- 1 for an attempt of a test that was tried again because it failed: the tag says how often it was. #}
     cast(case when {{ passk._tag('attempts.tags', 'reruns') }} <> '0' then 1 else 0 end as {{ bigint }}) as tried_again,
     cast(case when attempts.outcome = 'passed' then 1 else 0 end as {{ bigint }}) as passed
-  from {{ ref('int_passk__attempts') }} as attempts
-  inner join read_tasks
-    on attempts.run_id = read_tasks.run_id and attempts.suite = read_tasks.suite and attempts.task_id = read_tasks.task_id
-  where
-    attempts.outcome <> 'excluded'
-    and (attempts.seed is not null or attempts.output_hash is not null or attempts.tags is not null)
-    and attempts.task_id in (select few.task_id from read_tasks as few)
+  from {{ ref('int_passk__read_attempts') }} as attempts
+  inner join changed_runs
+    on attempts.run_id = changed_runs.run_id and attempts.suite = changed_runs.suite
+  where attempts.seed is not null or attempts.output_hash is not null or attempts.tags is not null
 ),
 
 seed_groups as (
@@ -119,10 +108,13 @@ retries as (
 
 read_counts as (
   select
-    {{ run }},
+    tasks.run_id,
+    tasks.suite,
     cast(count(*) as {{ bigint }}) as read_tasks
-  from read_tasks
-  group by {{ run }}
+  from {{ ref('int_passk__read_tasks') }} as tasks
+  inner join changed_runs
+    on tasks.run_id = changed_runs.run_id and tasks.suite = changed_runs.suite
+  group by tasks.run_id, tasks.suite
 )
 
 select

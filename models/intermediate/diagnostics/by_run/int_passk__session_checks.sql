@@ -6,14 +6,6 @@ with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__read_tasks'), is_wanted=passk._setting('passk_diagnostics')) }}
 ),
 
-read_tasks as (
-  select read_tasks.*
-  from {{ ref('int_passk__read_tasks') }} as read_tasks
-  inner join changed_runs
-    on read_tasks.run_id = changed_runs.run_id and read_tasks.suite = changed_runs.suite
-),
-
-{# By one column first, which is cheap and leaves few to compare by all three. #}
 timed as (
   select
     attempts.run_id,
@@ -21,13 +13,10 @@ timed as (
     attempts.task_id,
     attempts.started_at,
     cast(case when attempts.outcome = 'passed' then 1 else 0 end as {{ bigint }}) as passed
-  from {{ ref('int_passk__attempts') }} as attempts
-  inner join read_tasks
-    on attempts.run_id = read_tasks.run_id and attempts.suite = read_tasks.suite and attempts.task_id = read_tasks.task_id
-  where
-    attempts.outcome <> 'excluded'
-    and attempts.started_at is not null
-    and attempts.task_id in (select few.task_id from read_tasks as few)
+  from {{ ref('int_passk__read_attempts') }} as attempts
+  inner join changed_runs
+    on attempts.run_id = changed_runs.run_id and attempts.suite = changed_runs.suite
+  where attempts.started_at is not null
 ),
 
 clocks as {{ passk._made_once() }}(
