@@ -14,7 +14,7 @@
 (
         select kept.*
         from {{ this }} as kept
-        inner join {{ versions }} as versions
+        inner join {{ ref(versions) }} as versions
           on {{ passk._same_keys(keys + ['log_version'], 'versions', 'kept') }}
         where kept.built_with = {{ passk._quoted(passk._built_with()) }}
       )

@@ -7,13 +7,13 @@
     are new, and none where a var switches the model off. `relation` has a row for each run that the table should hold, or more
     than one; a `condition` on its rows calls it `made`. -#}
 {% macro changed_runs(relation, condition='1 = 1', is_wanted=true) -%}
-  {{ return(passk._missing(['run_id', 'suite'], ref('int_passk__log_runs'), relation, condition if is_wanted else '1 = 0')) }}
+  {{ return(passk._missing(['run_id', 'suite'], 'int_passk__log_runs', relation, condition if is_wanted else '1 = 0')) }}
 {%- endmacro %}
 
 
 {#- The same for pairs of runs. -#}
 {% macro changed_pairs(relation, condition='1 = 1') -%}
-  {{ return(passk._missing(passk._pair_keys(), ref('int_passk__pairs'), relation, condition)) }}
+  {{ return(passk._missing(passk._pair_keys(), 'int_passk__pairs', relation, condition)) }}
 {%- endmacro %}
 
 
