@@ -18,6 +18,7 @@ select
   attempts.run_id,
   attempts.suite,
   attempts.task_id,
+  attempts.attempt,
   attempts.outcome,
   attempts.started_at,
   attempts.seed,
