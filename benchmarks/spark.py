@@ -1,4 +1,4 @@
-"""What a build, and one after a new run, costs on Spark, beside those on DuckDB from the same attempts.
+"""Measure a build, and one after a new run, on Spark and on DuckDB, from the same attempts.
 
     SPARK_REMOTE=sc://localhost:15002 python benchmarks/spark.py --dbt .venv-spark/bin/dbt --attempts 1000000 10000000
     python benchmarks/spark.py --attempts 10000000 --tries 10 --runs 100 --memory-limit 1GB

@@ -40,9 +40,15 @@ enough as (
 sized as (
   select
     *,
-    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks,
-    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 and sum_variance is not null as is_answered
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks
   from enough
+),
+
+checked as (
+  select
+    *,
+    has_enough_tasks and sum_variance is not null as is_answered
+  from sized
 ),
 
 answered as (
@@ -84,7 +90,7 @@ answered as (
     end as null_reason,
     loaded_at,
     made_version
-  from sized
+  from checked
 ),
 
 spread as (
