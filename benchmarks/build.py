@@ -102,15 +102,17 @@ def add_new_run(database: Path, attempts: int, run_tasks: int) -> None:
         )
 
 
-def add_late_attempts(database: Path, attempts: int, run_tasks: int, runs: range) -> None:
-    """The second half of every fiftieth task of some runs."""
+def add_late_attempts(
+    database: Path, attempts: int, run_tasks: int, runs: range, loaded_at: str
+) -> None:
+    """The second half of every fiftieth task of some runs; each load has a time of its own, by which a build sees it."""
     tries = attempts // run_tasks
     with duckdb.connect(str(database)) as connection:
         for run in runs:
             connection.execute(
                 _rows(
                     f"run-{run:04d}",
-                    "2026-03-02",
+                    loaded_at,
                     run_tasks // RUNS,
                     tries // 2 + 1,
                     tries,
@@ -219,9 +221,9 @@ def _step(arguments: argparse.Namespace) -> None:
     elif arguments.step == "new-run":
         add_new_run(database, attempts, run_tasks)
     elif arguments.step == "late-in-one":
-        add_late_attempts(database, attempts, run_tasks, range(1))
+        add_late_attempts(database, attempts, run_tasks, range(1), "2026-03-02")
     elif arguments.step == "late-in-others":
-        add_late_attempts(database, attempts, run_tasks, range(1, RUNS))
+        add_late_attempts(database, attempts, run_tasks, range(1, RUNS), "2026-03-03")
     elif arguments.step == "bare":
         figures = measure_bare(database)
     else:
