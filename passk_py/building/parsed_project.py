@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dbt.contracts.graph.manifest import Manifest
 
-__all__ = ["SHAPING", "keep_parsed", "place_of_parsed", "read_parsed"]
+__all__ = ["SHAPING", "keep_parsed", "place_of_parsed", "read_parsed", "shaping_vars"]
 
 SHAPING: Final = frozenset(
     {
@@ -50,6 +50,12 @@ _PACKAGES: Final = ("dbt-core", "dbt-adapters", "dbt-duckdb")
 """Whose macros and formats the parsed project has."""
 
 
+def shaping_vars(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the vars that the parsed project depends on, in the order of their names."""
+    names = variables.keys() if variables.get("passk_bootstrap") else SHAPING & variables.keys()
+    return {name: variables[name] for name in sorted(names)}
+
+
 def place_of_parsed(database: Path, variables: Mapping[str, Any]) -> Path:
     """Name the file that holds the project as it is parsed for a build in a DuckDB file.
 
@@ -67,13 +73,12 @@ def place_of_parsed(database: Path, variables: Mapping[str, Any]) -> Path:
     """
     from platformdirs import user_cache_path
 
-    names = variables.keys() if variables.get("passk_bootstrap") else SHAPING & variables.keys()
     parts = {
         "code": digest_of_code(),
         "project": str(project_dir()),
         "programs": [version(name) for name in _PACKAGES],
         "database": database.stem,
-        "vars": as_yaml({name: variables[name] for name in sorted(names)}),
+        "vars": as_yaml(shaping_vars(variables)),
     }
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     return user_cache_path("passk") / f"parsed-{digest[:32]}.msgpack"

@@ -3,8 +3,8 @@
 dbt runs in this process, because a process of its own costs more than a build. Four things make
 that cheap and safe: every database is called ``passk.duckdb`` and opened from its own folder, so
 that one profile and one parsed manifest serve them all; the manifest is parsed once for each set of
-vars; no text of Jinja is read twice; and every path that dbt writes to is under pytest's temporary
-folder.
+the vars that shape it; no text of Jinja is read twice; and every path that dbt writes to is under
+pytest's temporary folder.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import polars as pl
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from passk_py.building.parsed_project import shaping_vars
 from passk_py.contract import LANDING_COLUMNS
 
 if TYPE_CHECKING:
@@ -169,10 +170,11 @@ class Dbt:
         ]  # fmt: skip
 
     def manifest(self, variables: Vars, target: str = "duckdb") -> Manifest:
-        """Parse the project with these vars, or give what was parsed before."""
+        """Parse the project with these vars, or give what was parsed before with those that shape it."""
         from dbt.cli.main import dbtRunner
 
-        key = (target, json.dumps(variables, sort_keys=True, default=str))
+        shaping = shaping_vars(variables) if self.project_dir == ROOT else variables
+        key = (target, json.dumps(shaping, sort_keys=True, default=str))
         if key not in self.manifests:
             if len(self.manifests) >= KEPT_MANIFESTS:
                 del self.manifests[next(iter(self.manifests))]
