@@ -1,4 +1,4 @@
-"""Draws ``docs/figures/``: four agents that pass half of their attempts, and differ otherwise.
+"""Draws ``docs/figures/``: four agents that pass half of their attempts, and the agents of the demo.
 
 The shapes are those of *Pass@k and Pass^k Tell Different Stories from Mean Success Rate* (2025). A
 log of them lands, is built, and is drawn as any other; ``--check`` fails where the tables give
@@ -8,6 +8,7 @@ other numbers than those that were drawn.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -21,6 +22,7 @@ from passk_py.reporting.figures import figures
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "figures"
 NUMBERS: Final = FOLDER / "shapes.json"
+DEMO: Final = FOLDER / "demo.svg"
 DRAWN: Final = ("over-k", "delta-k")
 
 SHAPES: Final = {
@@ -79,6 +81,20 @@ def built(folder: Path) -> dict[str, Any]:
     return pk.report(database).facts
 
 
+def facts_of_demo(folder: Path) -> dict[str, Any]:
+    """Make the demo, and give what a report reads of it.
+
+    Parameters
+    ----------
+    folder
+        Where log and database go.
+    """
+    database = folder / "demo.duckdb"
+    command = [sys.executable, "-m", "passk_py", "demo", "--database", str(database)]
+    subprocess.run(command, check=True, capture_output=True)
+    return pk.report(database).facts
+
+
 def numbers(facts: dict[str, Any]) -> dict[str, Any]:
     """Give every number that the figures show, by run and metric, in the order of k.
 
@@ -109,10 +125,12 @@ def numbers(facts: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> int:
     """Draw the figures, or compare their numbers."""
+    only_checks = "--check" in sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="passk-") as folder:
         facts = built(Path(folder))
+        of_demo = None if only_checks else facts_of_demo(Path(folder))
     found = json.dumps(numbers(facts), indent=1) + "\n"
-    if "--check" in sys.argv[1:]:
+    if of_demo is None:
         if NUMBERS.exists() and NUMBERS.read_text("utf-8") == found:
             return 0
         print("docs/figures is not what the tables give: run python scripts/make_figures.py")
@@ -121,6 +139,7 @@ def main() -> int:
     drawn = figures(facts)
     for name in DRAWN:
         write_report(FOLDER / f"{name}.svg", as_svg(drawn[name], follows_mode=True))
+    write_report(DEMO, as_svg(figures(of_demo)["over-k"], follows_mode=True))
     NUMBERS.write_text(found, "utf-8")
     return 0
 

@@ -1,14 +1,18 @@
-"""`passk demo` and `dbt build` alone give the same tables, and the README shows what the demo prints."""
+"""`passk demo` and `dbt build` alone give the same tables, and the README and the quickstart show what the demo prints."""
 
 from __future__ import annotations
 
+import html
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import duckdb
 import pytest
+
+from ..docs.blocks import blocks
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
@@ -70,12 +74,38 @@ def test_same_tables(demo: tuple[Path, Path, str], table: str) -> None:
                 assert left == right
 
 
-def test_readme_shows_the_answer(demo: tuple[Path, Path, str]) -> None:
+def words_of(text: str) -> str:
+    """Lines break by the width of the terminal; the words and numbers do not."""
+    return " ".join(text.split())
+
+
+def test_the_quickstart_shows_the_answer_and_the_readme_its_end(
+    demo: tuple[Path, Path, str],
+) -> None:
     printed = demo[2]
     answer = printed[printed.index("puzzles ·") : printed.index("\nDatabase")].rstrip()
-    # Lines break by the width of the terminal; the words and numbers do not.
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert " ".join(answer.split()) in " ".join(readme.split())
+    (whole,) = blocks("text", "docs/quickstart.md")
+    (end,) = blocks("text", "README.md")
+    assert words_of(whole.text) == words_of(answer)
+    assert end.text.startswith("Use ")
+    assert words_of(end.text) in words_of(answer)
+
+
+def test_the_picture_of_the_readme_shows_the_answer(demo: tuple[Path, Path, str]) -> None:
+    drawn = (ROOT / "docs" / "figures" / "demo.svg").read_text(encoding="utf-8")
+    marks = dict(re.findall(r'aria-label="(\S+: pass[@^]\d+) (>?[0-9.]+)% ', html.unescape(drawn)))
+    run = ""
+    shown = 0
+    for line in demo[2].splitlines():
+        cells = re.search(r"pass([@^])k ((?: *>?[\d.]+)+)", line)
+        if cells is None:
+            continue
+        if cells[1] == "@":
+            run = line.split()[0]
+        for k, value in zip((1, 2, 3, 4, 6, 8, 10), cells[2].split(), strict=True):
+            assert marks[f"{run}: pass{cells[1]}{k}"] == value
+            shown += 1
+    assert shown == 4 * 2 * 7
 
 
 def test_demo_refuses_to_mix_with_other_runs(demo: tuple[Path, Path, str], tmp_path: Path) -> None:
