@@ -1,4 +1,4 @@
-"""Draws ``docs/figures/``: four agents that pass half of their attempts, and the agents of the demo.
+"""Draws ``docs/figures/``: four agents that pass half of their attempts, and those of the demo.
 
 The shapes are those of *Pass@k and Pass^k Tell Different Stories from Mean Success Rate* (2025). A
 log of them lands, is built, and is drawn as any other; ``--check`` fails where the tables give
