@@ -49,7 +49,7 @@ BARE = """
 
 def make(database: Path, attempts: int, run_tasks: int) -> None:
     """Land the synthetic log."""
-    from passk_py.landing import ensure_landing
+    from passk_py.ingest.landing import ensure_landing
 
     tasks, tries = run_tasks // RUNS, attempts // run_tasks
     with duckdb.connect(str(database)) as connection:

@@ -23,8 +23,8 @@ from typing import Any, Final
 import duckdb
 import polars as pl
 
-from passk_py.building import build
-from passk_py.landing.schema import ensure_landing
+from passk_py.ingest.landing.schema import ensure_landing
+from passk_py.warehouse.building import build
 
 LEVEL: Final = 1.959963984540054
 TOO_OFTEN: Final = 0.07

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from passk_py.estimators import mean_lower, mean_upper
+from passk_py.stats.estimators import mean_lower, mean_upper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

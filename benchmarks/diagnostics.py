@@ -160,7 +160,7 @@ KINDS: dict[str, Maker] = {
 
 def land(database: Path, runs: int, seed: int) -> int:
     """Land all runs, attempts in two sessions a day apart."""
-    from passk_py.landing import ensure_landing
+    from passk_py.ingest.landing import ensure_landing
 
     names = ("run_id", "suite", "task_id", "attempt", "outcome", "seed", "output_hash")
     columns: dict[str, list[Any]] = {name: [] for name in (*names, "started_at", "loaded_at")}
@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=400, help="simulated runs of each kind")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    from passk_py.building import build
+    from passk_py.warehouse.building import build
 
     with tempfile.TemporaryDirectory(prefix="passk-benchmark-") as folder:
         database = Path(folder) / "log.duckdb"

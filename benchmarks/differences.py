@@ -39,7 +39,7 @@ POPULATIONS = {
 
 def land(database: Path, population: Population, runs: int) -> None:
     """Draw tasks, and attempts at them."""
-    from passk_py.landing import ensure_landing
+    from passk_py.ingest.landing import ensure_landing
 
     dice = random.Random(2)
     with duckdb.connect(str(database)) as connection:
@@ -68,8 +68,8 @@ def land(database: Path, population: Population, runs: int) -> None:
 def measure(database: Path, population: Population) -> pl.DataFrame:
     """Build the tables, and count how often the limits hold the truth."""
     import passk_py as pk
-    from passk_py.distributions import student_quantile
-    from passk_py.tables import fetch_frame
+    from passk_py.stats.distributions import student_quantile
+    from passk_py.warehouse.tables import fetch_frame
 
     report = pk.build(
         database,

@@ -24,10 +24,10 @@ import duckdb
 import polars as pl
 from comparisons import LEVEL, POPULATIONS
 
-from passk_py.answer import find_answer
-from passk_py.building import build
-from passk_py.landing.schema import ensure_landing
-from passk_py.tables import fetch_frame, open_tables
+from passk_py.ingest.landing.schema import ensure_landing
+from passk_py.reports.answer import find_answer
+from passk_py.warehouse.building import build
+from passk_py.warehouse.tables import fetch_frame, open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 import polars as pl
 
-from passk_py.tables import fetch_frame
+from passk_py.warehouse.tables import fetch_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ POPULATIONS: Final = {
 
 def land(database: Path, runs: int) -> None:
     """Draw tasks, and attempts at them."""
-    from passk_py.landing import ensure_landing
+    from passk_py.ingest.landing import ensure_landing
 
     dice = random.Random(1)
     drawn = database.with_suffix(".parquet")

@@ -82,7 +82,7 @@ POPULATIONS = {
 
 def land(database: Path, population: Population, runs: int) -> None:
     """Draw tasks, and attempts at them."""
-    from passk_py.landing import ensure_landing
+    from passk_py.ingest.landing import ensure_landing
 
     dice = random.Random(1)
     with duckdb.connect(str(database)) as connection:
@@ -207,7 +207,7 @@ def task_coverage(database: Path, counts: list[int]) -> list[tuple[int, float, f
 def every_state(database: Path, counts: list[int]) -> None:
     """Land a task for each (n, c), and build the limits."""
     import passk_py as pk
-    from passk_py.landing import ensure_landing
+    from passk_py.ingest.landing import ensure_landing
 
     with duckdb.connect(str(database)) as connection:
         ensure_landing(connection)

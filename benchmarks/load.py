@@ -131,9 +131,9 @@ FORMATS: dict[str, tuple[Callable[[random.Random, int, int], Json], bool, int]] 
 
 def read_json_sql(name: str, path: Path) -> str:
     """SQL that reads by DuckDB alone what the format itself says that it reads."""
-    from passk_py.formats import format_named
-    from passk_py.formats.harness import JsonHarness
-    from passk_py.landing.json_sql import fast_columns
+    from passk_py.ingest.formats import format_named
+    from passk_py.ingest.formats.harness import JsonHarness
+    from passk_py.ingest.landing.json_sql import fast_columns
 
     reader = format_named(name)
     if not isinstance(reader, JsonHarness):
@@ -182,7 +182,7 @@ def run(what: str, name: str, path: Path, small: Path) -> None:
     """Be the process that is timed."""
     import duckdb
 
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "bench.duckdb"
@@ -209,7 +209,7 @@ def most_memory() -> float:
 
 def load_little(folder: Path, small: Path) -> None:
     """Import everything, by loading a small log."""
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     load(small, database=folder / "first.duckdb")
 

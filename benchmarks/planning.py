@@ -24,11 +24,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.bootstrap import limits_of_states
-from passk_py.comparisons import _sums
-from passk_py.permutations import PairCounts
-from passk_py.planning import Wish, _planned, _variances, _width, plan_counts
-from passk_py.private_suites import _difference, _limited
+from passk_py.metrics.bootstrap import limits_of_states
+from passk_py.metrics.comparisons import _sums
+from passk_py.metrics.contamination import _difference, _limited
+from passk_py.metrics.planning import Wish, _planned, _variances, _width, plan_counts
+from passk_py.stats.permutations import PairCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,7 +31,7 @@ LOOK = "select run_id, task_class, count(*) from passk_tasks group by all"
 def make(database: Path, tasks: int, runs: int, tries: int) -> None:
     """Land the log and build the tables."""
     from passk_py import build
-    from passk_py.landing import ensure_landing
+    from passk_py.ingest.landing import ensure_landing
 
     with duckdb.connect(str(database)) as connection:
         ensure_landing(connection)
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     if given.part:
-        import passk_py.reporting.page  # noqa: F401 - imports are not what is measured
+        import passk_py.reports.report.page  # noqa: F401 - imports are not what is measured
 
         start = time.perf_counter()
         PARTS[given.part](given.database, given.out)

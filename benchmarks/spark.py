@@ -26,7 +26,7 @@ from typing import Any
 import duckdb
 from memory import peak_mib
 
-from passk_py.landing.schema import TABLES, ensure_landing
+from passk_py.ingest.landing.schema import TABLES, ensure_landing
 
 ROOT = Path(__file__).resolve().parent.parent
 BARE = """

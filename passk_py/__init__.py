@@ -26,12 +26,20 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from passk_py.bootstrap import bootstrap_limits
-    from passk_py.building import build
-    from passk_py.comparisons import compare, compare_tasks
-    from passk_py.diagnostics import diagnose
-    from passk_py.errors import PasskError
-    from passk_py.estimators import (
+    from passk_py.common.errors import PasskError
+    from passk_py.ingest.landing import forget, load
+    from passk_py.metrics.bootstrap import bootstrap_limits
+    from passk_py.metrics.comparisons import compare, compare_tasks
+    from passk_py.metrics.contamination import contamination
+    from passk_py.metrics.diagnostics import diagnose
+    from passk_py.metrics.extrapolation import extrapolate
+    from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
+    from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
+    from passk_py.metrics.planning import plan, plan_guess
+    from passk_py.reports.model_card import card
+    from passk_py.reports.report import report
+    from passk_py.reports.superset import superset_bundle
+    from passk_py.stats.estimators import (
         ArgumentError,
         delta_k,
         delta_k_max,
@@ -61,19 +69,11 @@ if TYPE_CHECKING:
         suite_reading,
         task_class,
     )
-    from passk_py.export import export_tables
-    from passk_py.extrapolation import extrapolate
-    from passk_py.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
-    from passk_py.gates import judge_gates, least_attempts, least_tasks
-    from passk_py.landing import forget, load
-    from passk_py.model_card import card
-    from passk_py.planning import plan, plan_guess
-    from passk_py.private_suites import contamination
-    from passk_py.publishing import publish
-    from passk_py.reporting import report
-    from passk_py.superset import superset_bundle
-    from passk_py.tables import read_table
-    from passk_py.validate import validate_tables
+    from passk_py.validation.check_all import validate_tables
+    from passk_py.warehouse.building import build
+    from passk_py.warehouse.exporting import export_tables
+    from passk_py.warehouse.publishing import publish
+    from passk_py.warehouse.tables import read_table
 
 __all__ = [
     "ArgumentError",
@@ -134,45 +134,45 @@ __all__ = [
 ]
 
 _ELSEWHERE: Final = {
-    "PasskError": "errors",
-    "bootstrap_limits": "bootstrap",
-    "build": "building",
-    "card": "model_card",
-    "compare": "comparisons",
-    "compare_tasks": "comparisons",
-    "contamination": "private_suites",
-    "diagnose": "diagnostics",
-    "export_tables": "export",
-    "extrapolate": "extrapolation",
-    "forget": "landing",
-    "judge_gates": "gates",
-    "k_sweep": "frames",
-    "least_attempts": "gates",
-    "least_tasks": "gates",
-    "load": "landing",
-    "plan": "planning",
-    "publish": "publishing",
-    "report": "reporting",
-    "plan_guess": "planning",
-    "read_table": "tables",
-    "suite_metrics": "frames",
-    "superset_bundle": "superset",
-    "task_counts": "frames",
-    "task_metrics": "frames",
-    "tasks": "frames",
-    "validate_tables": "validate",
+    "PasskError": "common.errors",
+    "bootstrap_limits": "metrics.bootstrap",
+    "build": "warehouse.building",
+    "card": "reports.model_card",
+    "compare": "metrics.comparisons",
+    "compare_tasks": "metrics.comparisons",
+    "contamination": "metrics.contamination",
+    "diagnose": "metrics.diagnostics",
+    "export_tables": "warehouse.exporting",
+    "extrapolate": "metrics.extrapolation",
+    "forget": "ingest.landing",
+    "judge_gates": "metrics.gates",
+    "k_sweep": "metrics.frames",
+    "least_attempts": "metrics.gates",
+    "least_tasks": "metrics.gates",
+    "load": "ingest.landing",
+    "plan": "metrics.planning",
+    "publish": "warehouse.publishing",
+    "report": "reports.report",
+    "plan_guess": "metrics.planning",
+    "read_table": "warehouse.tables",
+    "suite_metrics": "metrics.frames",
+    "superset_bundle": "reports.superset",
+    "task_counts": "metrics.frames",
+    "task_metrics": "metrics.frames",
+    "tasks": "metrics.frames",
+    "validate_tables": "validation.check_all",
 }
 """Where a name lives; all others are estimators."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
     if name == "__version__":
-        from passk_py.project import version
+        from passk_py.warehouse.project import version
 
         return version()
     if name not in __all__:
         raise AttributeError(f"module 'passk_py' has no attribute {name!r}")
-    module = importlib.import_module(f"passk_py.{_ELSEWHERE.get(name, 'estimators')}")
+    module = importlib.import_module(f"passk_py.{_ELSEWHERE.get(name, 'stats.estimators')}")
     return getattr(module, name)
 
 

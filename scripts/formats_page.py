@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from passk_py.formats import FORMATS, Format
-from passk_py.formats.policy import general_policy
+from passk_py.ingest.formats import FORMATS, Format
+from passk_py.ingest.formats.policy import general_policy
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "formats.md"
 
@@ -16,7 +16,7 @@ HEAD = """\
 `passk load PATH...` takes files, globs and folders, and tells by its content what a file is. Files that are one log
 together, such as the trials of a job, are read together. `passk formats NAME` prints what stands here.
 
-Written by `scripts/formats_page.py` from `passk_py/formats/`.
+Written by `scripts/formats_page.py` from `passk_py/ingest/formats/`.
 
 {table}
 

@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 import yaml  # type: ignore[import-untyped]
 
-from passk_py.public_tables import PUBLIC_TABLES
-from passk_py.validate import validate_tables
+from passk_py.validation.check_all import validate_tables
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from passk_py.public_tables import PublicTable
+    from passk_py.warehouse.catalog import PublicTable
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PROJECT: Final = ROOT / "integration_tests"

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import passk_py as pk
-from passk_py.files import write_report
-from passk_py.reporting import charts
-from passk_py.reporting.drawing import as_svg
-from passk_py.reporting.figures import figures
+from passk_py.common.files import write_report
+from passk_py.reports.report import charts
+from passk_py.reports.report.drawing import as_svg
+from passk_py.reports.report.figures import figures
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "figures"
 NUMBERS: Final = FOLDER / "shapes.json"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml  # type: ignore[import-untyped]
 
-from passk_py.descriptions import described_tables
-from passk_py.public_tables import OPTIONAL_TABLES, PUBLIC_TABLES
+from passk_py.warehouse.catalog import OPTIONAL_TABLES, PUBLIC_TABLES
+from passk_py.warehouse.descriptions import described_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,7 @@
 {#- The words of each diagnostic, in the order in which they are shown. The `sign` is what the log looks like where it warns, without
     the full stop; the `effect` is what that would do to pass@k and pass^k; `fine` is what may be concluded where it does not warn;
     then the `advice`, and what the log would `need` where nothing can be said. One without `sign` never warns.
-    passk_py/diagnostic_words.py has the same words. -#}
+    passk_py/metrics/diagnostic_words.py has the same words. -#}
 {% macro _diagnostic_words() -%}
   {{ return({
     'serial_dependence': {

@@ -67,7 +67,7 @@
 {%- endmacro %}
 
 
-{#- The contract's columns: [name, type], in order. passk_py/contract.py is the other copy; a test compares them. -#}
+{#- The contract's columns: [name, type], in order. passk_py/common/contract.py is the other copy; a test compares them. -#}
 {% macro _contract_columns() -%}
   {%- set text, number, whole = dbt.type_string(), passk.type_double(), dbt.type_bigint() -%}
   {{ return([

@@ -9,7 +9,7 @@ def model(dbt, session):
     from pathlib import Path
 
     import polars as pl
-    from passk_py.bootstrap import LIMIT_TYPES, limits_of_states
+    from passk_py.metrics.bootstrap import LIMIT_TYPES, limits_of_states
 
     counted = (
         dbt.ref("int_passk__task_counts")

@@ -6,16 +6,16 @@ import itertools
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from passk_py.answer.words import and_list, plain, plural
 from passk_py.cli.next_steps import command_line, note_stale, say_next
 from passk_py.cli.session import PIPED_WIDTH
+from passk_py.common.words import and_list, plain, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from passk_py.answer import Answer
     from passk_py.cli.session import Session
-    from passk_py.public_tables import Filters
+    from passk_py.reports.answer import Answer
+    from passk_py.warehouse.catalog import Filters
 
 __all__ = ["print_answer"]
 
@@ -38,10 +38,9 @@ def print_answer(
     log
         The log that it was made from, if the command knows it.
     """
-    from passk_py.answer import find_answer
-    from passk_py.answer.as_dict import answer_as_dict
-    from passk_py.known_names import require_filtered
-    from passk_py.tables import open_tables
+    from passk_py.reports.answer import find_answer
+    from passk_py.reports.answer.as_dict import answer_as_dict
+    from passk_py.warehouse.tables import open_tables, require_filtered
 
     with open_tables(database) as tables:
         # Before a run is looked for: it may be among what has landed since.
@@ -78,7 +77,7 @@ def print_answer(
 
 
 def _print(session: Session, answer: Answer) -> None:
-    from passk_py.answer.render import render_answer
+    from passk_py.reports.answer.render import render_answer
 
     console = session.console()
     bars = not console.options.ascii_only
@@ -108,7 +107,7 @@ def _chosen(filters: Filters) -> str:
 
 
 def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bool) -> None:
-    from passk_py.reporting import missing_package
+    from passk_py.reports.report import missing_package
 
     suite = answer.suites[0]
     best = answer.verdicts[suite.name][0].unattended.runs

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passk_py.cli.options import common_options, database_option, examples, vars_option
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import common_options, database_option, examples, vars_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ def command(
     """
     from passk_py.cli.build_output import build_as_dict, rejected_rows, run_build, say_build
     from passk_py.cli.next_steps import command_line, say_next
-    from passk_py.settings import parse_variables
+    from passk_py.warehouse.settings import parse_variables
 
     report = run_build(
         session,

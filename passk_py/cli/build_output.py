@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from passk_py.answer.words import plain, plural
+from passk_py.common.words import plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from passk_py.building import BuildReport, NodeReport
     from passk_py.cli.session import Session
+    from passk_py.warehouse.building import BuildReport, NodeReport
 
 __all__ = ["build_as_dict", "rejected_rows", "run_build", "say_build"]
 
@@ -34,9 +34,9 @@ def run_build(
     session
         The call.
     database, full_refresh, select, tests, variables, target
-        See :func:`passk_py.building.build`.
+        See :func:`passk_py.warehouse.building.build`.
     """
-    from passk_py.building import build
+    from passk_py.warehouse.building import build
 
     with _watched(session) as progress:
         return build(
@@ -77,7 +77,7 @@ def rejected_rows(database: Path) -> dict[str, int]:
     database
         The DuckDB file; what is built elsewhere, by another target, is not counted.
     """
-    from passk_py.tables import open_tables
+    from passk_py.warehouse.tables import open_tables
 
     if not database.is_file():
         return {}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from passk_py.cli.options import common_options, database_option, examples, outputs_option
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import common_options, database_option, examples, outputs_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,9 +53,9 @@ def command(
     record is said not to be recorded. All numbers are those of the public tables.
     """
     from passk_py.cli.next_steps import note_stale
-    from passk_py.files import write_report
-    from passk_py.model_card import card
-    from passk_py.tables import open_tables
+    from passk_py.common.files import write_report
+    from passk_py.reports.model_card import card
+    from passk_py.warehouse.tables import open_tables
 
     # Before the run is looked for: it may be among what has landed since.
     with open_tables(database) as tables:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import (
+from passk_py.cli.next_steps import command_line, note_stale
+from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import common_options, database_option, examples
+from passk_py.cli.table_output import fitting, new_table
+from passk_py.common.errors import PasskError
+from passk_py.common.names import require_known
+from passk_py.common.sql_text import quote
+from passk_py.common.words import (
     and_list,
     chance,
     interval_line,
@@ -18,13 +25,6 @@ from passk_py.answer.words import (
     side_of_zero,
     symbol,
 )
-from passk_py.cli.next_steps import command_line, note_stale
-from passk_py.cli.options import common_options, database_option, examples
-from passk_py.cli.session import Session, pass_session
-from passk_py.cli.table_output import fitting, new_table
-from passk_py.errors import PasskError
-from passk_py.known_names import require_known
-from passk_py.sql_text import quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from passk_py.settings import Settings
-    from passk_py.tables import Tables
+    from passk_py.warehouse.settings import Settings
+    from passk_py.warehouse.tables import Tables
 
 __all__ = ["command"]
 
@@ -81,8 +81,8 @@ def command(
     passk_attempts, with the vars of the last build; the vars passk_pairs and passk_baseline put
     pairs into the tables.
     """
-    from passk_py.settings import read_settings
-    from passk_py.tables import open_tables
+    from passk_py.warehouse.settings import read_settings
+    from passk_py.warehouse.tables import open_tables
 
     with open_tables(database) as tables:
         settings = read_settings(tables)
@@ -190,8 +190,8 @@ def _computed(
     ks: Sequence[int],
 ) -> tuple[list[Row], list[Row]]:
     """Compute the pair from the attempts."""
-    from passk_py.comparisons import compare, compare_tasks
-    from passk_py.tables import fetch_frame
+    from passk_py.metrics.comparisons import compare, compare_tasks
+    from passk_py.warehouse.tables import fetch_frame
 
     log = fetch_frame(
         tables.connection,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from passk_py.cli.options import common_options
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import common_options
 
 __all__ = ["command"]
 

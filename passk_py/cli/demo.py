@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passk_py.cli.options import common_options, examples
 from passk_py.cli.session import Session, pass_session
-from passk_py.errors import PasskError
+from passk_py.cli.shared_options import common_options, examples
+from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
-    from passk_py.landing import LoadReport
+    from passk_py.ingest.landing import LoadReport
 
 __all__ = ["command"]
 
@@ -71,7 +71,7 @@ def command(session: Session, *, database: Path) -> int:
 
 
 def _load(log: Path, database: Path) -> LoadReport:
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     report = load(log, database=database)
     for file in report.files:
@@ -106,7 +106,7 @@ def _refuse_other_runs(database: Path, log: Path) -> None:
     """Never mix: the database must be new, or hold nothing but the demo."""
     if not database.exists() or (database.is_file() and not database.stat().st_size):
         return
-    from passk_py.tables import open_tables
+    from passk_py.warehouse.tables import open_tables
 
     hint = "Give a new file with --database: the demo never mixes with other data."
     with open_tables(database) as tables:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from passk_py.answer.words import as_part, plain, plural
 from passk_py.cli.next_steps import note_stale
-from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
-from passk_py.diagnostic_words import UNKNOWN
-from passk_py.errors import PasskError
-from passk_py.known_names import require_known
-from passk_py.public_tables import Filters, public_table
+from passk_py.cli.shared_options import common_options, database_option, examples
+from passk_py.common.errors import PasskError
+from passk_py.common.names import require_known
+from passk_py.common.words import as_part, plain, plural
+from passk_py.metrics.diagnostic_words import UNKNOWN
+from passk_py.warehouse.catalog import Filters, public_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +45,7 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
     Attempts should be independent tries of one agent, as many as were meant, judged the same way.
     Warnings come first; then what is fine, and what can't be known from the log and why.
     """
-    from passk_py.tables import open_tables
+    from passk_py.warehouse.tables import open_tables
 
     filters = Filters((run,) if run is not None else (), suites)
     with open_tables(database) as tables:
@@ -94,7 +94,7 @@ def _refuse(run: str | None, suites: tuple[str, ...], known: list[tuple[Any, ...
 
 
 def _in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    from passk_py.diagnostic_words import WORDS
+    from passk_py.metrics.diagnostic_words import WORDS
 
     places = {name: place for place, name in enumerate(WORDS)}
     return sorted(

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from passk_py.answer.words import plural
-from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
-from passk_py.files import size_in_words
+from passk_py.cli.shared_options import common_options, database_option, examples
+from passk_py.common.files import size_in_words
+from passk_py.common.words import plural
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from passk_py.tables import Tables
+    from passk_py.warehouse.tables import Tables
 
 __all__ = ["command"]
 
@@ -33,10 +33,10 @@ _PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "polars")
 @pass_session
 def command(session: Session, *, database: Path) -> int:
     """Say what is installed, what the database holds, and what to do next."""
-    from passk_py.building.find_dbt import find_dbt
     from passk_py.cli.next_steps import command_line, say_next
-    from passk_py.errors import PasskError
-    from passk_py.project import project_dir, version
+    from passk_py.common.errors import PasskError
+    from passk_py.warehouse.building.find_dbt import find_dbt
+    from passk_py.warehouse.project import project_dir, version
 
     versions = {"passk": version(), "python": platform.python_version()}
     for name in _PACKAGES:
@@ -84,8 +84,8 @@ def command(session: Session, *, database: Path) -> int:
 
 
 def _state(database: Path) -> dict[str, Any]:
-    from passk_py.freshness import stale
-    from passk_py.tables import open_tables
+    from passk_py.warehouse.freshness import stale
+    from passk_py.warehouse.tables import open_tables
 
     with open_tables(database) as tables:
         return {

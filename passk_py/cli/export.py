@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passk_py.answer.words import plural
-from passk_py.cli.options import (
+from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import (
     NameChoice,
     common_options,
     database_option,
@@ -16,13 +16,13 @@ from passk_py.cli.options import (
     filter_options,
     raw_option,
 )
-from passk_py.cli.session import Session, pass_session
-from passk_py.public_tables import KNOWN_TABLES, public_table
+from passk_py.common.words import plural
+from passk_py.warehouse.catalog import KNOWN_TABLES, public_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from passk_py.public_tables import PublicTable
+    from passk_py.warehouse.catalog import PublicTable
 
 __all__ = ["command"]
 
@@ -76,7 +76,7 @@ def command(
     All files are of one state of the database, and appear complete or not at all.
     """
     _refuse(tables, everything=everything, ks=ks)
-    from passk_py.export import export_tables
+    from passk_py.warehouse.exporting import export_tables
 
     built, stale = _built(session, database)
     names = list(dict.fromkeys(tables)) or [table.name for table in built]
@@ -119,7 +119,7 @@ def _refuse(given: Sequence[str], *, everything: bool, ks: Sequence[int]) -> Non
 def _built(session: Session, database: Path) -> tuple[list[PublicTable], str | None]:
     """Give the tables that there are, and say why they are stale."""
     from passk_py.cli.next_steps import note_stale
-    from passk_py.tables import open_tables
+    from passk_py.warehouse.tables import open_tables
 
     with open_tables(database) as tables:
         return tables.public(), note_stale(session, tables)

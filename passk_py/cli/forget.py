@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from passk_py.answer.words import and_list, plain, plural
-from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
-from passk_py.errors import PasskError
-from passk_py.known_names import no_such
+from passk_py.cli.shared_options import common_options, database_option, examples
+from passk_py.common.errors import PasskError
+from passk_py.common.names import no_such
+from passk_py.common.words import and_list, plain, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def command(
     The next build removes them from the public tables. Loading the file again brings them back.
     """
     from passk_py.cli.next_steps import command_line, say_next
-    from passk_py.landing import forget
+    from passk_py.ingest.landing import forget
 
     if (run_id is None) == (source_file is None):
         raise click.UsageError("Give either --run or --source-file.")
@@ -70,7 +70,7 @@ def command(
 
 def _refuse(database: Path, run_id: str | None, source_file: str | None) -> NoReturn:
     """Say what there is instead: whoever mistypes a name must not think that it is forgotten."""
-    from passk_py.tables import open_tables
+    from passk_py.warehouse.tables import open_tables
 
     with open_tables(database) as tables:
         runs = tables.rows(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from passk_py.cli.options import common_options, examples
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import common_options, examples
 
 __all__ = ["command"]
 
@@ -21,7 +21,7 @@ __all__ = ["command"]
 @pass_session
 def command(session: Session, *, name: str | None, policy: bool) -> int:
     """List the formats of logs or, with NAME, say how one is read."""
-    from passk_py.formats import FORMATS, format_named
+    from passk_py.ingest.formats import FORMATS, format_named
 
     if policy:
         return _say_policy(session, name)
@@ -79,8 +79,8 @@ def command(session: Session, *, name: str | None, policy: bool) -> int:
 
 def _say_policy(session: Session, name: str | None) -> int:
     """Show the table of reasons, from the one that is asked first."""
-    from passk_py.formats import format_named
-    from passk_py.formats.policy import general_policy
+    from passk_py.ingest.formats import format_named
+    from passk_py.ingest.formats.policy import general_policy
 
     rules = [*(format_named(name).reasons.items() if name else ()), *general_policy()]
     session.result({"policy": [{"reason": r, "counts_as": o} for r, o in rules]})

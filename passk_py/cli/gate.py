@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import and_list, plain
 from passk_py.cli.next_steps import build_again, command_line, note_stale
-from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
-from passk_py.errors import PasskError
-from passk_py.files import write_report
-from passk_py.known_names import did_you_mean
+from passk_py.cli.shared_options import common_options, database_option, examples
+from passk_py.common.errors import PasskError
+from passk_py.common.files import write_report
+from passk_py.common.names import did_you_mean
+from passk_py.common.words import and_list, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from passk_py.gates.rules import Rule
-    from passk_py.settings import Settings
-    from passk_py.tables import Tables
+    from passk_py.metrics.gates.rules import Rule
+    from passk_py.warehouse.settings import Settings
+    from passk_py.warehouse.tables import Tables
 
 __all__ = ["command"]
 
@@ -116,10 +116,10 @@ def command(
     gates are read from the table passk_gates; others are computed from passk_attempts. Tables that
     are not those of the log are not judged: `passk build` first.
     """
-    from passk_py.gates import reports
-    from passk_py.gates.of_tables import judge_tables
-    from passk_py.settings import read_settings
-    from passk_py.tables import open_tables
+    from passk_py.metrics.gates import gate_reports as reports
+    from passk_py.warehouse.gates_of_tables import judge_tables
+    from passk_py.warehouse.settings import read_settings
+    from passk_py.warehouse.tables import open_tables
 
     one = _one_rule(rule)
     _refuse_mixed(names, rules, one)
@@ -169,7 +169,7 @@ def _exit_code(rows: Sequence[Row], lost: Sequence[Row]) -> int:
 
 def _refuse_stale(tables: Tables) -> None:
     """Refuse tables that are not those of the log: what they pass, the log may not."""
-    from passk_py.freshness import stale
+    from passk_py.warehouse.freshness import stale
 
     if (sentence := stale(tables)) is not None:
         raise PasskError(
@@ -257,7 +257,7 @@ def _declared(tables: Tables, names: tuple[str, ...], database: Path) -> list[Ro
 def _read(
     one: Mapping[str, Any] | None, path: Path | None, names: tuple[str, ...], settings: Settings
 ) -> list[Rule]:
-    from passk_py.gates import read_rules, rules_of
+    from passk_py.metrics.gates import read_rules, rules_of
 
     written = [] if path is None else read_rules(path)
     given: Sequence[Mapping[str, Any]] = written if one is None else [one]
@@ -295,7 +295,7 @@ def _read(
 
 def _say(session: Session, rows: Sequence[Row], *, alone: bool) -> None:
     """Say the results; a rule that stands alone has no name that its reader knows."""
-    from passk_py.gates.reports import count, settling, title
+    from passk_py.metrics.gates.gate_reports import count, settling, title
 
     width = min(session.console().width, _WIDEST)
     indent = " " * (max(map(len, _WORDS.values())) + 2)

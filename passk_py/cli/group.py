@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import plain
 from passk_py.cli.session import GATE_COULD_NOT_RUN, STOPPED, Session
-from passk_py.errors import PasskError
+from passk_py.common.errors import PasskError
+from passk_py.common.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ class PasskGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or ask whether one of nearly the same name was meant."""
         if args[0] not in COMMANDS:
-            from passk_py.known_names import did_you_mean
+            from passk_py.common.names import did_you_mean
 
             meant = did_you_mean(args[:1], COMMANDS)
             raise click.UsageError(f"No such command '{plain(args[0])}'.{meant}", ctx=ctx)
@@ -174,7 +174,7 @@ def _explained(error: Exception) -> tuple[str, str | None]:
 def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if not value or context.resilient_parsing:
         return
-    from passk_py.project import version
+    from passk_py.warehouse.project import version
 
     click.echo(f"passk {version()}")
     context.exit()

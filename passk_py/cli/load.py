@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import plain, plural, shortened
-from passk_py.cli.options import common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import common_options, database_option, examples
 from passk_py.cli.table_output import fitting, new_table
+from passk_py.common.words import plain, plural, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from passk_py.landing import FileReport, LoadReport, Progress
+    from passk_py.ingest.landing import FileReport, LoadReport, Progress
 
 __all__ = ["command"]
 
@@ -141,9 +141,9 @@ def command(
     log to log, in the order given; those of a folder or glob by name, run-2 before run-10. Logs in
     which attempts have their own numbers (jsonl, json, csv, parquet, --map) keep them.
     """
-    from passk_py.formats.mapping import mapping_from, save_mapping
-    from passk_py.formats.policy import policy_from
-    from passk_py.landing import load
+    from passk_py.ingest.formats.mapping import mapping_from, save_mapping
+    from passk_py.ingest.formats.policy import policy_from
+    from passk_py.ingest.landing import load
 
     rules = policy_from(policy)
     mapping = mapping_from(lines, kept)

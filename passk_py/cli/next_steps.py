@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from passk_py.cli.options import DEFAULT_DATABASE
 from passk_py.cli.session import PIPED_WIDTH
+from passk_py.cli.shared_options import DEFAULT_DATABASE
 
 if TYPE_CHECKING:
     from passk_py.cli.session import Session
-    from passk_py.tables import Tables
+    from passk_py.warehouse.tables import Tables
 
 __all__ = ["build_again", "command_line", "note_stale", "say_next"]
 
@@ -59,7 +59,7 @@ def note_stale(session: Session, tables: Tables) -> str | None:
     str
         Why they are not, as ``stale`` of ``--json`` says it; None if they are.
     """
-    from passk_py.freshness import stale
+    from passk_py.warehouse.freshness import stale
 
     sentence = stale(tables)
     if sentence is not None:
@@ -69,7 +69,7 @@ def note_stale(session: Session, tables: Tables) -> str | None:
 
 def build_again(tables: Tables) -> str:
     """Say what makes tables that are stale those of the log."""
-    from passk_py.freshness import COPY
+    from passk_py.warehouse.freshness import COPY
 
     if tables.find(COPY):
         return "Build, and publish again."

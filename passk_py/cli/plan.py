@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import DASH, limit, percent, plain, plural, symbol
 from passk_py.cli.next_steps import note_stale
-from passk_py.cli.options import NameChoice, common_options, database_option, examples
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import NameChoice, common_options, database_option, examples
 from passk_py.cli.table_output import fitting
-from passk_py.errors import PasskError
-from passk_py.known_names import require_known
-from passk_py.sql_text import quote
+from passk_py.common.errors import PasskError
+from passk_py.common.names import require_known
+from passk_py.common.sql_text import quote
+from passk_py.common.words import DASH, limit, percent, plain, plural, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from passk_py.planning import Wish
+    from passk_py.metrics.planning import Wish
 
 __all__ = ["command"]
 
@@ -184,7 +184,7 @@ def _enough(attempts: Sequence[int], planned: Sequence[int], k: int) -> tuple[in
 def _guessed(
     pass_rate: float, heterogeneity: float, k: int, attempts: Sequence[int], asked: Row
 ) -> tuple[Wish, list[Row]]:
-    from passk_py.planning import DEFAULT_ATTEMPTS, Wish, plan_guess
+    from passk_py.metrics.planning import DEFAULT_ATTEMPTS, Wish, plan_guess
 
     chosen = _enough(attempts, DEFAULT_ATTEMPTS, k)
     table = plan_guess(pass_rate, heterogeneity, ks=[k], attempts_per_task=chosen, **asked)
@@ -201,9 +201,9 @@ def _of_run(
     asked: Row,
 ) -> tuple[Wish, list[_Found], str | None]:
     """Plan from the counts of the run's tasks, which the tables hold; say why they are stale."""
-    from passk_py.planning import Wish, plan_counts
-    from passk_py.settings import read_settings
-    from passk_py.tables import open_tables
+    from passk_py.metrics.planning import Wish, plan_counts
+    from passk_py.warehouse.settings import read_settings
+    from passk_py.warehouse.tables import open_tables
 
     with open_tables(database) as tables:
         settings = read_settings(tables)
@@ -400,7 +400,7 @@ def _sentences(
 
 def _spares(row: Row, excluded: float) -> str:
     """Say how many attempts to make so that enough are left."""
-    from passk_py.planning import with_spares
+    from passk_py.metrics.planning import with_spares
 
     tasks = row["tasks_for_width"] or row["tasks"]
     made = with_spares(row["attempts"], tasks, excluded)

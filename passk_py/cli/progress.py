@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from passk_py.answer.words import shortened
+from passk_py.common.words import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rich.progress import TaskID
 
-    from passk_py.landing import Progress as LoadProgress
+    from passk_py.ingest.landing import Progress as LoadProgress
 
 __all__ = ["counting", "reading"]
 
@@ -62,7 +62,7 @@ def reading() -> Iterator[LoadProgress]:
     Yields
     ------
     Progress
-        To be given to :func:`passk_py.landing.load`.
+        To be given to :func:`passk_py.ingest.landing.load`.
     """
     from rich.console import Console
     from rich.progress import (

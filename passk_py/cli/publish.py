@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passk_py.answer.words import plural
-from passk_py.cli.options import (
+from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import (
     NameChoice,
     common_options,
     database_option,
     examples,
     raw_option,
 )
-from passk_py.cli.session import Session, pass_session
-from passk_py.public_tables import KNOWN_TABLES
+from passk_py.common.words import plural
+from passk_py.warehouse.catalog import KNOWN_TABLES
 
 if TYPE_CHECKING:
-    from passk_py.publishing import PublishedCopy
+    from passk_py.warehouse.publishing import PublishedCopy
 
 __all__ = ["command"]
 
@@ -88,7 +88,7 @@ def command(
     goes on reading it.
     """
     from passk_py.cli.next_steps import command_line
-    from passk_py.publishing import publish
+    from passk_py.warehouse.publishing import publish
 
     copy = publish(
         output,

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from passk_py.answer.words import plural
-from passk_py.cli.options import common_options, database_option, examples, outputs_option
 from passk_py.cli.session import Session, pass_session
-from passk_py.errors import PasskError
+from passk_py.cli.shared_options import common_options, database_option, examples, outputs_option
+from passk_py.common.errors import PasskError
+from passk_py.common.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from passk_py.reporting import Report
+    from passk_py.reports.report import Report
 
 __all__ = ["command"]
 
@@ -65,9 +65,9 @@ def command(
     """
     _check_drawing()
     from passk_py.cli.next_steps import note_stale
-    from passk_py.files import size_in_words, write_report
-    from passk_py.reporting import report
-    from passk_py.tables import open_tables
+    from passk_py.common.files import size_in_words, write_report
+    from passk_py.reports.report import report
+    from passk_py.warehouse.tables import open_tables
 
     # Before a run is looked for: it may be among what has landed since.
     with open_tables(database) as tables:
@@ -82,7 +82,7 @@ def command(
         size = size_in_words(len(content.encode()))
         session.say(f"{path}: {_KINDS[path.suffix.lower()]}, {size}")
     if figures is not None:
-        from passk_py.reporting.figures import write_figures
+        from passk_py.reports.report.figures import write_figures
 
         written = write_figures(made.facts, figures)
         session.say(f"{figures}: {plural(len(written) // 2, 'chart')}, each as SVG and as PNG")
@@ -98,7 +98,7 @@ def _content(made: Report, path: Path) -> str:
 
 def _check_drawing() -> None:
     """Say how to install what draws, because it is not among what passk itself needs."""
-    from passk_py.reporting import missing_package
+    from passk_py.reports.report import missing_package
 
     missing = missing_package()
     if missing is not None:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from passk_py.cli.options import (
+from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import (
     NameChoice,
     common_options,
     database_option,
     examples,
     filter_options,
 )
-from passk_py.cli.session import Session, pass_session
-from passk_py.public_tables import (
+from passk_py.warehouse.catalog import (
     KNOWN_TABLES,
     OPTIONAL_TABLES,
     PUBLIC_TABLES,
@@ -94,8 +94,7 @@ def command(
         raise click.UsageError(f"{table} has no k to filter by.")
     from passk_py.cli.next_steps import note_stale
     from passk_py.cli.table_output import Selection, print_csv, print_json, print_table
-    from passk_py.known_names import require_filtered
-    from passk_py.tables import open_tables
+    from passk_py.warehouse.tables import open_tables, require_filtered
 
     named = tuple(name.strip() for name in columns.split(",")) if columns else ()
     most = limit or None

@@ -8,9 +8,9 @@ from typing import Final
 
 import click
 
-from passk_py.cli.options import common_options, examples
 from passk_py.cli.session import Session, pass_session
-from passk_py.errors import PasskError
+from passk_py.cli.shared_options import common_options, examples
+from passk_py.common.errors import PasskError
 
 __all__ = ["command"]
 
@@ -71,7 +71,7 @@ def command(
     bundle brought; a zip file is for the button that imports dashboards. Metrics of pass@k and
     pass^k are null wherever a chart would add them up or average them.
     """
-    from passk_py.superset import superset_bundle
+    from passk_py.reports.superset import superset_bundle
 
     address = _address(copy, uri)
     files = superset_bundle(output, uri=address, schema=schema, name=name)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.answer.words import DASH, plain, plural, shortened
-from passk_py.errors import PasskError
-from passk_py.known_names import did_you_mean
+from passk_py.common.errors import PasskError
+from passk_py.common.names import did_you_mean
+from passk_py.common.words import DASH, plain, plural, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from passk_py.cli.session import Session
-    from passk_py.public_tables import Filters, PublicTable
-    from passk_py.tables import Tables
+    from passk_py.warehouse.catalog import Filters, PublicTable
+    from passk_py.warehouse.tables import Tables
 
 __all__ = ["Selection", "fitting", "new_table", "print_csv", "print_json", "print_table"]
 

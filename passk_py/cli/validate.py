@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from passk_py.answer.words import plain, plural
-from passk_py.cli.options import common_options, database_option, examples, vars_option
 from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import common_options, database_option, examples, vars_option
+from passk_py.common.words import plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from passk_py.parity import Difference
-    from passk_py.validate import ValidationReport
+    from passk_py.validation.check_all import ValidationReport
+    from passk_py.validation.parity import Difference
 
 __all__ = ["command"]
 
@@ -43,9 +43,9 @@ def command(session: Session, *, database: Path, variables: str | None) -> int:
     with which vars it was built.
     """
     from passk_py.cli.next_steps import note_stale
-    from passk_py.settings import parse_variables
-    from passk_py.tables import open_tables
-    from passk_py.validate import validate_tables
+    from passk_py.validation.check_all import validate_tables
+    from passk_py.warehouse.settings import parse_variables
+    from passk_py.warehouse.tables import open_tables
 
     given = parse_variables(variables)
     with open_tables(database) as tables:

@@ -7,12 +7,12 @@ same byte for byte wherever it is made.
 
 Two things in it are simulated, and only these: time is counted in steps of the solvers instead of
 seconds of a clock (:mod:`passk_py.demo.clock`), and now and then the dice, not a machine, lose a
-worker (:mod:`passk_py.demo.harness`).
+worker (:mod:`passk_py.demo.evaluation`).
 """
 
 from __future__ import annotations
 
-from passk_py.demo.files import write_csv, write_log
-from passk_py.demo.harness import AttemptRow, generate
+from passk_py.demo.evaluation import AttemptRow, generate
+from passk_py.demo.log_files import write_csv, write_log
 
 __all__ = ["AttemptRow", "generate", "write_csv", "write_log"]

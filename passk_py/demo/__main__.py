@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from passk_py.demo.files import write_csv, write_log
+from passk_py.demo.log_files import write_csv, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,9 +16,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from passk_py.demo.dice import fold
-from passk_py.demo.instances.board import plant_board
 from passk_py.demo.instances.formula import plant_formula
 from passk_py.demo.instances.semiprime import plant_semiprime
+from passk_py.demo.planted_board import plant_board
 
 if TYPE_CHECKING:
     from passk_py.demo.agents import Puzzle

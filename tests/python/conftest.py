@@ -27,8 +27,8 @@ import polars as pl
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from passk_py.building.parsed_project import shaping_vars
-from passk_py.contract import LANDING_COLUMNS
+from passk_py.common.contract import LANDING_COLUMNS
+from passk_py.warehouse.building.parsed_project import shaping_vars
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -369,19 +369,6 @@ def pytest_configure() -> None:
         return codes[key]
 
     MacroFuzzEnvironment.compile = compile_once
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep on one worker what shares fixtures that cost more than the tests: a file, the CLI."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            cli = "tests/python/cli/"
-            return cli if nodeid.startswith(cli) else super()._split_scope(nodeid)
-
-    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 CHARTS = Path(__file__).resolve().parents[3] / "charts"
 BOARDS = ("compare", "gates", "overview", "run", "task")

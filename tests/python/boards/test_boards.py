@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import pytest
 
-from passk_py.answer.words import percent
-from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.common.words import percent
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 from ..ports import free_port
 from .demo import DECOY_SHOWN, rows_of, with_decoys

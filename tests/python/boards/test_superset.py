@@ -20,7 +20,7 @@ import duckdb
 import pytest
 
 import passk_py as pk
-from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 from ..engines.parity import copy_table
 from ..ports import free_port

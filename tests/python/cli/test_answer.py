@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from passk_py.answer import Answer, Change, Run, Suite
-from passk_py.answer.grid import shown_ks
-from passk_py.answer.render import render_answer
-from passk_py.answer.verdicts import judge
-from passk_py.answer.words import DASH
+from passk_py.common.words import DASH
+from passk_py.reports.answer import Answer, Change, Run, Suite
+from passk_py.reports.answer.grid import shown_ks
+from passk_py.reports.answer.render import render_answer
+from passk_py.reports.answer.verdicts import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

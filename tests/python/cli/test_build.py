@@ -12,9 +12,9 @@ import duckdb
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from passk_py.building import BuildReport, NodeReport, as_yaml, build
-from passk_py.errors import PasskError
-from passk_py.project import project_dir, state_dir
+from passk_py.common.errors import PasskError
+from passk_py.warehouse.building import BuildReport, NodeReport, as_yaml, build
+from passk_py.warehouse.project import project_dir, state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -279,7 +279,7 @@ def test_project_is_that_of_the_checkout() -> None:
 
 
 def test_damaged_installation_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("passk_py.project._PACKAGE", tmp_path / "passk_py")
+    monkeypatch.setattr("passk_py.warehouse.project._PACKAGE", tmp_path / "passk_py")
     with pytest.raises(PasskError) as raised:
         project_dir()
     assert raised.value.hint == "The installation is damaged: install passk-py again."
@@ -289,5 +289,5 @@ def test_project_of_the_wheel_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_pa
     inside = tmp_path / "passk_py" / "_dbt"
     inside.mkdir(parents=True)
     (inside / "dbt_project.yml").write_text("name: passk\nversion: 9.9\n", encoding="utf-8")
-    monkeypatch.setattr("passk_py.project._PACKAGE", tmp_path / "passk_py")
+    monkeypatch.setattr("passk_py.warehouse.project._PACKAGE", tmp_path / "passk_py")
     assert project_dir() == inside

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.building import NodeReport, as_program, build
-from passk_py.building.find_dbt import Dbt, find_dbt
-from passk_py.errors import PasskError
+from passk_py.common.errors import PasskError
+from passk_py.warehouse.building import NodeReport, as_program, build
+from passk_py.warehouse.building.find_dbt import Dbt, find_dbt
 
 if TYPE_CHECKING:
     from collections.abc import Callable

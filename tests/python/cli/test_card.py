@@ -18,9 +18,9 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 import passk_py as pk
-from passk_py import markdown
-from passk_py.answer.words import plain, shortened
-from passk_py.model_card.facts import SHAPING_VARS
+from passk_py.common import markdown
+from passk_py.common.words import plain, shortened
+from passk_py.reports.model_card.card_facts import SHAPING_VARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from passk_py.tables import read_table
+from passk_py.warehouse.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

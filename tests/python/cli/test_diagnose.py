@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.diagnostic_words import WORDS
+from passk_py.metrics.diagnostic_words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

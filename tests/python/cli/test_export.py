@@ -10,10 +10,10 @@ import duckdb
 import polars as pl
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.export import FORMATS, export_tables
-from passk_py.public_tables import PUBLIC_TABLES
-from passk_py.tables import read_table
+from passk_py.common.errors import PasskError
+from passk_py.warehouse.catalog import PUBLIC_TABLES
+from passk_py.warehouse.exporting import FORMATS, export_tables
+from passk_py.warehouse.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,7 @@ def test_folder_that_can_not_be_made(passk: Passk, letters: Path) -> None:
 def test_failed_export_leaves_what_was_there(
     letters: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import passk_py.export as module
+    import passk_py.warehouse.exporting as module
 
     folder = Path("out")
     export_tables(NAMES, folder, run_id="old")
@@ -195,7 +195,7 @@ def test_name_that_is_too_long(output: str, passk: Passk, letters: Path) -> None
 
 
 def test_what_duckdb_can_not_write_is_named(letters: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import passk_py.export as module
+    import passk_py.warehouse.exporting as module
 
     def fail(*given: object, **more: object) -> int:
         draft = given[-1]

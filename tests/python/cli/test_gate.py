@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from defusedxml import ElementTree
 
-from passk_py.gates import reports
-from passk_py.tables import read_table
+from passk_py.metrics.gates import gate_reports as reports
+from passk_py.warehouse.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -117,7 +117,7 @@ def test_completion_without_a_known_shell_asks_for_one(
 
 
 def test_formats_lists_each_reader_and_explains_one(passk: Passk) -> None:
-    from passk_py.formats import FORMATS
+    from passk_py.ingest.formats import FORMATS
 
     listed = passk("formats")
     explained = passk("formats", "tau-bench")

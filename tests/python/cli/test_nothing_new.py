@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from passk_py.building import build, in_process, last_build
+from passk_py.warehouse.building import build, in_process, last_build
 
 if TYPE_CHECKING:
     from collections.abc import Callable

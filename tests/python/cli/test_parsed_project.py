@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from passk_py.building import build
-from passk_py.building.parsed_project import SHAPING, place_of_parsed
-from passk_py.errors import PasskError
-from passk_py.project import default_variables, project_dir
+from passk_py.common.errors import PasskError
+from passk_py.warehouse.building import build
+from passk_py.warehouse.building.parsed_project import SHAPING, place_of_parsed
+from passk_py.warehouse.project import default_variables, project_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,7 +211,7 @@ def test_only_the_vars_that_shape_it_are_part_of_its_name(
     """One parse with the defaults, one with every other var changed: the same models, tests and references."""
     from dbt.cli.main import dbtRunner
 
-    from passk_py.building import as_yaml
+    from passk_py.warehouse.building import as_yaml
 
     defaults = default_variables()
     assert CHANGED.keys() | SHAPING == defaults.keys()

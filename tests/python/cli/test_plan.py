@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import passk_py as pk
-from passk_py.tables import read_table
+from passk_py.warehouse.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,11 +13,11 @@ import duckdb
 import polars as pl
 import pytest
 
-from passk_py.descriptions import described_tables
-from passk_py.errors import PasskError
-from passk_py.public_tables import PUBLIC_TABLES
-from passk_py.publishing import publish
-from passk_py.tables import read_table
+from passk_py.common.errors import PasskError
+from passk_py.warehouse.catalog import PUBLIC_TABLES
+from passk_py.warehouse.descriptions import described_tables
+from passk_py.warehouse.publishing import publish
+from passk_py.warehouse.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from passk_py.answer.words import DASH
-from passk_py.public_tables import PUBLIC_TABLES
-from passk_py.tables import read_table
+from passk_py.common.words import DASH
+from passk_py.warehouse.catalog import PUBLIC_TABLES
+from passk_py.warehouse.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

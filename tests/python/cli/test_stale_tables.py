@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from passk_py.freshness import stale
-from passk_py.tables import open_tables
+from passk_py.warehouse.freshness import stale
+from passk_py.warehouse.tables import open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

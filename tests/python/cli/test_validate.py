@@ -9,15 +9,14 @@ import duckdb
 import polars as pl
 import pytest
 
-from passk_py.comparisons import pair_of
-from passk_py.frames import task_counts
-from passk_py.parity import compare
-from passk_py.project import default_variables
-from passk_py.recompute import Recomputed
-from passk_py.recompute_pairs import compared_runs
-from passk_py.settings import Settings
-from passk_py.tables import read_table
-from passk_py.validate import validate_tables
+from passk_py.metrics.comparisons import pair_of
+from passk_py.metrics.frames import task_counts
+from passk_py.validation.check_all import validate_tables
+from passk_py.validation.parity import Recomputed, compare
+from passk_py.validation.recompute.pairs import compared_runs
+from passk_py.warehouse.project import default_variables
+from passk_py.warehouse.settings import Settings
+from passk_py.warehouse.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from conftest import Demo, Said
 
-    from passk_py.comparisons import Pair
+    from passk_py.metrics.comparisons import Pair
 
     Passk = Callable[..., Said]
 
@@ -410,8 +409,8 @@ def test_what_is_too_large_is_left_out_and_said(
     for table in ("passk_comparisons", "passk_diagnostics"):
         change(*as_table(table, f"delete from {table}"))
     assert passk("validate").code == 1
-    monkeypatch.setattr("passk_py.validation.pairs._MOST_PERMUTED", 7)
-    monkeypatch.setattr("passk_py.validate._MOST_DIAGNOSED", 11)
+    monkeypatch.setattr("passk_py.validation.check_pairs._MOST_PERMUTED", 7)
+    monkeypatch.setattr("passk_py.validation.check_all._MOST_DIAGNOSED", 11)
     said = passk("validate")
     assert said.code == 0, said.out
     assert said.err.splitlines() == [
@@ -475,9 +474,9 @@ def test_table_of_another_version_says_so(passk: Passk, change: Callable[..., No
 @pytest.mark.parametrize("batch", [1, 40, 10_000])
 def test_batches_do_not_matter(batch: int, demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
     if batch == 1:
-        monkeypatch.setattr("passk_py.validate._BATCH", 700)
+        monkeypatch.setattr("passk_py.validation.check_all._BATCH", 700)
     else:
-        monkeypatch.setattr("passk_py.validate._BATCH", batch * 100)
+        monkeypatch.setattr("passk_py.validation.check_all._BATCH", batch * 100)
     seen: list[tuple[int, int]] = []
     report = validate_tables(demo.database, progress=lambda *step: seen.append(step))
     assert report.different == 0

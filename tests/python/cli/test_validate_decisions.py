@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from passk_py.gates.demo import DEMO_GATES
-from passk_py.tables import read_table
-from passk_py.validate import validate_tables
+from passk_py.metrics.gates.demo_rules import DEMO_GATES
+from passk_py.validation.check_all import validate_tables
+from passk_py.warehouse.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -351,7 +351,7 @@ def test_decisions_that_are_missing_surplus_or_twice_are_named(decided: Path) ->
 def test_too_many_attempts_for_gates_are_said(
     passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passk_py.validation.decisions._MOST_JUDGED", 99)
+    monkeypatch.setattr("passk_py.validation.check_decisions._MOST_JUDGED", 99)
     said = passk("validate", "--database", demo.database)
     assert (said.code, said.err) == (
         0,

@@ -7,7 +7,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from passk_py.containers.collector import Collector
+from passk_py.ingest.containers.collector import Collector
 
 
 def test_it_goes_on_after_the_last_of_several_pauses() -> None:

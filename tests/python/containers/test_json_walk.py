@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passk_py.containers import json_walk
-from passk_py.containers.json_walk import EACH, JsonWalk
-from passk_py.containers.shape import ANY, decoder, loaded
+from passk_py.ingest.containers import json_walk
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk
+from passk_py.ingest.containers.shape import ANY, decoder, loaded
 
 LEAVES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False),

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passk_py.containers.json_walk import EACH, JsonWalk
-from passk_py.containers.json_whole import whole_decoder
-from passk_py.containers.shape import ANY, decoder
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk
+from passk_py.ingest.containers.json_whole import whole_decoder
+from passk_py.ingest.containers.shape import ANY, decoder
 
 SHAPE = {"id": ANY, "info": {"error": ANY}}
 HEADS = {("model",): ANY, ("out", "kind"): {"name": ANY}}

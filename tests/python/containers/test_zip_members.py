@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import zstandard
 
-from passk_py.containers.source import read_chunk
-from passk_py.containers.zip_members import ZipMembers, _plain_directory, names_in
-from passk_py.errors import PasskError
+from passk_py.common.errors import PasskError
+from passk_py.ingest.containers.open_bytes import read_chunk
+from passk_py.ingest.containers.zip_members import ZipMembers, _plain_directory, names_in
 
 TEXT = "Zürich — ende\n".encode() * 10_000
 

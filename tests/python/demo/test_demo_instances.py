@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from passk_py.demo.checkers import check
-from passk_py.demo.instances.board import plant_board
 from passk_py.demo.instances.formula import plant_formula
 from passk_py.demo.instances.semiprime import is_prime, plant_semiprime
+from passk_py.demo.planted_board import plant_board
 from passk_py.demo.suite import tasks
 
 

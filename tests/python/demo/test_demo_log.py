@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from passk_py.contract import CONTRACT_COLUMNS, KEY, OUTCOMES
+from passk_py.common.contract import CONTRACT_COLUMNS, KEY, OUTCOMES
 from passk_py.demo import generate, write_log
 from passk_py.demo.agents import BUDGET
 from passk_py.demo.clock import STEP_MS
-from passk_py.demo.harness import RUNS
+from passk_py.demo.evaluation import RUNS
 from passk_py.demo.suite import tasks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from passk_py.contract import Column
+    from passk_py.common.contract import Column
     from passk_py.demo import AttemptRow
 
 Rows = tuple["AttemptRow", ...]

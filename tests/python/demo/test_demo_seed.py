@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from passk_py.contract import CONTRACT_COLUMNS
+from passk_py.common.contract import CONTRACT_COLUMNS
 from passk_py.demo import write_csv
 from passk_py.demo.__main__ import main
 

@@ -10,9 +10,10 @@ import pytest
 from passk_py.demo.agents import BUDGET, SCOUT_FEBRUARY, SCOUT_MARCH, TRACER, WALKER
 from passk_py.demo.checkers import check
 from passk_py.demo.dice import dice
-from passk_py.demo.instances.board import Board, plant_board
+from passk_py.demo.instances.board import Board
 from passk_py.demo.instances.formula import Formula, plant_formula
 from passk_py.demo.instances.semiprime import Semiprime, plant_semiprime
+from passk_py.demo.planted_board import plant_board
 from passk_py.demo.solvers.dpll import dpll
 from passk_py.demo.solvers.min_conflicts import min_conflicts
 from passk_py.demo.solvers.place_queens import place_queens

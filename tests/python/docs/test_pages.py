@@ -143,7 +143,7 @@ def test_ctrl_c_ends_with_the_code_on_the_page(
     assert "| 130 | Ctrl-C" in (ROOT / "docs" / "exit-codes.md").read_text("utf-8")
     monkeypatch.chdir(tmp_path)
     for stopped in (stop, stop_in_duckdb):
-        monkeypatch.setattr("passk_py.publishing.publish", stopped)
+        monkeypatch.setattr("passk_py.warehouse.publishing.publish", stopped)
         done = CliRunner().invoke(cli, ["publish", "-o", "bi"])
         assert (done.exit_code, done.stderr.splitlines()[-1]) == (130, "Error: Stopped.")
 
@@ -151,7 +151,7 @@ def test_ctrl_c_ends_with_the_code_on_the_page(
 def test_ctrl_c_in_a_model_is_no_error_of_dbt(monkeypatch: pytest.MonkeyPatch) -> None:
     from dbt.cli.main import dbtRunner, dbtRunnerResult
 
-    from passk_py.building import in_process
+    from passk_py.warehouse.building import in_process
 
     stopped = dbtRunnerResult(success=False, exception=KeyboardInterrupt())
     monkeypatch.setattr(dbtRunner, "invoke", lambda *_: stopped)

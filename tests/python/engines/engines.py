@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 from .logs import growing
 from .parity import (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from passk_py.landing.schema import TABLES, ensure_landing
+from passk_py.ingest.landing.schema import TABLES, ensure_landing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from passk_py.public_tables import PUBLIC_TABLES
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from passk_py.public_tables import PublicTable
+    from passk_py.warehouse.catalog import PublicTable
 
     from ..postgres_server import Postgres
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import passk_py as pk
+from passk_py.common.errors import PasskError
 from passk_py.demo import write_log
-from passk_py.errors import PasskError
 
 from .engines import MODELS
 

@@ -84,7 +84,7 @@ def test_short_tasks_make_null_or_are_left_out() -> None:
 
 
 def test_every_task_is_drawn_as_often() -> None:
-    from passk_py.bootstrap import _drawn
+    from passk_py.metrics.bootstrap import _drawn
 
     drawn = _drawn([((4, 0), 10), ((4, 4), 30)], 4000, "seed")
     totals = Counter(dict(zip(drawn.columns, drawn.sum().row(0), strict=True)))

@@ -11,8 +11,8 @@ import mpmath
 import polars as pl
 import pytest
 
-from passk_py import estimators as est
-from passk_py.numerics import let, log1p_nonnegative, log_beta_moment, one_minus_exp
+from passk_py.stats import estimators as est
+from passk_py.stats.numerics import let, log1p_nonnegative, log_beta_moment, one_minus_exp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

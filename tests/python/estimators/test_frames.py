@@ -17,9 +17,9 @@ import pytest
 import yaml
 from polars.testing import assert_frame_equal
 
-from passk_py import frames
-from passk_py.errors import PasskError
-from passk_py.estimators import suite_reading
+from passk_py.common.errors import PasskError
+from passk_py.metrics import frames
+from passk_py.stats.estimators import suite_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable

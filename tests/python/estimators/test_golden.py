@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from passk_py import estimators as est
+from passk_py.stats import estimators as est
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passk_py import estimators as est
+from passk_py.stats import estimators as est
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

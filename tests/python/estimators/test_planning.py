@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import passk_py as pk
-from passk_py.planning import Wish, plan_counts
+from passk_py.metrics.planning import Wish, plan_counts
 
 
 def variance_of_estimate(p: Fraction, n: int, k: int) -> Fraction:
@@ -86,7 +86,7 @@ def test_the_width_is_that_of_the_limits() -> None:
     lower, upper = (
         pl.select(limit(0.5, 0.04, 25)).item() for limit in (pk.mean_lower, pk.mean_upper)
     )
-    from passk_py.planning import _width
+    from passk_py.metrics.planning import _width
 
     assert _width(0.5, 0.04, 25, 0.95) == pytest.approx(upper - lower, rel=1e-12)
     # The 97.5 % point of Student's t with 26 degrees of freedom, from the tables.
@@ -98,7 +98,7 @@ def test_the_width_is_that_of_the_limits() -> None:
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_the_least_number_of_tasks_is_the_least(confidence: float) -> None:
     """One after the other, from a single task on."""
-    from passk_py.planning import _least_tasks, _width
+    from passk_py.metrics.planning import _least_tasks, _width
 
     chance = random.Random(5)
     for _ in range(40):

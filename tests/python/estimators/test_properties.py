@@ -9,7 +9,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passk_py import estimators as est
+from passk_py.stats import estimators as est
 
 # Two neighbours in k may each be off by this much, relatively.
 ROOM = 1e-12

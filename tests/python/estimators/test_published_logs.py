@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from passk_py import frames
+from passk_py.metrics import frames
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 TAU = DATA / "tau_bench" / "gpt-4o-airline.json"

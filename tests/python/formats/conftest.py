@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from passk_py.landing import LoadReport, load
+from passk_py.ingest.landing import LoadReport, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -133,7 +133,7 @@ def test_figures_of_wrong_types_say_nothing(eval_of: Callable[..., Any]) -> None
 
 
 def test_other_figures_load_the_file_again(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     shutil.copytree(FIXTURES / "bcb_results", tmp_path / "bcb")
     database = tmp_path / "passk.duckdb"

@@ -72,7 +72,7 @@ def test_lands_what_the_harness_says(name: str, file: str, harness_log: Callable
 def test_a_second_load_changes_nothing(
     name: str, file: str, harness_log: Callable[..., Any], tmp_path: Any
 ) -> None:
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     database = tmp_path / "again.duckdb"
     first = load([FIXTURES / name / file], database=database)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from passk_py.landing import forget, load
+from passk_py.ingest.landing import forget, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.formats.policy import general_policy, policy_from
+from passk_py.ingest.formats.policy import general_policy, policy_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -301,7 +301,7 @@ def test_an_error_counts_as_the_fault_of_whom_harbor_blames(
 def test_the_general_policy_alone_would_misread_some_of_harbors_words() -> None:
     from fnmatch import fnmatchcase
 
-    from passk_py.formats.harbor import Harbor
+    from passk_py.ingest.formats.harbor import Harbor
 
     for error in ("Timeout", "MemoryLimitExceededError", "OutputTokenExceededError"):
         general = next(
@@ -516,7 +516,7 @@ def test_a_changed_trial_takes_the_place_of_its_job(
 ) -> None:
     import duckdb
 
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     folder = shutil.copytree(FIXTURES / MODELS, tmp_path / "copied")
     database = tmp_path / "again.duckdb"

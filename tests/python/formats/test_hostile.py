@@ -22,7 +22,7 @@ MOST_MEMORY = 700
 LOADS = """
 import json, sys
 from pathlib import Path
-from passk_py.landing import load
+from passk_py.ingest.landing import load
 report = load(sys.argv[1], database=sys.argv[2])
 status = Path("/proc/self/status").read_text()
 peak = next(line for line in status.splitlines() if line.startswith("VmHWM:")).split()[1]

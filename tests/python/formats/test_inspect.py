@@ -16,10 +16,10 @@ import duckdb
 import pytest
 import zstandard
 
-from passk_py.containers.zip_members import ZipMembers
-from passk_py.formats import recognise
-from passk_py.formats.inspect import Inspect
-from passk_py.formats.sample import take_sample
+from passk_py.ingest.containers.zip_members import ZipMembers
+from passk_py.ingest.formats import recognise
+from passk_py.ingest.formats.inspect import Inspect
+from passk_py.ingest.formats.sample import take_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.formats.policy import policy_from
+from passk_py.ingest.formats.policy import policy_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -286,7 +286,7 @@ def test_folders_of_repeated_runs_are_told_apart_by_their_names(
 def test_one_of_the_folders_does_not_take_the_place_of_a_run(
     report: Callable[..., Path], tmp_path: Path
 ) -> None:
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     folders = [tmp_path / "x" / f"gpt-5-run-{number}" for number in (1, 2, 3)]
     for folder in folders:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from passk_py.formats import recognise
-from passk_py.formats.lm_eval import LmEval
-from passk_py.formats.sample import take_sample
+from passk_py.ingest.formats import recognise
+from passk_py.ingest.formats.lm_eval import LmEval
+from passk_py.ingest.formats.sample import take_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,7 +255,7 @@ def test_results_without_samples_say_what_to_do(
 def test_results_that_change_are_read_again(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     path = log_of(tmp_path, [line()], {"model_name": "a"})
     database = tmp_path / "again.duckdb"

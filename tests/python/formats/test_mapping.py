@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.formats.mapping import Mapping, mapping_from, parsed, save_mapping
+from passk_py.common.errors import PasskError
+from passk_py.ingest.formats.mapping import Mapping, mapping_from, parsed, save_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +157,7 @@ def test_rows_that_break_the_contract_say_so(
 
 
 def test_a_changed_mapping_lands_the_file_again(tmp_path: Path) -> None:
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     path, database = written(tmp_path, "jsonl", ROWS), tmp_path / "passk.duckdb"
     lines = ["task_id=$.case", "attempt=$.trial + 1"]
@@ -297,7 +297,7 @@ def test_what_is_not_understood_decides_nothing(expression: str) -> None:
 
 
 def test_other_rows_of_a_document_land_again(tmp_path: Path) -> None:
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     path, database = tmp_path / "log.json", tmp_path / "passk.duckdb"
     row = {"t": "a", "ok": True}

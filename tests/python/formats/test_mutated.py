@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 import zstandard
 
-from passk_py.landing import load
+from passk_py.ingest.landing import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

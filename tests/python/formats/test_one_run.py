@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from passk_py.formats import FORMATS
-from passk_py.landing import load
+from passk_py.ingest.formats import FORMATS
+from passk_py.ingest.landing import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.formats.policy import policy_from
+from passk_py.common.errors import PasskError
+from passk_py.ingest.formats.policy import policy_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +84,7 @@ def test_a_graded_verdict_is_never_changed(tmp_path: Path, harness_log: Callable
 
 
 def test_another_policy_lands_the_log_again(tmp_path: Path) -> None:
-    from passk_py.landing import load
+    from passk_py.ingest.landing import load
 
     path, database = write(tmp_path, [row("a", "timeout")]), tmp_path / "passk.duckdb"
     policies: list[dict[str, str]] = [{}, {}, {"timeout": "excluded"}]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.formats.mapping import mapping_from
+from passk_py.ingest.formats.mapping import mapping_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.formats.policy import policy_from
+from passk_py.ingest.formats.policy import policy_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -404,8 +404,8 @@ def test_lists_of_another_shape_are_passed_over(
 def test_a_report_that_is_a_list_is_rejected(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:
-    from passk_py.formats.harness import Log
-    from passk_py.formats.swe_bench import SweBench
+    from passk_py.ingest.formats.harness import Log
+    from passk_py.ingest.formats.swe_bench import SweBench
 
     path = report(tmp_path, "r", "m", "t", [GRADED | {"resolved": True}])
     # Not recognised, but --format may name it, or it changes between the look and the reading.

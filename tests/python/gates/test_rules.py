@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import polars as pl
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.gates import Rule, judge_gates, read_rules, rules_of
+from passk_py.common.errors import PasskError
+from passk_py.metrics.gates import Rule, judge_gates, read_rules, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

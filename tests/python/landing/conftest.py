@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from passk_py.landing import FileReport, LoadReport, load
+from passk_py.ingest.landing import FileReport, LoadReport, load
 
 if TYPE_CHECKING:
     from pathlib import Path

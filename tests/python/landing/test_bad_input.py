@@ -312,8 +312,8 @@ def test_long_texts(landing: Landing, row: dict[str, Any]) -> None:
 def test_a_line_too_long_to_look_into(
     landing: Landing, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passk_py.containers.lines.BATCH_BYTES", 1 << 10)
-    monkeypatch.setattr("passk_py.containers.lines.MAX_RECORD_BYTES", 1 << 14)
+    monkeypatch.setattr("passk_py.ingest.containers.lines.BATCH_BYTES", 1 << 10)
+    monkeypatch.setattr("passk_py.ingest.containers.lines.MAX_RECORD_BYTES", 1 << 14)
     long = row | {"transcript": "x" * (1 << 17)}
     landing.load_one(landing.lines(row, long, row | {"attempt": 2}, "broken"))
     assert landing.attempts("source_line, attempt") == [(1, 1), (3, 2)]
@@ -325,8 +325,8 @@ def test_a_line_too_long_to_look_into(
 def test_an_element_too_long_to_look_into(
     landing: Landing, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passk_py.containers.elements.BATCH_BYTES", 1 << 10)
-    monkeypatch.setattr("passk_py.containers.json_walk.MAX_RECORD_BYTES", 1 << 14)
+    monkeypatch.setattr("passk_py.ingest.containers.elements.BATCH_BYTES", 1 << 10)
+    monkeypatch.setattr("passk_py.ingest.containers.json_walk.MAX_RECORD_BYTES", 1 << 14)
     rows = [
         row,
         row | {"transcript": 'x"]}\\' * (1 << 15)},

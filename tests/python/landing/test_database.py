@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.landing import ensure_landing, load
+from passk_py.common.errors import PasskError
+from passk_py.ingest.landing import ensure_landing, load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.formats.mapping import mapping_from
+from passk_py.common.errors import PasskError
+from passk_py.ingest.formats.mapping import mapping_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from passk_py.formats import FORMATS
+from passk_py.ingest.formats import FORMATS
 
 if TYPE_CHECKING:
     from conftest import Landing
@@ -229,7 +229,7 @@ def test_damaged_gzip(landing: Landing) -> None:
 
 
 def test_a_format_that_is_none(landing: Landing, row: dict[str, Any]) -> None:
-    from passk_py.errors import PasskError
+    from passk_py.common.errors import PasskError
 
     with pytest.raises(PasskError) as error:
         landing.load(landing.lines(row), format="xml")
@@ -259,7 +259,7 @@ def test_a_format_that_the_file_is_not(landing: Landing, row: dict[str, Any]) ->
 def test_options_that_make_no_sense(
     landing: Landing, row: dict[str, Any], option: dict[str, Any], message: str
 ) -> None:
-    from passk_py.errors import PasskError
+    from passk_py.common.errors import PasskError
 
     with pytest.raises(PasskError) as error:
         landing.load(landing.lines(row), **option)
@@ -268,7 +268,7 @@ def test_options_that_make_no_sense(
 
 
 def test_nothing_to_load(landing: Landing) -> None:
-    from passk_py.errors import PasskError
+    from passk_py.common.errors import PasskError
 
     with pytest.raises(PasskError) as error:
         landing.load()
@@ -278,7 +278,7 @@ def test_nothing_to_load(landing: Landing) -> None:
 def test_a_file_that_grows_while_it_is_read(
     landing: Landing, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from passk_py.landing.fingerprint import FingerprintThread
+    from passk_py.ingest.landing.fingerprint import FingerprintThread
 
     file = landing.lines(row)
     read = FingerprintThread.result

@@ -14,8 +14,8 @@ import duckdb
 import polars as pl
 import pytest
 
-from passk_py.contract import CONTRACT_COLUMNS, LANDING_COLUMNS
-from passk_py.formats import FORMATS
+from passk_py.common.contract import CONTRACT_COLUMNS, LANDING_COLUMNS
+from passk_py.ingest.formats import FORMATS
 
 if TYPE_CHECKING:
     from conftest import Landing

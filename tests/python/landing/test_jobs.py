@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.landing import load
-from passk_py.landing.jobs import Connections, Jobs
+from passk_py.common.errors import PasskError
+from passk_py.ingest.landing import load
+from passk_py.ingest.landing.jobs import Connections, Jobs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ROWS = 60_000
 LOAD = (
-    "import sys; from passk_py.landing import load; print('loaded', flush=True); "
+    "import sys; from passk_py.ingest.landing import load; print('loaded', flush=True); "
     "load(sys.argv[1], database=sys.argv[2], parquet=(sys.argv + [None])[3]); print('done', flush=True)"
 )
 

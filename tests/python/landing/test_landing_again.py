@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.landing import forget
+from passk_py.common.errors import PasskError
+from passk_py.ingest.landing import forget
 
 if TYPE_CHECKING:
     from conftest import Landing
@@ -57,7 +57,7 @@ def test_other_options_land_it_again(landing: Landing, option: dict[str, Any]) -
 def test_a_new_reader_lands_it_again(landing: Landing, monkeypatch: pytest.MonkeyPatch) -> None:
     file = landing.lines(*rows_of("r", "t", range(1, 3)))
     landing.load_one(file)
-    monkeypatch.setattr("passk_py.formats.canonical_jsonl.CanonicalJsonl.reader_version", 99)
+    monkeypatch.setattr("passk_py.ingest.formats.canonical_jsonl.CanonicalJsonl.reader_version", 99)
     assert landing.load_one(file).status == "replaced"
 
 
@@ -122,7 +122,7 @@ def test_batches_have_times_of_their_own(landing: Landing, monkeypatch: pytest.M
         landing.lines(*rows_of(f"r{n}", "t", range(1, 3)), name=f"{n}.jsonl") for n in range(3)
     ]
     landing.load(files[0])
-    monkeypatch.setattr("passk_py.landing.schema.datetime", Stopped)
+    monkeypatch.setattr("passk_py.ingest.landing.schema.datetime", Stopped)
     landing.load(files[1])
     forget(landing.database, run_id="r1")
     landing.load(files[2])

@@ -9,8 +9,8 @@ import duckdb
 import polars as pl
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.landing import loading
+from passk_py.common.errors import PasskError
+from passk_py.ingest.landing import loading
 
 if TYPE_CHECKING:
     from collections.abc import Callable

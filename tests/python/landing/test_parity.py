@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from passk_py.landing import ensure_landing
-from passk_py.landing.jobs import Connections
-from passk_py.landing.loading import Candidate, _Loader
-from passk_py.landing.options import Options
-from passk_py.landing.source import Source
-from passk_py.landing.storage import InDatabase
+from passk_py.ingest.landing import ensure_landing
+from passk_py.ingest.landing.jobs import Connections
+from passk_py.ingest.landing.loading import Candidate, _Loader
+from passk_py.ingest.landing.options import Options
+from passk_py.ingest.landing.source import Source
+from passk_py.ingest.landing.storage import InDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +43,9 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
         for table in ("attempts", "rejected", "files", "removed_tasks"):
             connection.execute(f"delete from landing.{table}")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("passk_py.landing.loading.Source", partial(Source, careful=careful))
+            patch.setattr(
+                "passk_py.ingest.landing.loading.Source", partial(Source, careful=careful)
+            )
             loader = _Loader(
                 Connections(connection),
                 None,

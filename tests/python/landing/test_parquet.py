@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from passk_py.errors import PasskError
-from passk_py.landing import forget
-from passk_py.landing.jobs import Connections
+from passk_py.common.errors import PasskError
+from passk_py.ingest.landing import forget
+from passk_py.ingest.landing.jobs import Connections
 
 if TYPE_CHECKING:
     from collections.abc import Callable

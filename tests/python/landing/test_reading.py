@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 import zstandard
 
-from passk_py.containers.lines import BATCH_BYTES
-from passk_py.containers.source import open_bytes, read_chunk
-from passk_py.formats import format_named, recognise
-from passk_py.formats.sample import SAMPLE_BYTES, take_sample
-from passk_py.landing.readers import careful_batches, frame_of
+from passk_py.ingest.containers.lines import BATCH_BYTES
+from passk_py.ingest.containers.open_bytes import open_bytes, read_chunk
+from passk_py.ingest.formats import format_named, recognise
+from passk_py.ingest.formats.sample import SAMPLE_BYTES, take_sample
+from passk_py.ingest.landing.readers import careful_batches, frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

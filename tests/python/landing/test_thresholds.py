@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.formats import FORMATS
-from passk_py.formats.mapping import mapping_from
+from passk_py.ingest.formats import FORMATS
+from passk_py.ingest.formats.mapping import mapping_from
 
 if TYPE_CHECKING:
     from conftest import Landing

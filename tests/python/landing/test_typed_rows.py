@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import pytest
 
-from passk_py.landing import load
-from passk_py.landing.harness_rows import HarnessBatch
+from passk_py.ingest.landing import load
+from passk_py.ingest.landing.harness_rows import HarnessBatch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +95,7 @@ def test_rows_land_the_same_in_both_ways(
     path.write_text(json.dumps(a_log(dice, odd=dice.choice([0.0, 0.0, 0.1]))), "utf-8")
     options = {"tags": dice.choice([{}, {"run": "option's", "b": "c"}])}
     batch = dice.choice([2, 20_000])
-    monkeypatch.setattr("passk_py.landing.harness_rows._ROWS", batch)
+    monkeypatch.setattr("passk_py.ingest.landing.harness_rows._ROWS", batch)
     typed = landed(path, tmp_path / "typed.duckdb", **options)
     monkeypatch.setattr(HarnessBatch, "typed", lambda *_: None)
     assert typed == landed(path, tmp_path / "texts.duckdb", **options)

@@ -627,7 +627,7 @@ LOG: Final = pl.DataFrame([
 
 
 def test_polars_students_quantiles_are_those_of_the_tables() -> None:
-    from passk_py.distributions import student_quantile
+    from passk_py.stats.distributions import student_quantile
 
     for degrees, wanted in ((1, 12.706204736174705), (2, 4.3026527297494639), (3, 3.1824463052837096),
                             (10, 2.2281388519862747), (29, 2.0452296421327043)):  # fmt: skip

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import passk_py as pk
-from passk_py.tables import fetch_frame
+from passk_py.warehouse.tables import fetch_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from passk_py.freshness import unfinished_tables
-from passk_py.tables import open_tables
+from passk_py.warehouse.freshness import unfinished_tables
+from passk_py.warehouse.tables import open_tables
 
 from .snapshots import Snapshot, differences, snapshot
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.validate import validate_tables
+from passk_py.validation.check_all import validate_tables
 
 if TYPE_CHECKING:
     from conftest import Project

@@ -10,10 +10,10 @@ import duckdb
 import pytest
 import yaml
 
-from passk_py.freshness import stale
-from passk_py.public_tables import PUBLIC_TABLES
-from passk_py.settings import read_settings
-from passk_py.tables import open_tables
+from passk_py.warehouse.catalog import PUBLIC_TABLES
+from passk_py.warehouse.freshness import stale
+from passk_py.warehouse.settings import read_settings
+from passk_py.warehouse.tables import open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable

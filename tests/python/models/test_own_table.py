@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from passk_py.freshness import stale, unfinished_tables
-from passk_py.tables import open_tables
-from passk_py.validate import validate_tables
+from passk_py.validation.check_all import validate_tables
+from passk_py.warehouse.freshness import stale, unfinished_tables
+from passk_py.warehouse.tables import open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

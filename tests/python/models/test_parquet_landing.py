@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from passk_py.landing import forget, load
+from passk_py.ingest.landing import forget, load
 
 from .snapshots import differences, snapshot
 

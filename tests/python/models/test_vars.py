@@ -198,7 +198,7 @@ def test_changing_the_landing_schema_leaves_nothing_of_the_other(
 def test_the_vars_of_a_build_are_in_the_database(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:
-    from passk_py.project import default_variables
+    from passk_py.warehouse.project import default_variables
 
     mine = {
         "passk_ks": [1, 2],

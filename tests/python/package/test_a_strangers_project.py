@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from passk_py.public_tables import PUBLIC_TABLES
-from passk_py.validate import validate_tables
+from passk_py.validation.check_all import validate_tables
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 from .worlds import BESIDE, ROOT, profile, query, write_project
 

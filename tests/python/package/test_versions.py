@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from passk_py.validate import validate_tables
+from passk_py.validation.check_all import validate_tables
 
 from .consumer import assert_exact, assert_exact_suites, log, project, tasks_of
 from .worlds import BESIDE, DBTS, EVERY, query, write_project

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from passk_py.descriptions import described_tables
-from passk_py.landing.schema import TABLES
+from passk_py.ingest.landing.schema import TABLES
+from passk_py.warehouse.descriptions import described_tables
 
 from ..public import PUBLIC_TABLES
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from passk_py.public_tables import PUBLIC_TABLES
-from passk_py.superset.dashboards import DASHBOARDS, Dashboard
-from passk_py.superset.datasets import DATASETS
+from passk_py.reports.superset.dashboards import DASHBOARDS, Dashboard
+from passk_py.reports.superset.datasets import DATASETS
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLES = {table.name for table in PUBLIC_TABLES}
@@ -69,13 +69,13 @@ def test_a_dashboard_declares_what_it_reads(dashboard: Dashboard) -> None:
 
 @pytest.mark.parametrize(
     ("name", "folders"),
-    [("passk_report", ("reporting", "answer")), ("passk_model_card", ("model_card",))],
+    [("passk_report", ("report", "answer")), ("passk_model_card", ("model_card",))],
 )
 def test_a_page_declares_what_it_reads(name: str, folders: tuple[str, ...]) -> None:
     code = "\n".join(
         path.read_text(encoding="utf-8")
         for folder in folders
-        for path in sorted((ROOT / "passk_py" / folder).rglob("*.py"))
+        for path in sorted((ROOT / "passk_py" / "reports" / folder).rglob("*.py"))
     )
     required = set(re.findall(r"""require\(["'](passk_\w+)["']\)""", code))
     read = set(re.findall(r"""["'](passk_\w+)["']""", code)) & TABLES

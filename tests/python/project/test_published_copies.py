@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from passk_py.errors import InUseError, PasskError
-from passk_py.public_tables import PUBLIC_TABLES
-from passk_py.publishing import PublishedCopy, publish
+from passk_py.common.errors import InUseError, PasskError
+from passk_py.warehouse.catalog import PUBLIC_TABLES
+from passk_py.warehouse.publishing import PublishedCopy, publish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ print(rounds, len(set(copies.values())))
 )
 DIES = """
 import itertools, os, pathlib, shutil, signal, sys
-from passk_py import publishing
+from passk_py.warehouse import publishing
 
 point, steps = int(sys.argv[1]), itertools.count()
 
@@ -97,7 +97,7 @@ publishing._comments = counted(publishing._comments)
 publishing.publish(sys.argv[3], database=sys.argv[2])
 """
 PUBLISH = (
-    "import sys; from passk_py.publishing import publish; print('loaded', flush=True); "
+    "import sys; from passk_py.warehouse.publishing import publish; print('loaded', flush=True); "
     "publish(sys.argv[2], database=sys.argv[1])"
 )
 
@@ -411,7 +411,7 @@ def test_duckdb_1_4_reads_the_file(folder: Path, published: PublishedCopy, tmp_p
 def test_full_disk_is_said_of_the_folder(
     source: Source, folder: Path, published: PublishedCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import passk_py.publishing as module
+    import passk_py.warehouse.publishing as module
 
     def fail(tables: object, chosen: object, draft: Path, *, with_raw: bool) -> None:
         raise duckdb.IOException(f'IO Error: Could not write file "{draft}": No space left.')
@@ -429,7 +429,7 @@ def test_full_disk_is_said_of_the_folder(
 def test_error_of_the_database_is_not_said_of_the_folder(
     source: Source, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import passk_py.publishing as module
+    import passk_py.warehouse.publishing as module
 
     def fail(tables: object, chosen: object, draft: Path, *, with_raw: bool) -> None:
         raise duckdb.IOException('IO Error: No files found that match "logs/*.jsonl"')

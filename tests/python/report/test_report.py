@@ -16,13 +16,13 @@ from defusedxml.ElementTree import fromstring
 from markdown_it import MarkdownIt
 
 import passk_py as pk
-from passk_py import project as pk_project
-from passk_py import reporting
 from passk_py.cli import cli
-from passk_py.errors import PasskError
-from passk_py.reporting import charts
-from passk_py.reporting.drawing import as_png, as_svg, inline
-from passk_py.reporting.theme import PAPER, heat_step, stylesheet
+from passk_py.common.errors import PasskError
+from passk_py.reports import report as reporting
+from passk_py.reports.report import charts
+from passk_py.reports.report.drawing import as_png, as_svg, inline
+from passk_py.reports.report.theme import PAPER, heat_step, stylesheet
+from passk_py.warehouse import project as pk_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,7 +249,7 @@ def test_the_heat_map_has_each_task_of_each_run(built: Project, desk: dict[str, 
 
 @pytest.mark.parametrize("most", [3, 14])
 def test_bins_are_means_over_their_tasks(built: Project, most: int, monkeypatch: Any) -> None:
-    from passk_py.reporting import facts as room
+    from passk_py.reports.report import report_facts as room
 
     monkeypatch.setattr(room, "_BINS", 4)
     monkeypatch.setattr(room, "MOST_TASKS", most)

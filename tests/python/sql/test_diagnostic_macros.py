@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from passk_py.diagnostics import moments as twin
+from passk_py.metrics.diagnostics import moments as twin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

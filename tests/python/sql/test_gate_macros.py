@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import passk_py as pk
-from passk_py.distributions import student_quantile
-from passk_py.gates.least import least_tasks_of_drop, least_tasks_of_floor
-from passk_py.uncertainty import floor_of_difference, floor_of_suite
+from passk_py.metrics.gates.least import least_tasks_of_drop, least_tasks_of_floor
+from passk_py.metrics.uncertainty import floor_of_difference, floor_of_suite
+from passk_py.stats.distributions import student_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

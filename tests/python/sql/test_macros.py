@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 import pytest
 
-import passk_py.estimators as polars_estimators
+import passk_py.stats.estimators as polars_estimators
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

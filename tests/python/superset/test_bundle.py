@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 import passk_py as pk
 from passk_py.cli import cli
-from passk_py.errors import PasskError
-from passk_py.superset.bundle import bundle_files
-from passk_py.superset.dashboards import DASHBOARDS, Dashboard
-from passk_py.superset.datasets import DATASETS, Dataset
+from passk_py.common.errors import PasskError
+from passk_py.reports.superset.bundle import bundle_files
+from passk_py.reports.superset.dashboards import DASHBOARDS, Dashboard
+from passk_py.reports.superset.datasets import DATASETS, Dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from conftest import Project
 
-    from passk_py.superset.charts import Chart
+    from passk_py.reports.superset.superset_charts import Chart
 
 URI: Final = "duckdb:////srv/bi/passk.duckdb"
 CHARTS: Final = [

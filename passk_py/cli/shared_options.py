@@ -1,0 +1,161 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from passk_py.cli.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = [
+    "DEFAULT_DATABASE",
+    "NameChoice",
+    "common_options",
+    "database_option",
+    "examples",
+    "filter_options",
+    "outputs_option",
+    "raw_option",
+    "vars_option",
+]
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+DEFAULT_DATABASE = Path("passk.duckdb")
+
+
+class NameChoice(click.Choice):  # type: ignore[type-arg]  # none before click 8.2
+    """A choice of names that asks, of a name that is nearly one of them, whether that was meant."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - click's signature
+        """Give the name, or say that there is none such."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            from passk_py.common.names import did_you_mean
+
+            meant = did_you_mean([str(value)], map(str, self.choices))
+            raise click.BadParameter(f"{error.message}{meant}", ctx=ctx, param=param) from error
+
+
+def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    context.ensure_object(Session).as_json |= value
+
+
+def _set_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    context.ensure_object(Session).debug |= value
+
+
+def raw_option(command: F) -> F:
+    """Add ``--with-raw``."""
+    return click.option(
+        "--with-raw",
+        is_flag=True,
+        help="With refused rows as they were read, which may hold prompts and keys, and with the "
+        "paths of log files. By default raw is null, and source_file a name without its folder.",
+    )(command)
+
+
+def common_options(command: F) -> F:
+    """Add ``--json`` and ``--debug``, which the session takes."""
+    for name, callback, text in (
+        ("--debug", _set_debug, "Show where an error comes from."),
+        ("--json", _set_json, "Print one JSON object and nothing else."),
+    ):
+        command = click.option(
+            name,
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=callback,
+            help=text,
+        )(command)
+    return command
+
+
+def database_option(command: F) -> F:
+    """Add ``--database``."""
+    return click.option(
+        "--database",
+        type=click.Path(path_type=Path),
+        default=DEFAULT_DATABASE,
+        envvar="PASSK_DATABASE",
+        show_envvar=True,
+        show_default=True,
+        metavar="PATH",
+        help="The DuckDB file.",
+    )(command)
+
+
+def outputs_option(kinds: Mapping[str, str], text: str) -> Callable[[F], F]:
+    """Make ``-o``, which may be given several times.
+
+    Parameters
+    ----------
+    kinds
+        What a file is, by how it may end.
+    text
+        The help.
+    """
+
+    def check(
+        _context: click.Context, _parameter: click.Parameter, outputs: Sequence[Path]
+    ) -> Sequence[Path]:
+        for path in outputs:
+            if path.suffix.lower() not in kinds:
+                raise click.BadParameter(f"{path} ends neither in {' nor in '.join(kinds)}.")
+        return outputs
+
+    return click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        callback=check,
+        help=text,
+    )
+
+
+def vars_option(command: F) -> F:
+    """Add ``--vars``."""
+    return click.option(
+        "--vars",
+        "variables",
+        envvar="PASSK_VARS",
+        show_envvar=True,
+        metavar="YAML",
+        help="Vars of the dbt project, e.g. '{passk_deployment_k: 8}'.",
+    )(command)
+
+
+def filter_options(command: F) -> F:
+    """Add ``--run``, ``--suite`` and ``--k``."""
+    for option in (
+        click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Only this k."),
+        click.option("--suite", "suites", multiple=True, help="Only this suite."),
+        click.option("--run", "runs", multiple=True, metavar="RUN_ID", help="Only this run."),
+    ):
+        command = option(command)
+    return command
+
+
+def examples(*lines: str) -> str:
+    """Write the end of a help page: command lines to copy, which click must not wrap.
+
+    Examples
+    --------
+    >>> examples("passk build").splitlines()[1:]
+    ['Examples:', '  passk build']
+    """
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

@@ -1,0 +1,105 @@
+"""Files that are written whole or not at all, and their sizes in words."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from passk_py.common.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["drafted", "size_in_words", "to_disk", "write_report"]
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """Give the path of a draft beside a file, which takes its place unless an error comes.
+
+    Parameters
+    ----------
+    path
+        The file to write.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write. Nothing of it is left after an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "report.txt"
+    >>> with drafted(path) as draft:
+    ...     written = draft.write_text("all of it")
+    >>> [file.name for file in path.parent.iterdir()]
+    ['report.txt']
+    """
+    # Not made of the file's name, which may be as long as a name can be.
+    draft = path.with_name(f".passk-{secrets.token_hex(8)}.tmp")
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def size_in_words(size: int) -> str:
+    """Write a number of bytes in the unit in which it is not nothing.
+
+    Examples
+    --------
+    >>> [size_in_words(size) for size in (0, 1, 999, 9_400, 999_949, 999_950, 4_700_000)]
+    ['0 bytes', '1 byte', '999 bytes', '9.4 kB', '999.9 kB', '1.0 MB', '4.7 MB']
+    """
+    if size < 1_000:
+        return f"{size} byte{'' if size == 1 else 's'}"
+    kilobytes = f"{size / 1e3:.1f}"
+    return f"{kilobytes} kB" if float(kilobytes) < 1_000 else f"{size / 1e6:,.1f} MB"
+
+
+def write_report(path: Path, report: str | bytes) -> None:
+    """Write a report whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file to write, or to write anew.
+    report
+        What it holds: text, which is written as UTF-8, or bytes.
+
+    Raises
+    ------
+    PasskError
+        If the file can't be written.
+    """
+    content = report.encode() if isinstance(report, str) else report
+    try:
+        with drafted(path) as draft:
+            draft.write_bytes(content)
+    except OSError as error:
+        raise PasskError(f"{path} can't be written: {error.strerror}.") from error
+
+
+def to_disk(path: Path) -> None:
+    """Have the system write a file or folder out, or a power cut could leave a name without it.
+
+    Parameters
+    ----------
+    path
+        The file or folder. What the system can't write out is left to it.
+    """
+    if path.is_dir() and os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)

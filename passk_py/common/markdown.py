@@ -1,0 +1,187 @@
+"""Markdown that holds any name: escaping, code spans, and tables that are aligned as plain text."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.words import plain, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["between", "name", "share", "signed", "signed_limit", "table", "text"]
+
+_LONGEST_NAME: Final = 80
+_WIDEST_COLUMN: Final = 320
+"""A longer cell stands out of its column, so that one name does not fill the others with blanks."""
+_AS_CODE: Final = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
+"""What a code span shows letter for letter, in a table too, in every dialect."""
+_ALWAYS: Final = re.compile(r"[\\`*\[\]$~]")
+_UNDERSCORE: Final = re.compile(r"(?<![0-9A-Za-z_])_+|_+(?![0-9A-Za-z_])")
+_TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
+_ENTITY: Final = re.compile(r"&(?=[#A-Za-z])")
+_EMOJI: Final = re.compile(r":(?=[0-9A-Za-z_+-]+:)")
+
+
+def text(said: object) -> str:
+    r"""Write a sentence so that Markdown shows it letter for letter.
+
+    Names stand in the sentences of the tables too, and come from files that others wrote. A bar
+    is an entity, because dialects differ in how they read a backslash before one.
+
+    Parameters
+    ----------
+    said
+        What to write, with ``str``.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
+    >>> print(text("a|b *c* pass_hat_k <b> n < 4"))
+    a&#124;b \*c\* pass_hat_k \<b> n < 4
+    """
+    escaped = _ALWAYS.sub(lambda sign: f"\\{sign[0]}", plain(str(said)))
+    escaped = _UNDERSCORE.sub(lambda signs: "\\_" * len(signs[0]), escaped)
+    escaped = _ENTITY.sub(r"\\&", _TAG.sub(r"\\<", escaped))
+    return _EMOJI.sub(r"\\:", escaped).replace("|", "&#124;")
+
+
+def name(given: object, *, whole: bool = False) -> str:
+    r"""Write a name as code, where code can hold it.
+
+    Parameters
+    ----------
+    given
+        The name.
+    whole
+        Whether a long one is shown whole; else it is cut in its middle.
+
+    Returns
+    -------
+    str
+        One line. Never empty.
+
+    Examples
+    --------
+    >>> print(name("scout_2026*"), name("a|b"), name(""))
+    `scout_2026*` a&#124;b (empty)
+    """
+    # After the escapes of what can't be printed, so that they are not cut.
+    known = plain(str(given))
+    if not whole:
+        known = shortened(known, _LONGEST_NAME)
+    if _AS_CODE.fullmatch(known):
+        return f"`{known}`"
+    if not known.strip():
+        return "(empty)" if not known else "(blanks)"
+    return text(known)
+
+
+def share(number: float | None) -> str:
+    """Write a share to three decimals, so that only a whole is 1 and only nothing is 0.
+
+    Examples
+    --------
+    >>> [share(number) for number in (0.40403, 1.0, 0.99996, 0.0001, 0.0, None)]
+    ['0.404', '1', '>0.999', '<0.001', '0', 'not known']
+    """
+    if number is None:
+        return "not known"
+    if number in (0.0, 1.0):
+        return str(int(number))
+    said = f"{math.floor(number * 1000 + 0.5) / 1000:.3f}"
+    return {"1.000": ">0.999", "0.000": "<0.001"}.get(said, said)
+
+
+def signed(number: float | None) -> str:
+    """Write a difference, or what may be below 0 or above 1, to three decimals.
+
+    Examples
+    --------
+    >>> [signed(number) for number in (0.0625, -0.25, -0.0004, None)]
+    ['+0.063', '-0.250', '0.000', 'not known']
+    """
+    from passk_py.common.words import decimals
+
+    if number is None:
+        return "not known"
+    said = decimals(number)
+    return f"+{said}" if number > 0 and said != "0.000" else said
+
+
+def signed_limit(number: float | None) -> str:
+    """Write a limit of a difference, which is on one side of 0 or the other.
+
+    Examples
+    --------
+    >>> [signed_limit(number) for number in (0.0625, -1e-9, 1e-9, None)]
+    ['+0.063', 'below 0', 'above 0', 'not known']
+    """
+    from passk_py.common.words import side_of_zero
+
+    return signed(number) if number is None else side_of_zero(number, signed(number))
+
+
+def between(lower: str, upper: str) -> str:
+    """Write the two limits of an interval.
+
+    Examples
+    --------
+    >>> between("0.281", "0.534"), between("not known", "not known")
+    ('0.281 to 0.534', 'not known')
+    """
+    return "not known" if "not known" in (lower, upper) else f"{lower} to {upper}"
+
+
+def table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()
+) -> list[str]:
+    r"""Write a table whose columns are aligned as plain text too.
+
+    Parameters
+    ----------
+    heads
+        The names of the columns.
+    rows
+        Their cells, written by :func:`text`, :func:`name` and the like.
+    numbers
+        The columns that stand to the right, from 0.
+
+    Returns
+    -------
+    list of str
+        Its lines.
+
+    Examples
+    --------
+    >>> print("\n".join(table(["k", "pass^k"], [["10", "0.5"]], numbers=[0])))
+    |  k | pass^k |
+    | -: | ------ |
+    | 10 | 0.5    |
+    """
+    from rich.cells import cell_len
+
+    widths = [
+        max(2, cell_len(head), *(min(cell_len(row[place]), _WIDEST_COLUMN) for row in rows))
+        for place, head in enumerate(heads)
+    ]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            " " * (width - cell_len(cell)) + cell
+            if place in numbers
+            else cell + " " * (width - cell_len(cell))
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return f"| {' | '.join(padded)} |"
+
+    rule = [
+        "-" * (width - 1) + (":" if place in numbers else "-") for place, width in enumerate(widths)
+    ]
+    return [line(heads), line(rule), *map(line, rows)]

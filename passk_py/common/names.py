@@ -1,0 +1,118 @@
+"""Names that are asked for: they are there, or it is said what is."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.errors import PasskError
+from passk_py.common.words import and_list, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["did_you_mean", "no_such", "require_known"]
+
+_LISTED: Final = 5
+"""What is named of what there is."""
+
+
+def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:
+    """Ask whether a name was meant that is nearly the one that was given.
+
+    Parameters
+    ----------
+    given
+        Names that there are not.
+    there
+        The names that there are.
+
+    Returns
+    -------
+    str
+        A question, with the blank that parts it from the sentence before; empty if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean(["run-1o"], ["run-9", "run-10"])
+    ' Did you mean run-10?'
+    >>> did_you_mean(["NEW"], ["new", "old"]), did_you_mean(["nope"], ["new", "old"])
+    (' Did you mean new?', '')
+    """
+    by_folded = {name.casefold(): name for name in there}
+    near = [
+        by_folded[found]
+        for name in given
+        for found in get_close_matches(name.casefold(), by_folded, n=1)
+    ]
+    if not near:
+        return ""
+    return f" Did you mean {and_list((plain(name) for name in dict.fromkeys(near)), word='or')}?"
+
+
+def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
+    """Say that there is nothing of a name, and what there is instead.
+
+    Parameters
+    ----------
+    kind
+        ``run``, or what else has names.
+    given
+        The names that are asked for.
+    there
+        The names that there are.
+
+    Examples
+    --------
+    >>> no_such("run", ["nope"], ["new", "old"])
+    'There is no run nope; there is new, old.'
+    >>> no_such("run", ["run-1o"], ["run-9", "run-10"])
+    'There is no run run-1o; there is run-9, run-10. Did you mean run-10?'
+    >>> no_such("suite", ["a", "b"], [])
+    'There is no suite a or b; there is no suite at all.'
+    """
+    some = [*map(plain, there[:_LISTED]), *(["..."] if there[_LISTED:] else [])]
+    missing = list(given)
+    named = and_list(map(plain, missing), word="or")
+    listed = ", ".join(some) or f"no {kind} at all"
+    return f"There is no {kind} {named}; there is {listed}.{did_you_mean(missing, there)}"
+
+
+def require_known(
+    kind: str,
+    given: Iterable[str],
+    known: Sequence[str],
+    *,
+    hint: str = "`passk show passk_runs` shows all of them.",
+) -> None:
+    """Refuse names that there are not.
+
+    Parameters
+    ----------
+    kind
+        ``run``, ``suite`` or ``k``.
+    given
+        The names that are asked for.
+    known
+        The names that there are.
+    hint
+        What shows all of them.
+
+    Raises
+    ------
+    PasskError
+        If one of the names is not known: it says which, what there is instead, and what shows all.
+
+    Examples
+    --------
+    >>> require_known("run", ["new"], ["new", "old"])
+    >>> require_known("run", ["nope", "new"], ["new", "old"])
+    Traceback (most recent call last):
+    passk_py.common.errors.PasskError: There is no run nope; there is new, old.
+    `passk show passk_runs` shows all of them.
+    """
+    missing = [name for name in given if name not in known]
+    if missing and not known:
+        hint = "`passk load FILE` and `passk build` make some."
+    if missing:
+        raise PasskError(no_such(kind, missing, known), hint=hint)

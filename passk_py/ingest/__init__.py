@@ -1,0 +1,1 @@
+"""From files of harnesses to landing.attempts."""

@@ -1,0 +1,106 @@
+"""A small JSON document at once: what :class:`JsonWalk` gives row by row, in one call.
+
+Most logs are small, and a call for each row is then most of what they cost. A document in which
+anything is unexpected is left to the walk, which says what it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.ingest.containers.json_walk import EACH
+from passk_py.ingest.containers.shape import decoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from passk_py.ingest.containers.shape import Shape
+
+__all__ = ["MAX_WHOLE_BYTES", "Whole", "whole_decoder"]
+
+MAX_WHOLE_BYTES: Final = 16 << 20
+"""The largest document that is decoded at once."""
+
+Whole = tuple[list[dict[str, Any]], dict[tuple[str, ...], Any]]
+"""The rows of a document, and the values beside them by their paths."""
+
+
+def whole_decoder(
+    rows_at: tuple[str, ...], shape: Shape, heads: Mapping[tuple[str, ...], Shape]
+) -> Callable[[bytes], Whole | None] | None:
+    r"""Make a decoder of documents.
+
+    Parameters
+    ----------
+    rows_at
+        The names that lead to the list of rows, and ``EACH``.
+    shape
+        What is wanted of a row.
+    heads
+        Paths of values beside the rows, and what is wanted of them.
+
+    Returns
+    -------
+    callable or None
+        From the bytes of a document to what is in it; or to None where the walk has to say what is.
+        None if the rows are anywhere else than in one list.
+
+    Examples
+    --------
+    >>> decode = whole_decoder(("out", EACH), {"id": None}, {("model",): None})
+    >>> decode(b'{"model": "m", "out": [{"id": 1, "text": "..."}]}')
+    ([{'id': 1}], {('model',): 'm'})
+    >>> decode(b'{"out": null}') is None, decode(b'{"out": [{"id": 1}, {"id": }]}') is None
+    (True, True)
+    """
+    *names, last = rows_at or ("",)
+    if last != EACH or EACH in names:
+        return None
+    rows_in = tuple(names)
+    wanted = _tree(rows_in, shape, heads)
+    if wanted is None:
+        return None
+    decode = decoder(wanted)
+    quoted = [f'"{name}"'.encode() for name in names]
+
+    def decoded(data: bytes) -> Whole | None:
+        # Of two members of one name a decoder keeps one, and the walk sees both.
+        if any(data.count(name) != 1 for name in quoted):
+            return None
+        try:
+            document = decode(data)
+        except (TypeError, ValueError, RecursionError):
+            return None
+        rows = _found(document, rows_in)
+        if not isinstance(rows, list) or None in rows:
+            return None
+        beside = {path: value for path in heads if (value := _found(document, path)) is not None}
+        return rows, beside
+
+    return decoded
+
+
+def _tree(
+    rows_in: tuple[str, ...], shape: Shape, heads: Mapping[tuple[str, ...], Shape]
+) -> Shape | None:
+    """Put the shapes together as they stand in the document; None if they overlap."""
+    if not rows_in:
+        # There is nothing beside the elements of a list.
+        return [shape]
+    tree: dict[str, Any] = {}
+    for path, inner in ((rows_in, [shape]), *heads.items()):
+        node = tree
+        for name in path[:-1]:
+            node = node.setdefault(name, {})
+            if not isinstance(node, dict):
+                return None
+        if path[-1] in node:
+            return None
+        node[path[-1]] = inner
+    return tree
+
+
+def _found(document: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
+    for name in path:
+        document = document.get(name) if isinstance(document, dict) else None
+    return document

@@ -1,0 +1,175 @@
+"""Lines of a file with their numbers, in batches: the careful way to read.
+
+DuckDB's own readers are faster, but they skip blank lines without counting them and give up at the
+first line that they can't read. This reader loses nothing: each line comes out as text or as a
+fault, in bounded memory whatever the file holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Final
+
+from passk_py.ingest.containers.open_bytes import BOM, read_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["BATCH_BYTES", "MAX_RECORD_BYTES", "Batch", "decode", "read_lines", "too_long"]
+
+BATCH_BYTES: Final = 16 << 20
+"""How much is read at a time. Planning the query of a batch costs as much as running a few MB."""
+
+MAX_RECORD_BYTES: Final = 64 << 20
+"""The longest row that is looked into. A longer one is refused without being held in memory."""
+
+_KEPT: Final = 20_000
+_BLANK: Final = " \t\r\n"
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some rows of a file as text.
+
+    Parameters
+    ----------
+    numbers
+        The number of each row's line, or of the element, from 1.
+    texts
+        The text of each row; as much of it as can be shown where ``codes`` has a fault.
+    codes, reasons
+        Why the reader refuses a row; None where it does not.
+    ends
+        Whether the file ended within the row, before its end was seen.
+    """
+
+    numbers: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    codes: list[str | None] = field(default_factory=list)
+    reasons: list[str | None] = field(default_factory=list)
+    ends: list[bool] = field(default_factory=list)
+
+    def add(
+        self,
+        number: int,
+        text: str,
+        fault: tuple[str, str] | None = None,
+        *,
+        ends: bool = False,
+    ) -> None:
+        """Append one row."""
+        code, reason = fault or (None, None)
+        self.numbers.append(number)
+        self.texts.append(text)
+        self.codes.append(code)
+        self.reasons.append(reason)
+        self.ends.append(ends)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+def decode(data: bytes) -> tuple[str, tuple[str, str] | None]:
+    r"""Decode one row.
+
+    Parameters
+    ----------
+    data
+        Its bytes.
+
+    Returns
+    -------
+    tuple
+        The text and None; or, for bytes that are not UTF-8, what can be shown of them and the
+        fault.
+
+    Examples
+    --------
+    >>> decode(b'{"a": "\xff"}')[1][0]
+    'invalid_utf8'
+    """
+    try:
+        return data.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        reason = (
+            f"The row is not valid UTF-8: byte 0x{data[error.start]:02x} at position "
+            f"{error.start + 1}."
+        )
+        return data.decode("utf-8", "backslashreplace"), ("invalid_utf8", reason)
+
+
+def too_long(size: int, what: str = "row") -> tuple[str, str]:
+    """Give the fault of a row that is too long to be looked into."""
+    return (
+        "field_too_large",
+        f"The {what} has more than {size} bytes; at most {MAX_RECORD_BYTES} are allowed.",
+    )
+
+
+def read_lines(file: IO[bytes], newline: bytes = b"\n", *, exact: bool = False) -> Iterator[Batch]:
+    """Read a file line by line.
+
+    Parameters
+    ----------
+    file
+        The file's bytes.
+    newline
+        What ends a line.
+    exact
+        Give blank lines too, and the carriage return at the end of a line.
+
+    Yields
+    ------
+    Batch
+        Lines without their ends. A compressed file that is cut off gives a last row with the
+        fault ``truncated``.
+    """
+    carry, number, first = b"", 1, True
+    while chunk := read_chunk(file, BATCH_BYTES):
+        if first:
+            chunk, first = chunk.removeprefix(BOM), False
+        carry += chunk
+        end = carry.rfind(newline) + 1
+        if end:
+            batch, number = _split(carry[:end], number, newline, exact=exact)
+            carry = carry[end:]
+            yield batch
+        elif len(carry) > MAX_RECORD_BYTES:
+            batch = Batch()
+            batch.add(number, decode(carry[:_KEPT])[0], too_long(MAX_RECORD_BYTES, "line"))
+            yield batch
+            number, carry = number + 1, _skip_line(file, newline)
+    end = carry.rfind(newline) + 1
+    last, number = _split(carry[:end], number, newline, exact=exact)
+    carry = carry[end:]
+    if chunk is None:
+        cut_off = "The compressed file ends too early; it is cut off."
+        last.add(number, decode(carry)[0], ("truncated", cut_off), ends=True)
+    elif carry.strip():
+        text, fault = decode(carry)
+        last.add(number, text if exact else text.rstrip("\r"), fault, ends=True)
+    if len(last):
+        yield last
+
+
+def _skip_line(file: IO[bytes], newline: bytes) -> bytes:
+    """Read to the end of the line and give what follows it."""
+    while chunk := read_chunk(file, BATCH_BYTES):
+        end = chunk.find(newline)
+        if end >= 0:
+            return chunk[end + 1 :]
+    return b""
+
+
+def _split(block: bytes, number: int, newline: bytes, *, exact: bool) -> tuple[Batch, int]:
+    """Split what ends with a line's end into lines."""
+    batch = Batch()
+    lines: list[tuple[str, tuple[str, str] | None]]
+    try:
+        lines = [(text, None) for text in block.decode("utf-8").split(newline.decode())]
+    except UnicodeDecodeError:
+        lines = [decode(line) for line in block.split(newline)]
+    for place, (text, fault) in enumerate(lines[:-1], number):
+        if exact or text.strip(_BLANK):
+            batch.add(place, text if exact else text.rstrip("\r"), fault)
+    return batch, number + len(lines) - 1

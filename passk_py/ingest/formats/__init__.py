@@ -1,0 +1,117 @@
+"""The formats of attempt logs that ``passk load`` reads, one file each.
+
+A new format is a file with a subclass of :class:`~passk_py.ingest.formats.base.Format` and a line
+in
+:data:`FORMATS`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.errors import PasskError
+from passk_py.ingest.formats.base import Field, Format, Key
+from passk_py.ingest.formats.bigcodebench import BigCodeBench
+from passk_py.ingest.formats.canonical_csv import CanonicalCsv
+from passk_py.ingest.formats.canonical_json import CanonicalJson
+from passk_py.ingest.formats.canonical_jsonl import CanonicalJsonl
+from passk_py.ingest.formats.canonical_parquet import CanonicalParquet
+from passk_py.ingest.formats.deepeval import DeepEval
+from passk_py.ingest.formats.evalplus import EvalPlus
+from passk_py.ingest.formats.harbor import Harbor
+from passk_py.ingest.formats.human_eval import HumanEval
+from passk_py.ingest.formats.inspect import Inspect
+from passk_py.ingest.formats.junit import JUnit
+from passk_py.ingest.formats.kinds import Container, Kind, Refusal, listed
+from passk_py.ingest.formats.lm_eval import LmEval
+from passk_py.ingest.formats.promptfoo import Promptfoo, PromptfooLines
+from passk_py.ingest.formats.swe_bench import SweBench
+from passk_py.ingest.formats.tau2_bench import Tau2Bench
+from passk_py.ingest.formats.tau_bench import TauBench
+from passk_py.ingest.formats.terminal_bench import TerminalBench
+from passk_py.ingest.formats.tracelens import TraceLens
+
+if TYPE_CHECKING:
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = [
+    "FORMATS",
+    "Container",
+    "Field",
+    "Format",
+    "Key",
+    "Kind",
+    "Refusal",
+    "format_named",
+    "listed",
+    "recognise",
+]
+
+FORMATS: Final[tuple[Format, ...]] = (
+    # Harness formats come first: their fields may look canonical too.
+    TauBench(),
+    Tau2Bench(),
+    TerminalBench(),
+    Harbor(),
+    SweBench(),
+    JUnit(),
+    Inspect(),
+    Promptfoo(),
+    PromptfooLines(),
+    DeepEval(),
+    TraceLens(),
+    EvalPlus(),
+    BigCodeBench(),
+    HumanEval(),
+    LmEval(),
+    CanonicalJsonl(),
+    CanonicalJson(),
+    CanonicalCsv(),
+    CanonicalParquet(),
+)
+
+
+def format_named(name: str) -> Format:
+    """Find a format by the name that ``--format`` gives.
+
+    Parameters
+    ----------
+    name
+        The format's name.
+
+    Returns
+    -------
+    Format
+        The format.
+
+    Raises
+    ------
+    PasskError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> format_named("csv").title
+    'canonical attempts, a CSV table with a header'
+    """
+    for known in FORMATS:
+        if known.name == name:
+            return known
+    names = ", ".join(known.name for known in FORMATS)
+    raise PasskError(f"There is no format '{name}'.", hint=f"The formats are {names}.")
+
+
+def recognise(sample: Sample) -> Format | None:
+    """Find the format of a file by its content.
+
+    Parameters
+    ----------
+    sample
+        The start of the file.
+
+    Returns
+    -------
+    Format or None
+        The first format that claims it; None if no format does.
+    """
+    return next((known for known in FORMATS if known.recognises(sample)), None)

@@ -1,0 +1,208 @@
+"""What a format has to say of itself: how it is recognised and how its rows become attempts.
+
+A format is one file with one class. It names the container that its rows come in (lines of JSON, a
+JSON list or object, a CSV or a Parquet table, a zip or an XML document) and maps what it calls
+things to the columns of the contract. Reading the container, typing the values, refusing rows and
+writing them is shared by all formats, in :mod:`passk_py.ingest.landing`. Formats of harnesses have
+a base of their own, in :mod:`passk_py.ingest.formats.harness`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from passk_py.ingest.formats.kinds import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.formats.kinds import Container, Kind, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["Field", "Format", "Key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where a column of the contract comes from.
+
+    Parameters
+    ----------
+    sql
+        An expression of DuckDB over the reader's columns. Formats write it themselves, so nothing
+        that a file says may be pasted into it.
+    kind
+        What the expression gives.
+    label
+        What the file calls the value, for the reason of a rejected row.
+    """
+
+    sql: str
+    kind: Kind
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A value that a JSON format reads from each of its rows.
+
+    Parameters
+    ----------
+    path
+        The object keys that lead to it, from the outside in.
+    scalar
+        Whether the value becomes text as it is, so that an object, a list or a boolean in its
+        place is refused instead of stored as its JSON.
+    table
+        Whether it is an object of names and texts.
+    measure
+        Whether it is a number for which ``true`` and ``false`` may stand for 1 and 0. Such keys
+        can be read as doubles, which is a third faster than as text.
+    """
+
+    path: tuple[str, ...]
+    scalar: bool = False
+    table: bool = False
+    measure: bool = False
+
+    @property
+    def column(self) -> str:
+        """The name of the reader's column."""
+        return ".".join(self.path)
+
+
+class Format(ABC):
+    """One format of attempt logs.
+
+    The class attributes are what ``passk formats`` prints, and the only documentation that a
+    format has besides its module's docstring.
+    """
+
+    name: ClassVar[str]
+    """What ``--format`` calls it; stored as ``source_format``."""
+    title: ClassVar[str]
+    """What it is, in a few words."""
+    reader_version: ClassVar[int]
+    """Raised when the same file gives other rows, so that it lands again."""
+    container: ClassVar[Container]
+    suffixes: ClassVar[tuple[str, ...]]
+    """Names of files that are looked into when a folder is loaded."""
+    recognised_by: ClassVar[str]
+    fields: ClassVar[tuple[tuple[str, str], ...]]
+    """Pairs of a contract column and what it is taken from."""
+    verdict_rule: ClassVar[str]
+    attempt_rule: ClassVar[str]
+    error_rule: ClassVar[str]
+    documentation: ClassVar[str]
+    """Where the format is described by those who write it."""
+    example: ClassVar[str]
+    keys: ClassVar[tuple[Key, ...]] = ()
+    """What a JSON format reads of each row; empty for tables."""
+    columns: ClassVar[tuple[str, ...]] = ()
+    """What a format of tables reads of each row; empty for JSON."""
+    default_suite: ClassVar[str] = "default"
+    """The suite of a file that does not say it."""
+    uses_threshold: ClassVar[bool] = True
+    """Whether the verdict may come from a score and the threshold of the command line."""
+    numbers_attempts: ClassVar[bool] = False
+    """Whether the log leaves the order of a task's attempts to their start times or, where it has
+    none, to the order of its rows. The contract's ``attempt`` is then a 1 in each row, or a number
+    that tells the order of those that start at the same time or don't say when."""
+    attempts_stay: ClassVar[bool] = False
+    """Whether the numbers of attempts are those of who wrote the log, and stay as they are where
+    several logs are loaded as one run."""
+    settings: str = ""
+    """What decides, beside the format's name, which rows come out: the text of a mapping."""
+    differs_by_run: ClassVar[bool] = True
+    """Whether no two runs write the same bytes, because they say when they were made, or at length
+    what happened."""
+    is_harness: ClassVar[bool] = False
+    """Whether the errors of attempts are a harness's own words, which the policy has to judge."""
+    reasons: ClassVar[Mapping[str, Outcome]] = {}
+    """What an attempt without a verdict counts as, by its reason: ``failed`` or ``excluded``. Asked
+    after the user's policy and before the general one; see
+    :mod:`passk_py.ingest.formats.policy`."""
+
+    @property
+    def unit(self) -> str:
+        """What ``source_line`` counts."""
+        return {"json_lines": "line", "csv": "line", "json_list": "element"}.get(
+            self.container, "row"
+        )
+
+    @abstractmethod
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the start of a file whether it is of this format."""
+
+    def can_read(self, sample: Sample) -> bool:
+        """Tell whether the file is of the container that the rows come in, or of one of several."""
+        return sample.can_be(self.container)
+
+    @abstractmethod
+    def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
+        """Map the reader's columns to the contract.
+
+        Parameters
+        ----------
+        columns
+            The names of the reader's columns and how each is handed over.
+
+        Returns
+        -------
+        dict
+            For each contract column that the format knows, and for the verdict ``passed``, where
+            it comes from. A column that is left out is null.
+        """
+
+    def refuse(self, sample: Sample) -> Refusal | None:
+        """Say why no row of the file could land, as far as its start shows it."""
+        del sample
+        return None
+
+    def is_copy(self, path: Path, other: Path) -> bool | None:
+        """Tell whether a file is a copy of another one of the same bytes.
+
+        Parameters
+        ----------
+        path, other
+            The files.
+
+        Returns
+        -------
+        bool or None
+            False where two runs often come out the same; None where they may.
+        """
+        return self.differs_by_run or path.name == other.name or None
+
+    def without_threshold(self, sample: Sample) -> str | None:
+        """Say why a threshold for scores decides nothing in the file; None if it may."""
+        del sample
+        if self.uses_threshold:
+            return None
+        return f"{self.name} has verdicts of its own ({self.verdict_rule})"
+
+    def is_judged_by_score(self, sample: Sample) -> bool:
+        """Tell whether scores and the threshold are all that decides what passed."""
+        del sample
+        return self.uses_threshold
+
+    def without_attempt(self, sample: Sample) -> Refusal:
+        """Say what is missing where no row of the file tells which try of its task it is."""
+        del sample
+        return Refusal(
+            "no row that says which try of its task it is",
+            f"Files of the format {self.name} say it so: {self.attempt_rule}.",
+        )
+
+    def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
+        """List the fields of the file that have no place in the contract."""
+        del sample
+        return ()
+
+    def default_run_id(self, path: Path) -> str | None:
+        """Give the run of a file that can't say it itself; None if there is no good guess."""
+        del path
+        return None

@@ -1,0 +1,149 @@
+"""What the three canonical formats share: a row's fields have the names of the contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
+from passk_py.ingest.formats.base import Field, Format, Key
+from passk_py.ingest.formats.kinds import Kind, Refusal, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["CANONICAL_FIELDS", "CANONICAL_KEYS", "VERDICTS", "Canonical", "is_canonical"]
+
+VERDICTS: Final = ("outcome", "passed", "score")
+"""The fields that may say how an attempt ended; the first that is given wins."""
+
+CANONICAL_FIELDS: Final = (
+    *(column.name for column in CONTRACT_COLUMNS),
+    "passed",
+    EXPECTED_ATTEMPTS.name,
+)
+"""Every field that a canonical file, or an attempt of a harness, may have."""
+
+CANONICAL_KEYS: Final = tuple(
+    Key(
+        (name,),
+        # An object in the place of an identifier is a mistake of whoever wrote the log; outcome
+        # needs no such care, because it must be one of three words anyway.
+        scalar=name != "outcome"
+        and any(c.name == name and c.duckdb_type == "VARCHAR" for c in CONTRACT_COLUMNS),
+        table=name == "tags",
+        measure=name in ("score", "duration_s", "cost_usd", "input_tokens", "output_tokens"),
+    )
+    for name in CANONICAL_FIELDS
+)
+"""The same, as the keys of JSON objects."""
+
+_FIRST_KEYS: Final = ("run_id", "task_id", "attempt")
+
+
+def is_canonical(fields: tuple[str, ...]) -> bool:
+    """Tell whether a row with these fields is an attempt as the contract calls them.
+
+    Examples
+    --------
+    >>> is_canonical(("run_id", "task_id", "passed"))
+    True
+    """
+    return "task_id" in fields and any(name in fields for name in ("attempt", *VERDICTS))
+
+
+class Canonical(Format):
+    """A file whose fields are called as the contract calls them."""
+
+    recognised_by: ClassVar[str] = (
+        "a field task_id and at least one of attempt, outcome, passed, score"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        *((column.name, column.name) for column in CONTRACT_COLUMNS),
+        ("outcome", "or passed: true, false, 1, 0; or score with --score-threshold"),
+    )
+    verdict_rule: ClassVar[str] = (
+        "outcome as given; else passed; else score >= threshold (1.0, within 1e-6, by default)"
+    )
+    attempt_rule: ClassVar[str] = (
+        "attempt as given, from 1; never made up; expected_attempts, if given, is how many of the "
+        "task there should be, the same in each of its rows"
+    )
+    error_rule: ClassVar[str] = (
+        "outcome excluded as given; no verdict at all is excluded with the reason no_verdict"
+    )
+    columns: ClassVar[tuple[str, ...]] = CANONICAL_FIELDS
+    attempts_stay: ClassVar[bool] = True
+    documentation: ClassVar[str] = "docs/architecture.md#the-attempt-contract"
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the names of the fields."""
+        if sample.container != self.container:
+            return False
+        if not sample.complete:
+            # The first row is longer than the sample, so the others may stand behind its end.
+            return any(name in sample.fields for name in _FIRST_KEYS)
+        return is_canonical(sample.fields)
+
+    def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
+        """Map each field to the column of the same name."""
+        return {
+            name: Field(f'"{name}"', columns[name], name)
+            for name in CANONICAL_FIELDS
+            if name in columns
+        }
+
+    def refuse(self, sample: Sample) -> Refusal | None:
+        """Refuse a file that has no task, no verdict or, if it is a table, no attempt."""
+        if not sample.complete:
+            # What seems to be missing may come later in the row.
+            return None
+        twice = [name for name in CANONICAL_FIELDS if sample.fields.count(name) > 1]
+        if twice:
+            return Refusal(
+                f"more than one column {twice[0]}", "Leave the one that counts and load it again."
+            )
+        has = listed(sample.fields)
+        if "task_id" not in sample.fields:
+            return Refusal(
+                f"no field task_id among its fields ({has})",
+                "Name the task of each attempt in a field task_id.",
+            )
+        if not any(name in sample.fields for name in VERDICTS):
+            return Refusal(
+                f"no verdict among its fields ({has})",
+                "Say how each attempt ended in a field outcome (passed, failed, excluded), "
+                "passed (true, false) or score.",
+            )
+        if self.container in ("csv", "parquet") and "attempt" not in sample.fields:
+            return self.without_attempt(sample)
+        return None
+
+    def without_threshold(self, sample: Sample) -> str | None:
+        """Say that there is no score, as far as the start of the file shows it."""
+        if "score" in sample.fields or not sample.complete:
+            return None
+        return f"there is no field score among the fields ({listed(sample.fields)})"
+
+    def is_judged_by_score(self, sample: Sample) -> bool:
+        """Tell whether there is a score and no verdict beside it."""
+        return [name for name in VERDICTS if name in sample.fields] == ["score"]
+
+    def without_attempt(self, sample: Sample) -> Refusal:
+        """Refuse a file in which nothing says which try of its task a row is.
+
+        The order of the rows is not taken for it: a log that was sorted, merged or written by
+        parallel workers would get numbers that mean nothing, and the metrics that follow the
+        order of the attempts would be wrong without a sign.
+        """
+        has = listed(sample.fields)
+        return Refusal(
+            f"no field attempt among its fields ({has})",
+            "Number the tries of each task of a run from 1, in the order in which they ran, in a "
+            "field attempt.",
+        )
+
+    def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
+        """List the fields that the contract does not know; they are not read."""
+        return tuple(name for name in sample.fields if name and name not in CANONICAL_FIELDS)

@@ -1,0 +1,321 @@
+"""deepeval: the test run that ``deepeval test run`` and ``evaluate()`` write.
+
+``.deepeval/.latest_test_run.json`` has the run under ``testRunData``; ``test_run_<time>.json`` in
+the folder that ``DEEPEVAL_RESULTS_FOLDER`` or ``results_folder`` names is the run itself. Its
+``testCases`` and ``conversationalTestCases`` have an element for each case. The first is a hidden
+file: a folder that is loaded leaves it alone, so name it.
+
+- Recognised by ``testRunData``, or by ``testCases`` that have ``name`` and ``metricsData``, which
+  versions before 1.0 call ``metricsMetadata``.
+- Passed when ``success`` is true, which deepeval takes from the metrics that are neither marked as
+  flaky nor without a threshold. A case without ``success`` is excluded.
+- A metric that raised or ran out of time has ``error`` and no score, and deepeval counts the case
+  as failed, though it is the judge that failed. Here nothing was graded: the reason is
+  ``judge_error``, excluded unless the policy says otherwise, and the tag ``judge_error`` has the
+  error's first line. Where another metric that decides has failed, the case has failed whatever
+  the judge would say. A test that raised before ``assert_test``, or was skipped, leaves no case.
+- Repeats (``deepeval test run -r``) are cases of their own. A task is the case's ``name`` without
+  the ``-<repeat>-<of>`` of pytest-repeat, and with its input if cases of one name have several; a
+  name that deepeval made up, ``test_case_<n>``, says nothing, so the task is the input.
+- ``attempt`` is the place in the order of ``order``, which has no gap where a test raised.
+- ``score`` is the lowest score of the metrics that decide; null if one of them has none.
+- ``completionTime``, ``tokenCost`` and the tokens are what the test says of the agent.
+  ``evaluationCost`` and ``runDuration`` are the metrics' own, and not read.
+- The repeats that pytest-repeat names are the attempts that there should be.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk
+from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
+from passk_py.ingest.containers.shape import ANY, decoder, loaded_or_none
+from passk_py.ingest.formats.harness import Expected, JsonHarness, at, text
+from passk_py.ingest.formats.kinds import Refusal
+from passk_py.ingest.formats.naming import LONGEST_TASK, Names, digest_of, shortened, small_tags
+from passk_py.ingest.formats.sample import top_level_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Log, Record
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["DeepEval"]
+
+_RUN: Final = "testRunData"
+_LINK: Final = "testRunLink"
+_LISTS: Final = ("testCases", "conversationalTestCases")
+# pytest-repeat puts the number of the repeat and of all of them last into the test's brackets.
+_REPEAT: Final = re.compile(r"(?:\[|-)(\d{1,9})-(\d{1,9})\]\Z")
+_MADE_UP: Final = re.compile(r"(?:conversational_)?test_case_\d+")
+_HEADS: Final = ("testFile", "identifier", "hyperparameters")
+_JUDGE: Final = "judge_error"
+_LONGEST_ERROR: Final = 100
+_MOST_TASKS: Final = 100_000
+_PIECE: Final = 1 << 16
+_METRIC: Final[Shape] = {"success": ANY, "score": ANY, "flaky": ANY, "error": ANY}
+
+
+class DeepEval(JsonHarness):
+    """deepeval's test run."""
+
+    name: ClassVar[str] = "deepeval"
+    title: ClassVar[str] = "deepeval's test run as JSON"
+    reader_version: ClassVar[int] = 3
+    container: ClassVar[Container] = "json_object"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = (
+        "an object with testRunData, or with testCases that have name and metricsData"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "identifier; else the file's name, or its folder's"),
+        ("suite", "testFile; else deepeval"),
+        ("task_id", "name without the repeat; input, where name tells no task"),
+        ("attempt", "the place among the task's cases, by order"),
+        ("outcome", "success, metricsData.error"),
+        ("outcome_reason", "judge_error, where a metric has an error and no other one has failed"),
+        ("score", "the lowest score of the metrics that decide"),
+        ("model", "hyperparameters.model"),
+        ("duration_s", "completionTime"),
+        ("cost_usd", "tokenCost; evaluationCost is the metrics'"),
+        ("input_tokens", "inputTokenCount"),
+        ("output_tokens", "outputTokenCount"),
+        ("output_hash", "SHA-256 of actualOutput"),
+        ("tags", "tags, flaky, judge_error; short values of metadata and of hyperparameters"),
+    )
+    verdict_rule: ClassVar[str] = "success, unless a metric could not be measured"
+    attempt_rule: ClassVar[str] = "cases of one task are counted in the order of order"
+    error_rule: ClassVar[str] = (
+        "a metric's error: no verdict, with the reason judge_error, unless another metric has "
+        "failed; deepeval itself counts it as failed; a test that raised leaves no case"
+    )
+    documentation: ClassVar[str] = "https://deepeval.com/docs/evaluation-flags-and-configs"
+    example: ClassVar[str] = (
+        '{"testRunData": {"testCases": [{"name": "test_agent[add-1-4]", "input": "2+2", '
+        '"actualOutput": "4", "success": true, "metricsData": [{"name": "Exact match", '
+        '"threshold": 1.0, "success": true, "score": 1.0}], "order": 0}]}}'
+    )
+    default_suite: ClassVar[str] = "deepeval"
+    numbers_attempts: ClassVar[bool] = True
+    labels: ClassVar[Mapping[str, str]] = {
+        "task_id": "name",
+        "attempt": "order + 1",
+        "passed": "success",
+        "score": "metricsData.score",
+        "duration_s": "completionTime",
+        "cost_usd": "tokenCost",
+        "input_tokens": "inputTokenCount",
+        "output_tokens": "outputTokenCount",
+    }
+    reasons: ClassVar[Mapping[str, Outcome]] = {_JUDGE: "excluded"}
+    rows_at: ClassVar[tuple[str, ...]] = (_LISTS[0], EACH)
+    shape: ClassVar[Shape] = {
+        "name": ANY,
+        "input": ANY,
+        "scenario": ANY,
+        "actualOutput": ANY,
+        "success": ANY,
+        "flaky": ANY,
+        "order": ANY,
+        "completionTime": ANY,
+        "tokenCost": ANY,
+        "inputTokenCount": ANY,
+        "outputTokenCount": ANY,
+        "tags": ANY,
+        "metadata": ANY,
+        "additionalMetadata": ANY,
+        "multimodalInput": ANY,
+        "metricsData": [_METRIC],
+        "metricsMetadata": [_METRIC],
+    }
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = dict.fromkeys(
+        [path for name in _HEADS for path in ((name,), (_RUN, name))], ANY
+    )
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the key of the run, or from the keys of the first case."""
+        if not sample.can_be(self.container):
+            return False
+        if _RUN in sample.fields:
+            return True
+        if _LISTS[0] not in sample.fields:
+            return _LISTS[1] in sample.fields
+        keys = sample.keys_of_first_row(self.rows_at)
+        # A case that is cut off by the end of the sample is told by the keys that come early.
+        early = {"name", "input", "actualOutput"} <= keys
+        graded = "name" in keys and bool({"metricsData", "metricsMetadata"} & keys)
+        return early or graded or _LISTS[1] in sample.fields
+
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Say of what is left of a run that was uploaded that its cases are elsewhere."""
+        if set(sample.fields) != {_LINK}:
+            return None
+        return Refusal(
+            "the link to a test run that deepeval uploaded, without its cases",
+            "Set DEEPEVAL_RESULTS_FOLDER to keep a copy, and run the tests again.",
+        )
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Find out the tasks, then read the cases and the conversations."""
+        for path in log.files:
+            top = _top(path)
+            log.heads["names"] = names = Names()
+            cases = [_survey(path, (*top, list_, EACH), names) for list_ in _LISTS]
+            log.heads["repeats"] = {}
+            with log.opened(path) as file:
+                yield from self.read_file(file, log, (*top, _LISTS[0], EACH))
+            if cases[1]:
+                with open_log(path) as file:
+                    for record in self.read_file(file, log, (*top, _LISTS[1], EACH)):
+                        # That the file is cut off has been said.
+                        if not record.ends:
+                            yield record
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a case to an attempt."""
+        del element
+        name, task, said = _task(row, log.heads["names"])
+        repeats: dict[str, int] = log.heads["repeats"]
+        repeat = _REPEAT.search(name) if name is not None else None
+        if repeat and task is not None and task != said and len(repeats) < _MOST_TASKS:
+            repeats[task] = max(int(repeat[2]), repeats.get(task, 0))
+        order = row.get("order")
+        metrics = row.get("metricsData")
+        score, error = _graded(row.get("metricsMetadata") if metrics is None else metrics)
+        passed = row.get("success")
+        unjudged = error is not None and passed is not True
+        metadata = row.get("metadata")
+        tags = small_tags(row.get("additionalMetadata") if metadata is None else metadata)
+        if isinstance(labels := row.get("tags"), list):
+            tags |= small_tags({"tags": ",".join(filter(None, map(text, labels)))})
+        if row.get("flaky") is True:
+            tags["flaky"] = True
+        if unjudged:
+            tags |= {_JUDGE: error}
+        yield {
+            "task_id": task,
+            "attempt": 1 if order is None else order + 1 if type(order) is int else order,
+            "passed": None if unjudged else passed,
+            "outcome_reason": _JUDGE if unjudged else None,
+            "score": score,
+            "duration_s": row.get("completionTime"),
+            "cost_usd": row.get("tokenCost"),
+            "input_tokens": row.get("inputTokenCount"),
+            "output_tokens": row.get("outputTokenCount"),
+            "output_hash": digest_of(row.get("actualOutput")),
+            "tags": tags,
+        }
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take what the run says of itself."""
+        heads = log.heads
+        file, run, settings = (
+            heads.get(name) if heads.get(name) is not None else heads.get(f"{_RUN}.{name}")
+            for name in _HEADS
+        )
+        tags = {n: v for n, v in small_tags(settings).items() if n != "model"}
+        return {
+            "run_id": text(run),
+            "suite": text(file),
+            "model": text(at(settings, "model")),
+            "tags": tags,
+        }
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of repeats from the names."""
+        tasks: dict[int, list[str]] = {}
+        for task, repeats in log.heads["repeats"].items():
+            tasks.setdefault(repeats, []).append(task)
+        return [Expected(of, tuple(names), only=True) for of, names in tasks.items()]
+
+
+def _top(path: Path) -> tuple[str, ...]:
+    """Tell whether the run is under a key of its own, from the keys of the document."""
+    with open_log(path) as file:
+        start = read_chunk(file, _PIECE) or b""
+    return (_RUN,) if _RUN in top_level_keys(start.removeprefix(BOM).lstrip()) else ()
+
+
+def _survey(path: Path, rows_at: tuple[str, ...], names: Names) -> int:
+    """Find out which names have cases of several inputs, and count the cases."""
+    cases = 0
+    decode = decoder({"name": ANY, "input": ANY, "scenario": ANY, "multimodalInput": ANY})
+    with open_log(path) as file:
+        for element in JsonWalk(file, rows_at, decode).rows():
+            row = element.value
+            if row is None and element.fault is None:
+                row = loaded_or_none(element.data)
+            if isinstance(row, dict):
+                name = text(row.get("name"))
+                names.note(name and _without_repeat(name), _input(row))
+                cases += 1
+    return cases
+
+
+def _input(row: dict[str, Any]) -> str | None:
+    asked = text(row.get("input")) or text(row.get("scenario"))
+    if asked is None and isinstance(parts := row.get("multimodalInput"), list) and parts:
+        return json.dumps(parts, ensure_ascii=False, sort_keys=True)
+    return asked
+
+
+def _without_repeat(name: str) -> str:
+    """Take off the number of the repeat.
+
+    A test without parameters is ``test_agent[1-4]``; one with them ``test_agent[add-1-4]``.
+    """
+    found = _REPEAT.search(name)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        return name
+    rest = name[: found.start()]
+    return rest if found[0].startswith("[") else f"{rest}]"
+
+
+def _task(row: dict[str, Any], names: Names) -> tuple[str | None, str | None, str | None]:
+    """Give the name of a case, the task that it is a case of, and the task as it is written."""
+    name, asked = text(row.get("name")), _input(row)
+    short = shortened(asked, LONGEST_TASK) if asked is not None else None
+    if name is None or _MADE_UP.fullmatch(name):
+        return name, short or name, name
+    task = _without_repeat(name)
+    if short is None or names.are_clear(task):
+        return name, task, name
+    return name, f"{task} {short}", f"{task} {short}"
+
+
+def _graded(metrics: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - JSON
+    """Give the lowest score of the metrics that decide, and why they decide nothing.
+
+    A case fails if one of its metrics does, so one that has failed decides beside any error.
+    """
+    scores: list[Any] = []
+    error: str | None = None
+    has_failed = False
+    for metric in metrics if isinstance(metrics, list) else ():
+        if not isinstance(metric, dict) or metric.get("flaky") is True:
+            continue
+        said, score, passed = text(metric.get("error")), metric.get("score"), metric.get("success")
+        if said or (score is None and passed is False):
+            error = error or _first_line(said or "no score")
+        elif passed is None:
+            continue
+        else:
+            has_failed |= passed is False
+        scores.append(score)
+    error = None if has_failed else error
+    if not scores or any(type(score) is not int and type(score) is not float for score in scores):
+        return (scores[0] if len(scores) == 1 else None), error
+    return min(scores), error
+
+
+def _first_line(error: str) -> str:
+    lines = error.strip().splitlines()
+    return lines[0][:_LONGEST_ERROR] if lines else "error"

@@ -1,0 +1,185 @@
+"""EvalPlus: the ``eval_results.json`` that ``evalplus.evaluate`` writes.
+
+One JSON object whose ``eval`` has a list for each task, with an element a sample. The samples
+themselves, in a file of their own, have no verdict and are not read.
+
+- Recognised by ``eval`` with lists of elements that have ``solution`` and ``base_status``. Up to
+  EvalPlus 0.2.0 a task had two lists instead, ``base`` and ``plus``, of ``[status, details]``.
+- Passed when ``base_status`` and ``plus_status`` are both ``pass``: EvalPlus's score with the extra
+  tests. If those were not run (``--base-only``), ``plus_status`` is null and the base tests decide
+  alone. The suite says which of the two it is: ``humaneval+`` and ``mbpp+``, or ``humaneval`` and
+  ``mbpp``. Both statuses are tags, so that the score of the base tests can be had too.
+- Everything that is not ``pass`` was graded as a failure; of ``timeout`` the reason is kept. Up to
+  0.2.0 these were ``success`` and ``timed out``, and the tags have the later words for them. What
+  an exception was is not said, and one of the environment looks like any other.
+- ``attempt`` is the place in the task's list.
+- The model, the backend and the temperature are in the file's name only, or in that of its folder:
+  ``<model, -- for />_<backend>_temp_<temperature>``. They are null where it has another form.
+- ``date`` is when the samples were tested, not made, so ``started_at`` is null, as are seed, tokens
+  and cost. How many samples there should be is not said.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk
+from passk_py.ingest.containers.open_bytes import open_log
+from passk_py.ingest.containers.shape import ANY, decoder
+from passk_py.ingest.formats.harness import JsonHarness, Unfit, at, text
+from passk_py.ingest.formats.naming import digest_of, run_named_after
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Log, Record
+    from passk_py.ingest.formats.kinds import Container
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["EvalPlus"]
+
+_PASS: Final = "pass"  # noqa: S105 - a status
+_TIMEOUT: Final = "timeout"
+# The words of EvalPlus 0.2.0 and before.
+_FORMER: Final = {"success": _PASS, "failed": "fail", "timed out": _TIMEOUT}
+_FORMERLY_AT: Final = ("eval", EACH)
+_FIRST: Final = decoder({"nfiles": ANY, "base": ANY})
+_NAME: Final = re.compile(r"(.+)_([a-z0-9]+)_temp_([0-9.]+)(?:[-_]sanitized)?")
+_SUITES: Final = {"HumanEval": "humaneval", "Mbpp": "mbpp"}
+
+
+class EvalPlus(JsonHarness):
+    """EvalPlus's results of a model."""
+
+    name: ClassVar[str] = "evalplus"
+    title: ClassVar[str] = "EvalPlus's eval_results.json"
+    reader_version: ClassVar[int] = 3
+    container: ClassVar[Container] = "json_object"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = (
+        "an object whose eval has lists of objects with solution and base_status, or objects with "
+        "nfiles, base and plus"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        (
+            "run_id",
+            "the file's name without eval_results; its folder's, if that is samples or the like",
+        ),
+        ("suite", "humaneval+ or mbpp+; without the extra tests humaneval or mbpp; else evalplus"),
+        ("task_id", "the key in eval"),
+        ("attempt", "the place in the task's list, from 1"),
+        ("outcome", "base_status, plus_status"),
+        ("outcome_reason", "timeout, where a status is that"),
+        ("model", "the file's name: <model>_<backend>_temp_<temperature>"),
+        ("output_hash", "SHA-256 of solution"),
+        ("tags", "base_status, plus_status; backend and temperature of the file's name"),
+    )
+    verdict_rule: ClassVar[str] = (
+        "base_status and plus_status are pass; base_status alone, if plus_status is null"
+    )
+    attempt_rule: ClassVar[str] = "the place in the task's list"
+    error_rule: ClassVar[str] = "none: every status but pass is a failure, as EvalPlus counts it"
+    documentation: ClassVar[str] = "https://github.com/evalplus/evalplus/blob/master/docs/cli.md"
+    example: ClassVar[str] = (
+        '{"date": "2026-01-31 12:00", "hash": "...", "eval": {"HumanEval/0": [{"task_id": '
+        '"HumanEval/0", "solution": "...", "base_status": "pass", "plus_status": "fail"}]}}'
+    )
+    default_suite: ClassVar[str] = "evalplus"
+    labels: ClassVar[Mapping[str, str]] = {"output_hash": "solution"}
+    rows_at: ClassVar[tuple[str, ...]] = ("eval", EACH, EACH)
+    shape: ClassVar[Shape] = dict.fromkeys(
+        ("solution", "base_status", "plus_status", "nfiles", "base", "plus"), ANY
+    )
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the first sample."""
+        return (
+            sample.can_be(self.container)
+            and "eval" in sample.fields
+            and (
+                {"solution", "base_status"} <= sample.keys_of_first_row(self.rows_at)
+                or _is_former(sample.keys_of_first_row(_FORMERLY_AT))
+            )
+        )
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Look which of the two forms a file has, then read it."""
+        for path in log.files:
+            with open_log(path) as file:
+                first = next(JsonWalk(file, _FORMERLY_AT, _FIRST).rows(), None)
+            former = first is not None and isinstance(first.value, dict) and _is_former(first.value)
+            with log.opened(path) as file:
+                yield from self.read_file(file, log, _FORMERLY_AT if former else None)
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a sample to an attempt, or a task of the former kind to its attempts."""
+        del log
+        if _is_former(row):
+            yield from _former(row, element)
+            return
+        if len(element.names) != len(("eval", "task")):
+            # A list in the place of the object of tasks.
+            raise Unfit("missing_field", "The sample stands under no task in eval.")
+        base, plus = _status(row, "base_status"), _status(row, "plus_status")
+        yield {
+            **_graded(element.names[-1], base, plus),
+            "attempt": element.place + 1,
+            "output_hash": digest_of(row.get("solution")),
+        }
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take what the name says."""
+        named = _NAME.fullmatch(self.default_run_id(log.path) or "")
+        if not named:
+            return {}
+        tags = {"backend": named[2], "temperature": named[3]}
+        return {"model": named[1].replace("--", "/"), "tags": tags}
+
+    def default_run_id(self, path: Path) -> str | None:
+        """Name the run after the file without its ending, or after the folder."""
+        return run_named_after(path, (*self.suffixes, "eval_results"))
+
+
+def _is_former(keys: Collection[str]) -> bool:
+    return "nfiles" in keys and "base" in keys
+
+
+def _former(row: dict[str, Any], element: Element) -> Iterator[dict[str, Any]]:
+    """Give the attempts of a task whose statuses stand in lists."""
+    base, plus = row.get("base"), row.get("plus") or []
+    if not isinstance(base, list) or not isinstance(plus, list) or not element.names:
+        raise Unfit("wrong_type", "base and plus are no lists of statuses.")
+    if len(plus) not in (0, len(base)):
+        raise Unfit("out_of_range", f"base has {len(base)} statuses, but plus has {len(plus)}.")
+    for place, one in enumerate(base):
+        statuses = {"base_status": at(one, 0), "plus_status": at(plus, place, 0)}
+        graded = [_status(statuses, name) for name in statuses]
+        now = [_FORMER.get(status, status) if status else None for status in graded]
+        yield {**_graded(element.names[-1], *now), "attempt": place + 1}
+
+
+def _graded(task: str, base: str | None, plus: str | None) -> dict[str, Any]:
+    """Give the verdict of the statuses, and the suite that they are of."""
+    suite = _SUITES.get(task.partition("/")[0])
+    tags = {"base_status": base}
+    if plus is not None:
+        tags["plus_status"] = plus
+        suite = suite and f"{suite}+"
+    return {
+        "suite": suite,
+        "task_id": task,
+        "passed": None if base is None else base == _PASS and plus in (None, _PASS),
+        "outcome_reason": _TIMEOUT if _TIMEOUT in (base, plus) else None,
+        "tags": tags,
+    }
+
+
+def _status(row: dict[str, Any], name: str) -> str | None:
+    status = row.get(name)
+    if status is not None and text(status) is None:
+        raise Unfit("wrong_type", f"{name} is no text.")
+    return text(status)

@@ -1,0 +1,320 @@
+"""Harbor: a job's folder, with a ``result.json`` in the folder of each of its trials.
+
+A trial's ``result.json`` is one JSON object. The trials of a job are read together, because none
+of them says which attempt it is. The job's own ``config.json`` says how many attempts were to be
+made and its ``lock.json`` of which tasks; its ``result.json`` holds totals only.
+
+- Recognised by ``task_name``, ``trial_name``, ``trial_uri`` and ``task_checksum``.
+- The reward is ``verifier_result.rewards.reward`` or, where there is only one reward, that one:
+  what Harbor itself takes for the reward of a trial. It is the score, and a trial passes when it
+  reaches ``--score-threshold``, 1 by default. Harbor computes pass@k of rewards 0 and 1 only; a
+  part of a reward is a failure here, with the reason ``partial_reward`` unless there is an error.
+- Several rewards of which none is called ``reward`` are no verdict, as in Harbor's pass@k: the
+  reason is ``several_rewards``, and such a trial is excluded unless ``--policy`` says otherwise.
+- A trial without a reward has the type of its exception, or of that of its first step that failed,
+  as the reason. The reasons follow Harbor's own table of causes: the agent's budget and refusals
+  fail, sandbox, model provider, verifier, Harbor itself and cancelling are excluded. Harbor's
+  mean and pass@k count all of them as 0. A timeout that was graded keeps its reward.
+- Attempts are numbered by ``started_at``: the folders of trials have random names. A trial that
+  was retried overwrites its folder, so only the last try is an attempt.
+- The run is the job: ``job_name`` of its ``config.json``, which stays when its folder is moved or
+  called otherwise, else its folder. In a job of several agents or models, or without its
+  ``config.json``, it is the job, the agent and the model, as in Harbor's own totals. The suite is
+  ``source``, the dataset.
+- Trials without a ``result.json``, or with an empty one, did not end: they are no attempts, and the
+  number of attempts expected tells of them.
+- What lies in the folders of a trial, reports of its verifier among them, is not read.
+- A trial that is named without its job is attempt 1 of it. Seeds are not written, so they are null.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.formats.harness import (
+    Expected,
+    JsonHarness,
+    Log,
+    at,
+    number,
+    seconds_between,
+    text,
+)
+from passk_py.ingest.formats.kinds import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Record
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["Harbor"]
+
+_TRIAL: Final = frozenset(("task_name", "trial_name", "trial_uri", "task_checksum"))
+_JOB: Final = frozenset(("n_total_trials", "stats"))
+_TRIAL_CONFIG: Final = frozenset(("trial_name", "trials_dir", "task"))
+_RESULT: Final = "result.json"
+_CONFIG: Final = "config.json"
+_LOCK: Final = "lock.json"
+_USAGE: Final[Shape] = dict.fromkeys(("n_input_tokens", "n_output_tokens", "cost_usd"), ANY)
+_EXCEPTION: Final[Shape] = {"exception_type": ANY}
+
+
+class Harbor(JsonHarness):
+    """The trials of a job of Harbor."""
+
+    name: ClassVar[str] = "harbor"
+    title: ClassVar[str] = "Harbor's job folder, or the result.json of a trial"
+    reader_version: ClassVar[int] = 2
+    container: ClassVar[Container] = "json_object"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = (
+        "an object with task_name, trial_name, trial_uri and task_checksum"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "job_name, else the folder; of several agents or models, job.agent.model"),
+        ("suite", "source, the dataset; else adhoc"),
+        ("task_id", "task_name"),
+        ("attempt", "the place of the trial by started_at"),
+        ("outcome", "verifier_result.rewards, exception_info"),
+        ("outcome_reason", "exception_info.exception_type, else that of the first step with one"),
+        ("score", "verifier_result.rewards: reward, or the only one"),
+        ("agent", "agent_info.name"),
+        ("agent_version", "agent_info.version"),
+        ("model", "agent_info.model_info.name"),
+        ("started_at", "started_at"),
+        ("duration_s", "finished_at - started_at"),
+        ("cost_usd", "agent_result.cost_usd, else the sum over step_results"),
+        ("input_tokens", "agent_result.n_input_tokens, else the sum over step_results"),
+        ("output_tokens", "agent_result.n_output_tokens, else the sum over step_results"),
+        ("tags", "provider: agent_info.model_info.provider"),
+    )
+    verdict_rule: ClassVar[str] = "the reward reaches --score-threshold, 1 by default"
+    attempt_rule: ClassVar[str] = "the trials of a task in the order of started_at"
+    error_rule: ClassVar[str] = (
+        "no reward: exception_info.exception_type decides; Harbor itself counts it as 0"
+    )
+    documentation: ClassVar[str] = "https://www.harborframework.com/docs"
+    example: ClassVar[str] = (
+        '{"task_name": "hello-world", "trial_name": "hello-world__cW4V4hX", "trial_uri": "...", '
+        '"task_checksum": "...", "agent_info": {"name": "terminus-2"}, '
+        '"verifier_result": {"rewards": {"reward": 1.0}}, "started_at": "2026-03-02T09:00:02Z"}'
+    )
+    default_suite: ClassVar[str] = "adhoc"
+    uses_threshold: ClassVar[bool] = True
+    numbers_attempts: ClassVar[bool] = True
+    reasons: ClassVar[Mapping[str, Outcome]] = {
+        "AgentTimeoutError": "failed",
+        "ContextWindowExceededError": "failed",
+        "OutputTokenExceededError": "failed",
+        "ContextLengthExceededError": "failed",
+        "OutputLengthExceededError": "failed",
+        "AgentSafetyRefusalError": "failed",
+        "ContentPolicyViolationError": "failed",
+        # Harbor leaves open whose fault this is; it is the agent's process that ended badly.
+        "NonZeroAgentExitCodeError": "failed",
+        "MemoryLimitExceededError": "excluded",
+        # What LiteLLM calls a timeout of the model's API.
+        "Timeout": "excluded",
+        "several_rewards": "excluded",
+    }
+    labels: ClassVar[Mapping[str, str]] = {
+        "task_id": "task_name",
+        "score": "the reward in verifier_result.rewards",
+        "agent": "agent_info.name",
+        "agent_version": "agent_info.version",
+        "model": "agent_info.model_info.name",
+        "cost_usd": "agent_result.cost_usd",
+        "input_tokens": "agent_result.n_input_tokens",
+        "output_tokens": "agent_result.n_output_tokens",
+    }
+    rows_at: ClassVar[tuple[str, ...]] = ()
+    shape: ClassVar[Shape] = {
+        **dict.fromkeys(("task_name", "source", "started_at", "finished_at"), ANY),
+        "agent_info": {"name": ANY, "version": ANY, "model_info": {"name": ANY, "provider": ANY}},
+        "agent_result": _USAGE,
+        "verifier_result": {"rewards": ANY},
+        "exception_info": _EXCEPTION,
+        "step_results": [{"agent_result": _USAGE, "exception_info": _EXCEPTION}],
+    }
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the trial."""
+        return sample.can_be(self.container) and set(sample.fields) >= _TRIAL
+
+    def group(self, sample: Sample) -> Path | None:
+        """Put the trials of a job together."""
+        return _job_of(sample.path)
+
+    def owns(self, sample: Sample) -> Path | None:
+        """Leave what the agent and the verifier of a trial wrote alone."""
+        return sample.path.parent if sample.path.name.startswith(_RESULT) else None
+
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Pass over the totals of a job and over trials that did not end."""
+        keys = set(sample.fields)
+        if keys >= _JOB:
+            return Refusal(
+                "the totals of a job of Harbor, whose trials are in the folders beside it",
+                "Load the folder of the job.",
+            )
+        if keys >= _TRIAL_CONFIG:
+            return Refusal(
+                "the configuration of a trial of Harbor, which its result.json holds too",
+                "Load the folder of the job.",
+            )
+        if sample.size == 0 and sample.path.name == _RESULT and _is_trial(sample.path.parent):
+            return Refusal(
+                "the empty result of a trial of Harbor that did not end",
+                "Load the folder of the job.",
+            )
+        return None
+
+    def companions(self, path: Path) -> tuple[Path, ...]:
+        """Find what says how the job was set up."""
+        folder = path if path.is_dir() else _job_of(path)
+        return tuple(folder / name for name in (_CONFIG, _LOCK, _RESULT))
+
+    def default_run_id(self, path: Path) -> str | None:
+        """Name the run after the job, also where a single trial of it is named."""
+        folder = path if path.is_dir() else _job_of(path)
+        if name := text(at(Log(folder, ()).beside(folder / _CONFIG), "job_name")):
+            return name
+        if path.name.startswith(_RESULT):
+            return _job_of(path).name or None
+        return path.name if path.is_dir() else super().default_run_id(path)
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Read the trials of a job."""
+        folder = log.path if log.path.is_dir() else _job_of(log.path)
+        config = log.beside(folder / _CONFIG)
+        # A configuration without agents is one of Harbor's default agent alone.
+        several = config is None or len(_agents(config)) > 1
+        log.heads |= {
+            "folder": folder,
+            "config": config,
+            "job": self.default_run_id(log.path) if several else None,
+            "runs": {},
+            "tasks": set(),
+        }
+        yield from super().read(log)
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a trial to an attempt."""
+        del element
+        task, started = row.get("task_name"), row.get("started_at")
+        agent, model = at(row, "agent_info", "name"), at(row, "agent_info", "model_info", "name")
+        provider = text(at(row, "agent_info", "model_info", "provider"))
+        job = log.heads["job"]
+        run = ".".join(name for name in (job, text(agent), text(model)) if name) if job else None
+        log.heads["runs"][run] = (text(agent), text(model))
+        if isinstance(task, str):
+            log.heads["tasks"].add(task)
+        score, reason = _graded(row)
+        yield {
+            "run_id": run,
+            "suite": row.get("source"),
+            "task_id": task,
+            "attempt": 1,
+            "outcome_reason": reason,
+            "score": score,
+            "agent": agent,
+            "agent_version": at(row, "agent_info", "version"),
+            "model": model,
+            "started_at": started,
+            "duration_s": seconds_between(started, row.get("finished_at")),
+            "cost_usd": _used(row, "cost_usd"),
+            "input_tokens": _used(row, "n_input_tokens"),
+            "output_tokens": _used(row, "n_output_tokens"),
+            "tags": {"provider": provider} if provider else None,
+        }
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of attempts from the job's configuration and the tasks from its lock."""
+        config = log.heads["config"]
+        # Attempts that are made from those of other jobs are as many as there are of those.
+        if not isinstance(config, dict) or config.get("source_jobs"):
+            return
+        attempts = config.get("n_attempts", 1)
+        if isinstance(attempts, bool) or not isinstance(attempts, int):
+            return
+        tasks = _tasks_of(log.beside(log.heads["folder"] / _LOCK), log.heads["tasks"])
+        for run, named in log.heads["runs"].items():
+            yield Expected(attempts * _times(config, *named), tasks, run)
+
+
+def _job_of(path: Path) -> Path:
+    """Find the folder of the job that a trial's file belongs to."""
+    return path.parent.parent if path.name.startswith(_RESULT) else path.parent
+
+
+def _is_trial(folder: Path) -> bool:
+    """Tell whether a folder is that of a trial, from its configuration."""
+    try:
+        with (folder / _CONFIG).open("rb") as file:
+            start = file.read(1 << 16)
+    except OSError:
+        return False
+    return all(f'"{name}"'.encode() in start for name in _TRIAL_CONFIG)
+
+
+def _graded(row: dict[str, Any]) -> tuple[Any, str | None]:
+    """Take the reward of a trial, and what there is to say of it."""
+    rewards = at(row, "verifier_result", "rewards")
+    score: Any = None
+    if isinstance(rewards, dict) and rewards:
+        if "reward" not in rewards and len(rewards) > 1:
+            return None, "several_rewards"
+        score = rewards["reward"] if "reward" in rewards else next(iter(rewards.values()))
+    error = text(at(row, "exception_info", "exception_type"))
+    for step in _steps(row) if error is None else ():
+        error = error or text(at(step, "exception_info", "exception_type"))
+    value = number(score)
+    if error is None and value is not None and 0 < value < 1:
+        error = "partial_reward"
+    return score, error
+
+
+def _steps(row: dict[str, Any]) -> list[Any]:
+    steps = row.get("step_results")
+    return steps if isinstance(steps, list) else []
+
+
+def _used(row: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - JSON
+    """Take what a trial used or, where it has steps, what they used together."""
+    if isinstance(row.get("agent_result"), dict):
+        return row["agent_result"].get(name)
+    parts = [at(step, "agent_result", name) for step in _steps(row)]
+    known = [part for part in parts if isinstance(part, int | float)]
+    return sum(known) if known else None
+
+
+def _tasks_of(lock: Any, met: set[str]) -> tuple[str, ...]:  # noqa: ANN401 - JSON
+    """Take the tasks from the lock of a job, if they are called there as in the trials."""
+    trials = at(lock, "trials")
+    tasks = [at(trial, "task") for trial in trials] if isinstance(trials, list) else []
+    named = [(name, at(task, "source")) for task in tasks if (name := text(at(task, "name")))]
+    names = dict.fromkeys(name for name, _ in named)
+    # Of several datasets it is not known which of them a task would have been of.
+    sources = {text(source) for _, source in named}
+    return tuple(names) if len(sources) == 1 and met <= names.keys() else ()
+
+
+def _agents(config: Any) -> list[Any]:  # noqa: ANN401 - JSON
+    agents = at(config, "agents")
+    return agents if isinstance(agents, list) else []
+
+
+def _times(config: Any, name: str | None, model: str | None) -> int:  # noqa: ANN401 - JSON
+    """Count the agents of a job that Harbor counts as one: they differ in their options only."""
+    same = 0
+    for agent in _agents(config):
+        # A configuration has the provider in front of the model.
+        full = text(at(agent, "model_name")) or ""
+        same += at(agent, "name") == name and f"/{full}".endswith(f"/{model or ''}")
+    return max(same, 1)

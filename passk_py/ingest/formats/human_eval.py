@@ -1,0 +1,119 @@
+"""HumanEval: the results that ``evaluate_functional_correctness`` writes beside the samples.
+
+Lines of JSON: each line of the samples with ``result`` and ``passed`` added, and all other keys
+copied. The samples themselves have no verdict and are not read. Other benchmarks of this form, with
+tasks of their own, land alike.
+
+- Recognised by ``task_id``, ``completion``, ``result`` and ``passed``, without ``attempt`` and
+  ``run_id``, with which lines are canonical attempts.
+- Passed when ``passed`` is true; ``--score-threshold`` decides nothing. Everything else was graded
+  as a failure: ``timed out`` has the reason ``timeout``. ``failed: ...`` holds a message and not
+  the class of the exception, so it gives no reason, and an error of the environment looks like any
+  other.
+- ``attempt`` is the place of the line among those of its task: the order of the samples.
+- The run is the file's name without ``.jsonl_results.jsonl``, or its folder's where that is
+  ``samples`` or the like; the suite is ``human-eval``, unless the command line says otherwise.
+  HumanEval writes neither model nor seed; those that the samples were given come along.
+- It says no times, tokens or cost, nor how many samples there should be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from passk_py.ingest.formats.base import Field, Format, Key
+from passk_py.ingest.formats.naming import run_named_after
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.formats.kinds import Container, Kind
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["HumanEval"]
+
+_ENDINGS: Final = (".jsonl", "_results", ".jsonl")
+
+
+class HumanEval(Format):
+    """HumanEval's results of samples."""
+
+    name: ClassVar[str] = "human-eval"
+    title: ClassVar[str] = "HumanEval's results, one sample a line"
+    reader_version: ClassVar[int] = 2
+    container: ClassVar[Container] = "json_lines"
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    recognised_by: ClassVar[str] = (
+        "JSON lines with task_id, completion, result and passed, without attempt and run_id"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        (
+            "run_id",
+            "the file's name without .jsonl_results.jsonl; or its folder's, if that is samples",
+        ),
+        ("suite", "human-eval, unless --suite is given"),
+        ("task_id", "task_id"),
+        ("attempt", "the place of the line among those of its task"),
+        ("outcome", "passed"),
+        ("outcome_reason", "timeout, where result is timed out"),
+        ("model", "model, where the samples have it"),
+        ("seed", "seed, where the samples have it and it is a whole number"),
+        ("output_hash", "SHA-256 of completion"),
+    )
+    verdict_rule: ClassVar[str] = "passed"
+    attempt_rule: ClassVar[str] = "the lines of a task are counted as they stand"
+    error_rule: ClassVar[str] = (
+        "none: what timed out or raised is a failure, as HumanEval counts it"
+    )
+    documentation: ClassVar[str] = "https://github.com/openai/human-eval"
+    example: ClassVar[str] = (
+        '{"task_id": "HumanEval/0", "completion": "...", "result": "passed", "passed": true}'
+    )
+    keys: ClassVar[tuple[Key, ...]] = (
+        Key(("task_id",), scalar=True),
+        Key(("completion",)),
+        Key(("result",)),
+        Key(("passed",)),
+        Key(("model",)),
+        Key(("seed",)),
+    )
+    differs_by_run: ClassVar[bool] = False
+    default_suite: ClassVar[str] = "human-eval"
+    uses_threshold: ClassVar[bool] = False
+    numbers_attempts: ClassVar[bool] = True
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the lines."""
+        if sample.container != self.container or {"attempt", "run_id"} & set(sample.fields):
+            return False
+        wanted = {"task_id", "completion", "result", "passed"}
+        # Of a completion that is longer than the sample, the keys after it are not seen.
+        return (wanted if sample.complete else {"task_id", "completion"}) <= set(sample.fields)
+
+    def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
+        """Map a sample to an attempt."""
+        del columns
+        return {
+            "task_id": Field("task_id", "text", "task_id"),
+            "attempt": Field("1", "integer", "attempt"),
+            "passed": Field("passed", "text", "passed"),
+            "outcome_reason": Field(
+                "case when result = 'timed out' then 'timeout' end", "text", "result"
+            ),
+            # Keys of the user's own: what is of no use is left out, not refused.
+            "model": Field(
+                "case when left(model, 1) not in ('{', '[') then model end", "text", "model"
+            ),
+            "seed": Field("try_cast(seed as bigint)", "integer", "seed"),
+            "output_hash": Field("sha256(completion)", "text", "completion"),
+        }
+
+    def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
+        """List the keys of the samples that have no place in the contract."""
+        known = {key.column for key in self.keys}
+        return tuple(name for name in sample.fields if name not in known)
+
+    def default_run_id(self, path: Path) -> str | None:
+        """Name the run after the file of the samples, or after its folder."""
+        return run_named_after(path, _ENDINGS)

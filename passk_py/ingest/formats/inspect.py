@@ -1,0 +1,475 @@
+"""Inspect: the logs that ``inspect eval`` writes, as ``.eval`` and as ``.json``.
+
+An ``.eval`` log is a zip. Its ``summaries.json`` has an element for each epoch of each sample, and
+its ``header.json`` says what was run; nothing else in it is read. A log that did not end has
+neither, and ``_journal/`` is read in their place; without a journal, the samples are. A ``.json``
+log is one object of the same names, with whole samples in ``samples``.
+
+- Recognised by the members of the zip, or by an object with ``version``, ``status`` and an ``eval``
+  that has ``task`` and ``model``.
+- Passed when the score's value reaches ``--score-threshold``, 1 by default, as Inspect's
+  ``value_to_float`` makes a number of it: C is 1, P is 0.5, I and N are 0, yes and true are 1, no
+  and false are 0, a number is itself, any other text is 0. A value of at least 1 is what Inspect's
+  reducers ``pass_at`` and ``pass_k`` count.
+- Of several scorers, the verdict is that of the one in ``results.headline``, else of the one that
+  the task declares in ``eval.headline_metric``, else of the first in ``results.scores``, else of
+  the first of the sample: the score that Inspect itself shows first. Of a score with several values
+  it is the value that the headline names, else the first. The other values are tags,
+  ``score.<scorer>``, as far as they are short.
+- ``attempt`` is the epoch. A sample that was tried again after an error within its epoch is one
+  attempt; the tag ``retries`` says how many tries came before.
+- A value of NaN is how a scorer says that it could not score: ``unscored``, excluded. Inspect's
+  reducers leave such an epoch out of n too.
+- An error without a score is excluded, with the reason ``error:`` and its class, or the start of
+  its message where that is all the log has; Inspect leaves it out of n. With ``score_on_error``
+  there is a score as well, and it counts. An epoch that was stopped with the whole evaluation is
+  ``cancelled``.
+- A limit without a score is a failure with a reason such as ``token_limit``, except that the
+  operator's is excluded. Inspect leaves it out of n; usually it scores what there is, and then the
+  score counts and the reason stays.
+- The run is ``eval_id``, which each log has for itself. ``run_id`` is shared by all tasks and all
+  models of one ``inspect eval``, so that two models would be one run; it is a tag. A retry writes a
+  log with an id of its own, so it is a run of its own.
+- A retry copies the epochs that had ended without an error into its own log. Where a folder is
+  loaded, a log is passed over if a later one of the same task holds all of those, and so are the
+  copies of a log: the recovered or scored one counts, the ``.eval`` and not the ``.json`` of the
+  same name, and the merged log, not its shards.
+- Input tokens are those at the full rate and those of the cache. Tokens, costs and metadata are the
+  sample's; metadata of one short value become tags.
+- The agent is ``eval.solver``, else the last step of the plan, as Inspect names it. There is no
+  version of it, and no output in the summaries to make a digest of.
+- Each sample is expected once where the log says of no epochs, as Inspect runs it then.
+- Summaries and journals may have a sample's epoch twice, if it was run again. The later row counts,
+  as for Inspect; the earlier one is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.common.errors import PasskError
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk
+from passk_py.ingest.containers.json_whole import MAX_WHOLE_BYTES, whole_decoder
+from passk_py.ingest.containers.open_bytes import read_chunk
+from passk_py.ingest.containers.shape import ANY, decoder
+from passk_py.ingest.containers.zip_members import ZipMembers
+from passk_py.ingest.formats.harness import (
+    Expected,
+    JsonHarness,
+    Log,
+    Unfit,
+    at,
+    seconds_between,
+    text,
+)
+from passk_py.ingest.formats.inspect_samples import attempt_of, chosen_score, count_of, short_values
+from passk_py.ingest.formats.kinds import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Record
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["Inspect"]
+
+_HEADER: Final = "header.json"
+_START: Final = "_journal/start.json"
+_SUMMARIES: Final = "summaries.json"
+_JOURNAL: Final = re.compile(r"_journal/summaries/(\d{1,18})\.json")
+_SAMPLE: Final = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)", re.DOTALL)
+# The id of a task, which its logs have in their names: 22 digits to the base 57.
+_TASK_ID: Final = re.compile(r"(?<![0-9A-Za-z])[2-9A-HJ-NP-Za-km-z]{22}(?![0-9A-Za-z])")
+_SHARDS: Final = ".shards"
+_KEY: Final = decoder({"id": ANY, "epoch": ANY})
+_KEYS: Final = whole_decoder((EACH,), {"id": ANY, "epoch": ANY}, {})
+# Of how many epochs of samples a log is searched for those that were run again.
+_MOST_KEYS: Final = 1_000_000
+
+
+class Inspect(JsonHarness):
+    """Inspect's logs."""
+
+    name: ClassVar[str] = "inspect"
+    title: ClassVar[str] = "Inspect's logs, .eval and .json"
+    reader_version: ClassVar[int] = 3
+    container: ClassVar[Container] = "zip"
+    suffixes: ClassVar[tuple[str, ...]] = (".eval", ".json")
+    recognised_by: ClassVar[str] = (
+        "a zip with header.json and summaries.json, or with _journal/start.json; an object with "
+        "version, status and an eval that has task and model"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "eval.eval_id; of logs without one, eval.run_id and eval.task_id"),
+        ("suite", "eval.task"),
+        ("task_id", "id"),
+        ("attempt", "epoch"),
+        ("outcome", "scores.<scorer>.value, error, limit"),
+        ("outcome_reason", "error: and its class, or <limit>_limit, or the score's reason"),
+        ("score", "the value as a number: C is 1, P is 0.5, I and N are 0"),
+        ("agent", "eval.solver, else the last step of plan.steps"),
+        ("model", "eval.model"),
+        ("seed", "eval.model_generate_config.seed, else plan.config.seed"),
+        ("started_at", "started_at"),
+        ("duration_s", "total_time, else completed_at - started_at"),
+        ("cost_usd", "model_usage: the sum of total_cost"),
+        ("input_tokens", "model_usage: the sum of input_tokens and those of the cache"),
+        ("output_tokens", "model_usage: the sum of output_tokens"),
+        ("tags", "metadata, scores of the other scorers, retries, inspect_run_id, eval.metadata"),
+    )
+    verdict_rule: ClassVar[str] = (
+        "value_to_float(value) reaches --score-threshold, 1 by default; of the scorer in "
+        "results.headline or of the first scorer"
+    )
+    attempt_rule: ClassVar[str] = "epoch"
+    uses_threshold: ClassVar[bool] = True
+    error_rule: ClassVar[str] = (
+        "an error without a score and a score of NaN are excluded, as Inspect's reducers do; a "
+        "limit without a score is failed, which Inspect leaves out of n"
+    )
+    documentation: ClassVar[str] = "https://inspect.aisi.org.uk/eval-logs.html"
+    example: ClassVar[str] = (
+        '{"version": 2, "status": "success", "eval": {"eval_id": "...", "task": "capitals", '
+        '"model": "..."}, "samples": [{"id": "a", "epoch": 1, "scores": {"match": {"value": "C"}}}'
+        "]}"
+    )
+    labels: ClassVar[Mapping[str, str]] = {
+        "task_id": "id",
+        "attempt": "epoch",
+        "duration_s": "total_time",
+        "input_tokens": "model_usage.input_tokens",
+        "output_tokens": "model_usage.output_tokens",
+        "cost_usd": "model_usage.total_cost",
+    }
+    reasons: ClassVar[Mapping[str, Outcome]] = {
+        "error": "excluded",
+        "error:*": "excluded",
+        "unscored*": "excluded",
+        "cancelled": "excluded",
+        "incomplete": "excluded",
+        "operator_limit": "excluded",
+        "*_limit": "failed",
+    }
+    rows_at: ClassVar[tuple[str, ...]] = ("samples", EACH)
+    shape: ClassVar[Shape] = {
+        **dict.fromkeys(
+            (
+                "id",
+                "epoch",
+                "scores",
+                "score",
+                "metadata",
+                "model_usage",
+                "started_at",
+                "completed_at",
+                "total_time",
+                "error",
+                "limit",
+                "retries",
+                "completed",
+            ),
+            ANY,
+        ),
+        "error_retries": [{"message": ANY}],
+    }
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
+        ("eval",): {
+            **dict.fromkeys(
+                ("eval_id", "run_id", "task_id", "task", "model", "solver", "metadata"), ANY
+            ),
+            "headline_metric": {"scorer": ANY, "score": ANY, "metric": ANY},
+            "model_generate_config": {"seed": ANY},
+            "config": {"epochs": ANY},
+            "dataset": {"sample_ids": ANY},
+        },
+        ("plan",): {
+            "steps": [{"solver": ANY}],
+            "finish": {"solver": ANY},
+            "config": {"seed": ANY},
+        },
+        ("results",): {
+            "scores": [{"name": ANY, "scorer": ANY, "metrics": ANY}],
+            "headline": {"scorer": ANY, "score": ANY},
+            "early_stopping": {"manager": ANY},
+        },
+    }
+
+    def can_read(self, sample: Sample) -> bool:
+        """Tell whether it is a zip, or one object."""
+        return sample.can_be("zip") or sample.can_be("json_object")
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the members of the zip, or from the keys of the object."""
+        if sample.container == "zip":
+            names = set(sample.members)
+            return _START in names or (
+                _HEADER in names and (_SUMMARIES in names or any(map(_SAMPLE.fullmatch, names)))
+            )
+        return (
+            sample.can_be("json_object")
+            and {"version", "status", "eval"} <= set(sample.fields)
+            and {"task", "model"} <= sample.keys_of_first_row(("eval",))
+        )
+
+    def refuse(self, sample: Sample) -> Refusal | None:
+        """Refuse a log that kept no samples."""
+        if sample.container != "zip" or _rows_of(sample.members):
+            return None
+        return Refusal(
+            "no samples",
+            "It was written with --no-log-samples, or the run died before its first sample ended.",
+        )
+
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Pass over the list of the logs in a folder."""
+        if not sample.can_be("json_object") or not (
+            {"version", "status", "eval"} <= sample.keys_of_first_row((EACH,))
+        ):
+            return None
+        return Refusal(
+            "a list of Inspect's logs without their samples", "Load the logs that it names."
+        )
+
+    def doubled(self, sample: Sample) -> Refusal | None:
+        """Look for a retry, a later copy or the merged log, which holds the attempts too."""
+        path = sample.path
+        mine: _Survey | None = None
+        for other, copied in _others(path):
+            mine = mine or _survey(path)
+            held = _survey(other)
+            if mine and held and mine.is_in(held, copied=copied):
+                return Refusal(
+                    f"a log of Inspect whose attempts are in {other.name} too",
+                    "Name the file itself to load it.",
+                )
+        return None
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Read the summaries of a zip, or the samples of an object."""
+        for path in log.files:
+            packed = _is_zip(path)
+            with log.opened(path) as file:
+                if packed:
+                    yield from self._read_zip(ZipMembers(file), log)
+                else:
+                    yield from self.read_file(file, log)
+
+    def _read_zip(self, members: ZipMembers, log: Log) -> Iterator[Record]:
+        for head in (_HEADER, _START):
+            if head in members.names and not isinstance(log.heads.get("eval"), dict):
+                with members.opened(head) as file:
+                    yield from self.read_file(file, log)
+        names = _rows_of(members.names)
+        rows_at = () if _SAMPLE.fullmatch(names[0]) else (EACH,)
+        for name in names:
+            with members.opened(name) as file:
+                begun, whole = self.begin(file, rows_at)
+                if rows_at and name == names[0]:
+                    known = whole[0] if whole and len(names) == 1 else _rows_in(members, names)
+                    log.heads["repeats"] = _repeats(known)
+                yield from self.go_on(file, log, rows_at, begun, whole)
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a sample's epoch to an attempt."""
+        del element
+        if repeats := log.heads.get("repeats"):
+            _refuse_if_repeated(row, repeats)
+        chosen = log.heads.get("chosen")
+        if chosen is None:
+            chosen = log.heads["chosen"] = chosen_score(log)
+        return (attempt_of(row, chosen),)
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take what the header says of the run."""
+        spec, plan = log.heads.get("eval"), log.heads.get("plan")
+        run = text(at(spec, "run_id"))
+        task = text(at(spec, "task_id"))
+        seed = at(spec, "model_generate_config", "seed")
+        # Inspect lists a solver that finishes the plan as its last step once more.
+        last = at(plan, "steps", -2 if at(plan, "finish") else -1, "solver")
+        agent = text(at(spec, "solver")) or text(last)
+        metadata = at(spec, "metadata")
+        tags = short_values(metadata) if isinstance(metadata, dict) else {}
+        tags = {
+            key: str(tag).lower() if isinstance(tag, bool) else tag for key, tag in tags.items()
+        }
+        return {
+            "run_id": text(at(spec, "eval_id")) or (f"{run}_{task}" if run and task else None),
+            "suite": text(at(spec, "task")),
+            "agent": agent.rpartition("/")[2] if agent else None,
+            "model": text(at(spec, "model")),
+            "seed": at(plan, "config", "seed") if seed is None else seed,
+            "tags": {**tags, "inspect_run_id": run},
+        }
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of epochs and the samples from the header."""
+        spec = log.heads.get("eval")
+        epochs = at(spec, "config", "epochs")
+        if epochs is None and isinstance(at(spec, "config"), dict):
+            epochs = 1
+        ids = at(spec, "dataset", "sample_ids")
+        # What was stopped early on purpose is not incomplete.
+        if not count_of(epochs) or at(log.heads.get("results"), "early_stopping"):
+            return []
+        tasks = [text(one) for one in ids] if isinstance(ids, list) else []
+        return [Expected(epochs, tuple(task for task in tasks if task))]
+
+
+@dataclass(slots=True)
+class _Survey:
+    """Which epochs of its samples a log has, and what it is a log of."""
+
+    spec: Any = None
+    keys: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+
+    def is_in(self, other: _Survey, *, copied: bool) -> bool:
+        """Tell whether another log holds what this one does, as a copy or a retry of it."""
+        same = [at(self.spec, name) == at(other.spec, name) for name in ("task", "model")]
+        if not all(same) or not self.keys:
+            return False
+        if copied:
+            return self.keys <= other.keys
+        # A retry runs again what ended with an error, and copies the rest.
+        ids = text(at(self.spec, "task_id")), text(at(other.spec, "task_id"))
+        times = [str(at(one.spec, "created")) for one in (self, other)]
+        later = seconds_between(*times)
+        return ids[0] is not None and ids[0] == ids[1] and bool(later) and self.ended <= other.keys
+
+
+class _Surveyor(Inspect):
+    """Reads a log no further than for a survey."""
+
+    shape: ClassVar[Shape] = {"id": ANY, "epoch": ANY, "error": {}}
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
+        ("eval",): dict.fromkeys(("task", "task_id", "model", "created"), ANY)
+    }
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Note the sample's epoch."""
+        del element
+        survey: _Survey = log.heads["survey"]
+        if len(survey.keys) < _MOST_KEYS:
+            survey.keys.add(_key_of(row))
+            if row.get("error") is None:
+                survey.ended.add(_key_of(row))
+        return ()
+
+
+def _survey(path: Path) -> _Survey | None:
+    log = Log(path, (path,), heads={"survey": _Survey()})
+    try:
+        for _ in _Surveyor().read(log):
+            pass
+    except (OSError, EOFError, ValueError, zlib.error, PasskError):
+        return None
+    survey: _Survey = log.heads["survey"]
+    survey.spec = log.heads.get("eval")
+    return survey
+
+
+def _others(path: Path) -> Iterator[tuple[Path, bool]]:
+    """Give the logs that may hold what a log does, and whether they would be copies of it."""
+    folder, stem = path.parent.parent, path.stem
+    if folder.name.endswith(_SHARDS):
+        merged = folder.name.removesuffix(_SHARDS)
+        for name in (f"{merged}.eval", f"{merged}-recovered.eval"):
+            other = folder.with_name(name)
+            if other.is_file() and not other.is_symlink():
+                yield other, True
+    found = _TASK_ID.findall(stem)
+    if not found:
+        return
+    for other in _logs_of(path.parent, path.parent.stat().st_mtime_ns).get(found[-1], ()):
+        if other == path or other.is_symlink():
+            continue
+        if other.stem == stem:
+            if (path.suffix, other.suffix) == (".json", ".eval"):
+                yield other, True
+        elif other.stem.startswith(f"{stem}-"):
+            yield other, True
+        elif not stem.startswith(f"{other.stem}-"):
+            yield other, False
+
+
+@lru_cache(maxsize=4)
+def _logs_of(folder: Path, changed: int) -> dict[str, list[Path]]:
+    """List the logs in a folder by the ids of tasks in their names; of one state of it."""
+    del changed
+    logs: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        found = _TASK_ID.findall(path.stem)
+        if found and path.suffix in Inspect.suffixes and not path.name.startswith("."):
+            logs.setdefault(found[-1], []).append(path)
+    return logs
+
+
+def _is_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
+
+
+def _rows_of(names: Iterable[str]) -> list[str]:
+    """Name the members that hold the rows: the summaries, else the journal, else the samples."""
+    names = set(names)
+    if _SUMMARIES in names:
+        return [_SUMMARIES]
+    journal = {int(found[1]): name for name in names if (found := _JOURNAL.fullmatch(name))}
+    if journal:
+        return [journal[place] for place in sorted(journal)]
+    return sorted(name for name in names if _SAMPLE.fullmatch(name))
+
+
+def _repeats(rows: Iterable[Any]) -> Counter[str]:
+    """Count the rows of the samples' epochs of which a log has several."""
+    if isinstance(rows, list) and len(rows) < _MOST_KEYS:
+        # Most logs have none, which is soon told.
+        keys = [_key_of(row) for row in rows if isinstance(row, dict)]
+        if len(set(keys)) == len(keys):
+            return Counter()
+    seen: Counter[str] = Counter()
+    for row in rows:
+        if not isinstance(row, dict):
+            continue
+        key = _key_of(row)
+        if key in seen or len(seen) < _MOST_KEYS:
+            seen[key] += 1
+    return Counter({key: times for key, times in seen.items() if times > 1})
+
+
+def _rows_in(members: ZipMembers, names: Iterable[str]) -> Iterator[Any]:
+    """Give the rows of members as far as it needs to know the samples' epochs."""
+    for name in names:
+        with members.opened(name) as file:
+            begun = read_chunk(file, MAX_WHOLE_BYTES) or b""
+            whole = _KEYS(begun) if _KEYS and len(begun) < MAX_WHOLE_BYTES else None
+            if whole:
+                yield from whole[0]
+            else:
+                walk = JsonWalk(file, (EACH,), _KEY, begun=begun)
+                yield from (element.value for element in walk.rows())
+
+
+def _key_of(row: dict[str, Any]) -> str:
+    return f"{row.get('id')}\0{row.get('epoch')}"
+
+
+def _refuse_if_repeated(row: dict[str, Any], repeats: Counter[str]) -> None:
+    key = _key_of(row)
+    if repeats.get(key, 0) > 1:
+        repeats[key] -= 1
+        raise Unfit(
+            "superseded",
+            f"The sample {row.get('id')} was run again in epoch {row.get('epoch')}; a later row "
+            "counts.",
+        )

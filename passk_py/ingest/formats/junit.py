@@ -1,0 +1,530 @@
+"""JUnit XML: the test reports of pytest, Maven Surefire, Playwright, jest, node and most others.
+
+A test is a task, and each time that it was run is an attempt. The document is read as a stream;
+DTDs and entities are refused, and the output of tests is passed over.
+
+- Recognised by the root ``testsuites`` or ``testsuite``.
+- All files of a folder are one log and one run, called after the folder: ``run-1.xml``,
+  ``run-2.xml`` and so on are attempts of one run, and so are ``run-1/junit.xml`` and
+  ``run-2/junit.xml`` (or ``attempt``, ``try``, ``trial``, ``repeat``, ``iteration``, ``round``).
+  Folders such as ``agent-run-1`` and ``agent-run-2`` are a run called ``agent``. A file that is
+  named alone is a run called after the file.
+- Files of a folder that hold the same tests under names of their own, ``gpt-5.xml`` beside
+  ``claude.xml``, are runs of their own, called after the files; ``--run-id`` makes them one.
+- Bazel's ``bazel-testlogs`` is one run: a target, or a test within it, named after the target, is a
+  task; shards are put together; ``run_1_of_3`` and ``test_attempts/attempt_1.xml`` are attempts.
+- ``task_id`` is ``<classname>::<name>``. Where the class says nothing (node, jest), it is the names
+  of the suites and the test, joined by ``>``. Playwright's tests have their project before it: a
+  test that two projects run is two tasks.
+- Repetitions: pytest-repeat's ``[3-4]`` or ``[id-3-4]`` is taken off if the file holds all of
+  ``[1-4]`` to ``[4-4]`` of the test; an id that happens to end so stays. Words such as
+  ``attempt 3`` at the end of a name are taken off if there are at least two of the test.
+  Surefire's ``flakyFailure``, ``flakyError``, ``rerunFailure`` and ``rerunError``
+  are attempts of their own. Tests of one name are attempts too, but not those of pytest: of
+  pytest-rerunfailures only the last try says what happened, so its tries are one attempt.
+  jest-junit writes nothing of retries, and Playwright only if it is told to.
+- Attempts of a test that was tried again because it failed have the tag ``reruns``, how often it
+  was: such tries stop at the first pass, and every estimate is biased.
+- Attempts are numbered by the timestamp of their suite and, within it, by their order in the file.
+  Files without timestamps come in the order of their names, ``run-2`` before ``run-10``.
+- Passed without ``failure``, ``error`` and ``skipped``; ``failure`` is a failure, with the reason
+  ``timeout`` where it says so. ``error`` is no verdict: its type is the reason, ``setup`` where
+  pytest's set-up failed, else ``error``. Where only pytest's tear-down failed, the test keeps its
+  verdict, with the reason ``teardown``. Playwright calls what a test throws an ``error``, so there
+  it is a failure.
+- Skipped tests are excluded with the reason ``skipped``, ``todo`` or ``xfailed``. jest-junit writes
+  a todo like a test that passed.
+- ``started_at`` is the timestamp of the suite. Properties named ``agent``, ``agent_version``,
+  ``model``, ``seed``, ``cost_usd``, ``input_tokens`` and ``output_tokens`` fill these columns.
+  Other properties of a test are tags, ``score`` among them: it takes no part in the verdict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.open_bytes import open_log, read_chunk
+from passk_py.ingest.formats.bazel import Place, is_report, place_of, root_of
+from passk_py.ingest.formats.harness import Expected, Harness, Record
+from passk_py.ingest.formats.junit_cases import COLUMNS, SUITES_COLUMNS, Case, cases_in
+from passk_py.ingest.formats.kinds import Refusal, listed
+from passk_py.ingest.formats.naming import REPEATS, are_repeats, natural, without_endings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.formats.harness import Log
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["JUnit"]
+
+_MOST_ROOT: Final = 10_000
+_PROMPTFOO: Final = re.compile(rb'<testsuites[^>]*\sname="promptfoo')
+_ROOTS: Final = frozenset(("testsuites", "testsuite"))
+# Names that say nothing of the run.
+_ANY_NAME: Final = frozenset(
+    (
+        *("junit", "xunit", "report", "reports", "result", "results", "test", "tests"),
+        *("test-report", "test-reports", "test-result", "test-results"),
+    )
+)
+# What stands before the number, in it what stands before the word.
+_FOLDER: Final = re.compile(
+    rf"^((?:(.*[^a-z]))?(?:{REPEATS})[-_. ]?)(?:[0-9]+(?:[-_. ]of[-_. ]?[0-9]+)?|\*)$",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+# A name of a file, what tells repeated runs apart, and what only numbers and times follow.
+_REPEATED_FILE: Final = re.compile(
+    rf"(|.*[^a-z])(?:{REPEATS})[-_. ]?[0-9]+(?:[-_. ]of[-_. ]?[0-9]+)?", re.DOTALL | re.IGNORECASE
+)
+_TIMED: Final = re.compile(r"(.*?)[-_. ]*[0-9][0-9TZ:_. +-]*", re.DOTALL | re.IGNORECASE)
+_SHARD: Final = re.compile(r"_shard_[0-9]+/[0-9]+$")
+_NUMBERED_FILE: Final = re.compile(r"(.*?)[0-9]+", re.DOTALL)
+_SHOWN: Final = 5
+_MOST_NAMES: Final = 100_000
+
+
+class JUnit(Harness):
+    """JUnit XML reports."""
+
+    name: ClassVar[str] = "junit"
+    title: ClassVar[str] = "JUnit XML of pytest, Surefire, Playwright, jest, node and others"
+    reader_version: ClassVar[int] = 4
+    container: ClassVar[Container] = "xml"
+    suffixes: ClassVar[tuple[str, ...]] = (".xml",)
+    recognised_by: ClassVar[str] = "XML with the root testsuites or testsuite"
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        (
+            "run_id",
+            (
+                "the folder's name, of agent-run-1 and agent-run-2 agent; of a file that is named "
+                "alone, or holds the same tests as one of another name beside it, the file's"
+            ),
+        ),
+        ("suite", "junit, unless --suite is given"),
+        (
+            "task_id",
+            (
+                "<classname>::<name> without a repetition, after Playwright's project or Bazel's "
+                "target; else suites and name, with >"
+            ),
+        ),
+        ("attempt", "the place by the suite's timestamp, then in the order of the file"),
+        ("outcome", "failure, error, skipped, or none of them; Surefire's tries"),
+        ("outcome_reason", "the error's type, setup, teardown, timeout, skipped, todo, xfailed"),
+        ("agent", "the property agent"),
+        ("agent_version", "the property agent_version"),
+        ("model", "the property model"),
+        ("seed", "the property seed"),
+        ("started_at", "the timestamp of the suite"),
+        ("duration_s", "time"),
+        ("cost_usd", "the property cost_usd"),
+        ("input_tokens", "the property input_tokens"),
+        ("output_tokens", "the property output_tokens"),
+        (
+            "tags",
+            "other properties of the test; reruns, where it was tried again because it failed",
+        ),
+    )
+    verdict_rule: ClassVar[str] = "neither failure nor error nor skipped"
+    attempt_rule: ClassVar[str] = (
+        "each run of a test, in the order of its suite's timestamp and of the file; of the files "
+        "of a run together"
+    )
+    error_rule: ClassVar[str] = (
+        "an error is no verdict, but in Playwright: its type decides; a failure in pytest's "
+        "tear-down alone keeps the test's verdict; skipped tests are excluded"
+    )
+    documentation: ClassVar[str] = "https://github.com/testmoapp/junitxml"
+    example: ClassVar[str] = (
+        '<testsuites><testsuite name="pytest"><testcase classname="test_agent" '
+        'name="test_agent[add-1-4]" time="0.1"/></testsuite></testsuites>'
+    )
+    default_suite: ClassVar[str] = "junit"
+    numbers_attempts: ClassVar[bool] = True
+    reasons: ClassVar[Mapping[str, Outcome]] = {
+        "setup": "excluded",
+        "collection": "excluded",
+        "error": "excluded",
+        "skipped": "excluded",
+        "xfailed": "excluded",
+        "todo": "excluded",
+    }
+    labels: ClassVar[Mapping[str, str]] = {
+        "task_id": "name",
+        "started_at": "timestamp",
+        "duration_s": "time",
+    }
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the root."""
+        return sample.container == self.container and not _ROOTS.isdisjoint(sample.fields)
+
+    def group(self, sample: Sample) -> Path | None:
+        """Put the files of a folder together, folders of repeated runs, and Bazel's targets."""
+        if root := root_of(sample.path, sample.found_in):
+            return root
+        folder = sample.path.parent
+        repeated = _FOLDER.match(folder.name)
+        if not repeated:
+            return folder
+        return folder.with_name(f"{repeated[1]}*") if repeated[2] else folder.parent
+
+    def doubled(self, sample: Sample) -> Refusal | None:
+        """Pass over what promptfoo writes beside its own JSON."""
+        ours = _PROMPTFOO.search(sample.start[:_MOST_ROOT])
+        stem = sample.path.name.removesuffix(".xml").removesuffix(".junit")
+        if not ours or not (sample.path.parent / f"{stem}.json").is_file():
+            return None
+        return Refusal(
+            "promptfoo's results as JUnit XML, which its JSON beside it holds too",
+            "Load the JSON.",
+        )
+
+    def is_copy(self, path: Path, other: Path) -> bool | None:
+        """Tell by the time that a report has; Bazel's own reports are the same for each run."""
+        with open_log(path) as file:
+            if b'timestamp="' in (read_chunk(file, _MOST_ROOT) or b""):
+                return True
+        return False if is_report(path) and is_report(other) else None
+
+    def default_run_id(self, path: Path) -> str | None:
+        """Name the run after its folder, or after a file that has a name of its own."""
+        if path.is_dir():
+            return path.name or None
+        repeated = _FOLDER.match(path.name) if path.name.endswith("*") else None
+        named = repeated[2].rstrip("-_. ") if repeated else super().default_run_id(path)
+        return path.parent.name or named if (named or "").lower() in _ANY_NAME else named
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Read the files of a folder."""
+        log.heads |= {"of": {}, "others": False, "said": _Said()}
+        said: _Said = log.heads["said"]
+        # Of a file alone, nothing beside it says which folder is Bazel's.
+        folder = log.path if log.path.is_dir() else None
+        places = {path: _bazel(path, folder) for path in log.files}
+        plain = sorted((path for path in log.files if not places[path]), key=_natural)
+        runs = {} if log.run_id else _runs_of(plain, said)
+        said.runs = tuple(dict.fromkeys(runs.values()))
+        placed = sorted((place.sorts, path) for path, place in places.items() if place)
+        # How often each target was tried again because it failed.
+        reruns = Counter(
+            (place.target, place.run, place.shard)
+            for place in places.values()
+            if place and place.attempt is not None
+        )
+        for path in [*plain, *(path for _, path in placed)]:
+            with open_log(path) as file:
+                known = _Names(cases_in(file))
+            said.unrepeated |= dict.fromkeys(known.unrepeated)
+            place = places[path]
+            with log.opened(path) as file:
+                for record in _records(file, known, log, place):
+                    if record.values is not None:
+                        if run := runs.get(path):
+                            record.values["run_id"] = run
+                        if place:
+                            tried = reruns[place.target, place.run, place.shard]
+                            _put(record.values, place, tried)
+                    yield record
+            said.end_file()
+        said.reruns += len(reruns)
+
+    def warnings(self, log: Log) -> Iterator[str]:
+        """Say what is taken for attempts, and what is not."""
+        said: _Said = log.heads["said"]
+        if said.runs:
+            yield (
+                f"Its files hold the same tests under {len(said.runs)} names, so each name is a "
+                f"run of its own: {listed(said.runs, _SHOWN)}. If they are attempts of one run, "
+                "name it with --run-id."
+            )
+        if said.merged:
+            yield (
+                f"Its files {listed(said.merged, _SHOWN)} are taken for attempts of one run. If "
+                "they are of several agents, load each by itself, with a --run-id of its own."
+            )
+        if said.unrepeated:
+            yield (
+                "Names that end like repetitions of pytest-repeat, of which not all are there, are "
+                f"tasks of their own: {listed([*said.unrepeated], _SHOWN)}."
+            )
+        if said.same:
+            names = sorted(said.same)
+            yield (
+                f"A name that is there several times in a file is one task, and each time is an "
+                f"attempt of it: {listed(names, _SHOWN)} ({len(names):,} in all). If these are "
+                "different tests, give them names of their own."
+            )
+        if said.reruns:
+            yield (
+                f"Tests were tried again because they failed, {said.reruns:,} of them: attempts "
+                "that stop at the first pass make every estimate too good. Switch retries off, and "
+                "repeat each test a fixed number of times; docs/formats.md says how."
+            )
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of repetitions that pytest-repeat was told to make."""
+        by_number: dict[int, list[str]] = {}
+        for task, number in log.heads["of"].items():
+            by_number.setdefault(number, []).append(task)
+        if len(by_number) == 1 and not log.heads["others"]:
+            return [Expected(number) for number in by_number]
+        return [Expected(number, tuple(tasks), only=True) for number, tasks in by_number.items()]
+
+
+class _Said:
+    """What there is to say of a log, not all of it if there is much."""
+
+    def __init__(self) -> None:
+        self.runs: tuple[str, ...] = ()
+        self.merged: tuple[str, ...] = ()
+        self.unrepeated: dict[str, None] = {}
+        self.same: set[str] = set()
+        self.reruns = 0
+        self._seen: set[int] = set()
+
+    def note(self, task: str | None) -> None:
+        """Note a test of the file that is read."""
+        key = hash(task)
+        if task and key in self._seen and len(self.same) < _MOST_NAMES:
+            self.same.add(task)
+        self._seen.add(key)
+
+    def end_file(self) -> None:
+        """Forget the tests of a file that is read."""
+        self._seen.clear()
+
+
+class _Names:
+    """Which names of a file are repetitions, and which of them are there several times."""
+
+    def __init__(self, cases: Iterable[Case | Record]) -> None:
+        steps: dict[int, set[tuple[int, int]]] = {}
+        names: dict[int, list[str]] = {}
+        times: dict[int, int] = {}
+        for case in cases:
+            if isinstance(case, Record):
+                break
+            if repetition := case.repetition():
+                stem, step, of = repetition
+                key = hash((case.titles()[0], stem))
+                steps.setdefault(key, set()).add((step, of))
+                known = names.setdefault(key, [])
+                if len(known) < _SHOWN:
+                    known.append(case.task(case.titles()[1]) or "")
+            if case.pytest:
+                times[case.key] = times.get(case.key, 0) + 1
+        self._repeated = {key for key, found in steps.items() if _are_repetitions(found)}
+        self.unrepeated = [
+            name
+            for key, found in steps.items()
+            if len(found) > 1 and key not in self._repeated
+            for name in names[key]
+        ]
+        """The first names of each test that looks repeated, but is not."""
+        self.left = {key: number for key, number in times.items() if number > 1}
+        """How often a test of pytest is still to come, of those that are there several times."""
+
+    def stem(self, case: Case) -> tuple[str, int | None]:
+        """Give the name of a test without a repetition, and how many of them there should be.
+
+        0 where that is not said; None where it is no repetition.
+        """
+        repetition = case.repetition()
+        if repetition:
+            stem, _, of = repetition
+            if hash((case.titles()[0], stem)) in self._repeated:
+                return stem, of
+        return case.titles()[1], None
+
+
+def _are_repetitions(found: set[tuple[int, int]]) -> bool:
+    """Tell whether numbers, and of how many each is, are those of one test that was repeated."""
+    ofs = {of for _, of in found}
+    if len(ofs) > 1 or len(found) < 2:
+        return False
+    of = ofs.pop()
+    # Words such as `attempt 3` don't say of how many.
+    return not of or len(found) == of
+
+
+def _bazel(path: Path, folder: Path | None) -> Place | None:
+    """Take a report's place among those of Bazel; None if it is none of them."""
+    root = root_of(path, folder)
+    return place_of(path, root) if root else None
+
+
+def _put(values: dict[str, Any], place: Place, tried: int) -> None:
+    """Give an attempt its place among those of its target."""
+    values["attempt"] = place.order
+    if tried:
+        values["tags"] = {**(values["tags"] or {}), "reruns": str(tried)}
+
+
+def _runs_of(files: list[Path], said: _Said) -> dict[Path, str]:
+    """Name the run of each file, where files of different names hold the same tests."""
+    if len(files) < 2:
+        return {}
+    series = _series_of(files)
+    named = {path: _name_of(path, series) for path in files}
+    if len(set(named.values())) > 1 and _share_tests(named):
+        default = files[0].parent.name
+        return {path: name or default for path, name in named.items()}
+    numbered = [path for path in files if _stem_of(path) in series]
+    if len(numbered) > 1 and _share_tests({path: path.name for path in numbered}):
+        said.merged = tuple(path.name for path in numbered)
+    return {}
+
+
+def _stem_of(path: Path) -> str:
+    return without_endings(path.name, JUnit.suffixes) or path.name
+
+
+def _series_of(files: Iterable[Path]) -> set[str]:
+    """Find the names that end in 1 to n, where nothing else says that they are repeated runs."""
+    by_stem: dict[str, set[str]] = {}
+    for path in files:
+        stem = _stem_of(path)
+        if (found := _NUMBERED_FILE.fullmatch(stem)) and _plain_name(stem) is None:
+            by_stem.setdefault(found[1], set()).add(stem)
+    return {
+        name
+        for names in by_stem.values()
+        if len(names) > 1 and are_repeats(names)
+        for name in names
+    }
+
+
+def _name_of(path: Path, series: set[str]) -> str:
+    """Name what a file is of: the same for repeated runs; empty where its name says nothing."""
+    stem = _stem_of(path)
+    plain = _plain_name(stem)
+    if plain is not None:
+        return plain
+    if stem in series and (found := _NUMBERED_FILE.fullmatch(stem)):
+        return found[1].rstrip("-_. ")
+    return stem
+
+
+def _plain_name(stem: str) -> str | None:
+    """Take the name of repeated runs or of parts of one run; None if it is a name of its own."""
+    # Surefire, Gradle and Ant write a file for each class.
+    if stem.startswith("TEST-"):
+        return ""
+    if found := _REPEATED_FILE.fullmatch(stem):
+        name = found[1].rstrip("-_. ")
+        return "" if name.lower() in _ANY_NAME else name
+    name = found[1] if (found := _TIMED.fullmatch(stem)) else stem
+    return name.lower() if not name or name.lower() in _ANY_NAME else None
+
+
+def _share_tests(named: Mapping[Path, str]) -> bool:
+    """Tell whether files of different names hold a test of the same name."""
+    of: dict[int, str] = {}
+    for path, name in named.items():
+        with open_log(path) as file:
+            known = _Names(cases_in(file))
+        with open_log(path) as file:
+            for case in cases_in(file):
+                if isinstance(case, Record):
+                    break
+                key = hash((case.titles()[0], known.stem(case)[0]))
+                if of.setdefault(key, name) != name:
+                    return True
+    return False
+
+
+def _records(file: IO[bytes], known: _Names, log: Log, place: Place | None) -> Iterator[Record]:
+    """Give the attempts of a document."""
+    said: _Said = log.heads["said"]
+    waiting: dict[int, list[Case]] = {}
+    # How often each task of pytest-repeat was to be run in this document.
+    ofs: dict[str, int] = {}
+    for case in cases_in(file):
+        if isinstance(case, Record):
+            yield case
+            continue
+        tries = [case]
+        if case.key in known.left:
+            tries = waiting.setdefault(case.key, [])
+            tries.append(case)
+            known.left[case.key] -= 1
+            if known.left[case.key]:
+                continue
+            del waiting[case.key], known.left[case.key]
+        name, of = known.stem(case)
+        task = _task_of(case, name, place)
+        if of and task:
+            ofs[task] = of
+        log.heads["others"] = log.heads["others"] or not of
+        if of is None:
+            said.note(task)
+        yield from _attempts(tries, task, said)
+    for task, of in ofs.items():
+        log.heads["of"][task] = log.heads["of"].get(task, 0) + of
+    # Of a document that is cut off, what was met is all there is.
+    for tries in waiting.values():
+        task = _task_of(tries[-1], known.stem(tries[-1])[0], place)
+        yield from _attempts(tries, task, said)
+
+
+def _task_of(case: Case, name: str, place: Place | None) -> str | None:
+    """Name the task of a test; within Bazel, after its target."""
+    task = case.task(name)
+    if not place or not task:
+        return task
+    if not case.classname and case.suites and case.suites[-1].name == case.name:
+        # Bazel's own report of a target, or of a shard of it, that wrote none.
+        shard = _SHARD.search(case.name)
+        return f"{place.target}{shard[0] if shard else ''}"
+    return f"{place.target}::{task}"
+
+
+def _attempts(tries: list[Case], task: str | None, said: _Said) -> Iterator[Record]:
+    """Give the attempts of a test case, or the one of several tries of pytest."""
+    case = tries[0]
+    verdicts = case.verdicts()
+    reruns = len(verdicts) - 1
+    for one in tries[1:]:
+        if not one.only_after_the_test:
+            case, verdicts, reruns = one, one.verdicts()[-1:], reruns + 1
+        elif verdicts[-1][0] is not None:
+            verdicts = [(verdicts[-1][0], "teardown")]
+    suites = {
+        name: value
+        for suite in case.suites
+        for name, value in suite.properties.items()
+        if name in SUITES_COLUMNS
+    }
+    columns = suites | {name: case.properties[name] for name in COLUMNS & case.properties.keys()}
+    tags = {name: value for name, value in case.properties.items() if name not in COLUMNS}
+    if reruns:
+        tags["reruns"] = str(reruns)
+        said.reruns += 1
+    started = next((s.timestamp for s in reversed(case.suites) if s.timestamp), None)
+    # Of several tries, the time is that of the last or first one: it is not known of which.
+    time = case.time.replace(",", "") if case.time and len(verdicts) == 1 else None
+    for passed, reason in verdicts:
+        values = {
+            **columns,
+            "task_id": task,
+            "attempt": 1,
+            "passed": passed,
+            "outcome_reason": reason,
+            "started_at": started,
+            "duration_s": time,
+            "tags": tags or None,
+        }
+        yield Record(values, f"{case.classname} {case.name} {passed} {reason or ''}".strip())
+
+
+def _natural(path: Path) -> list[list[str | int]]:
+    """Split a path so that the numbers in it are compared as such."""
+    return [natural(name) for name in path.parts]

@@ -1,0 +1,125 @@
+"""What an error counts as: the table of reasons, and the user's own.
+
+An attempt that was graded keeps its verdict. One that was not has at most a reason, and the reason
+decides whether the agent failed or whether the attempt says nothing about it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final, cast
+
+from passk_py.common.errors import PasskError
+from passk_py.ingest.formats.yaml_file import existing_file, load_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from passk_py.ingest.formats.base import Format
+    from passk_py.ingest.formats.kinds import Outcome
+
+__all__ = ["digest_of_rules", "general_policy", "policy_from", "rules_for"]
+
+_OUTCOMES: Final = ("failed", "excluded")
+
+
+@cache
+def general_policy() -> tuple[tuple[str, Outcome], ...]:
+    """Give the table that comes with passk: patterns and what they count as, in their order.
+
+    Examples
+    --------
+    >>> dict(general_policy())["*timeout*"]
+    'failed'
+    """
+    import yaml  # type: ignore[import-untyped]
+
+    table = yaml.safe_load(files(__package__).joinpath("policy.yml").read_text("utf-8"))
+    return tuple((str(pattern), cast("Outcome", outcome)) for pattern, outcome in table.items())
+
+
+def rules_for(reader: Format, users: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Put the user's rules, the format's and the general ones in their order.
+
+    Parameters
+    ----------
+    reader
+        The format. Canonical logs say themselves what is excluded, so only the user's rules are
+        asked for those.
+    users
+        The user's rules.
+
+    Returns
+    -------
+    tuple of pairs
+        Patterns and ``failed`` or ``excluded``; the first that fits decides.
+    """
+    rules = list(users)
+    if reader.is_harness:
+        rules += [*reader.reasons.items(), *general_policy()]
+    return tuple(rules)
+
+
+def policy_from(given: Iterable[str]) -> dict[str, str]:
+    """Read what ``--policy`` was given: ``reason=failed``, or YAML files of such lines.
+
+    Parameters
+    ----------
+    given
+        The arguments, in their order.
+
+    Returns
+    -------
+    dict
+        Patterns and what they count as.
+
+    Raises
+    ------
+    PasskError
+        If an argument is neither, or a file holds something else.
+
+    Examples
+    --------
+    >>> policy_from(["rate_limited=excluded", "*timeout*=failed"])
+    {'rate_limited': 'excluded', '*timeout*': 'failed'}
+    """
+    policy: dict[str, str] = {}
+    for argument in given:
+        reason, equals, outcome = argument.rpartition("=")
+        if equals and outcome in _OUTCOMES:
+            policy[reason] = outcome
+        else:
+            policy |= _from_file(argument)
+    return policy
+
+
+def digest_of_rules(reader: Format) -> str | None:
+    """Tell one version of the rules from another; None where a format asks none.
+
+    Logs land again when passk itself decides otherwise than when they landed.
+    """
+    if not reader.is_harness:
+        return None
+    rules = repr(rules_for(reader, ()))
+    return hashlib.sha256(rules.encode()).hexdigest()[:12]
+
+
+def _from_file(argument: str) -> dict[str, str]:
+    path = existing_file(argument)
+    if path is None:
+        raise PasskError(
+            f"--policy is {argument[:60]!r}, which is neither REASON=failed, REASON=excluded "
+            "nor a file.",
+            hint="Write --policy timeout=failed, or name a YAML file of lines `timeout: failed`.",
+        )
+    table = load_yaml(path, '`timeout: failed` and `"rate_limit*": excluded`')
+    wrong = next((reason for reason, outcome in table.items() if outcome not in _OUTCOMES), None)
+    if wrong is not None:
+        raise PasskError(
+            f"{path} says that {wrong} counts as {table[wrong]!r}, but it must be failed or "
+            "excluded.",
+            hint="A verdict that was graded is never changed, so there is no third word.",
+        )
+    return {str(reason): outcome for reason, outcome in table.items()}

@@ -1,0 +1,583 @@
+"""promptfoo: what ``promptfoo eval -o`` and ``promptfoo export eval`` write, as JSON or JSON lines.
+
+One JSON object whose ``results.results`` has an element for each call of a provider with a prompt
+and a test; JSON lines have these elements alone. Repeats (``--repeat``) are elements of their own
+that nothing marks as such, so the log is read twice: first to find out which tests and which
+columns (a prompt with a provider) it has.
+
+- Recognised by rows with ``prompt``, ``namedScores`` and ``success``; rows of the first versions
+  have ``vars`` and ``latencyMs`` instead of ``namedScores``, and call a prompt's label ``display``.
+- Passed when ``success`` is true. ``failureReason`` 2 is an error, not a grade: the first line of
+  ``error`` is the reason, or ``timeout`` for promptfoo's own limit, and the policy decides.
+  promptfoo counts errors on their own, neither as passed nor as failed, but its pass rate counts
+  them in. A failure by an assertion has no reason here: what promptfoo gives is a sentence.
+- A task is a test: its description, or its variables as JSON. Tests of one description are told
+  apart by their variables, and those of the same variables by a digest of their assertions.
+- UUIDs and times in the variables and descriptions are ``<uuid>`` and ``<time>`` in the names of
+  tasks, because they may be new in each eval; unless nothing else tells two tests apart.
+- A run is a column of an eval: called after ``evalId``, and of several columns after the provider
+  and the prompt too, as far as they differ. JSON lines don't name the eval: the file's name does,
+  or its folder's where that is ``results`` or the like.
+- ``attempt`` counts the rows of a test and a column in the order of ``testIdx``, which counts
+  repeats. It does not name a test, because ``promptfoo retry`` counts it anew.
+- ``model`` is the provider's id, unless that is a program or an address; then it is the agent.
+- A row does not say when it started. ``latencyMs`` 0 of an error was not measured, and numbers of
+  tokens and a cost that the provider did not give are null, not 0.
+- ``--repeat`` says how many attempts there should be, or ``options.repeat`` of the test.
+- Answers from the cache, which are copies and no tries of their own, have the tag ``cached``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH, Element, JsonWalk
+from passk_py.ingest.containers.lines import read_lines
+from passk_py.ingest.containers.open_bytes import open_log, read_chunk
+from passk_py.ingest.containers.shape import ANY, decoder, loaded_or_none
+from passk_py.ingest.formats.harness import Expected, JsonHarness, Unfit, at, text
+from passk_py.ingest.formats.kinds import Refusal
+from passk_py.ingest.formats.mapping import IN_ORDER, map_options, path_of
+from passk_py.ingest.formats.naming import (
+    LONGEST_TASK,
+    Names,
+    digest_of,
+    packed,
+    short_digest,
+    shortened,
+    small_tags,
+    without_endings,
+    without_ids,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from pathlib import Path
+    from typing import IO
+
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Log, Record
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["Promptfoo", "PromptfooLines"]
+
+_ERROR: Final = 2
+_OLD_ROW: Final = frozenset(("prompt", "vars", "success", "latencyMs"))
+# Names that are sentences are cut, and told apart by a digest.
+_LONGEST_NAME: Final = 60
+_LONGEST_REASON: Final = 200
+# More columns than any eval has, and more tests with a number of repeats of their own.
+_MOST_COLUMNS: Final = 10_000
+_MOST_REPEATED: Final = 100_000
+_MOST_REPEATS: Final = 1 << 31
+# How ids of providers start that are programs or addresses, not models.
+_PROGRAMS: Final = (
+    "file:",
+    "exec:",
+    "python:",
+    "ruby:",
+    "golang:",
+    "package:",
+    "http:",
+    "https:",
+    "ws:",
+    "wss:",
+    "webhook:",
+    "browser",
+    "mcp",
+    "echo",
+)
+_SURVEY: Final[Shape] = {
+    "provider": ANY,
+    "prompt": {"label": ANY, "display": ANY},
+    "promptId": ANY,
+    "promptIdx": ANY,
+    "testCase": {
+        "description": ANY,
+        "vars": ANY,
+        "assert": ANY,
+    },
+    "vars": ANY,
+}
+_HEADS: Final = (
+    ("evalId",),
+    ("config", "description"),
+    ("config", "evaluateOptions", "repeat"),
+    ("runtimeOptions", "repeat"),
+)
+
+
+@dataclass(slots=True)
+class _Column:
+    """A prompt with a provider."""
+
+    provider: str | None
+    prompt: str | None
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What the first reading found out: which names are not enough, and which columns there are."""
+
+    tests: Names = field(default_factory=Names)
+    lasting: Names = field(default_factory=Names)
+    columns: dict[Hashable, _Column] = field(default_factory=dict)
+    runs: dict[Hashable, str] = field(default_factory=dict)
+    repeats: dict[tuple[str, str | None], int] = field(default_factory=dict)
+
+
+class Promptfoo(JsonHarness):
+    """promptfoo's results as JSON."""
+
+    name: ClassVar[str] = "promptfoo"
+    title: ClassVar[str] = "promptfoo's results as JSON"
+    reader_version: ClassVar[int] = 3
+    container: ClassVar[Container] = "json_object"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = (
+        "an object whose results.results have prompt, success, and namedScores or vars"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "evalId; with several providers or prompts, evalId.provider.prompt"),
+        ("suite", "promptfoo, unless --suite is given"),
+        ("task_id", "testCase.description, or testCase.vars as JSON, without UUIDs and times"),
+        ("attempt", "the place among the rows of the test and column, by testIdx"),
+        ("outcome", "success, failureReason, error"),
+        ("outcome_reason", "of an error: timeout, or the first line of error"),
+        ("score", "score, unless the row is an error"),
+        ("agent", "provider.label, or provider.id if it is a program or an address"),
+        ("model", "provider.id, unless it is a program or an address"),
+        ("duration_s", "latencyMs / 1000"),
+        ("cost_usd", "response.cost; cost, unless it is 0"),
+        ("input_tokens", "response.tokenUsage.prompt"),
+        ("output_tokens", "response.tokenUsage.completion"),
+        ("output_hash", "SHA-256 of response.output"),
+        (
+            "tags",
+            "prompt, cached, the eval's description; short values of testCase.metadata",
+        ),
+    )
+    verdict_rule: ClassVar[str] = "success, where failureReason is not 2"
+    attempt_rule: ClassVar[str] = (
+        "rows of one test, prompt and provider are counted in the order of testIdx"
+    )
+    error_rule: ClassVar[str] = (
+        "failureReason 2: the first line of error decides, or timeout where promptfoo's own limit "
+        "ended the call; promptfoo counts it as an error, which is in its pass rate's denominator"
+    )
+    documentation: ClassVar[str] = "https://www.promptfoo.dev/docs/configuration/outputs/"
+    example: ClassVar[str] = (
+        '{"evalId": "eval-abc", "results": {"results": [{"promptIdx": 0, "testIdx": 0, '
+        '"testCase": {"description": "addition"}, "prompt": {"label": "plain"}, "provider": '
+        '{"id": "openai:gpt-5"}, "success": true, "score": 1, "namedScores": {}, '
+        '"failureReason": 0}]}}'
+    )
+    default_suite: ClassVar[str] = "promptfoo"
+    numbers_attempts: ClassVar[bool] = True
+    labels: ClassVar[Mapping[str, str]] = {
+        "task_id": "testCase.description",
+        "attempt": "testIdx + 1",
+        "passed": "success",
+        "duration_s": "latencyMs / 1000",
+        "cost_usd": "response.cost",
+        "input_tokens": "response.tokenUsage.prompt",
+        "output_tokens": "response.tokenUsage.completion",
+    }
+    reasons: ClassVar[Mapping[str, Outcome]] = {
+        # The machinery of promptfoo and the way to the provider, whatever else the message says.
+        "*worker failed to*": "excluded",
+        "*worker not ready*": "excluded",
+        "*worker is busy*": "excluded",
+        "*worker crashed*": "excluded",
+        "*worker shutting down*": "excluded",
+        "*worker pool*": "excluded",
+        "*worker response file*": "excluded",
+        "*request timeout*": "excluded",
+        "*response timeout*": "excluded",
+        "*headers timeout*": "excluded",
+        "*body timeout*": "excluded",
+        "*shutdown timeout*": "excluded",
+        "*timeout waiting for*": "excluded",
+        # The call itself took too long, as with promptfoo's own limit.
+        "*python worker timed out*": "failed",
+        "*context window*": "failed",
+        "*context length*": "failed",
+        "*context_length*": "failed",
+        "api error*": "excluded",
+        "api call error*": "excluded",
+    }
+    rows_at: ClassVar[tuple[str, ...]] = ("results", "results", EACH)
+    shape: ClassVar[Shape] = {
+        "success": ANY,
+        "score": ANY,
+        "error": ANY,
+        "failureReason": ANY,
+        "gradingResult": {"pass": ANY},
+        "promptIdx": ANY,
+        "promptId": ANY,
+        "prompt": {"label": ANY, "display": ANY},
+        "provider": ANY,
+        "testIdx": ANY,
+        "testCase": {
+            "description": ANY,
+            "vars": ANY,
+            "assert": ANY,
+            "metadata": ANY,
+            "options": {"repeat": ANY},
+        },
+        "vars": ANY,
+        "latencyMs": ANY,
+        "cost": ANY,
+        "response": {"output": ANY, "cost": ANY, "cached": ANY, "tokenUsage": ANY},
+    }
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = dict.fromkeys(_HEADS, ANY)
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the first row, or from what stands above the rows."""
+        if not sample.can_be(self.container) or "results" not in sample.fields:
+            return False
+        keys = sample.keys_of_first_row(self.rows_at)
+        if _is_row(keys) or keys >= _OLD_ROW:
+            return True
+        # The prompts come before the rows and may be longer than what is looked at.
+        above = {"version", "timestamp", "prompts"}
+        return "evalId" in sample.fields and above <= sample.keys_of_first_row(("results",))
+
+    def other_tasks(self, sample: Sample) -> str:
+        """Write the options that name tests after a variable, as far as the first row tells."""
+        row = sample.first_row(self.rows_at)
+        row = row if isinstance(row, dict) else {}
+        own = _inside(row, "testCase").get("vars") is not None
+        variables = _variables(row)
+        variables = variables if isinstance(variables, dict) else {}
+        lasting = [name for name, value in variables.items() if without_ids(value) == value]
+        path = path_of(*(["testCase"] if own else []), "vars", next(iter(lasting), "NAME"))
+        lines = {"rows": path_of(*self.rows_at[:-1])} if self.container == "json_object" else {}
+        lines |= {"task_id": path, "passed": "$.gradingResult.pass", "outcome_reason": "$.error"}
+        return map_options({**lines, "attempt": IN_ORDER})
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Find out the tests and columns, then read the rows."""
+        for path in log.files:
+            log.heads["plan"] = self._surveyed(path, log)
+            with log.opened(path) as file:
+                yield from self.read_file(file, log)
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a row to an attempt."""
+        del element
+        plan: _Plan = log.heads["plan"]
+        failed_to_run = _is_error(row)
+        response, test = _inside(row, "response"), _inside(row, "testCase")
+        usage, cost = _inside(response, "tokenUsage"), response.get("cost")
+        index, latency = row.get("testIdx"), row.get("latencyMs")
+        if type(latency) is int or type(latency) is float:
+            latency = None if failed_to_run and not latency else latency / 1000
+        run, task = plan.runs.get(_column(row)), _task(row, plan)
+        own = _inside(test, "options").get("repeat")
+        if (
+            isinstance(own, int)
+            and _is_count(own)
+            and task is not None
+            and len(plan.repeats) < _MOST_REPEATED
+        ):
+            plan.repeats[task, run] = own
+        agent, model = _agent(row.get("provider"))
+        attempt = {
+            "run_id": run,
+            "task_id": task,
+            # Old versions don't have it: the order of the rows numbers them.
+            "attempt": 1 if index is None else index + 1 if type(index) is int else index,
+            "passed": None if failed_to_run else row.get("success"),
+            "score": None if failed_to_run else row.get("score"),
+            "agent": agent,
+            "model": model,
+            "duration_s": latency,
+            "cost_usd": row.get("cost") or None if cost is None else cost,
+            "input_tokens": usage.get("prompt"),
+            "output_tokens": usage.get("completion"),
+            "output_hash": digest_of(response.get("output")),
+            "tags": _tags(row, test, response),
+        }
+        if failed_to_run:
+            attempt["outcome_reason"] = _reason(row.get("error"))
+        yield attempt
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take the eval's id, where it has one column, and its description."""
+        said = {"tags": {"description": text(log.heads.get("config.description"))}}
+        if log.heads["plan"].runs:
+            return said
+        return {"run_id": text(log.heads.get("evalId")), **said}
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of repeats of the eval, and of the tests that have their own."""
+        plan: _Plan = log.heads["plan"]
+        repeat = log.heads.get("runtimeOptions.repeat")
+        if repeat is None:
+            repeat = log.heads.get("config.evaluateOptions.repeat")
+        if isinstance(repeat, int) and _is_count(repeat):
+            yield Expected(repeat)
+            alone: dict[tuple[int, str | None], list[str]] = {}
+            for (task, run), own in plan.repeats.items():
+                alone.setdefault((own, run), []).append(task)
+            for (own, run), tasks in alone.items():
+                yield Expected(own, tuple(tasks), run, only=True)
+
+    def _surveyed(self, path: Path, log: Log) -> _Plan:
+        """Read the log once for its tests and columns."""
+        plan = _Plan()
+        with open_log(path) as file:
+            for row in self._rows(file, log):
+                try:
+                    _note(plan, row)
+                except RecursionError:
+                    # The row is refused when it is read again.
+                    continue
+        eval_id = text(log.heads.get("evalId")) or self.default_run_id(log.path)
+        plan.runs = _run_ids(plan.columns, eval_id or self.name)
+        return plan
+
+    def _rows(self, file: IO[bytes], log: Log) -> Iterator[Any]:
+        walk = JsonWalk(file, self.rows_at, _decode_survey(), frozenset(self.head_shapes))
+        for element in walk.rows():
+            if element.fault is None:
+                yield element.value if element.value is not None else loaded_or_none(element.data)
+        for names, data in walk.heads.items():
+            log.heads[".".join(names)] = loaded_or_none(data)
+
+
+class PromptfooLines(Promptfoo):
+    """promptfoo's results as lines of JSON."""
+
+    name: ClassVar[str] = "promptfoo-jsonl"
+    title: ClassVar[str] = "promptfoo's results as JSON lines"
+    container: ClassVar[Container] = "json_lines"
+    rows_at: ClassVar[tuple[str, ...]] = ()
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    recognised_by: ClassVar[str] = "JSON lines with prompt, namedScores and success"
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        (
+            "run_id",
+            "the name of the file or its folder; of several providers or prompts, these too",
+        ),
+        *Promptfoo.fields[1:],
+    )
+    example: ClassVar[str] = (
+        '{"promptIdx": 0, "testIdx": 0, "testCase": {"description": "addition"}, "prompt": '
+        '{"label": "plain"}, "provider": {"id": "openai:gpt-5"}, "success": true, "score": 1, '
+        '"namedScores": {}, "failureReason": 0}'
+    )
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {}
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the rows."""
+        return sample.container == self.container and _is_row(frozenset(sample.fields))
+
+    def doubled(self, sample: Sample) -> Refusal | None:
+        """Look for the rows in the JSON of the same name, which says more of them."""
+        name = without_endings(sample.path.name, self.suffixes) or ""
+        other = sample.path.with_name(f"{name}.json")
+        row = loaded_or_none(sample.start.split(b"\n", 1)[0])
+        id_ = text(at(row, "id"))
+        if id_ is None or other.is_symlink() or not other.is_file() or not _holds(other, id_):
+            return None
+        return Refusal(
+            f"promptfoo's rows alone, which {other.name} beside it holds too",
+            f"Load {other.name}, or name this file itself.",
+        )
+
+    def _rows(self, file: IO[bytes], log: Log) -> Iterator[Any]:
+        del log
+        decode = _decode_survey()
+        for batch in read_lines(file):
+            for line, code in zip(batch.texts, batch.codes, strict=True):
+                if code is None:
+                    data = line.encode()
+                    try:
+                        yield decode(data)
+                    except (TypeError, ValueError, RecursionError):
+                        yield loaded_or_none(data)
+
+
+@cache
+def _decode_survey() -> Callable[[bytes], Any]:
+    return decoder(_SURVEY)
+
+
+def _is_row(keys: frozenset[str]) -> bool:
+    # A row that is cut off by the end of the sample is told by the keys that come early.
+    return {"prompt", "namedScores"} <= keys and bool({"success", "latencyMs"} & keys)
+
+
+def _is_error(row: dict[str, Any]) -> bool:
+    """Tell an error from a failure, as promptfoo counts them."""
+    if row.get("success") is True:
+        return False
+    said = row.get("failureReason")
+    # Old versions don't have failureReason; an error has no grade there.
+    return (
+        said == _ERROR
+        if said is not None
+        else bool(row.get("error")) and not row.get("gradingResult")
+    )
+
+
+def _is_count(value: Any) -> bool:  # noqa: ANN401 - JSON
+    return type(value) is int and 1 <= value < _MOST_REPEATS
+
+
+def _reason(error: Any) -> str:  # noqa: ANN401 - JSON
+    said = text(error)
+    lines = said.strip().splitlines() if said else []
+    if not lines:
+        return "error"
+    if lines[0].startswith("Evaluation timed out"):
+        return "timeout"
+    return lines[0][:_LONGEST_REASON]
+
+
+def _column(row: dict[str, Any]) -> Hashable:
+    """Tell the column of a row: by its number or, in its absence, by its names."""
+    index = row.get("promptIdx")
+    return index if type(index) is int else (_provider(row), _prompt(row))
+
+
+def _provider(row: dict[str, Any]) -> str | None:
+    provider = row.get("provider")
+    if isinstance(provider, dict):
+        provider = text(provider.get("label")) or provider.get("id")
+    said = text(provider)
+    return shortened(said, _LONGEST_NAME) if said else None
+
+
+def _agent(provider: Any) -> tuple[str | None, str | None]:  # noqa: ANN401 - JSON
+    """Tell the agent and the model of a provider."""
+    id_, label = provider, None
+    if isinstance(provider, dict):
+        id_, label = provider.get("id"), text(provider.get("label"))
+    id_ = text(id_)
+    if id_ is None:
+        return label, None
+    is_program = id_.startswith(_PROGRAMS)
+    agent = label if label and label != id_ else id_ if is_program else None
+    return agent, None if is_program else id_
+
+
+def _prompt(row: dict[str, Any]) -> str | None:
+    """Name the prompt. One without a label is called after its text, which may be long."""
+    prompt = _inside(row, "prompt")
+    label = text(prompt.get("label")) or text(prompt.get("display"))
+    return shortened(label, _LONGEST_NAME) if label else None
+
+
+def _note(plan: _Plan, row: Any) -> None:  # noqa: ANN401 - JSON
+    """Note the test and the column of a row."""
+    if not isinstance(row, dict):
+        return
+    column = _column(row)
+    if len(plan.columns) < _MOST_COLUMNS and column not in plan.columns:
+        plan.columns[column] = _Column(_provider(row), _prompt(row))
+    description, variables, assertions = _test(row)
+    plan.tests.note((description, variables), assertions)
+    lasting = _lasting_test(row)
+    plan.lasting.note(lasting, (description, variables))
+    if description is not None:
+        plan.tests.note(description, (variables, assertions))
+        plan.lasting.note(lasting[0], description)
+
+
+def _run_ids(columns: dict[Hashable, _Column], eval_id: str) -> dict[Hashable, str]:
+    """Name the runs of several columns by what tells them apart; of one, the eval names it."""
+    if len(columns) <= 1:
+        return {}
+    providers = len({column.provider for column in columns.values()}) > 1
+    prompts = len({column.prompt for column in columns.values()}) > 1
+    names: dict[Hashable, str] = {}
+    for key, column in columns.items():
+        parts = [
+            eval_id,
+            column.provider if providers else None,
+            column.prompt if prompts else None,
+        ]
+        names[key] = ".".join(part for part in parts if part)
+    taken = Counter(names.values())
+    return {
+        # Two of the same names have nothing but their number.
+        key: f"{name}.{key + 1}" if taken[name] > 1 and isinstance(key, int) else name
+        for key, name in names.items()
+    }
+
+
+def _test(row: dict[str, Any]) -> tuple[str | None, bytes, bytes]:
+    """Tell what makes the test of a row: its description, variables and assertions."""
+    test = _inside(row, "testCase")
+    return text(test.get("description")), packed(_variables(row)), packed(test.get("assert"))
+
+
+def _variables(row: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    variables = _inside(row, "testCase").get("vars")
+    return row.get("vars") if variables is None else variables
+
+
+def _lasting_test(row: dict[str, Any]) -> tuple[str | None, bytes]:
+    """Tell of a test's description and variables what is the same in each eval."""
+    description = text(_inside(row, "testCase").get("description"))
+    return description and str(without_ids(description)), packed(without_ids(_variables(row)))
+
+
+def _task(row: dict[str, Any], plan: _Plan) -> str | None:
+    """Name the test of a row; None if nothing is said of it."""
+    try:
+        description, variables, assertions = _test(row)
+        lasting = _lasting_test(row)
+    except RecursionError as error:
+        raise Unfit("malformed_line", "The variables of the row are nested too deep.") from error
+    if description is not None and plan.tests.are_clear(description):
+        return lasting[0] if plan.lasting.are_clear(lasting[0]) else description
+    if description is None and variables == b"null":
+        return None
+    # Two tests that only their ids tell apart keep them.
+    said, shown = lasting if plan.lasting.are_clear(lasting) else (description, variables)
+    written = json.dumps(loaded_or_none(shown), ensure_ascii=False, sort_keys=True)
+    if len(written) > LONGEST_TASK:
+        written = f"{written[:LONGEST_TASK]}~{short_digest(shown)}"
+    name = written if said is None else f"{said} {written}"
+    if plan.tests.are_clear((description, variables)):
+        return name
+    return f"{name} #{short_digest(assertions)}"
+
+
+def _tags(row: dict[str, Any], test: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
+    """Take what is short enough to be a slice."""
+    prompt = _prompt(row)
+    tags: dict[str, Any] = {} if prompt is None else {"prompt": prompt}
+    tags |= small_tags(test.get("metadata"))
+    if response.get("cached") is True:
+        tags["cached"] = True
+    return tags
+
+
+def _inside(value: dict[str, Any], name: str) -> dict[str, Any]:
+    inner = value.get(name)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _holds(path: Path, words: str) -> bool:
+    """Look for a text in a file."""
+    wanted = words.encode("utf-8", "replace")
+    try:
+        with open_log(path) as file:
+            kept = b""
+            while chunk := read_chunk(file, 1 << 20):
+                if wanted in kept + chunk:
+                    return True
+                kept = chunk[-len(wanted) :]
+    except (EOFError, OSError, ValueError):
+        return False
+    return False

@@ -1,0 +1,413 @@
+"""SWE-bench: the reports of evaluated instances, and the summaries of evaluation runs.
+
+``swebench eval`` writes ``logs/run_evaluation/<run_id>/<model>/<instance>/report.json`` for each
+instance and ``<model>.<run_id>.json`` for a run. What belongs to one working directory is read
+together; either kind works without the other. The leaderboard's ``<submission>/logs/<instance>/``
+is understood too, and OpenHands's ``<run>/eval_outputs/<instance>/`` beside ``report.json`` or
+``output.report.json``, which is the summary under another name.
+
+- Recognised by an object with one member that has ``patch_is_None``, ``patch_exists``,
+  ``patch_successfully_applied`` and ``resolved``, or by the counts and ids of a summary.
+- Passed when ``resolved`` is true or, without a report, when the summary has the instance in
+  ``resolved_ids``. What is not resolved failed, also where SWE-bench suspects the infrastructure:
+  its hint, ``failure_reasons`` or ``infra_failure_reason``, is kept as the reason only.
+- An empty patch failed: it has no report, and the reason is ``empty_patch``. An instance without
+  a report, or with one that can't be read, is an error. The reason is its ``failure_reasons``, else
+  ``error``; SWE-bench counts all of them as not resolved. Here what it ascribes to the environment
+  is excluded and the rest fails: most often the patch did not apply. Without a summary, the folders
+  of instances tell which of them have no report.
+- SWE-bench has no attempts: each evaluation run is one. They are numbered for a model and dataset
+  by ``created_at`` of ``run.json`` or, where one has none, by their names, ``run-2`` before
+  ``run-10``. The number is that of the run for all of its instances. Load the folder that holds
+  all runs: the place of a run depends on the others.
+- The run is the model, with the ``__`` that SWE-bench writes for ``/``; the suite is the dataset.
+  A summary's name, of which both parts may have dots, is taken apart by the folders of the reports
+  or, without them, at the last dot that does not stand between digits, as in ``model-4.5``.
+- Instances without a prediction (``incomplete_ids``) are no attempts, but expected ones.
+- Neither costs nor tokens, times or seeds are written, so they are null.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from filecmp import cmp
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH
+from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
+from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.formats.harness import Expected, JsonHarness, Record, Unfit, at, text
+from passk_py.ingest.formats.kinds import Refusal, listed
+from passk_py.ingest.formats.naming import are_repeats, natural, without_endings
+from passk_py.ingest.formats.sample import top_level_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Log
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["SweBench"]
+
+_REPORT: Final = "report.json"
+_PATCH: Final = "patch.diff"
+_INSTANCE_LOG: Final = "run_instance.log"
+_METADATA: Final = "run.json"
+_LOGS: Final = ("logs", "run_evaluation")
+# Folders of instances, of which the folder above is all that is said of the run.
+_INSTANCES: Final = ("logs", "eval_outputs")
+_ROW: Final = frozenset(("patch_is_None", "patch_exists", "patch_successfully_applied", "resolved"))
+# What a summary starts with: one of many instances is longer than a sample.
+_SUMMARY: Final = frozenset(
+    ("total_instances", "submitted_instances", "resolved_instances", "completed_ids")
+)
+_LISTS: Final = ("resolved_ids", "unresolved_ids", "empty_patch_ids", "error_ids")
+# How far above its folder of reports the working directory is looked for.
+_LEVELS: Final = 3
+_SHOWN: Final = 5
+_PIECE: Final = 1 << 16
+_TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """An evaluation run of one model."""
+
+    model: str
+    name: str
+    folder: Path | None
+    """Its folder, which holds that of the model."""
+
+
+class SweBench(JsonHarness):
+    """SWE-bench's reports and summaries."""
+
+    name: ClassVar[str] = "swe-bench"
+    title: ClassVar[str] = "SWE-bench's report.json of instances, or its summary of a run"
+    reader_version: ClassVar[int] = 2
+    container: ClassVar[Container] = "json_object"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = (
+        "an instance with patch_is_None, patch_exists, patch_successfully_applied and resolved, or "
+        "an object with total_instances, submitted_instances, resolved_instances and completed_ids"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "the model: its folder, or the summary's name, <model>.<run_id>.json"),
+        ("suite", "run.json: dataset; else swe-bench"),
+        ("task_id", "the instance's id"),
+        ("attempt", "the place of the evaluation run among those of the model and dataset"),
+        ("outcome", "resolved, or the list of the summary that has the instance"),
+        ("outcome_reason", "failure_reasons, infra_failure_reason, empty_patch or error"),
+        ("model", "as run_id"),
+        ("tags", "run: SWE-bench's run_id"),
+    )
+    verdict_rule: ClassVar[str] = "resolved, or the id is in resolved_ids"
+    attempt_rule: ClassVar[str] = (
+        "the place of the evaluation run by created_at of run.json, else by its name"
+    )
+    error_rule: ClassVar[str] = (
+        "no report: failure_reasons or error decides; SWE-bench itself counts it as not resolved"
+    )
+    documentation: ClassVar[str] = "https://www.swebench.com/SWE-bench/guides/evaluation/"
+    example: ClassVar[str] = (
+        '{"django__django-11099": {"patch_is_None": false, "patch_exists": true, '
+        '"patch_successfully_applied": true, "resolved": true, "tests_status": {...}}}'
+    )
+    default_suite: ClassVar[str] = "swe-bench"
+    numbered_with_others: ClassVar[bool] = True
+    reasons: ClassVar[Mapping[str, Outcome]] = {
+        "error": "failed",
+        "missing_module": "failed",
+        "no_tests_collected": "failed",
+        "tests_timed_out": "failed",
+        "browser_launch_failed": "excluded",
+        "display_unavailable": "excluded",
+        "out_of_memory": "excluded",
+        "container_unavailable": "excluded",
+        "network_unreachable": "excluded",
+    }
+    rows_at: ClassVar[tuple[str, ...]] = (EACH,)
+    shape: ClassVar[Shape] = dict.fromkeys(
+        (
+            *("resolved", "infra_failure_reason"),
+            *(*_LISTS, "submitted_ids", "incomplete_ids", "failure_reasons"),
+        ),
+        ANY,
+    )
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the summary, or of the only instance."""
+        if not sample.can_be(self.container):
+            return False
+        if set(sample.fields) >= _SUMMARY:
+            return True
+        return len(sample.fields) == 1 and sample.keys_of_first_row(self.rows_at) >= _ROW
+
+    def group(self, sample: Sample) -> Path | None:
+        """Put all runs together that were made in one working directory."""
+        path = sample.path
+        if set(sample.fields) >= _SUMMARY:
+            return _directory_of(path)
+        above = [*path.parents, *[path.parents[-1]] * 6]
+        if above[1].name in _INSTANCES:
+            return above[2]
+        return above[5] if (above[4].name, above[3].name) == _LOGS else above[3]
+
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Pass over an empty report, which SWE-bench counts as none."""
+        folder = sample.path.parent
+        if sample.size or sample.path.name != _REPORT or not (folder / _PATCH).is_file():
+            return None
+        return Refusal(
+            "the empty report of an instance of SWE-bench whose evaluation failed",
+            "Load the folder that holds all runs.",
+        )
+
+    def is_copy(self, path: Path, other: Path) -> bool | None:
+        """Tell by the names of the run, or by the log beside a report, which has times in it."""
+        if not path.name.startswith(_REPORT):
+            # The name of a summary is that of its run.
+            return path.name == other.name or None
+        if path.parts[-4:] == other.parts[-4:]:
+            return True
+        mine, its = (file.with_name(_INSTANCE_LOG) for file in (path, other))
+        # Of two runs that resolve an instance, the reports are often the same.
+        if not (mine.is_file() and its.is_file() and cmp(mine, its, shallow=False)):
+            return False
+        with mine.open("rb") as file:
+            return _TIME.search(file.read(_PIECE)) is not None
+
+    def companions(self, path: Path) -> tuple[Path, ...]:
+        """Find what says of which dataset the runs are, and when they were made."""
+        if not path.is_dir():
+            single = path.parent.parent.parent / _METADATA
+            return (single, *_metadata_in(_directory_of(path)))
+        # An instance whose evaluation failed has a patch and no report: that it is there counts.
+        patches = sorted(p for p in path.rglob(_PATCH) if _has_no_report(p.parent))
+        return (*_metadata_in(path), *sorted(path.glob(f"*/{_METADATA}")), *patches)
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Read the summaries, the reports, and what only the summaries or folders tell."""
+        runs, summaries = _runs_of(log.files)
+        numbers, suites = _numbered({*runs.values(), *summaries.values()}, log)
+        log.heads |= {"numbers": numbers, "suites": suites, "tasks": {}, "lists": {}, "met": set()}
+        for path, run in summaries.items():
+            log.heads |= {"run": run, "summary": True}
+            with log.opened(path) as file:
+                yield from self.read_file(file, log, rows_at=())
+        for path, run in runs.items():
+            log.heads |= {"run": run, "summary": False}
+            with log.opened(path) as file:
+                yield from self.read_file(file, log)
+        yield from _left(log, {path.parent.parent: run for path, run in runs.items()})
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map the report of an instance to an attempt, or take note of a summary."""
+        run: _Run = log.heads["run"]
+        lists = log.heads["lists"]
+        if log.heads["summary"]:
+            lists.setdefault((run.model, run.name), []).append(row)
+            return []
+        if not element.names:
+            raise Unfit(
+                "malformed_line", "The report is a list, but should be an object with the instance."
+            )
+        task = element.names[0]
+        reason = text(row.get("infra_failure_reason"))
+        for summary in lists.get((run.model, run.name), ()):
+            reason = reason or text(at(summary, "failure_reasons", task))
+        resolved = row.get("resolved")
+        # SWE-bench takes a report without this key for an error.
+        passed = resolved if isinstance(resolved, bool) else None
+        if passed:
+            reason = None
+        elif passed is None:
+            reason = reason or "error"
+        log.heads["met"].add((run, task))
+        return [_attempt(log, run, task, passed, reason)]
+
+    def warnings(self, log: Log) -> Iterator[str]:
+        """Say which evaluation runs are attempts of one run, unless their names do."""
+        for (model, _), names in _merged(log).items():
+            if len(names) > 1 and not log.run_id and not are_repeats(names):
+                yield (
+                    f"The evaluation runs {listed(names, _SHOWN)} of {model} are attempts 1 to "
+                    f"{len(names)} of one run. If they are not repeats of one treatment, load each "
+                    "by itself, with a --run-id of its own."
+                )
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Expect each task once in each run, also those without a prediction."""
+        suites: dict[str, set[str | None]] = {}
+        counts: dict[str, int] = {}
+        for run, suite in log.heads["suites"].items():
+            suites.setdefault(run.model, set()).add(suite)
+            counts[run.model] = counts.get(run.model, 0) + 1
+        for model, tasks in log.heads["tasks"].items():
+            # Of several datasets it is not known which of them a task is of.
+            if len(suites[model]) == 1:
+                yield Expected(counts[model], tuple(tasks), model)
+
+
+def _merged(log: Log) -> dict[tuple[str, str | None], list[str]]:
+    """Give the evaluation runs that are attempts of one run, in their order."""
+    found: dict[tuple[str, str | None], list[str]] = {}
+    numbers: dict[tuple[str, str], int] = log.heads["numbers"]
+    suites: dict[_Run, str | None] = log.heads["suites"]
+    by_number = sorted(suites, key=lambda run: numbers[run.model, run.name])
+    for run in by_number:
+        found.setdefault((run.model, suites[run]), []).append(run.name)
+    return {key: list(dict.fromkeys(names)) for key, names in found.items()}
+
+
+def _directory_of(summary: Path) -> Path:
+    """Find the working directory of a summary: it may lie in a folder for reports."""
+    for folder in [*summary.parents][:_LEVELS]:
+        if folder.joinpath(*_LOGS).is_dir():
+            return folder
+    return summary.parent
+
+
+def _metadata_in(folder: Path) -> tuple[Path, ...]:
+    return tuple(sorted(folder.joinpath(*_LOGS).glob(f"*/{_METADATA}")))
+
+
+def _runs_of(files: Iterable[Path]) -> tuple[dict[Path, _Run], dict[Path, _Run]]:
+    """Tell of which run each report and each summary is."""
+    reports: dict[Path, _Run] = {}
+    others: list[Path] = []
+    for path in files:
+        if not path.name.startswith(_REPORT) or _is_summary(path):
+            others.append(path)
+            continue
+        model = path.parent.parent
+        above = model.parent
+        # The leaderboard has one folder for a submission.
+        single = model.name in _INSTANCES
+        reports[path] = _Run(
+            above.name if single else model.name, "" if single else above.name, above
+        )
+    known = {f"{run.model}.{run.name}": run for run in reports.values()}
+    return reports, {path: _named(path, known) for path in others}
+
+
+def _is_summary(path: Path) -> bool:
+    """Tell whether a file that is called as a report is a summary."""
+    with open_log(path) as file:
+        start = read_chunk(file, _PIECE) or b""
+    return "total_instances" in top_level_keys(start.removeprefix(BOM).lstrip())
+
+
+def _named(summary: Path, known: Mapping[str, _Run]) -> _Run:
+    """Take a summary's name apart. Both the model and the run may have dots."""
+    if summary.name.startswith((_REPORT, f"output.{_REPORT}")):
+        return _Run(summary.parent.name, "", summary.parent)
+    stem = without_endings(summary.name, (".json",)) or ""
+    if stem in known:
+        return known[stem]
+    logs = _directory_of(summary).joinpath(*_LOGS)
+    places = [place for place, character in enumerate(stem) if character == "."]
+    for place in places:
+        model, name = stem[:place], stem[place + 1 :]
+        if model and name and (logs / name / model).is_dir():
+            return _Run(model, name, logs / name)
+    between = [place for place in places if stem[place - 1 : place + 2 : 2].isdigit()]
+    place = max(set(places).difference(between), default=max(places, default=len(stem)))
+    model, name = stem[:place], stem[place + 1 :]
+    folder = logs / name
+    return _Run(model or stem, name, folder if name and folder.is_dir() else None)
+
+
+def _numbered(
+    runs: Iterable[_Run], log: Log
+) -> tuple[dict[tuple[str, str], int], dict[_Run, str | None]]:
+    """Give each run its place among those of its model and dataset, and tell the dataset."""
+    suites: dict[_Run, str | None] = {}
+    groups: dict[tuple[str, str | None], list[tuple[str | None, _Run]]] = {}
+    for run in runs:
+        metadata = log.beside(run.folder / _METADATA) if run.folder else None
+        suites[run] = text(at(metadata, "dataset"))
+        made = text(at(metadata, "created_at"))
+        groups.setdefault((run.model, suites[run]), []).append((made, run))
+    numbers: dict[tuple[str, str], int] = {}
+    for group in groups.values():
+        dated = all(made for made, _ in group)
+        group.sort(key=lambda one: (one[0] or "" if dated else "", natural(one[1].name)))
+        for number, (_, run) in enumerate(group, 1):
+            numbers[run.model, run.name] = number
+    return numbers, suites
+
+
+def _attempt(
+    log: Log, run: _Run, task: str, passed: bool | None, reason: str | None
+) -> dict[str, Any]:
+    log.heads["tasks"].setdefault(run.model, {})[task] = None
+    return {
+        "run_id": run.model,
+        "suite": log.heads["suites"][run],
+        "task_id": task,
+        "attempt": log.heads["numbers"][run.model, run.name],
+        "passed": passed,
+        "outcome_reason": reason,
+        "model": run.model,
+        "tags": {"run": run.name} if run.name else None,
+    }
+
+
+def _left(log: Log, folders: Mapping[Path, _Run]) -> Iterator[Record]:
+    """Give the attempts that have no report, from the summaries and the folders of models."""
+    by_name = {(run.model, run.name): run for run in log.heads["suites"]}
+    for key, summaries in log.heads["lists"].items():
+        run = by_name[key]
+        for summary in summaries:
+            for task, passed, reason in _listed(summary):
+                if (run, task) not in log.heads["met"]:
+                    log.heads["met"].add((run, task))
+                    raw = json.dumps({"instance_id": task, "resolved": passed, "reason": reason})
+                    yield Record(_attempt(log, run, task, passed, reason), raw)
+            for name in ("submitted_ids", "incomplete_ids"):
+                for task in _texts(summary.get(name)):
+                    log.heads["tasks"].setdefault(run.model, {})[task] = None
+    if not log.path.is_dir():
+        return
+    for folder, run in folders.items():
+        if (run.model, run.name) in log.heads["lists"]:
+            continue
+        for inner in sorted(folder.iterdir()):
+            if (run, inner.name) not in log.heads["met"] and _has_no_report(inner):
+                yield Record(_attempt(log, run, inner.name, None, "error"), str(inner.name))
+
+
+def _listed(summary: dict[str, Any]) -> Iterator[tuple[str, bool | None, str | None]]:
+    """Give what a summary says of the instances that had a prediction."""
+    why = summary.get("failure_reasons")
+    for name in _LISTS:
+        for task in _texts(summary.get(name)):
+            if name == "resolved_ids":
+                yield task, True, None
+            elif name == "empty_patch_ids":
+                yield task, False, "empty_patch"
+            elif name == "error_ids":
+                yield task, None, text(at(why, task)) or "error"
+            else:
+                yield task, False, text(at(why, task))
+
+
+def _texts(value: Any) -> list[str]:  # noqa: ANN401 - JSON
+    return [task for task in value if isinstance(task, str)] if isinstance(value, list) else []
+
+
+def _has_no_report(folder: Path) -> bool:
+    """Tell whether a folder is that of an instance whose evaluation failed."""
+    report = folder / _REPORT
+    try:
+        written = report.stat().st_size > 0
+    except OSError:
+        written = False
+    return not written and (folder / _PATCH).is_file() and not folder.is_symlink()

@@ -1,0 +1,251 @@
+"""tau2-bench: the ``results.json`` of a run, alone or with a folder of simulations.
+
+One JSON object whose ``simulations`` has an element a trial and whose ``info`` says how the run was
+set up. Runs of the format "dir" keep each simulation in a file of its own in ``simulations/``
+beside a ``results.json`` that has none. The messages are never read.
+
+- Recognised by ``simulations`` with elements that have ``task_id``, ``trial`` and
+  ``termination_reason``, or by a file that is one such element. The folder's name tells nothing:
+  runs of the format "json" lie in a folder called ``simulations`` too.
+- Passed when ``reward_info.reward`` is 1, within 1e-6: tau2-bench's own ``is_successful``.
+- ``attempt`` is ``trial + 1``; trials are counted from 0.
+- tau2-bench grades a simulation that ended early, by ``max_steps`` for one, with the reward 0: a
+  failure, which keeps its ``termination_reason``. Without ``reward_info`` there is no verdict, and
+  the reason decides: ``infrastructure_error`` is excluded, as tau2-bench's metrics do (its
+  leaderboard counts it as failed), even with a reward, which grading the run once more gives it;
+  ``context_window_exceeded`` fails, as most versions count it.
+- Where the grading itself failed, the reward is 0, as tau2-bench counts it, and its error the
+  reason.
+- ``agent_cost`` is the cost; what the simulated user cost is not the agent's.
+- Times are local and without a zone, and are taken as they are. Tokens stand in the messages only,
+  so they are null.
+- The run is called after its folder. What lies in its ``hallucination_discarded`` was thrown away
+  by tau2-bench, which counts the simulations that took its place, and is not read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH
+from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
+from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.formats.harness import Expected, JsonHarness, at, number, text
+from passk_py.ingest.formats.kinds import Refusal
+from passk_py.ingest.formats.sample import top_level_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Log, Record
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["Tau2Bench"]
+
+_INFRASTRUCTURE: Final = "infrastructure_error"
+_ROW: Final = frozenset(("task_id", "trial", "termination_reason"))
+# The trial is written after the messages, which may be longer than a sample.
+_EARLY: Final = frozenset(("task_id", "start_time", "termination_reason"))
+_RESULTS: Final = "results.json"
+_SIMULATIONS: Final = "simulations"
+_DISCARDED: Final = "hallucination_discarded"
+# How a simulation ends that was not cut short.
+_ENDS: Final = ("user_stop", "agent_stop")
+_PIECE: Final = 1 << 16
+
+
+class Tau2Bench(JsonHarness):
+    """tau2-bench's results of a run."""
+
+    name: ClassVar[str] = "tau2-bench"
+    title: ClassVar[str] = "tau2-bench's results.json, alone or with a folder of simulations"
+    reader_version: ClassVar[int] = 4
+    container: ClassVar[Container] = "json_object"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = (
+        "an object whose simulations have task_id, trial and termination_reason, or one simulation"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "the run's folder; of a file with another name than results.json, that name"),
+        ("suite", "tau2-bench/ and info.environment_info.domain_name"),
+        ("task_id", "task_id"),
+        ("attempt", "trial + 1"),
+        ("outcome", "reward_info.reward, termination_reason"),
+        (
+            "outcome_reason",
+            "termination_reason; where the user or the agent ended it, the error of the grading",
+        ),
+        ("score", "reward_info.reward"),
+        ("agent", "info.agent_info.implementation"),
+        ("agent_version", "info.git_commit"),
+        ("model", "info.agent_info.llm"),
+        ("seed", "seed: one for each trial, shared by all tasks"),
+        ("started_at", "start_time"),
+        ("duration_s", "duration"),
+        ("cost_usd", "agent_cost"),
+    )
+    verdict_rule: ClassVar[str] = "1 - 1e-6 <= reward_info.reward <= 1 + 1e-6"
+    attempt_rule: ClassVar[str] = "trial + 1"
+    error_rule: ClassVar[str] = (
+        "no reward_info, or infrastructure_error: termination_reason decides; tau2-bench's "
+        "leaderboard counts it as failed"
+    )
+    documentation: ClassVar[str] = "https://github.com/sierra-research/tau2-bench"
+    example: ClassVar[str] = (
+        '{"info": {"num_trials": 4, ...}, "tasks": [...], "simulations": [{"task_id": "0", '
+        '"trial": 0, "termination_reason": "user_stop", "reward_info": {"reward": 1.0}}]}'
+    )
+    default_suite: ClassVar[str] = "tau2-bench"
+    labels: ClassVar[Mapping[str, str]] = {
+        "attempt": "trial + 1",
+        "score": "reward_info.reward",
+        "started_at": "start_time",
+        "duration_s": "duration",
+        "cost_usd": "agent_cost",
+    }
+    reasons: ClassVar[Mapping[str, Outcome]] = {
+        _INFRASTRUCTURE: "excluded",
+        "user_error": "excluded",
+        "unexpected_error": "excluded",
+        "context_window_exceeded": "failed",
+        "agent_error": "failed",
+        "too_many_errors": "failed",
+        "max_steps": "failed",
+        "timeout": "failed",
+    }
+    rows_at: ClassVar[tuple[str, ...]] = (_SIMULATIONS, EACH)
+    shape: ClassVar[Shape] = {
+        **dict.fromkeys(
+            (
+                "task_id",
+                "trial",
+                "seed",
+                "start_time",
+                "duration",
+                "termination_reason",
+                "agent_cost",
+            ),
+            ANY,
+        ),
+        "reward_info": {"reward": ANY, "info": {"error": ANY}},
+    }
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
+        ("info",): {
+            "num_trials": ANY,
+            "git_commit": ANY,
+            "agent_info": {"implementation": ANY, "llm": ANY},
+            "environment_info": {"domain_name": ANY},
+        },
+        ("tasks",): [{"id": ANY}],
+    }
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the first simulation, or of the file if it is one."""
+        if not sample.can_be(self.container):
+            return False
+        if _is_one(frozenset(sample.fields), sample):
+            return True
+        # The tasks may be longer than the sample, and the simulations come after them.
+        heads = {"timestamp", "info", "tasks"} <= set(sample.fields) and b'"num_trials"' in (
+            sample.start
+        )
+        if heads and not sample.complete and _SIMULATIONS not in sample.fields:
+            return True
+        return _is_one(sample.keys_of_first_row(self.rows_at), sample)
+
+    def group(self, sample: Sample) -> Path | None:
+        """Put the simulations of a folder together."""
+        in_folder = sample.path.parent.name == _SIMULATIONS
+        alone = in_folder and _is_one(frozenset(sample.fields), sample)
+        return sample.path.parent.parent if alone else None
+
+    def doubled(self, sample: Sample) -> Refusal | None:
+        """Pass over simulations in which the user was found to make things up."""
+        if _DISCARDED not in (sample.path.parent.name, sample.path.parent.parent.name):
+            return None
+        return Refusal(
+            "simulations that tau2-bench threw away and made again",
+            "Name this file itself to load them.",
+        )
+
+    def companions(self, path: Path) -> tuple[Path, ...]:
+        """Find what says how the run of a folder was set up."""
+        return (_results_of(path),) if path.is_dir() else ()
+
+    def default_run_id(self, path: Path) -> str | None:
+        """Name the run after its folder, if the file has a name that every run's has."""
+        above = path.name in (_RESULTS, _SIMULATIONS)
+        return path.parent.name if above else super().default_run_id(path)
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Read the simulations, and what the results say of them all."""
+        for path in log.files:
+            single = _is_single(path)
+            with log.opened(path) as file:
+                yield from self.read_file(file, log, rows_at=() if single else None)
+        beside = _results_of(log.path)
+        if log.path.is_dir() and beside.is_file() and not beside.is_symlink():
+            with log.opened(beside) as file:
+                yield from self.read_file(file, log)
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a simulation to an attempt."""
+        del element, log
+        trial = row.get("trial")
+        reason = text(row.get("termination_reason"))
+        reward = at(row, "reward_info", "reward") if reason != _INFRASTRUCTURE else None
+        value = number(reward)
+        if reason in _ENDS:
+            error = text(at(row, "reward_info", "info", "error"))
+            reason = error.partition("\n")[0] if error else None
+        yield {
+            "task_id": row.get("task_id"),
+            "attempt": trial + 1 if isinstance(trial, int) else trial,
+            "passed": None if value is None else 1 - 1e-6 <= value <= 1 + 1e-6,
+            "outcome_reason": reason,
+            "score": reward,
+            "seed": row.get("seed"),
+            "started_at": row.get("start_time"),
+            "duration_s": row.get("duration"),
+            "cost_usd": row.get("agent_cost"),
+        }
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take the agent, the model and the domain from the run's set-up."""
+        info = log.heads.get("info")
+        domain = text(at(info, "environment_info", "domain_name"))
+        return {
+            "suite": f"{self.default_suite}/{domain}" if domain else None,
+            "agent": text(at(info, "agent_info", "implementation")),
+            "agent_version": text(at(info, "git_commit")),
+            "model": text(at(info, "agent_info", "llm")),
+        }
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of trials and the tasks from the run's set-up."""
+        trials = at(log.heads.get("info"), "num_trials")
+        tasks = log.heads.get("tasks")
+        ids = [text(at(task, "id")) for task in tasks] if isinstance(tasks, list) else []
+        if isinstance(trials, int):
+            yield Expected(trials, tuple(task for task in ids if task))
+
+
+def _is_one(keys: frozenset[str], sample: Sample) -> bool:
+    """Tell a simulation by its keys, which the end of the sample may cut off."""
+    return keys >= _ROW or (not sample.complete and keys >= _EARLY)
+
+
+def _is_single(path: Path) -> bool:
+    """Tell whether a file is one simulation, from the keys that it starts with."""
+    with open_log(path) as file:
+        start = read_chunk(file, _PIECE) or b""
+    return "task_id" in top_level_keys(start.removeprefix(BOM).lstrip())
+
+
+def _results_of(folder: Path) -> Path:
+    """Find the results of a run by its folder, or by that of its simulations."""
+    return (folder.parent if folder.name == _SIMULATIONS else folder) / _RESULTS

@@ -1,0 +1,121 @@
+"""tau-bench: the result file that its runner writes.
+
+One JSON list with an element a trial: ``{"task_id", "reward", "info", "traj", "trial"}``. The
+trajectory is never read.
+
+- Recognised by elements with ``task_id``, ``reward``, ``info`` and ``trial``.
+- Passed when the reward is 1, within 1e-6: tau-bench's own ``is_successful``. ``--score-threshold``
+  decides nothing, because tau-bench's figures are defined by this rule.
+- ``attempt`` is ``trial + 1``, ``trial`` being counted from 0 in the order in which the trials ran.
+- A trial that died of an exception has ``info.error`` and ``info.traceback``. tau-bench counts it
+  with reward 0 as a failure of the agent; here it is ``excluded`` with the reason ``exception``,
+  because the exception may be anyone's: the model's API, the simulated user, the harness. A reward
+  of 1 stays a pass. tau-bench's own figures follow if the excluded attempts are counted as failed.
+- ``info.user_cost`` is what the *simulated user* cost, not the agent, so ``cost_usd`` is null.
+- The file says neither agent nor model nor run: the run is the file's name without its ending, or
+  its folder's where that is ``results`` or the like; the suite is ``tau-bench``, unless the command
+  line says otherwise.
+- ``output_hash`` is null: a digest of the trajectory would need the trajectory in memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from passk_py.ingest.formats.base import Field, Format, Key
+from passk_py.ingest.formats.naming import run_named_after
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.formats.kinds import Container, Kind
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["TauBench"]
+
+_TRIAL = "regexp_full_match(trial, '[+-]?[0-9]+([.]0*)?')"
+_REWARD = "try_cast(reward as double)"
+_DIED = 'coalesce("info.error", "info.traceback") is not null'
+_PASSED = f"{_REWARD} between 1 - 1e-6 and 1 + 1e-6"
+
+
+class TauBench(Format):
+    """The result file of tau-bench."""
+
+    name: ClassVar[str] = "tau-bench"
+    title: ClassVar[str] = "tau-bench's result file"
+    reader_version: ClassVar[int] = 2
+    container: ClassVar[Container] = "json_list"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = "a JSON list of objects with task_id, reward, info and trial"
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "the file's name; its folder's, if that is results or the like"),
+        ("suite", "tau-bench, unless --suite is given"),
+        ("task_id", "task_id"),
+        ("attempt", "trial + 1"),
+        ("outcome", "reward, info.error, info.traceback"),
+        ("outcome_reason", "exception, where a trial died of one"),
+        ("score", "reward"),
+        ("cost_usd", "null: info.user_cost is the simulated user's cost"),
+    )
+    verdict_rule: ClassVar[str] = "1 - 1e-6 <= reward <= 1 + 1e-6"
+    attempt_rule: ClassVar[str] = "trial + 1"
+    error_rule: ClassVar[str] = (
+        "info.error or info.traceback: no verdict, with the reason exception, unless the reward is "
+        "a pass; tau-bench itself counts it as failed"
+    )
+    documentation: ClassVar[str] = "https://github.com/sierra-research/tau-bench"
+    example: ClassVar[str] = (
+        '[{"task_id": 0, "reward": 1.0, "info": {...}, "traj": [...], "trial": 0}]'
+    )
+    keys: ClassVar[tuple[Key, ...]] = (
+        Key(("task_id",), scalar=True),
+        Key(("reward",)),
+        Key(("trial",)),
+        Key(("info", "error")),
+        Key(("info", "traceback")),
+    )
+    default_suite: ClassVar[str] = "tau-bench"
+    uses_threshold: ClassVar[bool] = False
+    is_harness: ClassVar[bool] = True
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the elements."""
+        wanted = {"task_id", "reward", "info", "trial"}
+        if sample.container != "json_list":
+            return False
+        if sample.complete:
+            return wanted <= set(sample.fields)
+        # The first trajectory is longer than the sample, and ``trial`` is written after it.
+        return {"task_id", "reward", "info", "traj"} <= set(sample.fields)
+
+    def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
+        """Map a trial to an attempt."""
+        del columns
+        return {
+            "task_id": Field("task_id", "text", "task_id"),
+            "attempt": Field(
+                # A trial that is no whole number stays as it is, for the reason to show it.
+                f"case when {_TRIAL} then cast(try_cast(trial as hugeint) + 1 as varchar) "
+                "else trial end",
+                "text",
+                "trial + 1",
+            ),
+            "score": Field("reward", "text", "reward"),
+            "passed": Field(
+                f"case when {_PASSED} then true when {_DIED} then null "
+                f"when {_REWARD} is not null then false end",
+                "boolean",
+                "reward",
+            ),
+            "outcome_reason": Field(
+                f"case when not coalesce({_PASSED}, false) and {_DIED} then 'exception' end",
+                "text",
+                "info.error",
+            ),
+        }
+
+    def default_run_id(self, path: Path) -> str | None:
+        """Name the run after the file, or after its folder."""
+        return run_named_after(path, self.suffixes)

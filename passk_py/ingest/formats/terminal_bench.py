@@ -1,0 +1,275 @@
+"""Terminal-Bench: the ``results.json`` that ``tb run`` writes into the folder of a run.
+
+One JSON object whose ``results`` has an element a trial; ``run_metadata.json`` beside it names the
+agent, the model and how many attempts were to be made. The ``results.json`` in a trial's own
+folder holds one such element and is not read, because the run's holds all of them.
+
+- Recognised by ``results`` with elements that have ``trial_name``, ``task_id`` and ``is_resolved``.
+- Passed when ``is_resolved`` is true. ``false`` is a failure, whatever ``failure_mode`` says, and a
+  trial that timed out and was resolved all the same is a pass.
+- ``is_resolved`` null is no verdict: ``failure_mode`` is the reason and the policy decides.
+  Terminal-Bench counts all of these as not resolved.
+- ``attempt`` stands in the trial's name, ``<task>.<attempt>-of-<n>``. Runs of one attempt each
+  (``.1-of-1``) that lie in one folder are attempts of one run, in the order of ``start_time`` or,
+  where one has none or was resumed, of their names, ``run2`` before ``run10``. A task is counted in
+  the runs that were to try it: those whose ``task_ids`` have it or that say nothing of them.
+- The run is called after its folder, and with several runs in a folder after that, the agent and
+  the model, and the dataset if there are several.
+- A trial does not say what it cost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH
+from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.formats.harness import Expected, JsonHarness, at, seconds_between, text
+from passk_py.ingest.formats.kinds import Refusal, listed
+from passk_py.ingest.formats.naming import are_repeats, natural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Log, Record
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["TerminalBench"]
+
+_NAME: Final = re.compile(r"\.(\d+)-of-(\d+)(?:\.|$)")
+_ONLY_ONE: Final = re.compile(rb'"trial_name"\s*:\s*"[^"]*\.1-of-1(?:\.[^"]*)?"')
+_METADATA: Final = "run_metadata.json"
+_SHOWN: Final = 5
+
+
+@dataclass(slots=True)
+class _Runs:
+    """Runs of one attempt each that are attempts of one run, as far as they are read."""
+
+    open: int = 0
+    """How many of them don't say which tasks they were to try."""
+    planned: Counter[str] = field(default_factory=Counter)
+    """How many of the others were to try a task."""
+
+
+class TerminalBench(JsonHarness):
+    """Terminal-Bench's results of a run."""
+
+    name: ClassVar[str] = "terminal-bench"
+    title: ClassVar[str] = "Terminal-Bench's results.json of a run"
+    reader_version: ClassVar[int] = 2
+    container: ClassVar[Container] = "json_object"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = (
+        "an object whose results have trial_name, task_id and is_resolved"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "the run's folder; of runs of one attempt each, their folder, agent and model"),
+        ("suite", "run_metadata.json: dataset_name; else terminal-bench"),
+        ("task_id", "task_id"),
+        ("attempt", "trial_name: <task>.<attempt>-of-<n>"),
+        ("outcome", "is_resolved, failure_mode"),
+        ("outcome_reason", "failure_mode, unless it is unset or none"),
+        ("agent", "run_metadata.json: agent_name"),
+        ("model", "run_metadata.json: model_name"),
+        ("started_at", "trial_started_at"),
+        ("duration_s", "trial_ended_at - trial_started_at"),
+        ("input_tokens", "total_input_tokens"),
+        ("output_tokens", "total_output_tokens"),
+    )
+    verdict_rule: ClassVar[str] = "is_resolved"
+    attempt_rule: ClassVar[str] = (
+        "the number in trial_name; of runs of one attempt each, the place of the run among those "
+        "that were to try the task, by start_time of run_metadata.json, else by its name"
+    )
+    error_rule: ClassVar[str] = (
+        "is_resolved null: failure_mode decides; Terminal-Bench itself counts it as not resolved"
+    )
+    documentation: ClassVar[str] = "https://www.tbench.ai/docs"
+    example: ClassVar[str] = (
+        '{"id": "...", "results": [{"trial_name": "hello-world.1-of-3.2026-01-31__12-00-00", '
+        '"task_id": "hello-world", "is_resolved": true, "failure_mode": "unset"}]}'
+    )
+    default_suite: ClassVar[str] = "terminal-bench"
+    reasons: ClassVar[Mapping[str, Outcome]] = {
+        "agent_timeout": "failed",
+        "test_timeout": "failed",
+        "context_length_exceeded": "failed",
+        "output_length_exceeded": "failed",
+        "fatal_llm_parse_error": "failed",
+        "parse_error": "excluded",
+        "agent_installation_failed": "excluded",
+        "unknown_agent_error": "excluded",
+    }
+    rows_at: ClassVar[tuple[str, ...]] = ("results", EACH)
+    shape: ClassVar[Shape] = dict.fromkeys(
+        (
+            "trial_name",
+            "task_id",
+            "is_resolved",
+            "failure_mode",
+            "total_input_tokens",
+            "total_output_tokens",
+            "trial_started_at",
+            "trial_ended_at",
+        ),
+        ANY,
+    )
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the first trial."""
+        wanted = {"trial_name", "task_id", "is_resolved"}
+        return (
+            sample.can_be(self.container)
+            and "results" in sample.fields
+            and wanted <= sample.keys_of_first_row(self.rows_at)
+        )
+
+    def group(self, sample: Sample) -> Path | None:
+        """Put runs of one attempt each together that lie side by side."""
+        return sample.path.parent.parent if _ONLY_ONE.search(sample.start) else None
+
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Pass over the file of a single trial."""
+        if not {"trial_name", "task_id", "is_resolved"} <= set(sample.fields):
+            return None
+        return Refusal(
+            "one trial of Terminal-Bench, which the results.json of its run holds too",
+            "Load the folder of the run.",
+        )
+
+    def companions(self, path: Path) -> tuple[Path, ...]:
+        """Find the metadata of the run, or of the runs in a folder."""
+        if path.is_dir():
+            return tuple(sorted(path.glob(f"*/{_METADATA}")))
+        return (path.parent / _METADATA,)
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Read one run, or the runs of one attempt each."""
+        several = log.path.is_dir()
+        files = [(path, log.beside(path.parent / _METADATA)) for path in log.files]
+        if several:
+            files = _in_order(files)
+        datasets = {text(at(metadata, "dataset_name")) for _, metadata in files}
+        said = ("agent_name", "model_name", *(("dataset_name",) if len(datasets) > 1 else ()))
+        runs: dict[str, _Runs] = {}
+        log.heads |= {"runs": runs, "place": None, "names": {}}
+        for path, metadata in files:
+            log.heads |= {"metadata": metadata, "met": set()}
+            if several:
+                names = [text(at(metadata, name)) for name in said]
+                run = ".".join([log.path.name, *(name for name in names if name)])
+                log.heads["place"] = (run, _counted(runs.setdefault(run, _Runs()), metadata))
+                log.heads["names"].setdefault(run, []).append(path.parent.name)
+            with log.opened(path) as file:
+                yield from self.read_file(file, log)
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a trial to an attempt."""
+        del element
+        name = _NAME.search(str(row.get("trial_name")))
+        mode = text(row.get("failure_mode"))
+        attempt = {
+            "task_id": row.get("task_id"),
+            "attempt": int(name[1]) if name else None,
+            "passed": row.get("is_resolved"),
+            "outcome_reason": None if mode in ("unset", "none") else mode,
+            "started_at": row.get("trial_started_at"),
+            "duration_s": seconds_between(row.get("trial_started_at"), row.get("trial_ended_at")),
+            "input_tokens": row.get("total_input_tokens"),
+            "output_tokens": row.get("total_output_tokens"),
+        }
+        if place := log.heads["place"]:
+            run, tasks = place
+            number = _place_of(row.get("task_id"), log.heads["runs"][run], tasks, log.heads["met"])
+            attempt |= {"run_id": run, "attempt": number, **_described(log)}
+        yield attempt
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take the agent and the model of a run of its own."""
+        if log.heads["place"]:
+            return {}
+        folder = log.path.parent.name
+        run = text(at(log.heads["metadata"], "run_id"))
+        return {"run_id": run or folder, **_described(log)}
+
+    def warnings(self, log: Log) -> Iterator[str]:
+        """Say which runs of one attempt each are one run, unless their names do."""
+        for run, names in log.heads["names"].items():
+            if len(names) > 1 and not log.run_id and not are_repeats(names):
+                yield (
+                    f"The runs {listed(names, _SHOWN)} of one attempt each are attempts 1 to "
+                    f"{len(names)} of the run {run}. If they are not repeats of one treatment, "
+                    "load each by itself, with a --run-id of its own."
+                )
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of attempts and the tasks from the metadata."""
+        if log.heads["place"]:
+            for run, runs in log.heads["runs"].items():
+                # Tasks that no run names were to be tried in those that name none.
+                yield Expected(runs.open, (), run)
+                counts: dict[int, list[str]] = {}
+                for task, planned in runs.planned.items():
+                    counts.setdefault(runs.open + planned, []).append(task)
+                for count, tasks in counts.items():
+                    yield Expected(count, tuple(tasks), run, only=True)
+            return
+        attempts = at(log.heads["metadata"], "n_attempts")
+        if isinstance(attempts, int):
+            yield Expected(attempts, _tasks_of(log.heads["metadata"]))
+
+
+def _in_order(files: list[tuple[Path, Any]]) -> list[tuple[Path, Any]]:
+    """Sort runs by when they started or, if one of them does not tell, by their names."""
+    times = {
+        path: text(at(metadata, "start_time"))
+        # A run that is resumed overwrites when it started.
+        if at(metadata, "resumed_at") is None
+        else None
+        for path, metadata in files
+    }
+    dated = all(times.values())
+    return sorted(
+        files,
+        key=lambda file: (times[file[0]] or "" if dated else "", natural(file[0].parent.name)),
+    )
+
+
+def _tasks_of(metadata: Any) -> tuple[str, ...]:  # noqa: ANN401 - JSON
+    tasks = at(metadata, "task_ids")
+    return tuple(t for t in tasks if isinstance(t, str)) if isinstance(tasks, list) else ()
+
+
+def _counted(runs: _Runs, metadata: Any) -> frozenset[str]:  # noqa: ANN401 - JSON
+    """Count a run in, and give the tasks that it was to try; none if it does not say them."""
+    tasks = frozenset(_tasks_of(metadata))
+    runs.planned.update(tasks)
+    runs.open += not tasks
+    return tasks
+
+
+def _place_of(task: Any, runs: _Runs, planned: frozenset[str], met: set[str]) -> int:  # noqa: ANN401 - JSON
+    """Give the place of a run among those that were to try a task."""
+    if not isinstance(task, str):
+        return runs.open + 1
+    if planned and task not in planned and task not in met:
+        met.add(task)
+        runs.planned[task] += 1
+    return runs.open + runs.planned[task]
+
+
+def _described(log: Log) -> dict[str, Any]:
+    metadata = log.heads["metadata"]
+    return {
+        "suite": text(at(metadata, "dataset_name")),
+        "agent": text(at(metadata, "agent_name")),
+        "model": text(at(metadata, "model_name")),
+    }

@@ -1,0 +1,310 @@
+"""tracelens: the batch of trials that ``--save-trials`` and ``--checkpoint`` write.
+
+One JSON object whose ``trials`` has an element for each run of a task; a checkpoint has it under
+``batch``. The report of ``--output`` repeats the trials in short and is not read.
+
+- Recognised by ``trials`` with elements that have ``trial_id``, ``task_id`` and ``run_index``.
+- Passed when all outcomes passed, whatever ``status`` says: a trial that failed or timed out and
+  was passed by its graders is a pass, and keeps its status as the reason.
+- ``infra_error``, ``skipped``, ``pending`` and ``running`` are no evidence for tracelens, nor is a
+  trial with a ``grader_error``: they are excluded with that word as the reason. ``failed``,
+  ``timeout`` and a completed trial without outcomes count as failures; nothing was graded, so the
+  user's policy may say otherwise.
+- ``attempt`` is ``run_index + 1``. ``attempts`` of a trial counts its retries after errors of the
+  infrastructure, which are no attempts; it becomes the tag ``retries``.
+- ``score`` is the mean of the outcomes' scores, as tracelens has it; null where nothing was graded.
+- Times are the transcript's: those of a trial hold the wait for a free slot too, so without a
+  transcript there is a start, but no duration. Tokens are the sums over its steps.
+- ``total_runs`` and the tasks of ``provenance`` say which attempts there should be.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH
+from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
+from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.formats.harness import Expected, JsonHarness, Unfit, at, seconds_between, text
+from passk_py.ingest.formats.kinds import Refusal
+from passk_py.ingest.formats.naming import digest_of, small_tags
+from passk_py.ingest.formats.sample import top_level_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Log, Record
+    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.sample import Sample
+
+__all__ = ["TraceLens"]
+
+_ROW: Final = frozenset(("trial_id", "task_id", "run_index"))
+_BATCH: Final = "batch"
+_BATCH_ID: Final = re.compile(rb'"batch_id"\s*:\s*("(?:[^"\\]|\\.)*+")')
+_NOT_EVIDENCE: Final = ("infra_error", "skipped", "pending", "running")
+_PIECE: Final = 1 << 16
+_MOST_BESIDE: Final = 1000
+# Of each of these, two values are kept: one fills what other trials don't say, two don't.
+_SAID: Final = ("agent", "agent_version", "model")
+
+
+class TraceLens(JsonHarness):
+    """tracelens's batch of trials."""
+
+    name: ClassVar[str] = "tracelens"
+    title: ClassVar[str] = "tracelens's trials or checkpoint as JSON"
+    reader_version: ClassVar[int] = 2
+    container: ClassVar[Container] = "json_object"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    recognised_by: ClassVar[str] = (
+        "an object whose trials, or batch.trials, have trial_id, task_id and run_index"
+    )
+    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("run_id", "provenance.run_id, batch_id"),
+        ("suite", "provenance.measurement.eval_set_name; else tracelens"),
+        ("task_id", "task_id"),
+        ("attempt", "run_index + 1"),
+        ("outcome", "outcomes.passed, outcomes.grader_error, status"),
+        ("outcome_reason", "grader_error, or status unless it is completed"),
+        ("score", "the mean of outcomes.score, where the trial was graded"),
+        ("agent", "transcript.agent_name; else provenance.candidate.adapter"),
+        ("agent_version", "transcript.agent_version"),
+        ("model", "transcript.steps.model, the first"),
+        ("started_at", "transcript.started_at; else started_at"),
+        ("duration_s", "transcript.completed_at - transcript.started_at"),
+        ("input_tokens", "the sum of transcript.steps.tokens_in"),
+        ("output_tokens", "the sum of transcript.steps.tokens_out"),
+        ("output_hash", "SHA-256 of transcript.final_output"),
+        ("tags", "short values of metadata; retries, which is attempts - 1, if there were any"),
+    )
+    verdict_rule: ClassVar[str] = "all outcomes passed"
+    attempt_rule: ClassVar[str] = "run_index + 1"
+    error_rule: ClassVar[str] = (
+        "infra_error, skipped, pending, running and grader_error are excluded; failed, timeout and "
+        "no_outcomes fail, unless --policy says otherwise: as tracelens counts them"
+    )
+    documentation: ClassVar[str] = "https://pypi.org/project/tracelens/"
+    example: ClassVar[str] = (
+        '{"batch_id": "nightly", "trials": [{"trial_id": "a-0", "task_id": "a", "run_index": 0, '
+        '"total_runs": 3, "status": "completed", "outcomes": [{"grader_id": "tests", "passed": '
+        'true, "score": 1.0, "grader_error": false}]}]}'
+    )
+    default_suite: ClassVar[str] = "tracelens"
+    labels: ClassVar[Mapping[str, str]] = {
+        "attempt": "run_index + 1",
+        "passed": "outcomes.passed",
+        "score": "outcomes.score",
+        "started_at": "transcript.started_at",
+        "agent": "transcript.agent_name",
+        "agent_version": "transcript.agent_version",
+    }
+    reasons: ClassVar[Mapping[str, Outcome]] = {
+        "failed": "failed",
+        "timeout": "failed",
+        "no_outcomes": "failed",
+        "infra_error": "excluded",
+        "grader_error": "excluded",
+        "skipped": "excluded",
+        "pending": "excluded",
+        "running": "excluded",
+    }
+    rows_at: ClassVar[tuple[str, ...]] = ("trials", EACH)
+    shape: ClassVar[Shape] = {
+        "task_id": ANY,
+        "run_index": ANY,
+        "total_runs": ANY,
+        "attempts": ANY,
+        "status": ANY,
+        "started_at": ANY,
+        "metadata": ANY,
+        "outcomes": [{"passed": ANY, "score": ANY, "grader_error": ANY}],
+        "transcript": {
+            "steps": [{"model": ANY, "tokens_in": ANY, "tokens_out": ANY}],
+            "final_output": ANY,
+            "started_at": ANY,
+            "completed_at": ANY,
+            "agent_name": ANY,
+            "agent_version": ANY,
+        },
+    }
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
+        (*top, *path): ANY
+        for top in ((), (_BATCH,))
+        for path in (
+            ("batch_id",),
+            ("provenance", "run_id"),
+            ("provenance", "measurement", "eval_set_name"),
+            ("provenance", "measurement", "task_hashes"),
+            ("provenance", "measurement", "runner", "num_runs"),
+            ("provenance", "candidate", "adapter"),
+        )
+    }
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the first trial."""
+        if not sample.can_be(self.container):
+            return False
+        return ("trials" in sample.fields and sample.keys_of_first_row(self.rows_at) >= _ROW) or (
+            _BATCH in sample.fields and sample.keys_of_first_row((_BATCH, *self.rows_at)) >= _ROW
+        )
+
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Pass over the report."""
+        if not {"gradable_trials", "task_summaries"} <= set(sample.fields):
+            return None
+        return Refusal(
+            "a report of tracelens, which has the trials in short",
+            "Load the trials: tracelens run --save-trials trials.json.",
+        )
+
+    def doubled(self, sample: Sample) -> Refusal | None:
+        """Look for the batch of a checkpoint in the files beside it."""
+        id_ = _BATCH_ID.search(sample.start[:_PIECE])
+        if _BATCH not in sample.fields or id_ is None:
+            return None
+        for place, other in enumerate(sorted(sample.path.parent.glob("*.json"))):
+            if place >= _MOST_BESIDE:
+                break
+            if other != sample.path and _batch_id_of(other) == id_[1]:
+                return Refusal(
+                    f"a checkpoint of tracelens, whose trials are in {other.name} beside it",
+                    f"Load {other.name}, or name this file itself.",
+                )
+        return None
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Read a batch, or the batch of a checkpoint."""
+        for path in log.files:
+            log.heads["top"] = top = (_BATCH,) if _BATCH in _keys(path) else ()
+            log.heads["runs"] = 0
+            log.heads["said"] = {name: [] for name in _SAID}
+            with log.opened(path) as file:
+                yield from self.read_file(file, log, (*top, *self.rows_at))
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a trial to an attempt."""
+        del element
+        index, runs, retries = row.get("run_index"), row.get("total_runs"), row.get("attempts")
+        if type(runs) is int:
+            log.heads["runs"] = max(runs, log.heads["runs"])
+        passed, score, reason = _graded(row)
+        transcript = row.get("transcript")
+        if not isinstance(transcript, dict):
+            transcript = {}
+        model, tokens_in, tokens_out = _steps(transcript.get("steps"))
+        start = transcript.get("started_at")
+        tags = small_tags(row.get("metadata"))
+        if type(retries) is int and retries > 1:
+            tags["retries"] = retries - 1
+        attempt = {
+            "task_id": row.get("task_id"),
+            "attempt": index + 1 if type(index) is int else index,
+            "passed": passed,
+            "outcome_reason": reason,
+            "score": score,
+            "agent": transcript.get("agent_name"),
+            "agent_version": transcript.get("agent_version"),
+            "model": model,
+            "started_at": row.get("started_at") if start is None else start,
+            "duration_s": seconds_between(start, transcript.get("completed_at")),
+            "input_tokens": tokens_in,
+            "output_tokens": tokens_out,
+            "output_hash": digest_of(transcript.get("final_output")),
+            "tags": tags,
+        }
+        for name, values in log.heads["said"].items():
+            if attempt[name] is not None and len(values) < 2 and attempt[name] not in values:
+                values.append(attempt[name])
+        yield attempt
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take what the batch says of itself, and the agent of the trials that name one."""
+        said = {
+            name: text(values[0]) if len(values) == 1 else None
+            for name, values in log.heads["said"].items()
+        }
+        adapter = _head(log, "provenance", "candidate", "adapter")
+        if not log.heads["said"]["agent"]:
+            said["agent"] = text(at(adapter, "name")) or text(at(adapter, "class_path"))
+        return {
+            "run_id": text(_head(log, "provenance", "run_id")) or text(_head(log, "batch_id")),
+            "suite": text(_head(log, "provenance", "measurement", "eval_set_name")),
+            **said,
+        }
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of runs, and the tasks."""
+        runs = _head(log, "provenance", "measurement", "runner", "num_runs")
+        if type(runs) is not int:
+            runs = log.heads["runs"]
+        tasks = _head(log, "provenance", "measurement", "task_hashes")
+        return [Expected(runs, tuple(tasks) if isinstance(tasks, dict) else ())]
+
+
+def _head(log: Log, *names: str) -> Any:  # noqa: ANN401 - JSON
+    return log.heads.get(".".join([*log.heads["top"], *names]))
+
+
+def _start(path: Path) -> bytes:
+    with open_log(path) as file:
+        start = read_chunk(file, _PIECE) or b""
+    return start.removeprefix(BOM).lstrip()
+
+
+def _keys(path: Path) -> list[str]:
+    start = _start(path)
+    return top_level_keys(start) if start.startswith(b"{") else []
+
+
+def _batch_id_of(path: Path) -> bytes | None:
+    """Give the id of a batch that is no checkpoint."""
+    try:
+        start = b"" if path.is_symlink() or not path.is_file() else _start(path)
+    except (EOFError, OSError, ValueError):
+        return None
+    keys = top_level_keys(start) if start.startswith(b"{") else []
+    found = _BATCH_ID.search(start) if {"batch_id", "trials"} <= set(keys) else None
+    return found[1] if found else None
+
+
+def _graded(row: dict[str, Any]) -> tuple[Any, Any, str | None]:
+    """Give the verdict, the score and the reason of a trial."""
+    status, outcomes = row.get("status"), row.get("outcomes")
+    reason = None if status == "completed" else text(status)
+    if reason in _NOT_EVIDENCE:
+        return None, None, reason
+    if outcomes is None or outcomes == []:
+        return None, None, "no_outcomes" if status == "completed" else reason
+    passed, scores, broken = True, [], False
+    for outcome in outcomes if isinstance(outcomes, list) else (None,):
+        verdict = at(outcome, "passed")
+        if verdict is not True and verdict is not False:
+            raise Unfit("wrong_type", "outcomes.passed must be true or false in each outcome.")
+        passed = passed and verdict
+        broken = broken or at(outcome, "grader_error") is True
+        scores.append(at(outcome, "score"))
+    if broken:
+        return None, None, "grader_error"
+    if len(scores) == 1:
+        return passed, scores[0], reason
+    good = all(type(score) is int or type(score) is float for score in scores)
+    return passed, sum(scores) / len(scores) if good else None, reason
+
+
+def _steps(steps: Any) -> tuple[Any, int | None, int | None]:  # noqa: ANN401 - JSON
+    """Give the first model of the steps and the sums of their tokens."""
+    model = tokens_in = tokens_out = None
+    for step in steps if isinstance(steps, list) else ():
+        if isinstance(step, dict):
+            model = model or text(step.get("model"))
+            read, written = step.get("tokens_in"), step.get("tokens_out")
+            if type(read) is int:
+                tokens_in = (tokens_in or 0) + read
+            if type(written) is int:
+                tokens_out = (tokens_out or 0) + written
+    return model, tokens_in, tokens_out

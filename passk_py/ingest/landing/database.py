@@ -1,0 +1,136 @@
+"""Opening the database, with words for what can go wrong."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from passk_py.common.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["open_database", "set_session", "writing_at_once"]
+
+# Since 2.0, DuckDB writes files that the versions inside of most BI tools can't read.
+_STORAGE: Final = "v1.4.0"
+_MAGIC: Final = b"DUCK"
+
+
+@contextmanager
+def open_database(database: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database for landing and close it afterwards.
+
+    Parameters
+    ----------
+    database
+        Path of the DuckDB file; it is made if it is missing.
+
+    Yields
+    ------
+    DuckDBPyConnection
+        A connection whose session runs in UTC.
+
+    Raises
+    ------
+    PasskError
+        If another process has it open, or it is no database, or it can't be made.
+    """
+    path = Path(database)
+    connection = _connect(path)
+    try:
+        set_session(connection)
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> Iterator[None]:
+    """Let a commit write into the database itself, as closing it would do anyway.
+
+    Without that it is written twice, first to the log of what is to be written. Of several commits
+    each would write some pages once more, which costs more than it saves.
+
+    Parameters
+    ----------
+    connection
+        The connection.
+    wanted
+        Whether there will be one commit only.
+    """
+    if wanted:
+        connection.execute("set checkpoint_threshold = '1KB'")
+    try:
+        yield
+    finally:
+        if wanted:
+            # What went wrong before is the error to tell.
+            with suppress(duckdb.Error):
+                connection.execute("reset checkpoint_threshold")
+
+
+def set_session(connection: duckdb.DuckDBPyConnection) -> None:
+    """Set what a connection needs that lands logs."""
+    # A text without a zone is UTC; and lines are counted by the order in which rows come.
+    connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set preserve_insertion_order = true")
+    # Keeps count for query_progress without printing anything.
+    connection.execute("set enable_progress_bar = true")
+    connection.execute("set enable_progress_bar_print = false")
+    connection.execute("set progress_bar_time = 0")
+
+
+def _connect(path: Path) -> duckdb.DuckDBPyConnection:
+    if path.is_dir():
+        raise PasskError(
+            f"The database {path} is a folder.", hint="Give the path of a file with --database."
+        )
+    new = not path.exists() or path.stat().st_size == 0
+    if not new:
+        with path.open("rb") as file:
+            if file.read(12)[8:] != _MAGIC:
+                raise PasskError(
+                    f"{path} is not a DuckDB database.",
+                    hint="Give the path of a database, or of a file that does not exist yet, "
+                    "with --database.",
+                )
+    try:
+        if not new:
+            return duckdb.connect(str(path))
+        # Only the connection that makes the file says so. Until it is closed, others of the process
+        # would have to say the same; to open the file twice would take as long as a small log.
+        return duckdb.connect(str(path), config={"storage_compatibility_version": _STORAGE})
+    except duckdb.Error as error:
+        raise _explained(path, error) from error
+
+
+def _explained(path: Path, error: duckdb.Error) -> PasskError:
+    text = str(error)
+    if "lock" in text:
+        holder = re.search(r"held in (.+?) \(PID (\d+)\)", text)
+        process = f"process {holder[2]} ({Path(holder[1]).name})" if holder else "another process"
+        return PasskError(
+            f"The database {path} is in use by {process}.",
+            hint="Close it there, or wait until it is done.",
+        )
+    if path.is_file() and path.stat().st_size == 0:
+        # What some versions of DuckDB take for a new database, others refuse.
+        return PasskError(
+            f"The file {path} is empty: it is no DuckDB database.",
+            hint="Remove it, and it will be made, or name another one with --database.",
+        )
+    if "version number" in text:
+        return PasskError(
+            f"The database {path} was written by a newer DuckDB than the one installed here, "
+            f"{duckdb.__version__}.",
+            hint="Upgrade the package duckdb.",
+        )
+    return PasskError(
+        f"The database {path} can't be opened: {text.splitlines()[0]}",
+        hint="Check that its folder exists and that you may write there.",
+    )

@@ -1,0 +1,180 @@
+"""How many attempts of each task there should be, as the log and the options say it.
+
+What a row says of its own task comes first, then what a harness says of all tasks or of some, then
+``--expected-attempts``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.contract import MOST_EXPECTED
+from passk_py.ingest.landing.options import can_be_stored
+from passk_py.ingest.landing.readers import as_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import duckdb
+
+    from passk_py.ingest.formats.harness import Expected
+    from passk_py.ingest.landing.options import Options
+
+__all__ = ["EXPECTED", "Expectations", "expectations", "is_name"]
+
+EXPECTED: Final = "temp.passk_expected"
+"""Where they are, until they are written: ``run_id``, ``suite``, ``task_id``, the number, whether
+it is what a harness says of this log alone, and more."""
+
+_SAID: Final = "passk_said"
+_LONGEST_NAME: Final = 10_000
+_Row = tuple[str | None, str | None, int, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """How many attempts there should be.
+
+    Parameters
+    ----------
+    missing
+        How many of those that a harness was to make its log has no good row of. Of other logs the
+        rest may be in another file.
+    contradiction
+        What the rows of a task say that does not agree, as a sentence; empty if they agree.
+    """
+
+    missing: int = 0
+    contradiction: str = ""
+
+
+def expectations(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    options: Options,
+    said: Iterable[Expected] = (),
+) -> Expectations | None:
+    """Find out how many attempts of each task of a log there should be, into :data:`EXPECTED`.
+
+    Parameters
+    ----------
+    connection
+        Where the relation is.
+    relation
+        What to select the log's typed rows from: the contract's columns, ``expected_attempts`` and
+        ``reject_code``.
+    options
+        What the user says of tasks of which the log says nothing.
+    said
+        What a harness says beside its rows.
+
+    Returns
+    -------
+    Expectations or None
+        None where nobody says anything.
+    """
+    told = _told(said)
+    default = options.expected_attempts
+    asked = "expected_attempts is not null and reject_code is null"
+    own = connection.execute(f"select 1 from {relation} where {asked} limit 1").fetchall()
+    if not (told or own or default):
+        return None
+    import polars as pl
+
+    kinds = {"run_id": pl.String, "task_id": pl.String, "n": pl.Int64, "alone": pl.Boolean}
+    connection.register(_SAID, as_arrow(pl.DataFrame(told, schema=kinds, orient="row")))
+    try:
+        connection.execute(
+            f"create or replace temp table passk_expected as {_query(relation, told, default)}"
+        )
+    finally:
+        connection.unregister(_SAID)
+    missing = "select coalesce(sum(greatest(expected_attempts - attempts, 0)), 0)"
+    return Expectations(
+        int(connection.execute(f"{missing} from {EXPECTED}").fetchall()[0][0]) if told else 0,
+        _contradiction(connection) if own else "",
+    )
+
+
+def _told(said: Iterable[Expected]) -> list[_Row]:
+    rows: list[_Row] = []
+    for one in said:
+        # What can't be stored as text names nothing that has landed.
+        named = one.run_id is None or is_name(one.run_id)
+        if not (named and 1 <= one.attempts <= MOST_EXPECTED):
+            continue
+        if not one.only:
+            rows.append((one.run_id, None, one.attempts, False))
+        rows += [
+            (one.run_id, task, one.attempts, one.only)
+            for task in dict.fromkeys(one.tasks)
+            if is_name(task)
+        ]
+    return rows
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text can be stored as a name: of a run, a task, a model."""
+    return 0 < len(text) <= _LONGEST_NAME and can_be_stored(text)
+
+
+def _query(relation: str, told: list[_Row], default: int | None) -> str:
+    """Write SQL for the key of each task, its number, its good rows, and what its rows say."""
+    # A task of which the log holds no attempt was to be tried in each run that it is said of. What
+    # is said of a task alone comes before what is said of all.
+    every = " union all ".join(
+        _said_of(of_run=of_run, of_task=of_task)
+        # Each of them takes a while to plan.
+        for of_run, of_task in sorted(
+            {(run is not None, task is not None) for run, task, *_ in told}
+        )
+    )
+    joined = "from seen"
+    if every:
+        n = "coalesce(max(n) filter (alone), max(n)) as n"
+        every = f", said as (select run_id, suite, task_id, {n} from ({every}) group by all)"
+        joined = "from seen full join said using (run_id, suite, task_id)"
+    number = ", ".join(["most", *(["n"] if every else []), f"{default or 'null'}::bigint"])
+    return f"""
+        with seen as materialized (
+            select run_id, suite, task_id, count(*) filter (reject_code is null) as attempts,
+                max(expected_attempts) filter (reject_code is null) as most,
+                min(expected_attempts) filter (reject_code is null) as fewest
+            from {relation} group by all
+        ){every}
+        select run_id, suite, task_id, coalesce({number}) as expected_attempts,
+            {"most is null and n is not null" if every else "false"} as is_of_log,
+            coalesce(attempts, 0) as attempts, fewest, most
+        {joined}
+        where run_id is not null and suite is not null and task_id is not null
+            and expected_attempts is not null
+    """
+
+
+def _said_of(*, of_run: bool, of_task: bool) -> str:
+    """Write SQL for what is said of one run or of all, and of one task or of all."""
+    seen = "(select distinct run_id, suite from seen) as seen" if of_task else "seen"
+    said = (
+        f"(from {_SAID} where run_id is {'not ' if of_run else ''}null "
+        f"and task_id is {'not ' if of_task else ''}null) as said"
+    )
+    return (
+        f"select seen.run_id, suite, {'said' if of_task else 'seen'}.task_id, n, alone "
+        f"from {seen} "
+        + (f"join {said} on seen.run_id = said.run_id" if of_run else f"cross join {said}")
+    )
+
+
+def _contradiction(connection: duckdb.DuckDBPyConnection) -> str:
+    tasks, first = connection.execute(
+        "select count(*), min((run_id, task_id, fewest, most)) "
+        f"from {EXPECTED} where fewest <> most"
+    ).fetchall()[0]
+    if not tasks:
+        return ""
+    run, task, fewest, most = first
+    return (
+        f"expected_attempts differs within {'1 task' if tasks == 1 else f'{tasks:,} tasks'}: task "
+        f"{task} of run {run}, for one, has {fewest} and {most}. The most counts."
+    )

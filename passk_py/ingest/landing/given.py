@@ -1,0 +1,91 @@
+"""What the user says of all attempts of a log, in place of what the log says of them.
+
+An option of the command line names one run, suite, agent or model. It stands in the place of the
+one that the log names, or of none. A log that tells several apart would lose what it tells, and its
+attempts would get in each other's way, so it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.errors import PasskError
+from passk_py.ingest.formats import listed
+from passk_py.ingest.landing.values import quote
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from passk_py.ingest.landing.source import Source
+
+__all__ = ["as_given", "placed"]
+
+_WORDS: Final = {"run_id": "run", "suite": "suite", "agent": "agent", "model": "model"}
+# Of these, an attempt without one is of another than those that have one.
+_KEYS: Final = frozenset(("run_id", "suite"))
+_SHOWN: Final = 5
+
+
+def as_given(source: Source, relation: str) -> str:
+    """Write SQL for rows that are of the run, suite, agent and model that the options name.
+
+    Parameters
+    ----------
+    source
+        The log.
+    relation
+        A query of the contract's columns, as the log says them.
+    """
+    given = source.options.given
+    if not given:
+        return relation
+    columns = ", ".join(f"{quote(text)} as {name}" for name, text in given.items())
+    return f"select * replace ({columns}) from ({relation})"
+
+
+def placed(connection: duckdb.DuckDBPyConnection, source: Source, relation: str) -> tuple[str, ...]:
+    """Say which names of a log the options take the place of.
+
+    Parameters
+    ----------
+    connection
+        Reads the rows.
+    source
+        The log.
+    relation
+        A query of its good rows, as the log says them.
+
+    Returns
+    -------
+    tuple of str
+        Sentences.
+
+    Raises
+    ------
+    PasskError
+        If the log tells several apart where an option names one.
+    """
+    given = source.options.given
+    if not given:
+        return ()
+    # A null is listed too where it tells attempts apart.
+    lists = ", ".join(
+        f"list_sort(list(distinct {name if name not in _KEYS else f'''coalesce({name}, '')'''})) "
+        f"as {name}"
+        for name in given
+    )
+    found = connection.execute(f"select {lists} from ({relation})").fetchall()[0]
+    notes = []
+    for (name, text), values in zip(given.items(), found, strict=True):
+        said = [value for value in values or () if value is not None]
+        flag = "--" + name.replace("_", "-")
+        if len(said) > 1:
+            named = [value or "(none)" for value in said]
+            raise PasskError(
+                f"{source.sample.path} tells {len(said)} {_WORDS[name]}s apart "
+                f"({listed(named, _SHOWN)}), and {flag} {text} would make one of them.",
+                hint=f"Leave out {flag}, or load the logs of each {_WORDS[name]} by themselves.",
+            )
+        if said and said[0] and said[0] != text:
+            notes.append(f"{flag} {text} takes the place of its {_WORDS[name]} {said[0]}.")
+    return tuple(notes)

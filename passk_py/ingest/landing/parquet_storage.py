@@ -1,0 +1,307 @@
+"""Landed attempts as Parquet files of a folder, of which the database keeps a list.
+
+The readers of ``landing.attempts`` can't tell: it is a view of the listed files. A file is listed,
+and the view made anew, in the transaction of the log that it came from. What is on no list is no
+attempt, so whatever a killed load leaves behind is seen by nobody, and the next load takes it away.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+import duckdb
+
+from passk_py.common.contract import LANDING_COLUMNS
+from passk_py.common.errors import PasskError
+from passk_py.common.files import to_disk
+from passk_py.common.sql_text import quote
+from passk_py.ingest.landing.paths import absolute
+from passk_py.ingest.landing.storage import Batch, InDatabase, Part, Storage, whole_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["InParquet", "keep_in_parquet", "storage_of"]
+
+_COLUMNS: Final = ", ".join(column.name for column in LANDING_COLUMNS)
+_NULLS: Final = ", ".join(f"null::{c.duckdb_type} as {c.name}" for c in LANDING_COLUMNS)
+_FILES: Final = "suite=*/run_id=*/attempts_*.parquet"
+
+
+class InParquet(Storage):
+    """Attempts as files ``suite=S/run_id=R/attempts_*.parquet`` of a folder.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    owner
+        The start of the files' names: what has another is never deleted.
+    """
+
+    batches = "select max(loaded_at) as time from landing.parquet_files"
+    runs_of_files = "select run_id, source_file from landing.parquet_files"
+
+    def __init__(self, folder: Path, owner: str) -> None:
+        self.folder: Path = folder
+        self._owner = owner
+        self._written: list[Path] = []
+        self._removed: list[Path] = []
+
+    def insert(self, connection: duckdb.DuckDBPyConnection, query: str, batch: Batch) -> int:
+        """Write rows as files, one or more for each suite and run."""
+        files = self._copy(connection, query, batch)
+        if not files:
+            return 0
+        self._written += [Path(path) for path, *_ in files]
+        self._check_place()
+        source_file, _, loaded_at = batch
+        connection.executemany(
+            "insert into landing.parquet_files values (?, ?, ?, ?, ?, ?)",
+            [
+                [path, source_file, of["suite"], of["run_id"], rows, loaded_at]
+                for path, rows, of in files
+            ],
+        )
+        return sum(rows for _, rows, _ in files)
+
+    def _copy(
+        self, connection: duckdb.DuckDBPyConnection, query: str, batch: Batch
+    ) -> list[tuple[str, int, dict[str, str]]]:
+        """Write files; give the path of each, how many rows it has, and of which suite and run."""
+        try:
+            done = connection.execute(
+                f"copy ({whole_rows(query)}) to {quote(str(self.folder))} ("
+                "format parquet, compression zstd, partition_by (suite, run_id), "
+                "write_partition_columns true, append true, return_stats true, "
+                f"filename_pattern '{self._owner}_{{uuid}}')",
+                list(batch),
+            )
+            files = done.fetchall()
+        except duckdb.IOException as error:
+            if "too long" not in str(error):
+                raise
+            raise PasskError(
+                "A suite or a run has a name that is too long for a folder, which takes 255 bytes: "
+                "a letter or a digit is one of them, a space three, a letter like \u00fc six.",
+                hint="Shorten it in the log, or load into a database without --parquet.",
+            ) from error
+        # What else is told of each file depends on DuckDB's version.
+        at = {name: place for place, (name, *_) in enumerate(done.description)}
+        return [(f[at["filename"]], f[at["count"]], f[at["partition_keys"]]) for f in files]
+
+    def _check_place(self) -> None:
+        """Refuse files that DuckDB has put elsewhere, as some versions do with strange names."""
+        here = os.path.realpath(self.folder)
+        for path in self._written:
+            there = path.parent.parent.parent
+            if os.path.realpath(there) != here:
+                _unlink(self._written)
+                raise PasskError(
+                    f"DuckDB {duckdb.__version__} writes to {there} where it is told to write to "
+                    f"{self.folder}.",
+                    hint="Give a folder whose name has letters and digits only.",
+                )
+
+    def attempts_of(self, connection: duckdb.DuckDBPyConnection, part: Part) -> str:
+        """Write SQL for the attempts of a part, which are whole files."""
+        column, value = part
+        return _read(_listed(connection, f"where {column} = ?", value))
+
+    def delete(self, connection: duckdb.DuckDBPyConnection, part: Part) -> int:
+        """Take the files of a part from the list. They stay until that is committed."""
+        column, value = part
+        gone = connection.execute(
+            f"delete from landing.parquet_files where {column} = ? returning path, attempts",
+            [value],
+        ).fetchall()
+        self._removed += [Path(path) for path, _ in gone]
+        return sum(int(attempts) for _, attempts in gone)
+
+    def holds(self, path: Path) -> bool:
+        """Say whether a file is of the folder, whichever links lead to it."""
+        real, folder = Path(os.path.realpath(path)), os.path.realpath(self.folder)
+        return real.is_relative_to(folder) and real.relative_to(folder).match(_FILES)
+
+    def settle(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Have the new files on the disk, or a power cut could leave a list without them."""
+        folders = {folder for path in self._written for folder in (path.parent, path.parent.parent)}
+        for path in (*self._written, *folders, *([self.folder] if folders else [])):
+            to_disk(path)
+        _make_view(connection)
+
+    def committed(self) -> None:
+        """Delete the files that are listed no more."""
+        self._take_away(self._removed)
+        self._written, self._removed = [], []
+
+    def undone(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Delete what is on no list: an interrupt may come when the commit is done already."""
+        self._written, self._removed = [], []
+        with suppress(duckdb.Error):
+            self.sweep(connection)
+
+    def sweep(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Delete the files of this database that it does not list, which a killed load has left.
+
+        Nobody may be writing.
+        """
+        names = {Path(path).name for path in _listed(connection)}
+        self._take_away(path for path in self.folder.glob(_FILES) if path.name not in names)
+
+    def _take_away(self, paths: Iterable[Path]) -> None:
+        _unlink([path for path in paths if path.name.startswith(f"{self._owner}_")])
+
+
+def storage_of(connection: duckdb.DuckDBPyConnection) -> Storage:
+    """Look up where the attempts of a database lie, before anything is changed there.
+
+    Parameters
+    ----------
+    connection
+        A connection that may write, in no transaction.
+
+    Raises
+    ------
+    PasskError
+        If listed files are missing, or are those of the database that this one is a copy of.
+    """
+    try:
+        told = "select folder, owner, database from landing.parquet_folder"
+        ((folder, owner, database),) = connection.execute(told).fetchall()
+    except duckdb.CatalogException:
+        return InDatabase()
+    here = _path_of(connection)
+    if database != here:
+        if Path(database).exists():
+            raise PasskError(
+                f"This database is a copy of {database}, whose files in {folder} it reads; only "
+                "one of them may write there.",
+                hint="Use that one, or load the logs into a new database.",
+            )
+        connection.execute("update landing.parquet_folder set database = ?", [here])
+    missing = [path for path in _listed(connection) if not Path(path).is_file()]
+    if missing:
+        raise PasskError(
+            f"{len(missing):,} of the Parquet files that hold the attempts of this database are "
+            f"missing, the first is {missing[0]}.",
+            hint=f"Put the folder {folder} back as it was, or load the logs into a new database.",
+        )
+    return InParquet(Path(folder), owner)
+
+
+def keep_in_parquet(
+    connection: duckdb.DuckDBPyConnection, folder: str | Path, now: Storage
+) -> InParquet:
+    """Let the attempts of a database lie in a folder from now on.
+
+    Parameters
+    ----------
+    connection
+        A connection to a database with the landing tables, in no transaction.
+    folder
+        The folder; it is made if it is missing.
+    now
+        Where they lie so far.
+
+    Raises
+    ------
+    PasskError
+        If the database holds attempts itself or keeps them in another folder, or the folder can't
+        be used.
+    """
+    if "://" in str(folder):
+        raise PasskError(
+            f"--parquet is {folder}, but must be a folder of this machine.",
+            hint="Copy the files there afterwards, or mount the store as a folder.",
+        )
+    path = absolute(folder)
+    if now.folder is not None and os.path.realpath(now.folder) != os.path.realpath(path):
+        raise PasskError(
+            f"The attempts of this database are Parquet in {now.folder}, not in {path}.",
+            hint="Load without --parquet, which goes on there, or into a new database.",
+        )
+    if isinstance(now, InParquet):
+        return now
+    if path.exists() and not path.is_dir():
+        raise PasskError(f"{path} is a file.", hint="Give a folder with --parquet.")
+    attempts = connection.execute("select count(*) from landing.attempts").fetchall()[0][0]
+    if attempts:
+        raise PasskError(
+            f"This database holds its attempts itself ({attempts:,}), so no others can go to "
+            f"{path}.",
+            hint="Load all of the logs into a new database with --parquet.",
+        )
+    other = next(path.glob(_FILES), None)
+    if other:
+        raise PasskError(
+            f"{path} holds attempts of another database: {other.relative_to(path)}.",
+            hint="Give an empty folder. If that database is gone, delete its files first.",
+        )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PasskError(
+            f"The folder {path} can't be made: {error.strerror}.", hint="Give another one."
+        ) from error
+    owner = f"attempts_{uuid4().hex[:8]}"
+    connection.execute("begin transaction")
+    connection.execute(
+        "create table landing.parquet_folder (folder varchar, owner varchar, database varchar)"
+    )
+    connection.execute(
+        "insert into landing.parquet_folder values (?, ?, ?)",
+        [str(path), owner, _path_of(connection)],
+    )
+    connection.execute(
+        "create table landing.parquet_files (path varchar, source_file varchar, suite varchar, "
+        "run_id varchar, attempts bigint, loaded_at timestamp)"
+    )
+    connection.execute("drop table landing.attempts")
+    _make_view(connection)
+    connection.execute("commit")
+    return InParquet(path, owner)
+
+
+def _path_of(connection: duckdb.DuckDBPyConnection) -> str:
+    """Give the path of the database, whichever links lead to it."""
+    rows = connection.execute(
+        "select path from duckdb_databases() where database_name = current_database()"
+    ).fetchall()
+    return os.path.realpath(str(rows[0][0]))
+
+
+def _listed(connection: duckdb.DuckDBPyConnection, where: str = "", *values: object) -> list[str]:
+    rows = connection.execute(
+        f"select path from landing.parquet_files {where} order by path", list(values)
+    ).fetchall()
+    return [path for (path,) in rows]
+
+
+def _make_view(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(
+        f"create or replace view landing.attempts as select {_COLUMNS} "
+        f"from {_read(_listed(connection))}"
+    )
+
+
+def _read(paths: Sequence[str]) -> str:
+    if not paths:
+        return f"(select {_NULLS} limit 0)"
+    # The names of the folders repeat what the files hold, and would be guessed at: 007 for 7.
+    return f"read_parquet([{', '.join(map(quote, paths))}], hive_partitioning = false)"
+
+
+def _unlink(paths: Iterable[Path]) -> None:
+    """Delete files, and the folders of their run and suite that are empty then."""
+    for path in paths:
+        # A file that stays is on no list; the next load tries again.
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        for folder in (path.parent, path.parent.parent):
+            with suppress(OSError):
+                folder.rmdir()

@@ -1,0 +1,207 @@
+"""The table ``passk_diagnostics``, from attempts in polars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from passk_py.metrics.diagnostic_words import WORDS
+from passk_py.metrics.diagnostics.correction import correct
+from passk_py.metrics.diagnostics.details import (
+    batch_effect,
+    duplicate_outputs,
+    duplicate_seeds,
+    noisy_grader,
+    temperature_zero,
+)
+from passk_py.metrics.diagnostics.losses import dominant_tasks, jensen_bounds
+from passk_py.metrics.diagnostics.order import (
+    drift,
+    first_k_gap,
+    retry_until_pass,
+    serial_dependence,
+    shared_run_effect,
+    tried_again,
+    window_gap,
+)
+from passk_py.metrics.diagnostics.read_runs import Run, runs_of
+from passk_py.metrics.diagnostics.results import Result, rounded
+from passk_py.stats.estimators import ArgumentError
+from passk_py.stats.estimators.arguments import checked_confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["diagnose", "judge", "measure"]
+
+_SCHEMA: Final[dict[str, pl.DataType]] = {
+    "run_id": pl.String(),
+    "suite": pl.String(),
+    "diagnostic": pl.String(),
+    "statistic": pl.Float64(),
+    "p": pl.Float64(),
+    "p_adjusted": pl.Float64(),
+    "tasks": pl.Int64(),
+    "verdict": pl.String(),
+    "finding": pl.String(),
+    "meaning": pl.String(),
+    "advice": pl.String(),
+    "loaded_at": pl.Datetime("us"),
+}
+_DIAGNOSTICS: Final[dict[str, Callable[[Run], Result]]] = {
+    "serial_dependence": serial_dependence,
+    "drift": drift,
+    "shared_run_effect": shared_run_effect,
+    "batch_effect": batch_effect,
+    "duplicate_seeds": duplicate_seeds,
+    "duplicate_outputs": duplicate_outputs,
+    "noisy_grader": noisy_grader,
+    "temperature_zero": temperature_zero,
+    "retry_until_pass": retry_until_pass,
+    "window_gap": window_gap,
+    "first_k_gap": first_k_gap,
+    "dominant_tasks": dominant_tasks,
+    "jensen_bounds": jensen_bounds,
+}
+_BY_ORDER: Final = frozenset(
+    (
+        "serial_dependence",
+        "drift",
+        "shared_run_effect",
+        "retry_until_pass",
+        "window_gap",
+        "first_k_gap",
+    )
+)
+"""What is asked of the order of the attempts."""
+_NO_ORDER: Final = Result(
+    None,
+    None,
+    0,
+    "not_applicable",
+    "The order of the attempts was not computed: the var passk_ordered_metrics is false.",
+)
+
+
+def diagnose(
+    attempts: pl.DataFrame | pl.LazyFrame,
+    *,
+    k: int = 4,
+    ordered: bool = True,
+    confidence: float = 0.95,
+    threshold: float = 1.0,
+) -> pl.DataFrame:
+    """Say whether a log can be trusted: the table ``passk_diagnostics``, from attempts.
+
+    Parameters
+    ----------
+    attempts
+        A frame whose rows are attempts; the columns ``seed``, ``output_hash`` and ``started_at``,
+        and the tag ``reruns`` of the column ``tags``, are used where they are there.
+    k
+        How many times in a row the agent must succeed once deployed.
+    ordered
+        Whether to ask what depends on the order of the attempts. If not, it is ``not_applicable``.
+    confidence
+        A test warns where its corrected p is below 1 less this.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per run_id, suite and diagnostic: ``statistic``, ``p`` (null where there is no
+        test), ``p_adjusted`` (corrected over the tests of the run, and over the runs of the suite
+        that were loaded by then), ``tasks`` that informed it, ``verdict`` (``ok``, ``warning``,
+        ``insufficient`` or ``not_applicable``), ``finding``, ``meaning``, ``advice`` and the
+        latest ``loaded_at``.
+        Tasks with an attempt number twice, or without one, are left out.
+
+    Raises
+    ------
+    ArgumentError
+        If k is no whole number from 1, or confidence is not between 0 and 1.
+    PasskError
+        If a column is missing or of the wrong type, or an outcome is unknown.
+
+    Notes
+    -----
+    Given that c of the n attempts of a task passed, the number of switches of its verdict has the
+    mean u / n and the variance u (u - n) / (n^2 (n - 1)) with u = 2 c (n - c), and the sum of the
+    places of its passes c (n + 1) / 2 and c (n - c) (n + 1) / 12. What all attempts of a task share
+    looks like another chance of passing, and nothing here sees it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> tasks = [f"t{i}" for i in range(12) for _ in range(8)]
+    >>> sticky = [False] * 4 + [True] * 4
+    >>> log = pl.DataFrame(
+    ...     {
+    ...         "run_id": "r",
+    ...         "task_id": tasks,
+    ...         "attempt": [1, 2, 3, 4, 5, 6, 7, 8] * 12,
+    ...         "passed": sticky * 12,
+    ...     }
+    ... )
+    >>> diagnose(log).filter(pl.col("verdict") == "warning")["diagnostic"].to_list()[:3]
+    ['serial_dependence', 'drift', 'shared_run_effect']
+    """
+    level = checked_confidence("diagnose", confidence)
+    rows = measure(attempts, k=k, ordered=ordered, threshold=threshold)
+    judge(rows, level)
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def measure(
+    attempts: pl.DataFrame | pl.LazyFrame, *, k: int, ordered: bool, threshold: float = 1.0
+) -> list[dict[str, Any]]:
+    """Measure what each run says by itself: ``verdict`` is None where a test decides."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
+    rows: list[dict[str, Any]] = []
+    for run_id, suite, tasks, loaded_at in runs_of(attempts, threshold):
+        run = Run(tasks, k)
+        for diagnostic in WORDS:
+            said = _NO_ORDER
+            if diagnostic == "retry_until_pass" and (told := tried_again(run)):
+                said = told
+            elif ordered or diagnostic not in _BY_ORDER:
+                said = _DIAGNOSTICS[diagnostic](run)
+            rows.append(
+                {
+                    "run_id": run_id,
+                    "suite": suite,
+                    "diagnostic": diagnostic,
+                    "statistic": said.statistic,
+                    "p": said.p,
+                    "tasks": said.tasks,
+                    "verdict": said.verdict,
+                    "finding": said.finding,
+                    "loaded_at": loaded_at,
+                }
+            )
+    return rows
+
+
+def judge(rows: list[dict[str, Any]], confidence: float) -> None:
+    """Correct the p of all runs, and say what follows: ``verdict``, ``meaning`` and ``advice``.
+
+    Parameters
+    ----------
+    rows
+        Those of :func:`measure`.
+    confidence
+        A test warns where its corrected p is below 1 less this.
+    """
+    correct(rows)
+    alpha = round(1 - confidence, 6)
+    for row in rows:
+        p, words = row["p_adjusted"], WORDS[row["diagnostic"]]
+        verdict = row["verdict"] or ("warning" if p < alpha else "ok")
+        row["verdict"], row["meaning"] = verdict, words.meaning(verdict)
+        row["advice"] = {"warning": words.advice, "ok": None}.get(verdict, words.need)
+        if p is not None:
+            said = "< 0.001" if p < 0.0005 else f"= {rounded(p)}"
+            row["finding"] += f" After correction, p {said}."

@@ -1,0 +1,191 @@
+"""What the order of the attempts tells."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final
+
+from passk_py.metrics.diagnostics.moments import pass_hat, window_variance
+from passk_py.metrics.diagnostics.results import LEAST, Result, Sum, rounded, too_few
+from passk_py.stats.distributions import chi_square_tail
+
+if TYPE_CHECKING:
+    from passk_py.metrics.diagnostics.read_runs import Run, Task
+
+__all__ = [
+    "drift",
+    "first_k_gap",
+    "retry_until_pass",
+    "serial_dependence",
+    "shared_run_effect",
+    "tried_again",
+    "window_gap",
+]
+
+_NUMBERED: Final = 126
+"""Attempt numbers up to here tell passes over the suite."""
+
+
+def serial_dependence(run: Run) -> Result:
+    """Ask whether verdicts stick to that of the attempt before."""
+    found, switches, expected = Sum(), 0, []
+    for task in run.informative:
+        n, u = task.n, 2 * task.c * (task.n - task.c)
+        variance = u * (u - n) / (n * n * (n - 1))
+        if variance > 0:
+            seen = sum(a != b for a, b in zip(task.passed, task.passed[1:], strict=False))
+            switches += seen
+            expected.append(u / n)
+            found.add(seen - u / n, variance)
+    return run.tested(
+        found.z,
+        found,
+        lambda z: (
+            f"The verdict changes {switches} times within {found.tasks} tasks, where chance gives "
+            f"{rounded(math.fsum(expected), 1)} (z = {rounded(z, 2)})."
+        ),
+    )
+
+
+def drift(run: Run) -> Result:
+    """Ask whether passes come earlier or later than chance puts them."""
+    found, passes = Sum(), 0
+    for task in run.informative:
+        n, c = task.n, task.c
+        places = sum(place for place, passed in enumerate(task.passed, 1) if passed)
+        passes += c
+        found.add(places - c * (n + 1) / 2, c * (n - c) * (n + 1) / 12)
+    shift = found.excess / passes if passes else 0.0
+    return run.tested(
+        found.z,
+        found,
+        lambda z: (
+            f"Passes come {rounded(abs(shift), 2)} places {'earlier' if shift < 0 else 'later'} "
+            f"than chance puts them, over {found.tasks} tasks (z = {rounded(z, 2)})."
+        ),
+    )
+
+
+def shared_run_effect(run: Run) -> Result:
+    """Ask whether passes over the suite differ more than chance lets them: Cochran's Q."""
+    sets: dict[int, list[Task]] = defaultdict(list)
+    for task in run.informative:
+        if task.numbers[-1] <= _NUMBERED:
+            sets[task.mask].append(task)
+    _, tasks = (
+        min(((-len(one), -one[0].n, mask), one) for mask, one in sets.items())
+        if sets
+        else (None, [])
+    )
+    q = p = phi = None
+    n = tasks[0].n if tasks else 0
+    if tasks:
+        by_number = Counter(
+            number
+            for task in tasks
+            for number, passed in zip(task.numbers, task.passed, strict=True)
+            if passed
+        )
+        passes = sum(by_number.values())
+        q = (
+            (n - 1)
+            * (n * sum(count**2 for count in by_number.values()) - passes**2)
+            / (n * passes - sum(task.c**2 for task in tasks))
+        )
+        p, phi = chi_square_tail(q, n - 1), q / (n - 1)
+    verdict = run.verdict(p, len(tasks))
+    if len(tasks) >= LEAST and q is not None and phi is not None:
+        finding = (
+            f"From pass to pass over the suite, {n} of them, the passes of {len(tasks)} tasks vary "
+            f"{rounded(phi, 2)} times as much as chance lets them (Q = {rounded(q, 1)})."
+        )
+    elif len(run.informative) >= LEAST:
+        verdict = "not_applicable"
+        finding = (
+            "The counted attempts of the tasks have different numbers: the largest group of "
+            f"informative tasks that share them has {len(tasks)}, and {LEAST} are needed."
+        )
+    else:
+        finding = too_few(len(tasks))
+    return Result(q, p, len(tasks), verdict, finding)
+
+
+def tried_again(run: Run) -> Result | None:
+    """Say which tasks were tried again because they failed; None if the log says so of none."""
+    tried = sum(task.tried_again for task in run.read)
+    if not tried:
+        return None
+    read = len(run.read)
+    finding = (
+        f"The log says that {tried} of {read} tasks were tried again because they failed: the tag "
+        f"reruns.{run.some_read}"
+    )
+    return Result(tried / read, None, read, "warning", finding)
+
+
+def retry_until_pass(run: Run) -> Result:
+    """Ask whether tasks with fewer attempts end in their only pass."""
+    counted = [task for task in run.tasks if task.n]
+    if not counted:
+        return Result(None, None, 0, "not_applicable", "No attempt counts.")
+    most = max(task.n for task in counted)
+    ragged = [task for task in counted if task.n < most]
+    if not ragged:
+        finding = f"Every task has the same number of counted attempts, {most}."
+        return Result(None, None, 0, "ok", finding)
+    ended = sum(task.c == 1 and task.passed[-1] for task in ragged)
+    finding = (
+        f"{ended} of {len(ragged)} tasks with fewer counted attempts than others end in their only "
+        "pass."
+    )
+    # The most that chance gives: of one attempt the share that passes. A task of two attempts that
+    # lost one to an error ends in its only pass as often as it passes.
+    rate = sum(task.c for task in counted) / sum(task.n for task in counted)
+    chances = [
+        rate if task.n == 1 else (1 - 1 / task.n) ** (task.n - 1) / task.n for task in ragged
+    ]
+    by_chance = math.fsum(chances) + 3 * math.sqrt(math.fsum(one * (1 - one) for one in chances))
+    verdict = "warning" if 2 * ended > len(ragged) and ended > by_chance + 1e-9 else "ok"
+    if len(ragged) < LEAST:
+        verdict = "insufficient"
+    return Result(ended / len(ragged), None, len(ragged), verdict, finding)
+
+
+def _gap(run: Run, found: Sum, what: str) -> Result:
+    gap = found.excess / found.tasks if found.tasks else None
+    return run.tested(
+        gap,
+        found,
+        lambda z: (
+            f"{what} all pass {rounded(abs(gap or 0.0))} "
+            f"{'less' if (gap or 0.0) < 0 else 'more'} often than pass^k has it, at k = {run.k} "
+            f"over {found.tasks} tasks (z = {rounded(z, 2)})."
+        ),
+    )
+
+
+def window_gap(run: Run) -> Result:
+    """Ask whether windows of k attempts all pass as often as pass^k has it."""
+    k, found = run.k, Sum()
+    if k == 1:
+        return Result(None, None, 0, "not_applicable", "At k = 1 no attempts stand in a row.")
+    for task in run.informative:
+        if task.n > k and task.c >= k and task.solid:
+            windows = task.n - k + 1
+            passing = sum(all(task.passed[start : start + k]) for start in range(windows))
+            found.add(
+                passing / windows - pass_hat(task.n, task.c, k),
+                window_variance(task.n, task.c, k),
+            )
+    return _gap(run, found, "Sliding windows of k attempts")
+
+
+def first_k_gap(run: Run) -> Result:
+    """Ask whether the first k attempts all pass as often as pass^k has it."""
+    k, found = run.k, Sum()
+    for task in run.informative:
+        if task.c >= k:
+            mean = pass_hat(task.n, task.c, k)
+            found.add(all(task.passed[:k]) - mean, mean * (1 - mean))
+    return _gap(run, found, "The first k attempts")

@@ -1,0 +1,359 @@
+"""What gates are judged by: the numbers of a log, each computed once when a rule asks for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import polars as pl
+
+from passk_py.metrics.comparisons import compare, compare_tasks
+from passk_py.metrics.diagnostics import diagnose
+from passk_py.metrics.frames import suite_metrics, task_counts
+from passk_py.metrics.gates.rules import SHARES
+from passk_py.metrics.logs import read_log
+from passk_py.metrics.run_order import Run, runs_in_order
+from passk_py.stats import estimators as est
+from passk_py.stats.distributions import normal_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Evidence", "Moves", "TaskTails"]
+
+_RUN_COLUMNS = ("agent", "agent_version", "model", "started_at", "loaded_at")
+
+
+class Moves(NamedTuple):
+    """How a sum of a metric over tasks would change, had the excluded attempts counted."""
+
+    excluded: int
+    if_failed: float
+    if_passed: float
+
+
+class TaskTails(NamedTuple):
+    """How sure a task is to reach a chance, and how sure it is not to."""
+
+    task_id: str
+    n: int
+    c: int
+    at_least: float
+    at_most: float
+
+
+def _is_after(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Say whether one was loaded after the other; not if either time is unknown."""
+    later, earlier = one.get("loaded_at"), other.get("loaded_at")
+    return later is not None and earlier is not None and later > earlier
+
+
+_MOST_SUMMED: Final = 99_999
+"""The most attempts of a task whose tails are summed, as in SQL."""
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _tail(n: int, counts: range, p: float) -> float:
+    """Give the chance that as many of n attempts pass as one of the counts, each with chance p."""
+    if n > _MOST_SUMMED:
+        return 1.0
+    return math.fsum(
+        math.exp(_log_choose(n, c) + c * math.log(p) + (n - c) * math.log1p(-p)) for c in counts
+    )
+
+
+@dataclass
+class Evidence:
+    """A log of attempts, and how it is to be read.
+
+    Parameters
+    ----------
+    attempts
+        The log.
+    told
+        Rows of ``passk_runs``; None to make do with what the attempts say.
+    unusable
+        Runs of which every row was rejected: ``run_id``, ``suite``, ``agent``, ``loaded_at``.
+    pairs
+        (baseline, candidate, suite) that are compared, suite None for all; None for each run
+        with the one before it.
+    confidence, min_eligible_share, threshold, deployment_k, ordered
+        As in :func:`passk_py.suite_metrics`, :func:`passk_py.diagnose`.
+    """
+
+    attempts: pl.DataFrame
+    told: pl.DataFrame | None
+    unusable: pl.DataFrame | None
+    pairs: Sequence[tuple[str, str, str | None]] | None
+    confidence: float
+    min_eligible_share: float
+    threshold: float
+    deployment_k: int
+    ordered: bool
+    _cache: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    @property
+    def error(self) -> float:
+        """The chance of a mistake that is allowed."""
+        return round(1 - self.confidence, 10)
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Every run, in order within its suite and agent."""
+        counted = self.counts.group_by("run_id", "suite").agg(
+            attempts=(pl.col("n") + pl.col("excluded")).sum(), excluded=pl.col("excluded").sum()
+        )
+        told = self.told if self.told is not None else self._said_by_attempts(counted)
+        rows = told.join(counted.select("run_id", "suite"), on=["run_id", "suite"]).to_dicts()
+        found = [
+            # One that came later and has nothing to judge must not let an older one pass.
+            replace(run, is_latest=run.is_latest and not self._lost_after(run))
+            for run in runs_in_order(rows)
+        ]
+        return sorted(found, key=lambda run: (run.suite, run.run_id))
+
+    def _lost_after(self, run: Run) -> bool:
+        return any(
+            lost["suite"] == run.suite and lost["agent"] == run.agent and _is_after(lost, run.told)
+            for lost in self._lost
+        )
+
+    @cached_property
+    def _lost(self) -> list[dict[str, Any]]:
+        return [] if self.unusable is None else self.unusable.to_dicts()
+
+    @cached_property
+    def unusable_runs(self) -> list[Run]:
+        """Runs that have nothing to judge; of one without an agent it is not known whose it is."""
+        return [
+            Run(
+                lost["run_id"],
+                lost["suite"],
+                lost,
+                None,
+                not any(
+                    run.suite == lost["suite"]
+                    and lost["agent"] in (None, run.agent)
+                    and _is_after(run.told, lost)
+                    for run in self.runs
+                ),
+            )
+            for lost in self._lost
+        ]
+
+    def _said_by_attempts(self, counted: pl.DataFrame) -> pl.DataFrame:
+        log = self.attempts
+        if "suite" not in log.columns:
+            log = log.with_columns(suite=pl.lit("default"))
+        said = [name for name in _RUN_COLUMNS if name in log.columns]
+        first = {
+            name: pl.col(name).max() if name == "loaded_at" else pl.col(name).drop_nulls().min()
+            for name in said
+        }
+        named = (
+            log.with_columns(pl.col("suite").fill_null("default"))
+            .group_by("run_id", "suite")
+            .agg(**first)
+        )
+        return counted.join(named, on=["run_id", "suite"])
+
+    @cached_property
+    def counts(self) -> pl.DataFrame:
+        """Tasks with their n, c and excluded."""
+        return task_counts(self.attempts, threshold=self.threshold)
+
+    @cached_property
+    def _parts(self) -> dict[tuple[Any, ...], pl.DataFrame]:
+        """The attempts run by run."""
+        suite = pl.col("suite").fill_null("default") if "suite" in self.attempts.columns else None
+        log = self.attempts.with_columns(suite=pl.lit("default") if suite is None else suite)
+        return log.partition_by("run_id", "suite", as_dict=True)
+
+    def _of(self, run_id: str, suite: str) -> pl.DataFrame:
+        """Give the attempts of one run."""
+        return self._parts.get((run_id, suite), self.attempts.clear())
+
+    def _of_two(self, run: Run, baseline: str) -> pl.DataFrame:
+        """Give the attempts of a pair."""
+        return pl.concat([self._of(run.run_id, run.suite), self._of(baseline, run.suite)])
+
+    @property
+    def z(self) -> float:
+        """How many standard deviations an interval reaches."""
+        return normal_quantile(self.confidence)
+
+    def metrics(self, run: Run, k: int, slice_name: str) -> dict[str, dict[str, Any]]:
+        """Give the rows of ``passk_suite_metrics`` of a run at one k, by value of the slice."""
+        key = ("metrics", k, slice_name)
+        if key not in self._cache:
+            # All runs at once: one run costs as much, as long as runs are small.
+            table = suite_metrics(
+                self.attempts,
+                ks=[k],
+                min_eligible_share=self.min_eligible_share,
+                ordered=False,
+                slices=() if slice_name == "all" else (slice_name,),
+                confidence=self.confidence,
+                threshold=self.threshold,
+            ).filter(pl.col("slice_name") == slice_name)
+            by_run: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+            for row in table.to_dicts():
+                by_run.setdefault((row["run_id"], row["suite"]), {})[row["slice_value"]] = row
+            self._cache[key] = by_run
+        found: dict[str, dict[str, Any]] = self._cache[key].get((run.run_id, run.suite), {})
+        return found
+
+    def _with_excluded(self, run_id: str, suite: str, slice_name: str) -> pl.DataFrame:
+        """Count the attempts of tasks, with those that are excluded, by value of a slice."""
+        key = ("excluded", run_id, suite, slice_name)
+        if key not in self._cache:
+            name = None if slice_name == "all" else slice_name
+            log = read_log(self._of(run_id, suite), self.threshold, name)
+            if name is None:
+                log = log.with_columns(slice_value=pl.lit("all"))
+            passed = pl.col("passed")
+            self._cache[key] = (
+                log.group_by("slice_value", "task_id")
+                .agg(
+                    n=passed.count().cast(pl.Int64),
+                    c=passed.sum().cast(pl.Int64),
+                    x=passed.null_count().cast(pl.Int64),
+                )
+                .collect()
+            )
+        found: pl.DataFrame = self._cache[key]
+        return found
+
+    def moves(
+        self,
+        run_id: str,
+        suite: str,
+        metric: str,
+        k: int,
+        slice_name: str,
+        slice_value: str,
+        *,
+        other: str | None = None,
+    ) -> Moves:
+        """Sum what the excluded attempts of a run could change, of a pair on what is compared."""
+        n, x = pl.col("n"), pl.col("x")
+        # Of tasks with n < k the limits allow any value already.
+        states = self._with_excluded(run_id, suite, slice_name).filter(
+            pl.col("slice_value") == slice_value, n >= k, x > 0
+        )
+        if other is not None:
+            there = self._with_excluded(other, suite, "all").filter(n >= k)
+            states = states.join(there.select("task_id"), on="task_id", how="semi")
+        estimate = est.pass_hat_k if metric == "pass_hat_k" else est.pass_at_k
+        counted = estimate("n", "c", k)
+        sums = states.with_columns(m=n + x, d=pl.col("c") + x).select(
+            x.sum(),
+            if_failed=(estimate("m", "c", k) - counted).sum(),
+            if_passed=(estimate("m", "d", k) - counted).sum(),
+        )
+        return Moves(*sums.row(0))
+
+    def baselines(self, run: Run, named: str | None) -> list[str]:
+        """Name the runs that a run is compared with."""
+        if named is not None:
+            return [] if named == run.run_id else [named]
+        if self.pairs is None:
+            return [] if run.previous is None else [run.previous]
+        return [
+            baseline
+            for baseline, candidate, suite in self.pairs
+            if candidate == run.run_id and suite in (None, run.suite)
+        ]
+
+    def has(self, run_id: str, suite: str) -> bool:
+        """Say whether there is such a run."""
+        return (run_id, suite) in self._known
+
+    @cached_property
+    def _known(self) -> set[tuple[str, str]]:
+        return {(run.run_id, run.suite) for run in self.runs}
+
+    def comparison(self, run: Run, baseline: str, metric: str, k: int) -> dict[str, Any]:
+        """Give the row of ``passk_comparisons`` of a pair."""
+        if not self.has(baseline, run.suite):
+            return {"null_reason": "the suite has no attempt of the baseline", "common_tasks": 0}
+        table = compare(
+            self._of_two(run, baseline),
+            baseline,
+            run.run_id,
+            ks=[k],
+            suite=run.suite,
+            confidence=self.confidence,
+            min_eligible_share=self.min_eligible_share,
+            threshold=self.threshold,
+        )
+        return table.filter(pl.col("metric") == metric).row(0, named=True)
+
+    def moved_tasks(self, run: Run, baseline: str) -> pl.DataFrame | None:
+        """Give the rows of ``passk_task_comparisons`` of a pair; None without a baseline."""
+        if not self.has(baseline, run.suite):
+            return None
+        return compare_tasks(
+            self._of_two(run, baseline),
+            baseline,
+            run.run_id,
+            suite=run.suite,
+            confidence=self.confidence,
+            threshold=self.threshold,
+        )
+
+    def tails(self, run: Run, p: float) -> list[TaskTails]:
+        """Say of each task how sure it is to pass an attempt with chance p, and how sure not to.
+
+        What speaks against an excluded attempt counts as a failure, what speaks for it as a pass.
+        """
+        mine = (pl.col("run_id") == run.run_id) & (pl.col("suite") == run.suite)
+        rows = self.counts.filter(mine).select("task_id", "n", "c", "excluded").rows()
+        known = {
+            (n, c, x): (_tail(n + x, range(c, n + x + 1), p), _tail(n + x, range(c + x + 1), p))
+            for n, c, x in {(n, c, x) for _, n, c, x in rows}
+        }
+        return [TaskTails(task, n, c, *known[n, c, x]) for task, n, c, x in rows]
+
+    def share(self, run: Run, metric: str) -> tuple[int | None, int | None, int]:
+        """Give the part and the whole of a share of a run's attempts; None if it is not known.
+
+        Third, how many more may belong to both or to neither.
+        """
+        share = SHARES[metric]
+        whole = [run.told.get(name) for name in share.whole]
+        part = run.told.get(share.part)
+        if part is None or None in whole:
+            return None, None, 0
+        unsure = run.told.get(share.unsure) if share.unsure else None
+        return int(part), sum(int(one) for one in whole if one is not None), int(unsure or 0)
+
+    @cached_property
+    def _diagnosed(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+        attempts = self.attempts
+        if self.told is not None and "loaded_at" in self.told.columns:
+            # When a run came says which others its tests are corrected for.
+            came = self.told.select("run_id", "suite", "loaded_at")
+            attempts = attempts.drop("loaded_at", strict=False).join(
+                came, on=["run_id", "suite"], how="left", maintain_order="left"
+            )
+        table = diagnose(
+            attempts,
+            k=self.deployment_k,
+            ordered=self.ordered,
+            confidence=self.confidence,
+            threshold=self.threshold,
+        )
+        found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+        for row in table.to_dicts():
+            found.setdefault((row["run_id"], row["suite"]), {})[row["diagnostic"]] = row
+        return found
+
+    def diagnostics(self, run: Run) -> dict[str, dict[str, Any]]:
+        """Give the rows of ``passk_diagnostics`` of a run, by diagnostic."""
+        return self._diagnosed.get((run.run_id, run.suite), {})

@@ -1,0 +1,194 @@
+"""Tasks as how many have n attempts of which c passed: what is computed once for all of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from passk_py.metrics.frames import task_counts
+from passk_py.stats.distributions import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "Padded",
+    "States",
+    "all_pass",
+    "padded",
+    "score",
+    "short_reason",
+    "states_of_runs",
+    "variance_within",
+    "with_short_tasks",
+]
+
+States = Counter[tuple[int, int]]
+"""How many tasks have n counted attempts of which c passed, by (n, c)."""
+
+
+@lru_cache(maxsize=65536)
+def all_pass(n: int, c: int, k: int) -> float:
+    """Give the unbiased pass^k of a task with n >= k, rounded once.
+
+    Examples
+    --------
+    >>> all_pass(4, 3, 2)
+    0.5
+    """
+    return math.comb(c, k) / math.comb(n, k)
+
+
+def score(metric: str, n: int, c: int, k: int) -> float:
+    """Give the unbiased estimate of ``pass_at_k`` or ``pass_hat_k``, rounded once.
+
+    Examples
+    --------
+    >>> score("pass_at_k", 4, 1, 2)
+    0.5
+    """
+    if metric == "pass_hat_k":
+        return all_pass(n, c, k)
+    ways = math.comb(n, k)
+    return (ways - math.comb(n - c, k)) / ways
+
+
+def variance_within(metric: str, n: int, c: int, k: int) -> float:
+    """Give the unbiased variance within a task of its estimate; 0 with n < 2k, which knows none.
+
+    Examples
+    --------
+    >>> round(variance_within("pass_hat_k", 4, 2, 1), 6), variance_within("pass_hat_k", 4, 2, 4)
+    (0.083333, 0.0)
+    """
+    if n < 2 * k:
+        return 0.0
+    lucky = c if metric == "pass_hat_k" else n - c
+    return max(all_pass(n, lucky, k) ** 2 - all_pass(n, lucky, 2 * k), 0.0)
+
+
+def short_reason(
+    least: int, eligible: int, total: int, *, min_eligible_share: float, of: str = ""
+) -> str | None:
+    """Say why the tasks of a suite have no value.
+
+    Parameters
+    ----------
+    least
+        How many attempts a task must have.
+    eligible, total
+        How many tasks have them, and how many there are.
+    min_eligible_share
+        The share of the tasks that must have them, from 0 to 1.
+    of
+        Of what they are the tasks, with a space before it.
+
+    Returns
+    -------
+    str or None
+        The reason; None where there is a value.
+
+    Examples
+    --------
+    >>> short_reason(4, 18, 20, min_eligible_share=0.95)
+    'n < 4 in 2 of 20 tasks'
+    >>> short_reason(4, 19, 20, min_eligible_share=0.95) is None
+    True
+    """
+    # A share of exactly that must not fall below it by rounding.
+    if eligible > 0 and eligible >= total * min_eligible_share * (1 - 1e-12):
+        return None
+    return f"n < {least} in {total - eligible} of {total} tasks{of}"
+
+
+def with_short_tasks(limit: float, eligible: int, total: int, extreme: float) -> float:
+    """Give a limit of the mean over all tasks from that over the eligible ones.
+
+    Parameters
+    ----------
+    limit
+        The limit over the eligible tasks.
+    eligible, total
+        How many tasks have n >= k, and how many there are.
+    extreme
+        The least, or the most, that the others may have.
+
+    Examples
+    --------
+    >>> with_short_tasks(0.5, 38, 40, 0.0), with_short_tasks(0.75, 38, 40, 1.0)
+    (0.475, 0.7625)
+    """
+    return (limit * eligible + extreme * (total - eligible)) / total
+
+
+class Padded(NamedTuple):
+    """The middle of an interval for tasks like these, and how far it reaches to either side."""
+
+    middle: float
+    reach: float
+
+
+def padded(mean: float, squares: float, tasks: int, confidence: float) -> Padded:
+    r"""Give the interval of a mean over tasks by Student's t, with two more tasks, 0 and 1.
+
+    Parameters
+    ----------
+    mean
+        The mean of the tasks' scores.
+    squares
+        The sum of the squares of what they differ from it.
+    tasks
+        How many there are.
+    confidence
+        Level of the interval, between 0 and 1.
+
+    Returns
+    -------
+    Padded
+        Its middle and its reach; it may go beyond 0 and 1.
+
+    Notes
+    -----
+    With m the number of tasks, and the mean and variance those of the m + 2 scores (Agresti and
+    Coull 1998 for proportions):
+
+    .. math:: \bar y \pm t_{m + 1} \sqrt{s^2 / (m + 2)}
+
+    Examples
+    --------
+    >>> found = padded(1.0, 0.0, 8, 0.95)
+    >>> round(found.middle, 3), round(found.reach, 3)
+    (0.9, 0.226)
+    """
+    middle = (tasks * mean + 1) / (tasks + 2)
+    every = squares + tasks * (mean - middle) ** 2 + middle**2 + (1 - middle) ** 2
+    error = math.sqrt(every / ((tasks + 1) * (tasks + 2)))
+    return Padded(middle, student_quantile(tasks + 1, confidence) * error)
+
+
+def states_of_runs(
+    attempts: pl.DataFrame | pl.LazyFrame, threshold: float
+) -> Iterator[tuple[str, str, States]]:
+    """Count the tasks of each run of a log that have the same counts.
+
+    Parameters
+    ----------
+    attempts
+        A log of attempts; see :mod:`passk_py.metrics.frames`.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Yields
+    ------
+    tuple
+        run_id, suite and the counts, in order. Tasks whose attempts can't be told apart are left
+        out.
+    """
+    counts = task_counts(attempts.lazy(), threshold=threshold).collect()
+    by_run = counts.filter(pl.col("n").is_not_null()).partition_by("run_id", "suite", as_dict=True)
+    for (run, suite), tasks in sorted(by_run.items()):
+        yield run, suite, Counter(tasks.select("n", "c").iter_rows())

@@ -1,0 +1,292 @@
+"""How sure the numbers of tasks and of suites are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from passk_py.stats import estimators as est
+from passk_py.stats.distributions import normal_quantile, student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "SUITE_ENDS",
+    "TASK_UNCERTAINTY",
+    "covariance",
+    "curve_shape",
+    "floor_of_difference",
+    "floor_of_suite",
+    "floor_unit",
+    "scatter",
+    "task_uncertainty",
+    "with_suite_limits",
+]
+
+SUITE_ENDS: Final = (
+    "_lower",
+    "_upper",
+    "_suite_lower",
+    "_suite_upper",
+    "_within_share",
+    "_bayes",
+    "_bayes_lower",
+    "_bayes_upper",
+)
+"""The ends of the columns that say how sure pass_at_k and pass_hat_k of a suite are."""
+
+TASK_UNCERTAINTY: Final = (
+    *("pass_at_k_lower", "pass_at_k_upper", "pass_hat_k_lower", "pass_hat_k_upper"),
+    *("within_pass_at_k", "pass_at_k_bayes", "spread_pass_at_k_bayes"),
+    *("within_pass_hat_k", "pass_hat_k_bayes", "spread_pass_hat_k_bayes"),
+)
+"""The columns that :func:`task_uncertainty` makes."""
+
+_LEAST_INFORMATIVE: Final = 10
+"""With fewer tasks that are neither perfect nor hopeless, intervals of delta_k are too narrow."""
+
+_STEEP, _FLAT = 0.25, 0.6
+
+FLOOR_OF_SUITE: Final = 0.25
+FLOOR_OF_DIFFERENCE: Final = 0.5
+"""What the intervals for these tasks hold beside the variances, at least."""
+
+
+def floor_unit(confidence: float) -> float:
+    r"""Give the root of the floor of an interval for these tasks where n = k.
+
+    Parameters
+    ----------
+    confidence
+        Level of the interval, between 0 and 1.
+
+    Notes
+    -----
+    n attempts that all passed have a variance of 0 and still prove little. T tasks with n attempts
+    each, all passed, come with a chance of at least :math:`\alpha / 2` from tasks whose mean pass^k
+    is as low as :math:`1 + \ln(\alpha / 2) k / (n T)`, so that the limit must be:
+    :math:`z \sqrt{floor} / T` with the root :math:`C k / n`,
+
+    .. math:: C = -\ln(\alpha / 2) / z
+
+    Examples
+    --------
+    >>> round(floor_unit(0.95), 4)
+    1.8821
+    """
+    return -math.log(round((1 - confidence) / 2, 10)) / normal_quantile(confidence)
+
+
+def floor_of_difference(k: int, least_n: int, confidence: float) -> float:
+    """Give what the interval of a difference holds beside the variances."""
+    return max(FLOOR_OF_DIFFERENCE, (floor_unit(confidence) * k / least_n) ** 2)
+
+
+def floor_of_suite(k: int, least_n: int, confidence: float) -> float:
+    """Give what the interval of a suite's mean holds beside the variances."""
+    return max(FLOOR_OF_SUITE, (floor_unit(confidence) * k / least_n) ** 2)
+
+
+def task_uncertainty(confidence: float) -> dict[str, pl.Expr]:
+    """Give how sure the estimates of a task are: limits, variance, and a posterior.
+
+    An estimate's square less the estimate of twice as many draws is the unbiased estimate of its
+    variance. Under a uniform prior the posterior mean of p^k is pass^k of c + k passes among
+    n + 1 + k attempts, and that of (1 - p)^k the same with the failures.
+    """
+    n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
+    found: dict[str, pl.Expr] = {}
+    for metric, lucky in (("pass_at_k", n - c), ("pass_hat_k", c)):
+        estimate = est.pass_hat_k(n, lucky, k)
+        mean, square = (est.pass_hat_k(n + 1 + draws, lucky + draws, draws) for draws in (k, 2 * k))
+        found |= {
+            f"{metric}_lower": getattr(est, f"{metric}_lower")(n, c, k, confidence=confidence),
+            f"{metric}_upper": getattr(est, f"{metric}_upper")(n, c, k, confidence=confidence),
+            f"within_{metric}": (estimate**2 - est.pass_hat_k(n, lucky, 2 * k)).clip(0.0),
+            f"{metric}_bayes": 1 - mean if metric == "pass_at_k" else mean,
+            f"spread_{metric}_bayes": (square - mean**2).clip(0.0),
+        }
+    return found
+
+
+def covariance(x: pl.Expr, y: pl.Expr) -> pl.Expr:
+    """Give the sample covariance of two columns that are null in the same rows."""
+    pairs = x.count()
+    about = ((x - x.mean()) * (y - y.mean())).sum() / (pairs - 1)
+    return pl.when(pairs > 1).then(about)
+
+
+def scatter(eligible: pl.Expr) -> dict[str, pl.Expr]:
+    """Give what the limits of a suite's means need of its eligible tasks."""
+    found: dict[str, pl.Expr] = {}
+    for metric in ("pass_at_k", "pass_hat_k"):
+        within = pl.col(f"within_{metric}").filter(eligible)
+        found |= {
+            f"var_{metric}": pl.col(metric).filter(eligible).var(),
+            f"within_{metric}": pl.when(within.null_count() == 0).then(within.sum()),
+            f"{metric}_bayes": pl.col(f"{metric}_bayes").filter(eligible).mean(),
+            f"spread_{metric}_bayes": pl.col(f"spread_{metric}_bayes").filter(eligible).sum(),
+        }
+    return found
+
+
+def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) -> pl.LazyFrame:
+    """Add the limits of a suite's means.
+
+    Parameters
+    ----------
+    table
+        One row per suite and k, with the means, the variances between tasks (``var_``), the sums of
+        those within tasks (``within_``), the posterior means and sums of variances (``_bayes``).
+    known
+        Whether the row is answered.
+    confidence
+        Level of confidence, between 0 and 1.
+    """
+    tasks = pl.col("eligible_tasks")
+    total = pl.col("total_tasks")
+    z = normal_quantile(confidence)
+    unseen = floor_unit(confidence) * pl.col("k") / pl.col("least_n")
+    floor = pl.max_horizontal(pl.lit(FLOOR_OF_SUITE), unseen**2)
+    columns: dict[str, pl.Expr] = {
+        "informative_tasks": pl.when(known).then(pl.col("informative_tasks")),
+        "pass_hat_k_per_attempt": pl.col("pass_hat_k") ** (1 / pl.col("k")),
+    }
+    for metric in ("pass_at_k", "pass_hat_k"):
+        mean, bayes = pl.col(metric), pl.when(known).then(pl.col(f"{metric}_bayes"))
+        scatter = (mean, f"var_{metric}", tasks)
+        own = z * (pl.col(f"within_{metric}") + floor).sqrt() / tasks
+        posterior = z * pl.col(f"spread_{metric}_bayes").sqrt() / tasks
+        limits = {
+            metric: (
+                est.mean_lower(*scatter, confidence=confidence),
+                est.mean_upper(*scatter, confidence=confidence),
+            ),
+            f"{metric}_suite": (mean - own, mean + own),
+            f"{metric}_bayes": (bayes - posterior, bayes + posterior),
+        }
+        for name, (lower, upper) in limits.items():
+            # Tasks with n < k may score anything.
+            columns |= {
+                f"{name}_lower": lower.clip(0.0, 1.0) * tasks / total,
+                f"{name}_upper": (upper.clip(0.0, 1.0) * tasks + total - tasks) / total,
+            }
+        columns |= {
+            # Where tasks are alike the variance is 0, but for what rounding leaves.
+            f"{metric}_within_share": pl.when(
+                known & (pl.col(f"var_{metric}") > 1e-26 * mean * mean)
+            ).then(pl.col(f"within_{metric}") / tasks / pl.col(f"var_{metric}")),
+            f"{metric}_bayes": bayes,
+        }
+    return table.with_columns(**columns).with_columns(**_of_differences(known, confidence))
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """What tasks score: how many they are, means, variances and covariance of pass@1 and pass^k."""
+
+    tasks: pl.Expr
+    rate: pl.Expr
+    hat: pl.Expr
+    var_rate: pl.Expr
+    var_hat: pl.Expr
+    covariance: pl.Expr
+
+    def padded(self) -> _Moments:
+        """Add one task that is never solved and one that always is."""
+        tasks = self.tasks + 2
+
+        def spread(own: pl.Expr, x: pl.Expr, y: pl.Expr) -> pl.Expr:
+            apart = (x - 0.5) * (y - 0.5) * (2 * self.tasks / tasks)
+            return ((self.tasks - 1) * own + 0.5 + apart) / (tasks - 1)
+
+        return _Moments(
+            tasks,
+            (self.tasks * self.rate + 1) / tasks,
+            (self.tasks * self.hat + 1) / tasks,
+            spread(self.var_rate, self.rate, self.rate),
+            spread(self.var_hat, self.hat, self.hat),
+            spread(self.covariance, self.hat, self.rate),
+        )
+
+    def limits(self, confidence: float) -> dict[str, tuple[pl.Expr, pl.Expr]]:
+        """Give middle and reach of delta_k and of heterogeneity, for k from 2."""
+        k = pl.col("k")
+        power = self.rate**k - k * (k - 1) / 2 * self.rate ** (k - 2) * self.var_rate / self.tasks
+        delta, bound = self.hat - power, self.rate - power
+        slope = k * self.rate ** (k - 1)
+
+        def reach(slope: pl.Expr) -> pl.Expr:
+            variance = self.var_hat + slope**2 * self.var_rate - 2 * slope * self.covariance
+            return _student(self.tasks - 1, confidence) * (variance.clip(0.0) / self.tasks).sqrt()
+
+        index = delta / bound
+        return {
+            "delta_k": (delta, reach(slope)),
+            "heterogeneity": (index, reach(slope + index * (1 - slope)) / bound),
+        }
+
+
+def _student(degrees: pl.Expr, confidence: float) -> pl.Expr:
+    def quantiles(degrees: pl.Series) -> pl.Series:
+        found = [student_quantile(int(value), confidence) for value in degrees]
+        return pl.Series(found, dtype=pl.Float64)
+
+    return degrees.map_batches(quantiles, return_dtype=pl.Float64, is_elementwise=True)
+
+
+def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
+    """Give the limits of delta_k and heterogeneity, by the delta method over tasks.
+
+    They are made twice, of the tasks as they are and with two tasks more, one never solved and one
+    always, and reach as far as either. Where tasks are alike, or nearly all are, what the others do
+    is hardly ever seen, and the tasks alone would leave out the truth in most logs.
+    """
+    own = _Moments(
+        pl.col("eligible_tasks"),
+        pl.col("pass_1"),
+        pl.col("pass_hat_k"),
+        pl.col("var_pass_1"),
+        pl.col("var_pass_hat_k"),
+        pl.col("covariance"),
+    )
+    forms = own.limits(confidence), own.padded().limits(confidence)
+    enough = known & (pl.col("informative_tasks") >= _LEAST_INFORMATIVE)
+    found: dict[str, pl.Expr] = {}
+    for name in ("delta_k", "heterogeneity"):
+        (middle, reach), (padded, padded_reach) = (form[name] for form in forms)
+        here = enough & pl.col(name).is_not_null()
+        ends = {
+            "lower": pl.min_horizontal(middle - reach, padded - padded_reach),
+            "upper": pl.max_horizontal(middle + reach, padded + padded_reach),
+        }
+        for side, end in ends.items():
+            # At k = 1 there is no difference, but what rounding leaves.
+            found[f"{name}_{side}"] = (
+                pl.when(here & (pl.col("k") > 1)).then(end).when(here).then(0.0)
+            )
+    return found
+
+
+def curve_shape(place: Sequence[str]) -> pl.Expr:
+    """Name how pass^k falls over k, by the interval of the heterogeneity at k = 2."""
+    pair = pl.col("k") == 2
+    low, high = (
+        pl.col(f"heterogeneity_{side}").filter(pair).first().over(*place)
+        for side in ("lower", "upper")
+    )
+    return (
+        pl.when(low.is_null())
+        .then(None)
+        .when(high < _STEEP)
+        .then(pl.lit("steep"))
+        .when(low > _FLAT)
+        .then(pl.lit("flat"))
+        .when((low >= _STEEP) & (high <= _FLAT))
+        .then(pl.lit("mixed"))
+        .otherwise(pl.lit("undetermined"))
+    )

@@ -1,0 +1,1 @@
+"""Pages for people: the answer, the report, model cards, Superset."""

@@ -1,0 +1,269 @@
+"""Which agent to use, and what an average hides: the rules.
+
+Runs are compared only with runs of the same suite that have tried the same tasks: an average over
+other tasks is another number. The k is the deployment k or, where no run has a value at it, the
+largest smaller one of the grid at which one has.
+
+* Where a person reviews the output, one right try of k is enough: the highest pass@k.
+* Where nobody does, every try has to be right: the highest pass^k.
+* A run that can't be told from the best, by the test of ``passk_comparisons`` at a level that knows
+  how many runs there are, is named with it; see :mod:`passk_py.reports.answer.rivals`.
+* A run may run unattended where even its lower limit reaches what counts as consistent, at a level
+  that knows how many runs it was chosen from.
+* A run regressed where ``passk_comparisons`` says so of pass^k. A pair that is not compared there
+  is never told.
+
+Equal means equal up to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from passk_py.reports.answer.rivals import lower_limit_among
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from passk_py.reports.answer.answer_facts import Change, Run, Suite
+    from passk_py.reports.answer.rivals import Rivals
+
+__all__ = ["Metric", "Pick", "Regression", "Verdict", "judge", "limits"]
+
+Metric = Literal["pass_at_k", "pass_hat_k"]
+
+_EQUAL: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The best of the runs that can be compared.
+
+    Parameters
+    ----------
+    metric
+        What they are compared by.
+    k
+        At which k.
+    runs
+        The best run; more than one if they are equal.
+    rivals
+        Other runs that can't be told from the best.
+    value
+        Its value; None if no run has one.
+    runner_up
+        The best of the others; None if there is none.
+    runner_up_value
+        Its value.
+    unknown
+        Runs that have no value at this k.
+    looked_at
+        How many runs have a value, of which the best is one.
+    reaches
+        Whether the value is at least what counts as capable or consistent.
+    sure
+        The runs of which even the lower limit is, at a level that knows how many were looked at.
+    lower
+        The least of the lower limits of the best runs, at that level; None if no run has a value.
+    """
+
+    metric: Metric
+    k: int
+    runs: tuple[Run, ...]
+    rivals: tuple[Run, ...]
+    value: float | None
+    runner_up: Run | None
+    runner_up_value: float | None
+    unknown: tuple[Run, ...]
+    looked_at: int
+    reaches: bool
+    sure: tuple[Run, ...]
+    lower: float | None
+
+    @property
+    def named(self) -> tuple[Run, ...]:
+        """The runs that may be the best."""
+        return (*self.runs, *self.rivals)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether all of the best runs surely reach the threshold."""
+        return bool(self.runs) and all(run in self.sure for run in self.runs)
+
+    @property
+    def is_walkover(self) -> bool:
+        """Whether the best has nothing to be better than, although there are other runs."""
+        return self.looked_at == 1 and bool(self.unknown)
+
+    @property
+    def gap(self) -> float | None:
+        """How far the best is ahead, as a difference of shares; None without a runner-up."""
+        if self.value is None or self.runner_up_value is None:
+            return None
+        return self.value - self.runner_up_value
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """A run that is less dependable than the one that it is compared with, beyond chance.
+
+    Parameters
+    ----------
+    before
+        What to call the baseline.
+    after
+        The run.
+    change
+        What ``passk_comparisons`` says of the pair.
+    """
+
+    before: str
+    after: Run
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What follows from runs that can be compared.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    tasks
+        How many tasks they have tried, the same in all.
+    reviewed
+        Which to use where a person reviews the output.
+    unattended
+        Which to use where nobody does.
+    regressions
+        Runs that regressed, the newest first.
+    """
+
+    runs: tuple[Run, ...]
+    tasks: int
+    reviewed: Pick
+    unattended: Pick
+    regressions: tuple[Regression, ...]
+
+
+def judge(
+    suite: Suite,
+    deployment_k: int,
+    capable_threshold: float,
+    consistent_threshold: float,
+    *,
+    confidence: float = 0.95,
+    rivals: Rivals | None = None,
+) -> tuple[Verdict, ...]:
+    """Judge the runs of a suite.
+
+    Parameters
+    ----------
+    suite
+        The suite and its runs.
+    deployment_k
+        How many times in a row the agent must succeed once deployed.
+    capable_threshold
+        From which pass@k on a run is capable.
+    consistent_threshold
+        From which pass^k on a run is consistent.
+    confidence
+        Level of the limits of the runs.
+    rivals
+        Finds the runs that can't be told from the best; None where their tasks are not known, and
+        values are compared as they are.
+
+    Returns
+    -------
+    tuple of Verdict
+        One for each set of tasks, that of the most runs first.
+    """
+    verdicts = []
+    for group in suite.groups:
+        how = (confidence, rivals)
+        reviewed = _pick(group, "pass_at_k", deployment_k, capable_threshold, *how)
+        unattended = _pick(group, "pass_hat_k", deployment_k, consistent_threshold, *how)
+        regressions = _regressions(suite, group, unattended.k)
+        verdicts.append(Verdict(group, group[0].tasks, reviewed, unattended, regressions))
+    return tuple(verdicts)
+
+
+def _values(run: Run, metric: Metric) -> Mapping[int, float | None]:
+    return run.pass_at_k if metric == "pass_at_k" else run.pass_hat_k
+
+
+def limits(run: Run, metric: Metric) -> Mapping[int, tuple[float, float]]:
+    """Give the intervals of a metric of a run, by k."""
+    return run.pass_at_k_limits if metric == "pass_at_k" else run.pass_hat_k_limits
+
+
+def _pick(
+    runs: Sequence[Run],
+    metric: Metric,
+    deployment_k: int,
+    threshold: float,
+    confidence: float,
+    rivals: Rivals | None,
+) -> Pick:
+    known_ks = {
+        k
+        for run in runs
+        for k, value in _values(run, metric).items()
+        if value is not None and k <= deployment_k
+    }
+    k = max(known_ks, default=deployment_k)
+    known = [(value, run) for run in runs if (value := _values(run, metric).get(k)) is not None]
+    unknown = tuple(run for run in runs if _values(run, metric).get(k) is None)
+    if not known:
+        return Pick(
+            metric, k, (), (), None, None, None, unknown, 0, reaches=False, sure=(), lower=None
+        )
+    best = max(value for value, _ in known)
+    winners = tuple(run for value, run in known if best - value <= _EQUAL)
+    others = sorted(
+        ((value, run) for value, run in known if best - value > _EQUAL),
+        key=lambda pair: pair[0],
+        reverse=True,
+    )
+    second_value, second = others[0] if others else (None, None)
+    behind = [run for _, run in others]
+    lowest = {
+        run.run_id: lower_limit_among(
+            run, value, limits(run, metric)[k][0], k, confidence=confidence, looked_at=len(known)
+        )
+        for value, run in known
+    }
+    return Pick(
+        metric,
+        k,
+        winners,
+        () if rivals is None else rivals.of(winners[0], behind, metric, k),
+        best,
+        second,
+        second_value,
+        unknown,
+        len(known),
+        reaches=best >= threshold,
+        sure=tuple(run for _, run in known if lowest[run.run_id] >= threshold),
+        lower=min(lowest[run.run_id] for run in winners),
+    )
+
+
+def _regressions(suite: Suite, runs: Sequence[Run], k: int) -> tuple[Regression, ...]:
+    by_id = {run.run_id: run for run in suite.runs}
+    here = {run.run_id for run in runs}
+    found = [
+        Regression(
+            by_id[change.baseline].label if change.baseline in by_id else change.baseline,
+            by_id[change.candidate],
+            change,
+        )
+        for change in suite.changes
+        if change.k == k and change.candidate in here
+    ]
+    # Of one time, those of a larger fall first.
+    found.sort(key=lambda one: one.change.hat_k[1] - one.change.hat_k[0])
+    found.sort(key=lambda one: one.after.newness, reverse=True)
+    return tuple(found)

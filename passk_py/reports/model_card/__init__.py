@@ -1,0 +1,83 @@
+r"""Model cards: what was measured of one run, how sure it is, and what is not known.
+
+>>> from passk_py.reports.model_card import Card
+>>> Card({"passk_card": 1}).json()
+'{\n  "passk_card": 1\n}\n'
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Card", "card"]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The card of one run.
+
+    Parameters
+    ----------
+    facts
+        What JSON can hold. ``docs/model-card.md`` describes its keys; ``passk_card`` is the version
+        of that schema.
+    """
+
+    facts: dict[str, Any]
+
+    def json(self) -> str:
+        """Write the facts as a JSON document."""
+        return json.dumps(self.facts, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+    def markdown(self) -> str:
+        """Write the card for people."""
+        from passk_py.reports.model_card.write_card import as_markdown
+
+        return as_markdown(self.facts)
+
+
+def card(
+    run_id: str,
+    *,
+    suite: str | None = None,
+    database: str | Path = "passk.duckdb",
+    k_reason: str | None = None,
+) -> Card:
+    """Make the model card of a run from the public tables.
+
+    pass^k stands nowhere without pass@1, k nowhere without why it is this k, and what the log does
+    not record is said not to be recorded.
+
+    Parameters
+    ----------
+    run_id
+        The run.
+    suite
+        Its suite, where it has several.
+    database
+        Path of the DuckDB file.
+    k_reason
+        Why the var ``passk_deployment_k`` is what it is: how many times in a row the agent must
+        work before someone looks. The tables can't know it.
+
+    Returns
+    -------
+    Card
+        Its facts, and the same as Markdown and as JSON.
+
+    Raises
+    ------
+    PasskError
+        If there is no such database or run, nothing has been built, the run has several suites, or
+        the tables have no k = 1.
+    """
+    from passk_py.reports.model_card.card_facts import gather
+    from passk_py.warehouse.tables import open_tables
+
+    with open_tables(database) as tables:
+        return Card(gather(tables, run_id, suite, k_reason))

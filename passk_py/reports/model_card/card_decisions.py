@@ -1,0 +1,108 @@
+"""What is decided on: the runs beside it, and the rules that it was held to."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from passk_py.common.markdown import between, name, share, signed, signed_limit, table, text
+from passk_py.common.words import chance, symbol
+from passk_py.metrics.gates.gate_reports import settling
+from passk_py.reports.model_card.wording import verdict_of
+
+__all__ = ["comparisons_section", "gates_section"]
+
+Row = dict[str, Any]
+
+_WHY_COMPARED: Final = {
+    "declared": "The pair is declared in passk_pairs.",
+    "baseline": "The baseline is that of passk_baseline.",
+    "previous": "The baseline is the run before this one, of the same suite and agent.",
+    "gate": "The baseline is that of a gate.",
+}
+
+
+def comparisons_section(card: Row) -> list[str]:
+    """Compare the run with those it was paired with."""
+    if not card["comparisons"]:
+        return [
+            "## Against a baseline",
+            "",
+            "There is none: no pair of passk_comparisons has this run as its candidate.",
+        ]
+    lines: list[str] = []
+    for pair in card["comparisons"]:
+        rows = [
+            (
+                symbol(row["metric"], row["k"]),
+                share(row["baseline"]),
+                share(row["candidate"]),
+                signed(row["difference"]),
+                _differences(row, "difference_suite"),
+                _differences(row, "difference"),
+                chance(row["p"], "no test"),
+                verdict_of(row),
+            )
+            for row in pair["metrics"]
+        ]
+        heads = (
+            "metric", "baseline", "this run", "difference", "for these tasks only",
+            "for tasks like these", "p", "verdict",
+        )  # fmt: skip
+        said = " ".join(text(row["meaning"]) for row in pair["metrics"])
+        lines += [
+            *([""] if lines else []),
+            f"## Against {name(pair['baseline_run_id'])}",
+            "",
+            *table(heads, rows, numbers=(1, 2, 3, 6)),
+            "",
+            said,
+            "",
+            f"- {_which_tasks(pair)} {_WHY_COMPARED[pair['pair_source']]}",
+            f"- {_moved_tasks(pair)}",
+        ]
+    return lines
+
+
+def _which_tasks(pair: Row) -> str:
+    first = pair["metrics"][0]
+    return (
+        f"The verdict is about these tasks: {first['common_tasks']:,} that both runs have "
+        f"({first['baseline_only_tasks']:,} more only in the baseline, "
+        f"{first['candidate_only_tasks']:,} only in this run). Differences are this run less the "
+        "baseline."
+    )
+
+
+def _moved_tasks(pair: Row) -> str:
+    return (
+        f"Single tasks beyond chance: {pair['fell_tasks']:,} fell and {pair['rose_tasks']:,} rose, "
+        f"of {pair['tested_tasks']:,} tested."
+    )
+
+
+def _differences(row: Row, column: str) -> str:
+    return between(signed_limit(row[f"{column}_lower"]), signed_limit(row[f"{column}_upper"]))
+
+
+def gates_section(card: Row) -> list[str]:
+    """Say which rules it was held to, and what came out."""
+    if not card["gates"]:
+        return ["## Gates", "", "No gate judges this run: the var passk_gates has no rule for it."]
+    rows = []
+    for gate in card["gates"]:
+        why = " ".join(filter(None, (gate["reason"], settling(gate))))
+        part = ""
+        if gate["slice_name"] != "all":
+            part = f"{name(gate['slice_name'])} = {name(gate['slice_value'])}"
+        rows.append(
+            (
+                name(gate["gate"]),
+                gate["result"] + (" (advisory)" if gate["is_advisory"] else ""),
+                text(gate["rule"]),
+                part or "all",
+                share(gate["pass_at_1"]),
+                text(why),
+            )
+        )
+    heads = ("gate", "result", "rule", "slice", "pass@1", "why")
+    return ["## Gates", "", *table(heads, rows, numbers=(4,))]

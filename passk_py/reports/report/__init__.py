@@ -1,0 +1,93 @@
+"""Reports: what the tables say, as a page, as figures and as Markdown.
+
+>>> from passk_py.reports.report import report
+>>> callable(report)
+True
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["Report", "missing_package", "report"]
+
+
+def missing_package() -> str | None:
+    """Name a package that drawing needs and that is not installed; None if all are there."""
+    return next((name for name in ("altair", "vl_convert") if find_spec(name) is None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the tables say of runs.
+
+    Parameters
+    ----------
+    facts
+        What JSON can hold: rows of the public tables, suite by suite. ``docs/report.md`` describes
+        its keys; ``passk_report`` is the version of that schema.
+    """
+
+    facts: dict[str, Any]
+
+    def html(self) -> str:
+        """Write one HTML file that needs no other."""
+        from passk_py.reports.report.page import as_html
+
+        return as_html(self.facts)
+
+    def markdown(self) -> str:
+        """Write the same as Markdown."""
+        from passk_py.reports.report.write_report import as_markdown
+
+        return as_markdown(self.facts)
+
+    def json(self) -> str:
+        """Write the facts as a JSON document."""
+        return json.dumps(self.facts, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+    def figures(self) -> dict[str, Any]:
+        """Make the charts by name, each a Vega-Lite specification with its numbers inside."""
+        from passk_py.reports.report.figures import figures
+
+        return figures(self.facts)
+
+
+def report(
+    database: str | Path = "passk.duckdb",
+    *,
+    run_id: str | Iterable[str] = (),
+    suite: str | Iterable[str] = (),
+) -> Report:
+    """Make a report from the public tables.
+
+    Parameters
+    ----------
+    database
+        Path of the DuckDB file.
+    run_id, suite
+        Which runs and suites; by default all, of each suite the 40 latest runs.
+
+    Returns
+    -------
+    Report
+        Its facts, and the same as HTML, as Markdown, as JSON and as figures.
+
+    Raises
+    ------
+    PasskError
+        If there is no such database, run or suite, or nothing has been built.
+    """
+    from passk_py.reports.report.report_facts import gather
+    from passk_py.warehouse.catalog import filters_of
+    from passk_py.warehouse.tables import open_tables
+
+    with open_tables(database) as tables:
+        return Report(gather(tables, filters_of(run_id, suite)))

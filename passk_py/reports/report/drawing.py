@@ -1,0 +1,78 @@
+"""Charts as SVG and PNG, without a browser."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+import vl_convert as vlc
+
+from passk_py.reports.report.theme import on_paper, stylesheet
+
+if TYPE_CHECKING:
+    from passk_py.reports.report.charts import Chart
+
+__all__ = ["as_png", "as_svg", "inline"]
+
+_SIZE: Final = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"[^>]*>')
+
+
+def inline(chart: Chart, label: str) -> str:
+    """Draw a chart into a page: as wide as there is room, in the page's colours.
+
+    Parameters
+    ----------
+    chart
+        One of :mod:`passk_py.reports.report.charts`.
+    label
+        What it shows, for who can't see it.
+
+    Returns
+    -------
+    str
+        An ``svg`` element.
+    """
+    drawn = _drawn(chart)
+    found = _SIZE.match(drawn)
+    width, height = (float(size) for size in found.groups()) if found else (0.0, 0.0)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
+        f'viewBox="0 0 {width:g} {height:g}" style="max-width:{width * 1.25:g}px">'
+    )
+    return head + (drawn[found.end() :] if found else drawn)
+
+
+def as_svg(chart: Chart, *, follows_mode: bool = False) -> str:
+    """Draw a chart as an SVG file.
+
+    Parameters
+    ----------
+    chart
+        One of :mod:`passk_py.reports.report.charts`.
+    follows_mode
+        Whether its colours are those of the reader's light or dark mode, which browsers know and
+        few other programs do; else it is on white paper.
+    """
+    drawn = _drawn(chart, background="var(--paper)")
+    if not follows_mode:
+        return on_paper(drawn)
+    return _SIZE.sub(lambda head: f"{head[0]}<style>{stylesheet()}</style>", drawn, count=1)
+
+
+def as_png(chart: Chart, *, scale: float = 2.0) -> bytes:
+    """Draw a chart as a PNG file on white paper.
+
+    Parameters
+    ----------
+    chart
+        One of :mod:`passk_py.reports.report.charts`.
+    scale
+        Pixels of the file for one of the chart.
+    """
+    return bytes(vlc.svg_to_png(as_svg(chart), scale=scale))
+
+
+def _drawn(chart: Chart, background: str = "transparent") -> str:
+    config = {**chart["config"], "background": background}
+    return str(vlc.vegalite_to_svg({**chart, "config": config}))

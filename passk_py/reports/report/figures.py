@@ -1,0 +1,111 @@
+"""The report's charts as files of their own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.common.errors import PasskError
+from passk_py.common.files import write_report
+from passk_py.reports.report import charts
+from passk_py.reports.report.drawing import as_png, as_svg
+from passk_py.reports.report.theme import RUNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from passk_py.reports.report.charts import Chart
+
+__all__ = ["KINDS", "figures", "write_figures"]
+
+Row = dict[str, Any]
+
+KINDS: Final = ("svg", "png")
+_LONGEST_NAME: Final = 60
+
+
+def figures(facts: Row) -> dict[str, Chart]:
+    """Make the charts of every suite.
+
+    Parameters
+    ----------
+    facts
+        What :func:`passk_py.reports.report.report_facts.gather` gives.
+
+    Returns
+    -------
+    dict
+        Charts by name, which can be that of a file: ``over-k``, ``delta-k``, ``classes``, ``tasks``
+        and ``releases-AGENT``, with the suite before it where there are several. Of more than eight
+        runs, each has a chart over k of its own.
+    """
+    found: dict[str, Chart] = {}
+    for suite in facts["suites"]:
+        before = f"{suite['suite']}-" if len(facts["suites"]) > 1 else ""
+        for name, chart in _of_suite(suite, facts["deployment_k"]):
+            if chart is not None:
+                found[_free(f"{before}{name}", found)] = chart
+    return found
+
+
+def _of_suite(suite: Row, k: int) -> Iterable[tuple[str, Chart | None]]:
+    runs = suite["runs"]
+    ks = charts.known_ks(runs)
+    if not ks:
+        return
+    if 1 < len(runs) <= RUNS:
+        yield "over-k", charts.overlay(runs, ks, k)
+        yield "delta-k", charts.overlay_delta(runs, ks)
+    else:
+        for run in runs:
+            own = f"-{run['run_id']}" if len(runs) > 1 else ""
+            yield f"over-k{own}", charts.curve(run, ks, k, alone=True, width=480, height=300)
+    yield "classes", charts.classes(suite, alone=True)
+    yield "tasks", charts.heat(suite, alone=True)
+    for agent, line in charts.releases(runs, k):
+        yield f"releases-{agent}", charts.trend(line, k, alone=True)
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """Make a name that every file system takes, and that is not taken."""
+    plain = re.sub(r"[^0-9A-Za-z_.-]+", "-", name).strip("-.")[:_LONGEST_NAME] or "figure"
+    found, place = plain, 2
+    while found.lower() in {one.lower() for one in taken}:
+        found, place = f"{plain}-{place}", place + 1
+    return found
+
+
+def write_figures(facts: Row, folder: Path, kinds: Iterable[str] = KINDS) -> list[Path]:
+    """Write the charts as SVG and PNG on white paper.
+
+    Parameters
+    ----------
+    facts
+        What :func:`passk_py.reports.report.report_facts.gather` gives.
+    folder
+        Where to; made if it is not there.
+    kinds
+        ``svg`` and ``png``.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files.
+
+    Raises
+    ------
+    PasskError
+        If a file can't be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PasskError(f"{folder} can't be made: {error.strerror}.") from error
+    written = []
+    for name, chart in figures(facts).items():
+        for kind in kinds:
+            path = folder / f"{name}.{kind}"
+            write_report(path, as_svg(chart) if kind == "svg" else as_png(chart))
+            written.append(path)
+    return written

@@ -1,0 +1,217 @@
+"""The report as Markdown, which reads as plain text too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.common.markdown import between, name, share, signed, signed_limit, table, text
+from passk_py.common.words import TASK_CLASSES, and_list, limit, plural, symbol
+from passk_py.metrics.gates.gate_reports import settling
+from passk_py.reports.report.agent_sentences import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["as_markdown"]
+
+Row = dict[str, Any]
+
+_MOST_TASKS: Final = 20
+
+
+def as_markdown(facts: Row) -> str:
+    """Write the facts as Markdown.
+
+    Parameters
+    ----------
+    facts
+        What :func:`passk_py.reports.report.report_facts.gather` gives.
+
+    Returns
+    -------
+    str
+        A section for each suite. Tables have the runs and, of the tasks, the first to mend.
+    """
+    k = facts["deployment_k"]
+    lines = [
+        "# Capability and reliability",
+        "",
+        (
+            "pass@k: at least one of k tries succeeds. pass^k: all k tries succeed. Judged at "
+            f"k = {k}: capable from {symbol('pass_at_k', k)} = {facts['capable_threshold']:g}, "
+            f"consistent from {symbol('pass_hat_k', k)} = {facts['consistent_threshold']:g}. Means "
+            f"over tasks, with {limit(facts['confidence'])}% intervals for tasks like these."
+        ),
+    ]
+    if facts["stale"]:
+        lines += ["", f"The tables are not those of the log: {text(facts['stale'])}"]
+    for suite in facts["suites"]:
+        parts = (_verdicts, _curves, _tasks, _comparisons, _gates, _coverage, _diagnostics)
+        left = suite["runs_left_out"]
+        older = f"; {plural(left, 'older run')} not shown" if left else ""
+        count = f"{plural(len(suite['runs']), 'run')}, {plural(suite['total_tasks'], 'task')}"
+        lines += ["", f"## {name(suite['suite'])}", "", f"{count}{older}."]
+        for part in parts:
+            lines += ["", *part(suite, facts)]
+    return "\n".join(lines) + "\n"
+
+
+def _verdicts(suite: Row, facts: Row) -> list[str]:
+    lines = [f"- {text(verdict(run, facts))}" for run in suite["runs"] if run["is_latest"]]
+    for said in suite["advice"]:
+        lines += ["", f"**{text(said['headline'])}** {text(' '.join(said['sentences']))}"]
+    return lines
+
+
+def _curves(suite: Row, _facts: Row) -> list[str]:
+    rows = [
+        (
+            name(run["run_id"]),
+            str(row["k"]),
+            share(row["pass_at_k"]),
+            _limits(row, "pass_at_k"),
+            share(row["pass_hat_k"]),
+            _limits(row, "pass_hat_k"),
+            signed(row["delta_k"]),
+            text(row["null_reason"] or ""),
+        )
+        for run in suite["runs"]
+        for row in run["curve"]
+    ]
+    heads = ("run", "k", "pass@k", "interval", "pass^k", "interval", "delta_k", "why not known")
+    return ["### Over k", "", *table(heads, rows, numbers=(1, 2, 4, 6))]
+
+
+def _limits(row: Row, metric: str) -> str:
+    return between(share(row[f"{metric}_lower"]), share(row[f"{metric}_upper"]))
+
+
+def _tasks(suite: Row, facts: Row) -> list[str]:
+    runs = suite["runs"]
+    counts = [
+        (name(run["run_id"]), *(f"{run['classes'].get(kind, 0):,}" for kind in TASK_CLASSES))
+        for run in runs
+    ]
+    lines = ["### Tasks", "", *table(("run", *TASK_CLASSES), counts, numbers=(1, 2, 3, 4))]
+    if not suite["tasks"]:
+        return lines
+    rows = [
+        (
+            name(task["task_id"]),
+            share(task["expected_gain"]),
+            *(_passed(task["runs"].get(run["run_id"])) for run in runs),
+        )
+        for task in suite["tasks"][:_MOST_TASKS]
+    ]
+    hat = symbol("pass_hat_k", facts["deployment_k"])
+    heads = ("task", f"expected gain of {hat}", *(name(run["run_id"]) for run in runs))
+    return [
+        *lines,
+        "",
+        (
+            f"What to mend first, and how many of its counted attempts passed ({len(rows):,} of "
+            f"{plural(suite['total_tasks'], 'task')}):"
+        ),
+        "",
+        *table(heads, rows, numbers=(1, *range(2, 2 + len(runs)))),
+    ]
+
+
+def _passed(cell: Row | None) -> str:
+    return "" if cell is None else f"{cell['c']}/{cell['n']}"
+
+
+def _comparisons(suite: Row, _facts: Row) -> list[str]:
+    lines = ["### Against the baseline", ""]
+    if not suite["comparisons"]:
+        return [*lines, "No two of these runs are compared."]
+    rows = [
+        (
+            name(row["candidate_run_id"]),
+            name(row["baseline_run_id"]),
+            symbol(row["metric"], row["k"]),
+            share(row["baseline"]),
+            share(row["candidate"]),
+            signed(row["difference"]),
+            between(
+                signed_limit(row["difference_suite_lower"]),
+                signed_limit(row["difference_suite_upper"]),
+            ),
+            row["verdict"] + (" (hidden by pass@1)" if row["hidden_regression"] else ""),
+            text(row["meaning"] or row["null_reason"] or ""),
+        )
+        for row in suite["comparisons"]
+    ]
+    heads = (
+        "run", "baseline", "metric", "baseline has", "run has", "difference",
+        "for these tasks only", "verdict", "means",
+    )  # fmt: skip
+    return [*lines, *table(heads, rows, numbers=(3, 4, 5))]
+
+
+def _gates(suite: Row, _facts: Row) -> list[str]:
+    lines = ["### Gates", ""]
+    if not suite["gates"]:
+        return [*lines, "No gate judges these runs."]
+    rows = [
+        (
+            name(row["gate"]),
+            row["result"] + (" (advisory)" if row["is_advisory"] else ""),
+            name(row["run_id"]),
+            text(row["rule"]),
+            text(" ".join(filter(None, (row["reason"], settling(row))))),
+        )
+        for row in suite["gates"]
+    ]
+    return [*lines, *table(("gate", "result", "run", "rule", "why"), rows)]
+
+
+def _coverage(suite: Row, _facts: Row) -> list[str]:
+    rows = [
+        (
+            name(run["run_id"]),
+            f"{run['tasks']:,}",
+            f"{run['attempts']:,}",
+            _range(run["min_n"], run["max_n"]),
+            f"{run['excluded']:,}",
+            "not known" if run["expected_attempts"] is None else f"{run['missing_attempts']:,}",
+            f"{run['rejected']:,}",
+            text(_reasons(run["excluded_reasons"])),
+            text(run["warnings"] or ""),
+        )
+        for run in suite["runs"]
+    ]
+    heads = (
+        "run", "tasks", "attempts", "n per task", "excluded", "missing", "rejected",
+        "why excluded", "to mind",
+    )  # fmt: skip
+    return ["### What was measured", "", *table(heads, rows, numbers=(1, 2, 3, 4, 5, 6))]
+
+
+def _range(low: int | None, high: int | None) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _reasons(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    return and_list(f"{row['reason'] or 'no reason'} ({row['attempts']:,})" for row in rows)
+
+
+def _diagnostics(suite: Row, _facts: Row) -> list[str]:
+    lines = ["### Can the log be trusted?", ""]
+    if not suite["diagnostics"]:
+        return [*lines, "Not known: the tables were built without diagnostics."]
+    warnings = [row for row in suite["diagnostics"] if row["verdict"] == "warning"]
+    if not warnings:
+        return [*lines, "No diagnostic warns."]
+    rows = [
+        (
+            row["diagnostic"],
+            name(row["run_id"]),
+            text(row["finding"]),
+            text(f"{row['meaning']} {row['advice']}"),
+        )
+        for row in warnings
+    ]
+    return [*lines, *table(("warning", "run", "finding", "means, and what to do"), rows)]

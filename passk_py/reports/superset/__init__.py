@@ -1,0 +1,70 @@
+"""Superset dashboards over the public tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+__all__ = ["superset_bundle"]
+
+
+def superset_bundle(
+    path: str | PathLike[str], *, uri: str, schema: str | None = None, name: str = "passk"
+) -> list[str]:
+    """Write what Superset imports: a database, datasets, charts, filters and five dashboards.
+
+    Parameters
+    ----------
+    path
+        A folder, for ``superset import-directory``, or a file that ends in ``.zip``, for the button
+        *Import dashboards*. A bundle that is there is replaced.
+    uri
+        The address of the database as Superset reaches it, in SQLAlchemy's form:
+        ``duckdb:////srv/bi/passk.duckdb`` (opened for reading only) or ``postgresql://...``.
+    schema
+        The schema of the public tables; by default that which the database finds by itself.
+    name
+        What Superset calls the database. The bundle of another name stands beside this one.
+
+    Returns
+    -------
+    list of str
+        The files, by their paths within the bundle, sorted.
+
+    Raises
+    ------
+    PasskError
+        If the folder holds something else, or can't be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "superset"
+    >>> files = superset_bundle(folder, uri="duckdb:////srv/bi/passk.duckdb")
+    >>> [file for file in files if file.startswith("dashboards/")]
+    ['dashboards/compare.yaml', 'dashboards/gates.yaml', 'dashboards/overview.yaml', \
+'dashboards/run.yaml', 'dashboards/tasks.yaml']
+    """
+    from passk_py.reports.superset.bundle import bundle_files
+    from passk_py.reports.superset.write_bundle import write_folder, write_zip
+
+    target = Path(path)
+    texts = {
+        file: _yaml(content)
+        for file, content in sorted(bundle_files(uri, schema=schema, name=name).items())
+    }
+    if target.suffix.lower() == ".zip":
+        write_zip(target, texts)
+    else:
+        write_folder(target, texts)
+    return list(texts)
+
+
+def _yaml(content: object) -> str:
+    import yaml  # type: ignore[import-untyped]
+
+    text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
+    return text

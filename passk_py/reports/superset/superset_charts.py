@@ -1,0 +1,247 @@
+"""The charts of the dashboards: what each asks, and how it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from passk_py.reports.report.theme import PAPER
+
+__all__ = ["Chart", "bars", "condition", "count", "curves", "heat_map", "limits", "table"]
+
+AT_COLOR: Final = PAPER["at"]
+HAT_COLOR: Final = PAPER["hat"]
+"""The colours of pass@k and pass^k in the report."""
+
+AT_LIMIT_COLOR: Final = "#8cc3cb"
+HAT_LIMIT_COLOR: Final = "#cf9fd4"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart.
+
+    Parameters
+    ----------
+    name
+        Its title.
+    dataset
+        The name of the dataset that it asks.
+    kind
+        What Superset calls this kind of chart.
+    settings
+        Superset's settings of it.
+    text
+        What it shows, which Superset has beside the title.
+    """
+
+    name: str
+    dataset: str
+    kind: str
+    settings: dict[str, Any]
+    text: str = ""
+    colors: dict[str, str] = field(default_factory=dict)
+
+
+def condition(column: str, operator: str, value: object = None) -> dict[str, Any]:
+    """Write a filter of rows."""
+    return {
+        "clause": "WHERE",
+        "expressionType": "SIMPLE",
+        "subject": column,
+        "operator": operator,
+        "comparator": value,
+    }
+
+
+def table(
+    name: str,
+    dataset: str,
+    columns: dict[str, str],
+    *,
+    order: tuple[tuple[str, bool], ...],
+    where: tuple[dict[str, Any], ...] = (),
+    formats: dict[str, tuple[str, ...]] | None = None,
+    limit: int = 1000,
+    text: str = "",
+) -> Chart:
+    """Show rows as they are.
+
+    Parameters
+    ----------
+    name, dataset, text
+        As in :class:`Chart`.
+    columns
+        The columns, and what they are called on the page.
+    order
+        What the rows are sorted by: columns, and whether they ascend.
+    where
+        Which rows.
+    formats
+        The columns that are shown in each of d3's formats.
+    limit
+        How many rows at most.
+    """
+    config: dict[str, Any] = {
+        column: {"customColumnName": called} for column, called in columns.items()
+    }
+    for number_format, formatted in (formats or {}).items():
+        for column in formatted:
+            config[column]["d3NumberFormat"] = number_format
+    settings = {
+        "query_mode": "raw",
+        "all_columns": list(columns),
+        "order_by_cols": [f'["{column}", {str(up).lower()}]' for column, up in order],
+        "adhoc_filters": list(where),
+        "row_limit": limit,
+        "page_length": 0,
+        "table_timestamp_format": "%Y-%m-%d %H:%M",
+        "show_cell_bars": False,
+        "color_pn": False,
+        "column_config": config,
+    }
+    return Chart(name, dataset, "table", settings, text)
+
+
+def _line(metrics: list[Any], groups: list[str]) -> dict[str, Any]:
+    return {
+        "x_axis": "k",
+        "metrics": metrics,
+        "groupby": groups,
+        "adhoc_filters": [condition("pass_at_k", "IS NOT NULL")],
+        "x_axis_sort_asc": True,
+        "row_limit": 10000,
+        "seriesType": "line",
+        "markerEnabled": True,
+        "markerSize": 5,
+        "rich_tooltip": True,
+        "show_legend": True,
+        "legendType": "scroll",
+        "legendOrientation": "top",
+        "y_axis_format": ".0%",
+        "tooltipTimeFormat": "smart_date",
+        "x_axis_title": "k",
+        "x_axis_title_margin": 30,
+        "truncateXAxis": False,
+        "truncateYAxis": True,
+        "y_axis_bounds": [0, 1],
+    }
+
+
+def curves(
+    name: str,
+    dataset: str,
+    metric: str,
+    *,
+    by: str,
+    where: tuple[dict[str, Any], ...] = (),
+    text: str = "",
+) -> Chart:
+    """Draw one metric over k, a line for each value of a column."""
+    settings = _line([metric], [by])
+    settings["adhoc_filters"] += where
+    # Lines of more runs can't be told apart.
+    settings |= {"limit": 8, "timeseries_limit_metric": "newest run", "order_desc": True}
+    return Chart(name, dataset, "echarts_timeseries_line", settings, text)
+
+
+def limits(
+    name: str,
+    dataset: str,
+    metrics: dict[str, str],
+    *,
+    bounds: tuple[float | None, float | None] = (0, 1),
+    known: str,
+    where: tuple[dict[str, Any], ...] = (),
+    text: str = "",
+) -> Chart:
+    """Draw metrics over k as lines.
+
+    Parameters
+    ----------
+    name, dataset, text
+        As in :class:`Chart`.
+    metrics
+        The metrics, and the colour of each.
+    bounds
+        Where the axis begins and ends.
+    known
+        The column that must have a value.
+    where
+        Which rows.
+    """
+    # Superset's own bands, those of a forecast, stand wrong where the other axis has numbers.
+    settings = _line(list(metrics), []) | {"y_axis_bounds": list(bounds), "legendType": "plain"}
+    settings["adhoc_filters"] = [condition(known, "IS NOT NULL"), *where]
+    return Chart(name, dataset, "echarts_timeseries_line", settings, text, metrics)
+
+
+def bars(
+    name: str,
+    dataset: str,
+    metric: str,
+    *,
+    by: str,
+    color: str = AT_COLOR,
+    where: tuple[dict[str, Any], ...] = (),
+    text: str = "",
+) -> Chart:
+    """Draw a metric, a bar for each value of a column."""
+    settings = {
+        "x_axis": by,
+        "metrics": [metric],
+        "groupby": [],
+        "adhoc_filters": list(where),
+        "x_axis_sort": by,
+        "x_axis_sort_asc": True,
+        "row_limit": 1000,
+        "show_value": True,
+        "show_legend": False,
+        "y_axis_format": ",d",
+        "truncateYAxis": False,
+    }
+    return Chart(name, dataset, "echarts_timeseries_bar", settings, text, {metric: color})
+
+
+def count(name: str, dataset: str, metric: str, *, where: tuple[dict[str, Any], ...]) -> Chart:
+    """Show one number."""
+    settings = {
+        "metric": metric,
+        "adhoc_filters": list(where),
+        "header_font_size": 0.4,
+        "subheader_font_size": 0.125,
+        "y_axis_format": ",d",
+    }
+    return Chart(name, dataset, "big_number_total", settings)
+
+
+def heat_map(
+    name: str,
+    dataset: str,
+    metric: str,
+    *,
+    x: str,
+    y: str,
+    where: tuple[dict[str, Any], ...],
+    text: str = "",
+) -> Chart:
+    """Draw a metric as the colour of a cell."""
+    settings = {
+        "x_axis": x,
+        "groupby": y,
+        "metric": metric,
+        "adhoc_filters": list(where),
+        "linear_color_scheme": "schemeOrRd",
+        "normalize_across": "heatmap",
+        "row_limit": 10000,
+        "show_legend": True,
+        "show_values": False,
+        "show_percentage": False,
+        "value_bounds": [0, 1],
+        "y_axis_format": ".0%",
+        "left_margin": "auto",
+        "bottom_margin": "auto",
+        "sort_x_axis": "alpha_asc",
+        "sort_y_axis": "value_asc",
+    }
+    return Chart(name, dataset, "heatmap_v2", settings, text)

@@ -1,0 +1,1 @@
+"""The numbers: special functions, distributions, permutations, estimators."""

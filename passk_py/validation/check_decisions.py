@@ -1,0 +1,167 @@
+"""The tables that decisions are read from: of some runs at a time, and of the whole log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from passk_py.metrics.contamination import SuiteRun
+from passk_py.metrics.gates import COLUMNS
+from passk_py.metrics.logs import read_log
+from passk_py.validation.recompute import decisions as recompute
+from passk_py.validation.recompute.runs import IDENTITY, RUN, described
+from passk_py.warehouse.gates_of_tables import judge_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from passk_py.metrics.states import States
+    from passk_py.validation.check_tables import Compared
+    from passk_py.validation.set_aside import Counts
+    from passk_py.warehouse.settings import Settings
+
+__all__ = ["compare_gates", "compare_runs", "compare_suites", "decided"]
+
+_BOOTSTRAP: Final = "passk_suite_bootstrap"
+_MOST_JUDGED: Final = 5_000_000
+"""Attempts that gates are judged by: a rule may be about any of the runs."""
+
+
+def decided(settings: Settings) -> list[str]:
+    """Name the tables that have rows of each run."""
+    bootstrap = [_BOOTSTRAP] if settings.bootstrap else []
+    return ["passk_plans", "passk_extrapolations", *bootstrap]
+
+
+def compare_runs(
+    compared: Compared,
+    counts: Counts,
+    runs: Sequence[tuple[str, str]],
+    log: pl.LazyFrame,
+    who: pl.DataFrame,
+    where: str,
+) -> None:
+    """Compare what follows from the counts and the metrics of some runs.
+
+    Parameters
+    ----------
+    compared
+        What was found so far.
+    counts
+        The counts of all of their tasks.
+    runs
+        run_id and suite of each.
+    log
+        Their attempts; the slices are the columns ``slice_1``, ``slice_2``, ... in order.
+    who
+        Who made them.
+    where
+        Which rows of the tables are theirs.
+    """
+    settings = compared.settings
+    every = {run: counts.states(*run) for run in runs}
+    states = {run: tasks for run, tasks in every.items() if tasks}
+    compared.compare("passk_plans", described(recompute.plans(states, settings), who), where)
+    measured = compared.rows(
+        "passk_suite_metrics",
+        [*RUN, "k", *recompute.MEASURED],
+        f"slice_name = 'all' and {where}",
+    )
+    # Copies are reported already.
+    measured = measured.unique([*RUN, "k"], keep="first", maintain_order=True)
+    model = recompute.extrapolations(measured, settings)
+    compared.compare("passk_extrapolations", described(model, who), where)
+    if settings.bootstrap:
+        drawn: dict[tuple[str, ...], States] = {
+            (*run, "all", "all"): tasks for run, tasks in states.items()
+        }
+        for number, name in enumerate(settings.slices, 1):
+            drawn |= _states_of_slice(log, f"slice_{number}", name)
+        compared.compare(_BOOTSTRAP, recompute.bootstrap(drawn, settings), where)
+
+
+def _states_of_slice(log: pl.LazyFrame, column: str, name: str) -> dict[tuple[str, ...], States]:
+    """Count the tasks of each value of a slice, with the attempts that lie in it."""
+    passed = pl.col("passed")
+    tasks = (
+        read_log(log, 1.0, column)
+        .group_by(*RUN, "slice_value", "task_id")
+        .agg(n=passed.count().cast(pl.Int64), c=passed.sum().cast(pl.Int64))
+        .collect(engine="streaming")
+    )
+    return {
+        (str(run), str(suite), name, str(value)): Counter(part.select("n", "c").iter_rows())
+        for (run, suite, value), part in tasks.partition_by(
+            *RUN, "slice_value", as_dict=True
+        ).items()
+    }
+
+
+def compare_suites(compared: Compared, counts: Counts, runs: pl.DataFrame) -> None:
+    """Compare the public suites beside the private ones.
+
+    Parameters
+    ----------
+    compared
+        What was found so far.
+    counts
+        The counts of all runs.
+    runs
+        What is known of each run: who made it, and its times.
+    """
+    suites = {suite for pair in recompute.suite_pairs(compared.settings) for suite in pair}
+    found = [
+        SuiteRun(told, counts.states(told["run_id"], told["suite"]))
+        for told in runs.sort(RUN).iter_rows(named=True)
+        if told["suite"] in suites
+    ]
+    name = "passk_contamination"
+    figures = [
+        f"{metric}_difference{end}"
+        for metric in ("pass_at_1", "pass_hat_k")
+        for end in ("", "_lower", "_upper")
+    ]
+    stored = compared.rows(name, [*recompute.SUITES, *figures]).iter_rows(named=True)
+    compared.compare(name, recompute.contamination(found, compared.settings, stored))
+
+
+def compare_gates(
+    compared: Compared,
+    runs: pl.DataFrame,
+    pairs: Sequence[tuple[str, str, str]],
+    *,
+    attempts: int,
+) -> None:
+    """Compare the gates, of which a rule may be about any of the runs.
+
+    Parameters
+    ----------
+    compared
+        What was found so far.
+    runs
+        Who made each run.
+    pairs
+        The pairs of runs that rules without a baseline are judged by: suite, baseline, candidate.
+    attempts
+        How many attempts the log has.
+    """
+    name = "passk_gates"
+    stored = compared.rows(name, [*recompute.GATE, "to_settle"])
+    rules = recompute.declared_rules(compared.settings, set(stored["gate"]))
+    if rules and attempts > _MOST_JUDGED:
+        compared.left_out.append(
+            f"The gates were not recomputed: the log has more than {_MOST_JUDGED:,} attempts."
+        )
+        return
+    judged = pl.DataFrame(schema=COLUMNS)
+    if rules:
+        asked = [(baseline, candidate, suite) for suite, baseline, candidate in pairs]
+        judged = judge_tables(compared.tables, compared.settings, rules, pairs=asked)
+    who = runs.select(*RUN, *IDENTITY)
+    lost = compared.tables.find("int_passk__unusable_runs")
+    if lost is not None:
+        unusable = compared.frame(f"select {', '.join((*RUN, *IDENTITY))} from {lost}")
+        who = pl.concat([who, unusable.join(who, on=list(RUN), how="anti")])
+    compared.compare(name, recompute.gates(judged, who, stored))

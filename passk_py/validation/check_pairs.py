@@ -1,0 +1,129 @@
+"""Pairs of runs: those that there must be, and those that the tables hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.sql_text import quote
+from passk_py.validation.recompute import pairs as recompute_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from passk_py.metrics.comparisons import Pair
+    from passk_py.validation.check_tables import Compared
+    from passk_py.validation.set_aside import Counts
+    from passk_py.warehouse.tables import Tables
+
+__all__ = ["PAIRED", "compare_pairs", "stored_pairs"]
+
+PAIRED: Final = ("passk_comparisons", "passk_task_comparisons")
+"""The tables of pairs of runs."""
+
+_MOST_PERMUTED: Final = 2_000
+"""Attempts of a task in both runs whose permutations are counted in whole numbers."""
+
+Key = tuple[str, str, str]
+"""A suite, a baseline and a candidate."""
+
+
+def stored_pairs(tables: Tables) -> set[Key]:
+    """List the pairs of runs that any of the tables holds."""
+    sql = " union ".join(
+        f"select suite, baseline_run_id, candidate_run_id from {tables.require(name)}"
+        for name in PAIRED
+    )
+    return {(suite, one, other) for suite, one, other in tables.rows(sql)}
+
+
+def compare_pairs(
+    compared: Compared, counts: Counts, runs: pl.DataFrame, stored: set[Key], *, batch: int
+) -> list[Key]:
+    """Compare the pairs of runs, some at a time.
+
+    Parameters
+    ----------
+    compared
+        What was found so far.
+    counts
+        The counts of all runs.
+    runs
+        The runs, with the columns of :data:`passk_py.validation.recompute.pairs.RUN_COLUMNS`.
+    stored
+        The pairs that the tables hold.
+    batch
+        Rows and tasks to be compared at a time.
+
+    Returns
+    -------
+    list of tuple
+        The pairs that rules without a baseline are judged by.
+    """
+    expected = recompute_pairs.expected_pairs(runs, compared.settings)
+    sources = {
+        (suite, baseline, candidate): source
+        for suite, baseline, candidate, source in expected.iter_rows()
+    }
+    for some in _some(sorted(sources.keys() | stored), counts, len(compared.settings.ks), batch):
+        _compare(compared, counts, some, sources, runs)
+    return [pair for pair, source in sources.items() if source != "gate"]
+
+
+def _some(pairs: Sequence[Key], counts: Counts, ks: int, batch: int) -> Iterator[list[Key]]:
+    some: list[Key] = []
+    weight = 0
+    for pair in pairs:
+        suite, *two = pair
+        size = 2 * ks + sum(counts.tasks(run, suite) for run in two)
+        if some and weight + size > batch:
+            yield some
+            some, weight = [], 0
+        some.append(pair)
+        weight += size
+    if some:
+        yield some
+
+
+def _compare(
+    compared: Compared,
+    counts: Counts,
+    pairs: Sequence[Key],
+    sources: Mapping[Key, str],
+    runs: pl.DataFrame,
+) -> None:
+    expected: list[tuple[Pair, str]] = []
+    chosen: list[Key] = []
+    for pair in pairs:
+        found = counts.pair(*pair)
+        if _most_attempts(found) > _MOST_PERMUTED:
+            compared.left_out.append(
+                f"{pair[1]} and {pair[2]} in {pair[0]} were not compared: a task has more than "
+                f"{_MOST_PERMUTED:,} attempts in both runs."
+            )
+            continue
+        chosen.append(pair)
+        if pair in sources:
+            expected.append((found, sources[pair]))
+    if not chosen:
+        return
+    values = ", ".join(f"({', '.join(map(quote, pair))})" for pair in chosen)
+    where = f"({', '.join(recompute_pairs.PAIR)}) in (values {values})"
+    of_runs, of_tasks = PAIRED
+    key = recompute_pairs.PAIR
+    stored = compared.rows(of_runs, [*key, "metric", "k", *recompute_pairs.JUDGED], where)
+    rows = stored.iter_rows(named=True)
+    compared.compare(
+        of_runs, recompute_pairs.compared_runs(expected, runs, compared.settings, rows), where
+    )
+    stored = compared.rows(of_tasks, [*key, "task_id", "p_adjusted"], where)
+    only = [pair for pair, _ in expected]
+    compared.compare(
+        of_tasks, recompute_pairs.compared_tasks(only, compared.settings, stored), where
+    )
+
+
+def _most_attempts(pair: Pair) -> int:
+    """Give the most attempts that a task has in both runs together."""
+    return max((state.attempts for state in pair.histogram()), default=0)

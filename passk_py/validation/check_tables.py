@@ -1,0 +1,72 @@
+"""Public tables beside what they should be: reading, comparing, adding up what was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from passk_py.common.errors import PasskError
+from passk_py.validation.parity import Parity, compare
+from passk_py.warehouse.tables import fetch_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
+
+    from passk_py.validation.parity import Recomputed
+    from passk_py.warehouse.settings import Settings
+    from passk_py.warehouse.tables import Tables
+
+__all__ = ["Compared"]
+
+
+class Compared:
+    """What was found of each public table.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+    settings
+        The vars of the build.
+    names
+        The tables that are compared.
+    keep
+        How many differences of each to keep as examples.
+    """
+
+    def __init__(
+        self, tables: Tables, settings: Settings, names: Iterable[str], *, keep: int
+    ) -> None:
+        self.tables = tables
+        self.settings = settings
+        self.found = {name: Parity(name, 0, 0, 0.0, 0, []) for name in names}
+        self.left_out: list[str] = []
+        """What was too large to be recomputed, in sentences."""
+        self._keep = keep
+
+    def compare(
+        self, name: str, expected: Recomputed, where: str = "true", *, more_columns: bool = False
+    ) -> None:
+        """Compare the rows of a table that meet a condition, maybe again in other columns."""
+        columns = [*expected.key, *expected.columns]
+        rows = self.rows(name, columns, where)
+        parity = compare(name, rows, expected, keep=self._keep, more_columns=more_columns)
+        self.found[name].add(parity, keep=self._keep)
+
+    def rows(self, name: str, columns: Sequence[str], where: str = "true") -> pl.DataFrame:
+        """Read columns of a table, which another version of the package may lack."""
+        there = self.tables.columns(name)
+        missing = [column for column in columns if column not in there]
+        if missing:
+            raise PasskError(
+                f"The table {name} has no column {' and no '.join(missing)}.",
+                hint="Another version of passk built it: run `passk build`.",
+            )
+        return self.frame(
+            f"select {', '.join(columns)} from {self.tables.require(name)} where {where}"
+        )
+
+    def frame(self, sql: str) -> pl.DataFrame:
+        """Read a query."""
+        return fetch_frame(self.tables.connection, sql)

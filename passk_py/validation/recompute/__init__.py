@@ -1,0 +1,1 @@
+"""The tables, computed again in polars."""

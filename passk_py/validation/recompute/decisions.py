@@ -1,0 +1,329 @@
+"""The tables that decisions are read from, computed in polars with the column names of SQL.
+
+They follow from counts of tasks and from the metrics: plans, extrapolations, the bootstrap, suites
+beside suites, and gates.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from passk_py.metrics.bootstrap import LIMIT_TYPES, limits_of_states
+from passk_py.metrics.contamination import compared_suites, judged_suites
+from passk_py.metrics.extrapolation import extrapolated
+from passk_py.metrics.gates.demo_rules import DEMO_GATES
+from passk_py.metrics.gates.rules import rules_of
+from passk_py.metrics.planning import PLAN_TYPES, Wish, plan_counts
+from passk_py.validation.parity import Recomputed
+from passk_py.validation.recompute.runs import IDENTITY, RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from passk_py.metrics.contamination import SuiteRun
+    from passk_py.metrics.gates.rules import Rule
+    from passk_py.metrics.states import States
+    from passk_py.warehouse.settings import Settings
+
+__all__ = [
+    "GATE",
+    "MEASURED",
+    "SUITES",
+    "bootstrap",
+    "contamination",
+    "declared_rules",
+    "extrapolations",
+    "gates",
+    "plans",
+    "suite_pairs",
+]
+
+GATE: Final = ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slice_value")
+"""What tells the rows of ``passk_gates`` apart; a baseline may be null."""
+SUITES: Final = ("public_suite", "private_suite", "public_run_id", "k")
+"""What tells the rows of ``passk_contamination`` apart."""
+MEASURED: Final = (
+    "pass_at_k",
+    "pass_hat_k",
+    "pass_at_k_lower",
+    "pass_hat_k_upper",
+    "heterogeneity",
+)
+"""The metrics of a suite that are extrapolated."""
+
+_PLACE: Final = (*RUN, "slice_name", "slice_value")
+_SIZE: Final = pl.lit(1.0)
+"""The size of a difference of shares: what is lost when they cancel is no error."""
+_STUDENT: Final = pl.lit(3000.0)
+"""What the limits by Student's t are off by, in units of what is tolerated: the series of SQL."""
+_LOGARITHMS: Final = pl.lit(1000.0)
+"""What SQL's sums of logarithms are off by, where whole numbers are divided here."""
+_CLOSE: Final = 1e-9
+
+
+def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recomputed:
+    """Compute ``passk_plans``.
+
+    Parameters
+    ----------
+    states
+        The counts of each run and suite.
+    settings
+        The vars of the build.
+    """
+    wish = Wish(
+        tuple(settings.ks),
+        tuple(settings.plan_attempts),
+        settings.plan_width,
+        settings.plan_difference,
+        settings.plan_power,
+        settings.confidence,
+    )
+    rows = [
+        {"run_id": run, "suite": suite, **row}
+        for (run, suite), tasks in states.items()
+        for row in plan_counts(tasks, wish, min_eligible_share=settings.min_eligible_share)
+    ]
+    frame = pl.DataFrame(rows, schema=PLAN_TYPES, orient="row")
+    variance = pl.col("variance_between") + pl.col("variance_within")
+    return Recomputed(
+        frame,
+        (*RUN, "metric", "k", "attempts"),
+        (
+            "tasks",
+            "basis",
+            "tasks_for_width",
+            "attempts_for_width",
+            "tasks_for_difference",
+            "attempts_for_difference",
+            "null_reason",
+        ),
+        {
+            **dict.fromkeys(("estimate", "deciding_share"), _LOGARITHMS),
+            **dict.fromkeys(("variance_between", "variance_within"), _SIZE * 10),
+            "within_share": 10 / variance,
+            "expected_width": _STUDENT,
+            "detectable_difference": _LOGARITHMS,
+        },
+    )
+
+
+def extrapolations(measured: pl.DataFrame, settings: Settings) -> Recomputed:
+    """Compute ``passk_extrapolations``.
+
+    Parameters
+    ----------
+    measured
+        ``run_id``, ``suite``, ``k`` and :data:`MEASURED` of whole suites as SQL has them, so that
+        rounding can't tip what the model fits.
+    settings
+        The vars of the build.
+    """
+    frame = extrapolated(measured, sorted(settings.extrapolated_ks))
+    return Recomputed(
+        frame,
+        (*RUN, "k"),
+        ("measured_k", "basis", "null_reason"),
+        {
+            **dict.fromkeys(("pass_at_k", "pass_hat_k"), _LOGARITHMS),
+            **dict.fromkeys(("pass_at_k_at_least", "pass_hat_k_at_most")),
+        },
+    )
+
+
+def bootstrap(states: Mapping[tuple[str, ...], States], settings: Settings) -> Recomputed:
+    """Compute ``passk_suite_bootstrap``.
+
+    Parameters
+    ----------
+    states
+        The counts of each run, suite, ``slice_name`` and ``slice_value``.
+    settings
+        The vars of the build.
+    """
+    rows = [
+        {**dict(zip(_PLACE, place, strict=True)), **row}
+        for place, tasks in states.items()
+        for row in limits_of_states(
+            tasks,
+            settings.ks,
+            resamples=settings.bootstrap,
+            seed=settings.bootstrap_seed,
+            place=place,
+            confidence=settings.confidence,
+            min_eligible_share=settings.min_eligible_share,
+        )
+    ]
+    types: dict[str, type[pl.DataType]] = {**dict.fromkeys(_PLACE, pl.String), **LIMIT_TYPES}
+    return Recomputed(
+        pl.DataFrame(rows, schema=types, orient="row"),
+        (*_PLACE, "metric", "k"),
+        ("eligible_tasks", "total_tasks", "resamples", "seed", "null_reason"),
+        dict.fromkeys(("estimate", "lower", "upper")),
+    )
+
+
+def suite_pairs(settings: Settings) -> list[tuple[str, str]]:
+    """Give the pairs of a public and a private suite, each once."""
+    pairs = ((pair["public"], pair["private"]) for pair in settings.private_suites)
+    return list(dict.fromkeys(pairs))
+
+
+def contamination(
+    runs: Iterable[SuiteRun], settings: Settings, stored: Iterable[Mapping[str, Any]]
+) -> Recomputed:
+    """Compute ``passk_contamination``.
+
+    Parameters
+    ----------
+    runs
+        The runs of the suites.
+    settings
+        The vars of the build.
+    stored
+        The same rows as SQL has them. A verdict is found from SQL's figures where they are near
+        enough, so that rounding can't tip it.
+    """
+    as_stored = {tuple(row[name] for name in SUITES): row for row in stored}
+    frame = compared_suites(
+        runs,
+        suite_pairs(settings),
+        settings.ks,
+        confidence=settings.confidence,
+        min_eligible_share=settings.min_eligible_share,
+    )
+    metrics = ("pass_at_1", "pass_hat_k")
+    ends = ("", "_lower", "_upper")
+    rows = frame.to_dicts()
+    for row in rows:
+        if row["null_reason"] is None:
+            sql = as_stored.get(tuple(row[name] for name in SUITES), {})
+            at_1, hat_k = (
+                [
+                    _nearest(row[name], sql.get(name))
+                    for name in (f"{metric}_difference{end}" for end in ends)
+                ]
+                for metric in metrics
+            )
+            row["verdict"], row["meaning"] = judged_suites(
+                (at_1[0], at_1[1], at_1[2]), (hat_k[0], hat_k[1], hat_k[2]), row["k"]
+            )
+    sides = ("public", "private")
+    return Recomputed(
+        pl.DataFrame(rows, schema=frame.schema, orient="row"),
+        SUITES,
+        (
+            "private_run_id",
+            "private_source",
+            *IDENTITY,
+            *(f"{side}_tasks" for side in sides),
+            "verdict",
+            "null_reason",
+        ),
+        {
+            **dict.fromkeys(f"{side}_{metric}" for side in sides for metric in metrics),
+            **dict.fromkeys((f"{side}_gap" for side in sides), _SIZE),
+            **dict.fromkeys((f"{metric}_difference" for metric in metrics), _SIZE),
+            **dict.fromkeys(
+                (f"{metric}_difference{end}" for metric in metrics for end in ends[1:]), _STUDENT
+            ),
+        },
+        words=("meaning",),
+    )
+
+
+def _nearest(mine: float, sql: float | None) -> float:
+    if sql is None:
+        return mine
+    return sql if math.isclose(mine, sql, rel_tol=_CLOSE, abs_tol=_CLOSE) else mine
+
+
+def declared_rules(settings: Settings, stored: Collection[str]) -> list[Rule]:
+    """Give the rules of a build.
+
+    Parameters
+    ----------
+    settings
+        The vars of the build.
+    stored
+        The names of the gates that the table has. Where none is declared, those of the demo log
+        stand for themselves: its build declares them for whoever declares none.
+
+    Returns
+    -------
+    list of Rule
+        The rules.
+
+    Raises
+    ------
+    PasskError
+        If a rule can't be right.
+    """
+    names = {gate["name"] for gate in DEMO_GATES}
+    is_demo = settings.names_demo_gates or (not settings.gates and not names.isdisjoint(stored))
+    return rules_of(
+        DEMO_GATES if is_demo else settings.gates,
+        deployment_k=settings.deployment_k,
+        slices=list(settings.slices),
+        diagnostics=settings.diagnostics,
+    )
+
+
+def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Recomputed:
+    """Compute ``passk_gates``.
+
+    Parameters
+    ----------
+    judged
+        The rows of :func:`passk_py.judge_gates`.
+    who
+        Who made the attempts of each run, of those too that have none to judge.
+    stored
+        :data:`GATE` and ``to_settle`` as SQL has them. Where the estimate is the threshold itself,
+        rounding decides on which side of it a rule would have to be settled.
+
+    Returns
+    -------
+    Recomputed
+        The table. Of ``reason`` and ``to_settle`` the words are compared: the figures in them are
+        rounded from those of the other columns.
+    """
+    # A drop has a baseline, and its threshold is below 0; only rules with an interval have a scope.
+    bar = pl.when(pl.col("baseline_run_id").is_null()).then(1).otherwise(-1) * pl.col("threshold")
+    is_tie = pl.col("scope").is_not_null() & ((pl.col("estimate") - bar).abs() <= _CLOSE)
+    said = stored.select(*GATE, sql_to_settle="to_settle").unique(GATE, keep="first")
+    frame = (
+        judged.join(said, on=list(GATE), how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(
+            to_settle=pl.when(
+                is_tie & pl.col("to_settle").is_not_null() & pl.col("sql_to_settle").is_not_null()
+            )
+            .then("sql_to_settle")
+            .otherwise("to_settle")
+        )
+        .join(who.select(*RUN, *IDENTITY[1:]), on=list(RUN), how="left", maintain_order="left")
+    )
+    return Recomputed(
+        frame,
+        GATE,
+        (
+            *IDENTITY,
+            "rule",
+            "metric",
+            "k",
+            "scope",
+            "tasks",
+            "result",
+            "severity",
+            "is_advisory",
+        ),
+        {
+            "threshold": None,
+            "estimate": _SIZE,
+            **dict.fromkeys(("estimate_lower", "estimate_upper"), _STUDENT),
+        },
+        words=("reason", "to_settle"),
+    )

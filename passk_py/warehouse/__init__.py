@@ -1,0 +1,1 @@
+"""The database: building it, reading its tables, exporting and publishing them."""

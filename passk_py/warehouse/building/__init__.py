@@ -1,0 +1,149 @@
+"""Building the public tables from what has landed, with dbt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.common.errors import PasskError
+from passk_py.warehouse.building.build_report import BuildReport, NodeReport
+from passk_py.warehouse.building.find_dbt import find_dbt
+from passk_py.warehouse.building.parsed_project import place_of_parsed
+from passk_py.warehouse.building.variables import as_yaml
+from passk_py.warehouse.project import project_dir, state_dir, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["BuildReport", "NodeReport", "as_yaml", "build"]
+
+_INPUTS: Final = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
+
+
+def build(
+    database: str | Path = "passk.duckdb",
+    *,
+    full_refresh: bool = False,
+    select: Sequence[str] = (),
+    tests: bool = True,
+    variables: Mapping[str, Any] | None = None,
+    target: str = "duckdb",
+    progress: Callable[[str, int, int], None] | None = None,
+) -> BuildReport:
+    """Build the public tables from what has landed, with the dbt that is installed.
+
+    dbt 1 runs in this process. dbt v2 is a program: the one that the variable ``PASSK_DBT`` of the
+    environment names, or ``dbt`` where no dbt 1 is installed. Where nothing has changed since the
+    last whole build that went well (the log, the vars, passk, dbt, DuckDB), dbt is not started.
+
+    Parameters
+    ----------
+    database
+        Path of the DuckDB file.
+    full_refresh
+        Build everything anew instead of what has changed, and test it.
+    select
+        dbt selectors: only these models and tests.
+    tests
+        Whether the data are tested. Without tests, gates don't stop a build either.
+    variables
+        Vars of the project by name. What is not given has its default.
+    target
+        The target of the packaged profile.
+    progress
+        Is told the name of the node that starts, its number and how many there are; dbt v2 does not
+        say how many, which is 0 then.
+
+    Returns
+    -------
+    BuildReport
+        What was built, and what failed.
+
+    Raises
+    ------
+    PasskError
+        If dbt could not run: no dbt, no database, a lock, wrong vars, no such target or selector.
+    """
+    path = Path(database).resolve()
+    given = dict(variables or {})
+    if target == "duckdb" and not path.exists() and not any(given.get(name) for name in _INPUTS):
+        raise PasskError(
+            f"There is no database {database}.",
+            hint="Load a log first with `passk load FILE`, or name another one with --database.",
+        )
+    if target not in targets():
+        raise PasskError(
+            f"There is no target {target!r} in the profile of passk.",
+            hint=f"Give one of these with --target: {', '.join(targets())}.",
+        )
+    _try_open(database)
+    dbt = find_dbt()
+    is_noted = target == "duckdb" and not any(given.get(name) for name in _INPUTS)
+    if is_noted:
+        from passk_py.warehouse.building.last_build import find_last_build, forget_last_build
+
+        is_whole = not (full_refresh or select)
+        if is_whole and (unchanged := find_last_build(path, given, dbt, tests=tests)):
+            return unchanged
+        forget_last_build(path)
+    folder = _prepared(path)
+    project = project_dir()
+    arguments = [
+        "build",
+        *("--project-dir", str(project)),
+        *("--profiles-dir", str(project)),
+        *("--target", target),
+        *("--target-path", str(folder / "target")),
+        *("--log-path", str(folder / "logs")),
+        *("--log-level-file", "debug"),
+        *("--vars", as_yaml(given)),
+        *("--no-version-check", "--no-write-json", "--no-send-anonymous-usage-stats"),
+    ]
+    if target != "demo":
+        # Facts for the project's own tests, the tests of its macros, and those of the models behind
+        # the public tables, whose own tests hold the results.
+        left_out = ("resource_type:seed+", "resource_type:unit_test", "tag:passk_internal")
+        arguments += ["--exclude", *left_out]
+    if not tests:
+        arguments += ["--exclude-resource-type", "test"]
+    if full_refresh:
+        arguments.append("--full-refresh")
+    if select:
+        arguments += ["--select", *select]
+    # dbt v2 parses too fast to keep what it has parsed; other targets have schemas of their own.
+    is_kept = target == "duckdb" and not dbt.program
+    parsed = place_of_parsed(path, given) if is_kept else None
+    report = dbt.run(arguments, progress, database=path, folder=folder, parsed=parsed)
+    if not (report.models or report.tests or report.failed or report.skipped):
+        raise PasskError(
+            "Nothing was built: no model or test is selected.",
+            hint="Name models as `passk show --help` lists them, e.g. --select +passk_runs.",
+        )
+    if is_noted and not select and not report.failed:
+        from passk_py.warehouse.building.last_build import note_last_build
+
+        note_last_build(path, given, dbt, report, tests=tests)
+    return report
+
+
+def _try_open(database: str | Path) -> None:
+    """Say at once that the database can't be written, instead of after dbt's start."""
+    from passk_py.ingest.landing.database import open_database
+
+    with open_database(database):
+        pass
+
+
+def _prepared(database: Path) -> Path:
+    folder = state_dir(database)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = folder.parent / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise PasskError(
+            f"The folder {folder} can't be made: {error.strerror}.",
+            hint="dbt needs it for its files; put the database where you may write.",
+        ) from error
+    return folder

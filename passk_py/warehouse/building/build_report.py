@@ -1,0 +1,158 @@
+"""What a build did."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["BuildReport", "NodeReport", "could_not_run", "report_of", "sentence"]
+
+_FRAME: Final = re.compile(r"^[\w ]*Error( in .*)?$")
+"""What dbt writes above a message."""
+_PREFIX: Final = re.compile(
+    r"^\[error\] \[\w+ \(dbt\d+\)\]: "
+    r"(Failed to render SQL invalid operation: (Compilation Error for \S+ from \S*: )?)?"
+)
+"""What dbt v2 writes before it."""
+_PLACE: Final = re.compile(
+    r"> in macro|> called by|compiled code at |\(in .*:\d+:\d+\)$|--> |at \./"
+)
+"""Where dbt was when it found a mistake, in its own code and in the package's."""
+_STACK: Final = re.compile(r"\d+: \S+$")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    """A model or test, and how it ended.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    kind
+        ``model``, ``test``, ``seed``, ...
+    status
+        ``success``, ``pass``, ``error``, ``fail``, ``warn`` or ``skipped``.
+    message
+        What dbt said.
+    """
+
+    name: str
+    kind: str
+    status: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a build did.
+
+    Parameters
+    ----------
+    models, tests
+        How many were built and passed.
+    skipped
+        How many nodes dbt skipped, because one before them failed.
+    failed
+        Nodes with an error, and tests that the data fail.
+    warned
+        Tests that the data fail, which only warn.
+    seconds
+        How long dbt ran, without its imports and parsing.
+    is_unchanged
+        Whether nothing was new, so that dbt was not started: tables and warnings are those of the
+        last build.
+    """
+
+    models: int
+    tests: int
+    skipped: int
+    failed: tuple[NodeReport, ...]
+    warned: tuple[NodeReport, ...]
+    seconds: float
+    is_unchanged: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 if all went well, 1 if the data fail a test, 2 if something could not be built."""
+        if any(node.status == "error" for node in self.failed):
+            return 2
+        return 1 if self.failed else 0
+
+
+def report_of(nodes: Iterable[NodeReport], seconds: float) -> BuildReport:
+    """Sum up the nodes of a run.
+
+    Parameters
+    ----------
+    nodes
+        All that were to run.
+    seconds
+        How long dbt ran.
+    """
+    models = tests = skipped = 0
+    failed: list[NodeReport] = []
+    warned: list[NodeReport] = []
+    for node in nodes:
+        if node.status in ("success", "pass"):
+            if "test" in node.kind:
+                tests += 1
+            else:
+                models += node.kind not in ("seed", "operation")
+        elif node.status == "warn":
+            warned.append(node)
+        elif node.status in ("error", "fail"):
+            failed.append(node)
+        else:
+            skipped += 1
+    return BuildReport(models, tests, skipped, tuple(failed), tuple(warned), seconds)
+
+
+def sentence(message: str) -> str:
+    r"""Take away the frame that dbt puts around a message.
+
+    Examples
+    --------
+    >>> sentence("Compilation Error in model m (m.sql)\n  no such column\n  > in macro x (x.sql)")
+    'no such column'
+    >>> sentence("[error] [JinjaError (dbt1501)]: no such column\n(in m.sql:1:6)\n   0: <unknown>")
+    'no such column'
+    >>> sentence("")
+    ''
+    """
+    lines = [line.strip() for line in _PREFIX.sub("", message.strip()).splitlines()]
+    while len(lines) > 1 and _FRAME.match(lines[0]):
+        del lines[0]
+    return "\n".join(
+        line for line in lines if line and not _PLACE.match(line) and not _STACK.fullmatch(line)
+    )
+
+
+def could_not_run(message: str, database: Path, log: Path) -> PasskError:
+    """Make the error of a dbt that stopped before it built anything.
+
+    Parameters
+    ----------
+    message
+        What dbt said.
+    database
+        What it was to build in.
+    log
+        Where all of it is.
+    """
+    if "lock on file" in message:
+        return PasskError(
+            f"The database {database} is in use by another process.",
+            hint="Close it there, or wait until it is done.",
+        )
+    said = sentence(message)
+    if said.startswith(("passk: ", "passk.")):
+        return PasskError(said.removeprefix("passk: "), hint="Correct --vars and build again.")
+    return PasskError(f"dbt could not run: {said}", hint=f"All that dbt said is in {log}.")

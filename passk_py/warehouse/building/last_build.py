@@ -1,0 +1,124 @@
+"""A note of what the last whole build was made from, so that a build sees that nothing is new."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.ingest.landing.database import open_database
+from passk_py.ingest.landing.schema import TABLES
+from passk_py.warehouse.building.build_report import BuildReport, NodeReport
+from passk_py.warehouse.building.variables import as_yaml
+from passk_py.warehouse.catalog import PUBLIC_TABLES
+from passk_py.warehouse.freshness import stale
+from passk_py.warehouse.project import digest_of_code
+from passk_py.warehouse.project import version as version_of_passk
+from passk_py.warehouse.settings import RECORDED
+from passk_py.warehouse.tables import open_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from passk_py.warehouse.building.find_dbt import Dbt
+    from passk_py.warehouse.tables import Tables
+
+__all__ = ["find_last_build", "forget_last_build", "note_last_build"]
+
+_TABLE: Final = "passk_last_whole_build"
+_PLACE: Final = f"main_passk_internal.{_TABLE}"
+_TIMES: Final = {"removed_tasks": "removed_at", "parts": "null"}
+"""The column of a landing table that says when its rows came, where it is not ``loaded_at``."""
+
+
+def find_last_build(
+    database: str | Path, variables: Mapping[str, Any], dbt: Dbt, *, tests: bool
+) -> BuildReport | None:
+    """Give the report of a build that would have nothing to do.
+
+    Parameters
+    ----------
+    database
+        Path of the DuckDB file.
+    variables
+        The vars that the build was given.
+    dbt
+        The dbt that would build.
+    tests
+        Whether it would test the data.
+
+    Returns
+    -------
+    BuildReport
+        No model and no test, and the warnings of the last build, which hold still. None if anything
+        that the tables are made from has changed, or they are not all there.
+    """
+    with open_tables(database) as tables:
+        place = tables.find(_TABLE)
+        names = [one.name for one in PUBLIC_TABLES if not one.var or variables.get(one.var)]
+        if place is None or not all(map(tables.find, names)):
+            return None
+        [(made_from, is_tested, warned)] = tables.rows(f"from {place}")
+        if tests and not is_tested:
+            return None
+        if made_from != _made_from(tables, variables, dbt) or stale(tables) is not None:
+            return None
+    nodes = tuple(NodeReport(**node) for node in json.loads(warned))
+    return BuildReport(0, 0, 0, (), nodes, 0.0, is_unchanged=True)
+
+
+def forget_last_build(database: str | Path) -> None:
+    """Take the note away before a build starts: one that is stopped leaves none."""
+    with open_database(database) as connection:
+        connection.execute(f"drop table if exists {_PLACE}")
+
+
+def note_last_build(
+    database: str | Path,
+    variables: Mapping[str, Any],
+    dbt: Dbt,
+    report: BuildReport,
+    *,
+    tests: bool,
+) -> None:
+    """Note what a whole build that went well was made from."""
+    with open_tables(database) as tables:
+        made_from = _made_from(tables, variables, dbt)
+    with open_database(database) as connection:
+        connection.execute(
+            f"create or replace table {_PLACE} as "
+            "select ? as made_from, ? as is_tested, ? as warned",
+            [made_from, tests, json.dumps([asdict(node) for node in report.warned])],
+        )
+
+
+def _made_from(tables: Tables, variables: Mapping[str, Any], dbt: Dbt) -> str:
+    """Write down all that the tables are made from, as JSON."""
+    schema = variables.get("passk_landing_schema") or "landing"
+    landed = {
+        name: tables.rows(f"select count(*), max({_TIMES.get(name, 'loaded_at')}) from {place}")
+        for name in TABLES
+        if (place := tables.find(name, schema=schema))
+    }
+    scans = tables.find("int_passk__task_scans")
+    parts = {
+        "code": digest_of_code(),
+        "programs": [version_of_passk(), dbt.version, *_drivers(dbt)],
+        # As dbt gets them: their names may be of several types.
+        "vars": as_yaml(variables),
+        "landed": landed,
+        # A dbt that somebody ran on the file themselves may have had other vars, or other code.
+        "recorded": tables.rows(f"select * from {tables.find(RECORDED)} order by 1"),
+        "built_with": tables.rows(f"select max(built_with) from {scans}"),
+    }
+    return json.dumps(parts, sort_keys=True, default=str)
+
+
+def _drivers(dbt: Dbt) -> list[str]:
+    """Give the versions of what dbt asks DuckDB with; of dbt v2's driver, where it is."""
+    if dbt.program:
+        return [os.environ.get("ADBC_DRIVER_PATH", "")]
+    return [version("dbt-duckdb"), version("duckdb")]

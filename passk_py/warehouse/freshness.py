@@ -1,0 +1,390 @@
+"""Whether the public tables are those of the log: whole, and with all that has landed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from passk_py.warehouse.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from passk_py.warehouse.tables import Tables
+
+__all__ = [
+    "Pending",
+    "changed_since",
+    "half_built",
+    "pending_changes",
+    "stale",
+    "unfinished_tables",
+    "why_unfinished",
+]
+
+COPY: Final = "passk_published"
+"""The table by which one tells a copy that `passk publish` wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What has changed in the landing tables after the last build.
+
+    Parameters
+    ----------
+    attempts
+        Attempts that landed.
+    removed_tasks
+        Tasks that lost attempts.
+    expected_tasks
+        Tasks of which the log expects another number of attempts than before.
+    """
+
+    attempts: int = 0
+    removed_tasks: int = 0
+    expected_tasks: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.attempts or self.removed_tasks or self.expected_tasks)
+
+    @property
+    def sentence(self) -> str:
+        """What has changed, for a person."""
+        parts = []
+        if self.attempts:
+            plural = "attempts have" if self.attempts > 1 else "attempt has"
+            parts.append(f"{self.attempts:,} {plural} landed")
+        if self.removed_tasks:
+            plural = "tasks have" if self.removed_tasks > 1 else "task has"
+            parts.append(f"{self.removed_tasks:,} {plural} lost attempts")
+        if self.expected_tasks and not parts:
+            plural = "tasks have" if self.expected_tasks > 1 else "task has"
+            parts.append(f"{self.expected_tasks:,} {plural} another number of expected attempts")
+        return f"{' and '.join(parts)} since the last build."
+
+
+def stale(tables: Tables) -> str | None:
+    """Say why the public tables are not those of the log: every reader asks this.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+
+    Returns
+    -------
+    str
+        Sentences for a person: which tables the last build did not come to, and what has landed or
+        gone since. None if the tables are those of the log, or nothing has been built.
+    """
+    said = (why_unfinished(tables), changed_since(tables, pending_changes(tables)))
+    return " ".join(filter(None, said)) or None
+
+
+def changed_since(tables: Tables, pending: Pending) -> str | None:
+    """Say what the log has that complete tables lack.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+    pending
+        What :func:`pending_changes` gives.
+
+    Returns
+    -------
+    str
+        Sentences for a person; None if they have all of it.
+    """
+    sentences = [pending.sentence] if pending else []
+    if missed := _missed_by_copy(tables):
+        plural = "attempts" if missed > 1 else "attempt"
+        sentences.append(f"This copy was published without {missed:,} {plural} that had landed.")
+    return " ".join(sentences) or None
+
+
+def why_unfinished(tables: Tables) -> str | None:
+    """Say why the public tables are not of one build of this version.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+
+    Returns
+    -------
+    str
+        A sentence for a person; None if they are, or nothing has been built.
+    """
+    if _is_of_another_version(tables):
+        return "The tables are of another version of passk."
+    unfinished = unfinished_tables(tables)
+    return half_built(unfinished) if unfinished else None
+
+
+def _is_of_another_version(tables: Tables) -> bool:
+    """Say whether tables lack the column that says of which state of the log they are."""
+    stored = {name for name in ("int_passk__runs", "int_passk__comparisons") if tables.find(name)}
+    versioned = tables.rows(
+        "select table_name from duckdb_columns() "
+        "where column_name = 'log_version' and database_name = current_database()"
+    )
+    return not stored <= {name for (name,) in versioned}
+
+
+def half_built(unfinished: list[str]) -> str:
+    """Say which tables the last build did not come to.
+
+    Examples
+    --------
+    >>> half_built(["passk_runs", "passk_suite_metrics"])
+    'The tables are half built: the last build did not come to passk_runs, passk_suite_metrics.'
+    """
+    return f"The tables are half built: the last build did not come to {', '.join(unfinished)}."
+
+
+def _missed_by_copy(tables: Tables) -> int:
+    """Count the attempts that had landed, and were not built, when a copy was published."""
+    copy = tables.find(COPY)
+    if copy is None:
+        return 0
+    return int(tables.rows(f"select coalesce(max(landed_since_build), 0) from {copy}")[0][0])
+
+
+def pending_changes(tables: Tables) -> Pending:
+    """Compare the landing tables with what was built from them.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+
+    Returns
+    -------
+    Pending
+        What the next build will see; false if it is nothing, nothing has been built, or the tables
+        were built from another input.
+    """
+    counts = tables.find("int_passk__task_counts")
+    if counts is None:
+        return Pending()
+    settings = read_settings(tables)
+    schema = str(settings.values["passk_landing_schema"])
+    landed = tables.find("attempts", schema=schema)
+    removed = tables.find("removed_tasks", schema=schema)
+    if landed is None or removed is None or not settings.reads_landing:
+        return Pending()
+    since = tables.rows(f"select max(loaded_at) from {counts}")[0][0]
+    bound = f"timestamp '{since if since is not None else '0001-01-01'}'"
+    attempts = tables.rows(f"select count(*) from {landed} where loaded_at > {bound}")[0][0]
+    # A build that saw a removal keeps no trace of its time, so the rows of the tasks are counted.
+    lost = tables.rows(
+        f"""
+        with candidates as (
+          select distinct run_id, suite, task_id from {removed} where removed_at > {bound}
+        ),
+        here as (
+          select run_id, suite, task_id, count(*) as attempts
+          from {landed} semi join candidates using (run_id, suite, task_id)
+          group by all
+        ),
+        built as (
+          select run_id, suite, task_id, attempts + copies as attempts
+          from {counts} semi join candidates using (run_id, suite, task_id)
+          where slice_name = 'all'
+        )
+        select count(*)
+        from candidates
+        left join here using (run_id, suite, task_id)
+        left join built using (run_id, suite, task_id)
+        where coalesce(built.attempts, 0) > coalesce(here.attempts, 0)
+        """
+    )[0][0]
+    return Pending(int(attempts), int(lost), _newly_expected(tables))
+
+
+def _newly_expected(tables: Tables) -> int:
+    """Count the tasks of which the log expects another number of attempts than the last build."""
+    expected = tables.find("stg_passk__expected_attempts")
+    built = tables.find("int_passk__expected_attempts")
+    if expected is None or built is None:
+        return 0
+    rows = "select run_id, suite, task_id, expected_attempts from"
+    both = _either_way(f"{rows} {expected}", f"{rows} {built}")
+    return int(tables.rows(f"select count(distinct (run_id, suite, task_id)) from ({both})")[0][0])
+
+
+def unfinished_tables(tables: Tables) -> list[str]:
+    """Name the public tables that the last build did not come to.
+
+    A build that was killed, or that was told to build a part, leaves tables of two states of the
+    log, or of two settings of the vars. Each stored table says by ``log_version`` which state of a
+    run its rows are of, and by ``built_with`` what made them, so each is compared with the one
+    before it.
+
+    Parameters
+    ----------
+    tables
+        The open database.
+
+    Returns
+    -------
+    list of str
+        The tables that are older, or newer, than what they are made from; empty if all are of one
+        state, or nothing has been built.
+    """
+    if tables.find("int_passk__runs") is None:
+        return []
+    if _is_of_another_version(tables):
+        return list(dict.fromkeys(chain.from_iterable(_STORED.values())))
+    settings = read_settings(tables)
+    found = (
+        name
+        for name, sql in (*_steps(tables, settings), *_built_otherwise(tables))
+        if tables.rows(f"select 1 from ({sql}) limit 1")
+    )
+    return list(dict.fromkeys(found))
+
+
+def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Give public tables, and a query with a row where one is not made from what is there now.
+
+    Every table says by ``log_version`` which state of a run its rows are of, so that each is held
+    against the one that it is made from.
+    """
+
+    def versions(name: str, condition: str = "true") -> str | None:
+        place = tables.find(name)
+        return (
+            place and f"select distinct run_id, suite, log_version from {place} where {condition}"
+        )
+
+    scans, log = versions("int_passk__task_scans"), versions("int_passk__log_runs")
+    if scans and log:
+        # Runs that lost all of their attempts stay listed where the log says what has gone.
+        one_way = f"({scans}) except ({log})"
+        yield "passk_tasks", one_way if settings.reads_landing else _either_way(scans, log)
+    for name, (before, condition) in _FOLLOWING.items():
+        wanted, held = versions(before, condition), versions(name)
+        is_on = all(settings.values[variable] for variable in _SWITCHES.get(name, ()))
+        if wanted and held and is_on:
+            for public in _STORED[name]:
+                yield public, _either_way(wanted, held)
+    if metrics := tables.find("int_passk__suite_metrics"):
+        bootstrap = tables.find("passk_suite_bootstrap")
+        if bootstrap and settings.bootstrap:
+            yield "passk_suite_bootstrap", _other_bootstrap(bootstrap, metrics)
+    if pairs := tables.find("int_passk__pairs"):
+        key = "suite, baseline_run_id, candidate_run_id, pair_source, log_version"
+        for name in ("int_passk__pair_states", "int_passk__pair_sums", "int_passk__comparisons"):
+            if place := tables.find(name):
+                held = f"select distinct {key} from {place}"
+                yield "passk_comparisons", _either_way(held, f"select {key} from {pairs}")
+
+
+_FOLLOWING: Final = {
+    "int_passk__runs": ("int_passk__task_scans", "true"),
+    "int_passk__unmasked_tasks": ("int_passk__task_scans", "not is_masked"),
+    "int_passk__duplicate_attempts": ("int_passk__unmasked_tasks", "copies > 0"),
+    "int_passk__streaks": ("int_passk__unmasked_tasks", "attempts > excluded"),
+    "int_passk__tasks_by_count": ("int_passk__runs", "task_rows > 0"),
+    "int_passk__suite_windows": ("int_passk__tasks_by_count", "true"),
+    "int_passk__suite_metrics": ("int_passk__tasks_by_count", "true"),
+    "int_passk__count_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__loss_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__order_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__suite_pass_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__window_checks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__read_tasks": ("int_passk__tasks_by_count", "true"),
+    "int_passk__copy_checks": ("int_passk__read_tasks", "true"),
+    "int_passk__session_checks": ("int_passk__read_tasks", "true"),
+    "int_passk__slow_orders": (
+        "int_passk__unmasked_tasks",
+        "slice_name = 'all' and c > 0 and c < attempts - excluded",
+    ),
+}
+"""The table that each stored one is made from, and which of its rows count."""
+
+_CHECKS: Final = ("passk_diagnostics",)
+_ORDER_CHECKS: Final = ("passk_diagnostics", "passk_ordered_metrics")
+_SWITCHES: Final = {
+    "int_passk__streaks": ("passk_ordered_metrics",),
+    "int_passk__suite_windows": ("passk_ordered_metrics",),
+    "int_passk__count_checks": _CHECKS,
+    "int_passk__loss_checks": _CHECKS,
+    "int_passk__read_tasks": _CHECKS,
+    "int_passk__copy_checks": _CHECKS,
+    "int_passk__session_checks": _CHECKS,
+    "int_passk__slow_orders": _ORDER_CHECKS,
+    "int_passk__order_checks": _ORDER_CHECKS,
+    "int_passk__suite_pass_checks": _ORDER_CHECKS,
+    "int_passk__window_checks": _ORDER_CHECKS,
+}
+"""The vars without which a table is empty."""
+
+
+def _other_bootstrap(bootstrap: str, metrics: str) -> str:
+    """Write a query of estimates that are not those of the suites: it says nothing of the log."""
+    key = "run_id, suite, slice_name, slice_value, k, metric"
+    return f"""
+        select 1
+        from (select {key}, eligible_tasks, estimate from {bootstrap}) as drawn
+        full join (
+          unpivot (
+            select run_id, suite, slice_name, slice_value, k, eligible_tasks, pass_at_k, pass_hat_k
+            from {metrics}
+          ) on pass_at_k, pass_hat_k into name metric value estimate
+        ) as computed using ({key}, eligible_tasks)
+        where
+          (drawn.estimate is null) <> (computed.estimate is null)
+          or abs(drawn.estimate - computed.estimate) > 1e-9
+    """
+
+
+_STORED: Final[Mapping[str, tuple[str, ...]]] = {
+    "int_passk__unmasked_tasks": ("passk_tasks",),
+    "int_passk__duplicate_attempts": ("passk_attempts", "passk_rejected_attempts"),
+    "int_passk__streaks": ("passk_task_metrics",),
+    "int_passk__expected_attempts": ("passk_missing_attempts",),
+    "int_passk__runs": ("passk_runs",),
+    "int_passk__tasks_by_count": ("passk_suite_metrics",),
+    "int_passk__suite_windows": ("passk_suite_metrics",),
+    "int_passk__suite_metrics": ("passk_suite_metrics",),
+    "int_passk__pair_states": ("passk_comparisons",),
+    "int_passk__pair_sums": ("passk_comparisons",),
+    "int_passk__comparisons": ("passk_comparisons",),
+    "int_passk__count_checks": ("passk_diagnostics",),
+    "int_passk__loss_checks": ("passk_diagnostics",),
+    "int_passk__slow_orders": ("passk_diagnostics",),
+    "int_passk__order_checks": ("passk_diagnostics",),
+    "int_passk__suite_pass_checks": ("passk_diagnostics",),
+    "int_passk__window_checks": ("passk_diagnostics",),
+    "int_passk__read_tasks": ("passk_diagnostics",),
+    "int_passk__read_attempts": ("passk_diagnostics",),
+    "int_passk__copy_checks": ("passk_diagnostics",),
+    "int_passk__session_checks": ("passk_diagnostics",),
+}
+"""Tables that say what they were built with, and the public tables that are made from each."""
+
+
+def _built_otherwise(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Give public tables, and a query with a row where vars are not those of the scans.
+
+    All rows of a table are built with the same; the part before the last stroke is that of all
+    tables of a build.
+    """
+    scans = tables.find("int_passk__task_scans")
+    if scans is None:
+        return
+    built = "select regexp_replace(built_with, '/[^/]*$', '') as built from {} limit 1"
+    for name, made in _STORED.items():
+        if place := tables.find(name):
+            both = f"({built.format(scans)}) as scans, ({built.format(place)}) as other"
+            for public in made:
+                yield public, f"select 1 from {both} where scans.built <> other.built"
+
+
+def _either_way(one: str, other: str) -> str:
+    """Write a query of the rows that only one of two queries gives."""
+    return f"({one} except {other}) union all ({other} except {one})"
