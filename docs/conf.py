@@ -20,7 +20,7 @@ _VERSION: Final = re.search(
 project = "passk"
 author = "the passk authors"
 release = _VERSION[1] if _VERSION else ""
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_copybutton"]
 exclude_patterns = ["conf.py"]
 nitpicky = True
 
@@ -30,6 +30,12 @@ myst_url_schemes = ["http", "https"]
 
 html_theme = "furo"
 html_title = f"passk {release}"
+# Each page has a link to where it can be mended.
+html_theme_options = {
+    "source_repository": "https://github.com/passk/passk/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
 html_static_path = ["assets"]
 html_css_files = ["site.css"]
 html_copy_source = False
