@@ -39,5 +39,5 @@ _MODULES: Final = {"ensure_landing": "schema", "forget": "forgetting", "load": "
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_MODULES.get(name, 'report')}")
+    module = importlib.import_module(f"{__name__}.{_MODULES.get(name, 'load_report')}")
     return getattr(module, name)
