@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.long
 def test_build_says_what_it_built_and_names_the_next_command(passk: Passk, letters: Path) -> None:
     folder = letters.parent / "a folder, with a comma"
     folder.mkdir()
@@ -42,6 +43,7 @@ def test_build_says_what_it_built_and_names_the_next_command(passk: Passk, lette
     assert (folder / ".passk" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 
+@pytest.mark.long
 def test_rows_that_the_build_rejects_are_said_with_their_reasons(
     passk: Passk, models_only: tuple[str, str], make_log: Callable[..., Path]
 ) -> None:
@@ -66,6 +68,7 @@ def test_two_databases_in_a_folder_have_a_state_each() -> None:
     assert state_dir("a.duckdb") != state_dir("b.duckdb")
 
 
+@pytest.mark.long
 def test_vars_reach_the_models(passk: Passk, letters: Path, models_only: tuple[str, str]) -> None:
     said = passk("build", *models_only, "--vars", "{passk_ks: [1, 3], passk_deployment_k: 3}")
     assert said.code == 0, said.err
@@ -133,6 +136,7 @@ def test_wrong_vars_are_named_all_at_once(
     assert said.err.endswith("Correct --vars and build again.\n")
 
 
+@pytest.mark.long
 def test_vars_reach_dbt_as_yaml_has_them(passk: Passk, letters: Path) -> None:
     said = passk(
         "build",
@@ -204,6 +208,7 @@ def test_files_that_are_not_there_are_said_before_any_model_runs(passk: Passk) -
     assert 'IO Error: No files found that match the pattern "nowhere/*.csv"' in said.err
 
 
+@pytest.mark.long
 def test_model_that_can_not_be_built_is_named_with_exit_code_two(
     passk: Passk, tmp_path: Path, models_only: tuple[str, str]
 ) -> None:
@@ -221,6 +226,7 @@ def test_model_that_can_not_be_built_is_named_with_exit_code_two(
     assert last.endswith(" after them were skipped.")
 
 
+@pytest.mark.long
 def test_attempts_of_files_are_found_from_the_working_directory(
     passk: Passk, models_only: tuple[str, str]
 ) -> None:

@@ -246,11 +246,13 @@ def check_numbers(database: Path, run: str, suite: str, k: int) -> None:
     ]
 
 
+@pytest.mark.long
 def test_every_number_is_one_of_the_tables(full: Project) -> None:
     check_numbers(full.database, "new", "desk", 2)
     check_numbers(full.database, "old", "desk", 2)
 
 
+@pytest.mark.long
 def test_every_number_of_the_demo_is_one_of_the_tables(demo: Demo) -> None:
     for run in ("scout-2026-02", "scout-2026-03", "tracer-2026-03", "walker-2026-03"):
         check_numbers(demo.database, run, "puzzles", 4)
@@ -359,6 +361,7 @@ def test_what_is_null_says_by_which_rule(full: Project) -> None:
     assert one["delta_k"] == one["heterogeneity"] == "it takes two eligible tasks"
 
 
+@pytest.mark.long
 def test_temperature_zero_is_warned_of(full: Project) -> None:
     zero = pk.card("two", suite="other", database=full.database)
     assert zero.facts["recorded"]["suite_version"]["values"] == [
@@ -442,6 +445,7 @@ def test_what_is_not_recorded_is_said_so(documents: list[str], demo: Demo) -> No
     assert measured["seeds"] == "812 different in 812 attempts"
 
 
+@pytest.mark.long
 def test_tables_without_k_1_have_no_card(
     make_project: Callable[[], Project], attempts: Callable[..., list[Any]]
 ) -> None:
@@ -551,6 +555,7 @@ def test_a_run_of_which_everything_is_excluded(full: Project) -> None:
     assert "no value: n < 1 in " in document
 
 
+@pytest.mark.long
 def test_stdout_files_and_json_say_the_same(passk: Passk, demo: Demo, tmp_path: Path) -> None:
     words = ("card", "walker-2026-03", "--database", demo.database)
     markdown = passk(*words).out
@@ -567,6 +572,7 @@ def test_stdout_files_and_json_say_the_same(passk: Passk, demo: Demo, tmp_path: 
     assert (tmp_path / "again.md").read_text("utf-8") == markdown
 
 
+@pytest.mark.long
 def test_a_run_of_several_suites_needs_one(full: Project, passk: Passk) -> None:
     said = passk("card", "two", "--database", full.database)
     assert (said.code, said.out) == (2, "")

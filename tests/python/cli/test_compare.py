@@ -116,6 +116,7 @@ def test_no_figures_at_all(passk: Passk, letters: Path) -> None:
     assert "verdict" not in said.out.splitlines()
 
 
+@pytest.mark.long
 def test_runs_without_a_common_task_leave_nothing_to_compare(
     passk: Passk, models_only: tuple[str, str], make_log: Callable[..., Path]
 ) -> None:

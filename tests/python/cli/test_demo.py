@@ -45,6 +45,7 @@ def test_demo_says_which_agent_for_what(demo: Demo) -> None:
     assert regression["pass_hat_k"][0] > regression["pass_hat_k"][1]
 
 
+@pytest.mark.long
 def test_demo_says_what_to_look_at_next(passk: Passk, demo: Demo) -> None:
     out = passk("show", "--database", demo.database).out
     commands = [line.split() for line in out.splitlines() if line.startswith("    passk ")]

@@ -75,6 +75,7 @@ def test_what_is_not_there(passk: Passk, sticky: Path, words: list[str], message
     assert said.err.startswith(f"Error: {message}")
 
 
+@pytest.mark.long
 def test_tables_without_diagnostics_say_how_to_get_them(passk: Passk, sticky: Path) -> None:
     assert passk("build", "--vars", "{passk_diagnostics: false}").code == 0
     said: Any = passk("diagnose")

@@ -36,6 +36,7 @@ def test_all_tables_in_every_format(kind: str, passk: Passk, letters: Path) -> N
     assert said.out.splitlines()[0].endswith(": 24 rows")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", NAMES)
 def test_parquet_and_arrow_hold_the_same_types_and_values(
     table: str, passk: Passk, letters: Path

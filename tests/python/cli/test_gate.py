@@ -234,6 +234,7 @@ def test_all_diagnostics_by_an_option(passk: Passk, demo: Demo) -> None:
     assert "no warning of any diagnostic\n" in said.out
 
 
+@pytest.mark.long
 def test_diagnostics_that_are_not_computed_are_refused(
     passk: Passk, letters: Path, models_only: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -338,6 +339,7 @@ def test_a_name_that_stands_twice_in_a_rule_is_refused(
     assert f"{rules}, line 5, column 3: this is no YAML, min stands there twice." in said.err
 
 
+@pytest.mark.long
 def test_rule_of_a_file_sees_the_retries_that_the_table_sees(
     passk: Passk, models_only: tuple[str, str]
 ) -> None:

@@ -195,6 +195,7 @@ def test_unknown_format_names_those_there_are(passk: Passk) -> None:
     assert said.err.startswith("Error: There is no format 'xml'.\nThe formats are ")
 
 
+@pytest.mark.long
 def test_forget_removes_a_run_and_the_next_build_shows_it(
     passk: Passk, letters: Path, models_only: tuple[str, str]
 ) -> None:

@@ -50,6 +50,7 @@ def test_compare(passk: Passk, demo: Demo, width: int) -> None:
         assert "No room for " in said.out
 
 
+@pytest.mark.long
 def test_compare_folds_the_names_of_tasks(
     passk: Passk,
     models_only: tuple[str, str],

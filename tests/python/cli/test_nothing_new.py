@@ -104,6 +104,7 @@ def test_another_version_of_the_code_starts_dbt(
     assert starts_dbt(letters)
 
 
+@pytest.mark.long
 def test_a_build_of_a_part_is_no_whole_build(
     passk: Passk, letters: Path, models_only: tuple[str, str], make_log: Callable[..., Path]
 ) -> None:
@@ -114,6 +115,7 @@ def test_a_build_of_a_part_is_no_whole_build(
     assert passk("build").out.splitlines()[0] == UNCHANGED
 
 
+@pytest.mark.long
 def test_warnings_are_said_again_and_failures_are_judged_again(passk: Passk, letters: Path) -> None:
     gate = "{name: all, metric: pass_hat_k, k: 2, min: 0.99, run: all, severity: %s}"
     advisory = ("build", "--vars", f"{{passk_gates: [{gate % 'warn'}]}}")
@@ -129,6 +131,7 @@ def test_warnings_are_said_again_and_failures_are_judged_again(passk: Passk, let
         assert "passk_gates_hold" in said.err
 
 
+@pytest.mark.long
 def test_a_build_without_tests_is_tested_by_the_next(passk: Passk, letters: Path) -> None:
     untested = passk("build", "--full-refresh", "--no-tests", "--json").json
     assert untested["tests"] == 0
@@ -141,6 +144,7 @@ def test_a_build_without_tests_is_tested_by_the_next(passk: Passk, letters: Path
         assert passk("build", *options).out.splitlines()[0] == UNCHANGED
 
 
+@pytest.mark.long
 def test_gates_stop_no_build_without_tests(passk: Passk, letters: Path) -> None:
     gate = "{passk_gates: [{name: all, metric: pass_hat_k, k: 2, min: 0.99, run: all}]}"
     assert passk("build", "--vars", gate).code == 1

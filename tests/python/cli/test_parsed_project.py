@@ -70,6 +70,7 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("cache")
 def test_a_second_database_costs_no_parse(
     make_project: Callable[[], Project], parses: list[None]
@@ -104,6 +105,7 @@ def test_a_second_database_costs_no_parse(
     assert len(parses) == 7
 
 
+@pytest.mark.long
 def test_a_whole_build_from_it_is_the_same(
     make_project: Callable[[], Project], attempts: Any, cache: Path
 ) -> None:
@@ -143,6 +145,7 @@ def test_without_a_cache_it_builds_as_well(
     assert build(make_project().database, **PART).failed == ()
 
 
+@pytest.mark.long
 def test_a_build_with_a_wrong_var_keeps_nothing(
     make_project: Callable[[], Project], cache: Path, tmp_path: Path
 ) -> None:
@@ -205,6 +208,7 @@ def graph(manifest: Manifest) -> dict[str, Any]:
     return known
 
 
+@pytest.mark.long
 def test_only_the_vars_that_shape_it_are_part_of_its_name(
     make_project: Callable[[], Project], tmp_path: Path
 ) -> None:

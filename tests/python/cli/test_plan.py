@@ -87,6 +87,7 @@ def test_a_k_beyond_the_planned_attempts_has_attempts_of_its_own(passk: Passk) -
     assert [row["attempts"] for row in rows] == [40, 80, 160]
 
 
+@pytest.mark.long
 def test_tasks_that_all_pass_can_not_tell_a_drop(
     passk: Passk, make_log: Callable[..., Path]
 ) -> None:
@@ -104,6 +105,7 @@ def test_few_attempts_are_fitted(passk: Passk, letters: Path) -> None:
     assert "How sure: little. The run has fewer than 2k attempts" in said.out.replace("\n  ", " ")
 
 
+@pytest.mark.long
 def test_nothing_to_plan_from_is_said_by_the_exit_code_too(
     passk: Passk, models_only: tuple[str, str], make_log: Callable[..., Path]
 ) -> None:

@@ -125,6 +125,7 @@ def everything(frames: Iterable[pl.DataFrame]) -> str:
     return "\n".join(str(row) for frame in frames for row in frame.rows())
 
 
+@pytest.mark.long
 def test_a_copy_and_files_hold_no_refused_row_and_no_folder_unless_asked_to(
     passk: Passk, with_refused_rows: Path
 ) -> None:
@@ -262,6 +263,7 @@ def test_tool_that_forgets_to_read_only_can_not_lock_the_copy(bi: Path) -> None:
 # builds and readers
 
 
+@pytest.mark.long
 def test_build_goes_on_while_a_reader_holds_the_copy(
     passk: Passk, letters: Path, make_log: Callable[..., Path], models_only: tuple[str, ...]
 ) -> None:
@@ -311,6 +313,7 @@ def test_what_landed_after_the_build_is_said(
     assert again.json["stale"] in again.err
 
 
+@pytest.mark.long
 def test_half_a_build_is_not_published(
     passk: Passk, letters: Path, make_log: Callable[..., Path], models_only: tuple[str, ...]
 ) -> None:
@@ -354,6 +357,7 @@ def test_table_that_the_build_did_not_come_to_is_named(
     assert not Path("bi").exists()
 
 
+@pytest.mark.long
 def test_tables_of_another_version_are_not_published(
     passk: Passk, letters: Path, change: Callable[..., None]
 ) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 NAMES = [table.name for table in PUBLIC_TABLES]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", NAMES)
 def test_every_table_is_shown_in_three_ways(table: str, passk: Passk, letters: Path) -> None:
     frame = read_table(table)

@@ -50,6 +50,7 @@ def why_stale(database: Path) -> str | None:
 # tables that are older than the log
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_landed_since_the_build_is_said_before_the_result(
     passk: Passk, letters: Path, make_log: Callable[..., Path], name: str
@@ -70,6 +71,7 @@ def test_what_landed_since_the_build_is_said_before_the_result(
         assert said.json["stale"] == sentence
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*COMMANDS, "gate"])
 def test_nothing_is_said_of_tables_that_are_those_of_the_log(
     passk: Passk, letters: Path, name: str
@@ -103,6 +105,7 @@ def replace_with_as_many(passk: Passk, make_log: Callable[..., Path]) -> str:
     return "2 attempts have landed since the last build."
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change_log", [land_more, forget_a_run, replace_with_as_many])
 def test_a_gate_on_tables_older_than_the_log_could_not_run(
     passk: Passk,
@@ -310,6 +313,7 @@ def after_worse_attempts(
     return stopped_builds(passk, database, GATES % "")
 
 
+@pytest.mark.long
 def test_a_gate_never_passes_on_what_a_stopped_build_leaves(
     passk: Passk, after_worse_attempts: Stopped
 ) -> None:
@@ -330,6 +334,7 @@ def test_a_gate_never_passes_on_what_a_stopped_build_leaves(
             assert (meant.json["stale"] is not None) == (codes[name] == 3)
 
 
+@pytest.mark.long
 def test_readers_say_what_a_stopped_build_left(
     passk: Passk, after_worse_attempts: Stopped, tmp_path: Path
 ) -> None:
@@ -352,6 +357,7 @@ def test_readers_say_what_a_stopped_build_left(
         assert published.code == (2 if is_half_built else 0), (name, published.err)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variable", ["passk_capable_threshold: 0.7", "passk_deployment_k: 2"])
 def test_a_build_with_other_vars_that_was_stopped_is_seen(
     passk: Passk, passing: Path, tmp_path: Path, variable: str
@@ -397,6 +403,7 @@ WITHOUT_STATES: Final = (
 )
 
 
+@pytest.mark.long
 def test_a_build_that_leaves_out_a_table_is_half_a_build(
     passk: Passk, passing: Path, make_log: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -432,6 +439,7 @@ def metrics_of(database: Path) -> list[tuple[Any, ...]]:
         )
 
 
+@pytest.mark.long
 def test_diagnostics_that_a_stopped_build_did_not_come_to_are_seen(
     passk: Passk, passing: Path, tmp_path: Path
 ) -> None:
@@ -448,6 +456,7 @@ def test_diagnostics_that_a_stopped_build_did_not_come_to_are_seen(
     assert why_stale(stopped.whole) is None
 
 
+@pytest.mark.long
 def test_the_bootstrap_of_other_attempts_is_seen(
     passk: Passk, letters: Path, models_only: tuple[str, ...], change: Callable[..., None]
 ) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Passk = Callable[..., Said]
 
 
+@pytest.mark.long
 def test_demo_agrees(passk: Passk, demo: Demo) -> None:
     said = passk("validate", "--database", demo.database)
     assert (said.code, said.err) == (0, "")
@@ -62,6 +63,7 @@ VARS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variables", VARS)
 def test_agrees_under_other_vars(
     variables: str, passk: Passk, letters: Path, models_only: tuple[str, str]
@@ -179,6 +181,7 @@ WRONG = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", WRONG)
 def test_wrong_values_are_named(table: str, passk: Passk, change: Callable[..., None]) -> None:
     where, values = WRONG[table]
@@ -212,6 +215,7 @@ def test_difference_is_exact_to_the_value(passk: Passk, change: Callable[..., No
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "table", ["passk_task_metrics", "passk_tasks", "passk_suite_metrics", "passk_diagnostics"]
 )
@@ -232,6 +236,7 @@ def test_missing_and_surplus_rows_are_named(
     assert "only polars has this row" in said.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("table", "rows"), [("passk_comparisons", 24), ("passk_task_comparisons", 3)]
 )
@@ -251,6 +256,7 @@ def test_missing_and_surplus_pairs_are_named(
     assert said.out.splitlines()[-1] == f"SQL and polars differ in {2 * rows} values."
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("table", "rows", "key"),
     [
@@ -335,6 +341,7 @@ MIXED: list[tuple[str, str, int, str, str | None]] = [
 ]
 
 
+@pytest.mark.long
 def test_who_made_the_attempts(passk: Passk, models_only: tuple[str, str], tmp_path: Path) -> None:
     names = ("run_id", "task_id", "attempt", "outcome", "agent")
     log = tmp_path / "mixed.jsonl"
@@ -403,6 +410,7 @@ def test_sentences_are_compared_by_their_words() -> None:
     assert (found.different, found.values) == (2, 5)
 
 
+@pytest.mark.long
 def test_what_is_too_large_is_left_out_and_said(
     passk: Passk, change: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -421,6 +429,7 @@ def test_what_is_too_large_is_left_out_and_said(
     assert passk("validate", "--json").json["left_out"] == said.err.splitlines()
 
 
+@pytest.mark.long
 def test_nothing_to_validate(passk: Passk, change: Callable[..., None]) -> None:
     attempts = as_table("passk_attempts", "delete from passk_attempts")
     change(*attempts)
@@ -449,6 +458,7 @@ def test_examples_are_twenty_and_the_rest_is_counted(
     assert lines[-1] == "SQL and polars differ in 72 values."
 
 
+@pytest.mark.long
 def test_stale_tables_are_said_to_be(
     passk: Passk, letters: Path, make_log: Callable[..., Path]
 ) -> None:
@@ -471,6 +481,7 @@ def test_table_of_another_version_says_so(passk: Passk, change: Callable[..., No
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batch", [1, 40, 10_000])
 def test_batches_do_not_matter(batch: int, demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
     if batch == 1:

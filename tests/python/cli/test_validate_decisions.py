@@ -91,6 +91,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variables", PAIRS)
 def test_pairs_and_diagnostics_agree_under_other_vars(
     variables: str, passk: Passk, models_only: tuple[str, str], trials: Path
@@ -197,6 +198,7 @@ ROWS = {
 }
 
 
+@pytest.mark.long
 def test_decisions_agree(decided: Path) -> None:
     report = validate_tables(decided)
     assert report.different == 0, report.examples
@@ -309,6 +311,7 @@ def tamper(database: Path, updates: dict[str, list[str]]) -> None:
                 connection.execute(statement)
 
 
+@pytest.mark.long
 def test_altered_decisions_are_named(decided: Path) -> None:
     updates = {}
     for table, (where, values) in ALTERED.items():
@@ -325,6 +328,7 @@ def test_altered_decisions_are_named(decided: Path) -> None:
     assert (reason.table, reason.key["baseline_run_id"]) == ("passk_gates", None)
 
 
+@pytest.mark.long
 def test_decisions_that_are_missing_surplus_or_twice_are_named(decided: Path) -> None:
     updates = {}
     for table in ALTERED:
@@ -348,6 +352,7 @@ def test_decisions_that_are_missing_surplus_or_twice_are_named(decided: Path) ->
         }
 
 
+@pytest.mark.long
 def test_too_many_attempts_for_gates_are_said(
     passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -359,6 +364,7 @@ def test_too_many_attempts_for_gates_are_said(
     )
 
 
+@pytest.mark.long
 def test_gates_without_the_order_of_attempts(
     passk: Passk, models_only: tuple[str, str], trials: Path
 ) -> None:

@@ -148,6 +148,7 @@ def test_commands_and_options_are_there(block: Block, line: str) -> None:
         check_call(arguments)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("block", "line"), BY_THEMSELVES, ids=names(BY_THEMSELVES))
 def test_commands_run(block: Block, line: str, demo: Path, run: Callable[..., Any]) -> None:
     for start, reason in NOT_RUN.items():
@@ -279,6 +280,7 @@ def test_the_quickstart_goes_from_a_log_to_a_gate(quickstart: Path) -> None:
     assert (quickstart / "report.html").stat().st_size > 10_000
 
 
+@pytest.mark.long
 def test_functions_of_the_database_run(
     quickstart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,6 +294,7 @@ def test_functions_of_the_database_run(
     assert pl.read_parquet("metrics.parquet").height > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("release", "candidate", "code"), [("helpdesk-1.4", "helpdesk-1.5", 1), (None, None, 0)]
 )

@@ -65,6 +65,7 @@ def test_committed_numbers_are_exact(script: Any, numbers: Any) -> None:
             )
 
 
+@pytest.mark.long
 def test_committed_numbers_are_those_of_the_tables(
     script: Any, numbers: Any, tmp_path: Path
 ) -> None:

@@ -77,6 +77,7 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SEEN)
 def test_axe_finds_nothing_serious(browser: Any, site: Path, name: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

@@ -108,6 +108,7 @@ def test_postgres_has_the_golden_rows(
     assert said.count("PASS passk_") == TABLES - 3
 
 
+@pytest.mark.long
 def test_dbt_2_has_the_golden_rows(dbt_2: str, project: Path, tmp_path: Path) -> None:
     environment = {"PASSK_INTEGRATION_DATABASE": str(tmp_path / "passk.duckdb")}
     # The second build finds the tables of the first.
@@ -118,6 +119,7 @@ def test_dbt_2_has_the_golden_rows(dbt_2: str, project: Path, tmp_path: Path) ->
     assert all_pass(said), said[-8000:]
 
 
+@pytest.mark.long
 def test_an_engine_without_masks_makes_the_same_tables(duckdb_dbt: str, tmp_path: Path) -> None:
     """DuckDB in a project that gives it the macros which an engine has before anyone wrote some for it."""
     defaults = re.findall(
@@ -179,6 +181,7 @@ def test_an_engine_without_masks_makes_the_same_tables(duckdb_dbt: str, tmp_path
     assert agree(told("A random log", "DuckDB without masks", compare_tables(database, read)))
 
 
+@pytest.mark.long
 def test_a_log_with_every_edge_case_passes_the_tests_of_all_tables(tmp_path: Path) -> None:
     """On DuckDB; the other engines are held against its tables."""
     database = tmp_path / "passk.duckdb"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(1200)
 
 
+@pytest.mark.long
 def test_a_later_build_is_what_a_full_refresh_makes(with_dbt_2: WithDbt2) -> None:
     steps = list(with_dbt_2.grow({"passk_slices": ["domain"]}))
     assert len(steps) > 3
@@ -37,6 +38,7 @@ def demo_log(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_passk_builds_with_it(dbt_2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSK_DBT", dbt_2)
     database = tmp_path / "nightly evals.duckdb"
@@ -51,6 +53,7 @@ def test_passk_builds_with_it(dbt_2: str, tmp_path: Path, monkeypatch: pytest.Mo
     assert (untested.models, untested.tests) == (first.models, 0)
 
 
+@pytest.mark.long
 def test_passk_says_what_it_says(
     dbt_2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

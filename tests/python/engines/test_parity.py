@@ -27,6 +27,7 @@ def engines(request: pytest.FixtureRequest) -> Engines:
     return made
 
 
+@pytest.mark.long
 def test_parity_of_the_demo(engines: Engines) -> None:
     engines.build_duckdb(
         {}, target="demo", command=("build", "--exclude-resource-type", "unit_test", "test")
@@ -35,16 +36,19 @@ def test_parity_of_the_demo(engines: Engines) -> None:
     assert engines.rows_that_agree("The demo log")["passk_attempts"] == 3248
 
 
+@pytest.mark.long
 def test_parity_of_tau_bench(engines: Engines, tau_bench_file: Path) -> None:
     load(engines.database, str(tau_bench_file))
     assert engines.rows_of_parity("tau-bench: gpt-4o, airline")["passk_attempts"] == 200
 
 
+@pytest.mark.long
 def test_parity_of_human_eval(engines: Engines, human_eval_file: Path) -> None:
     load(engines.database, str(human_eval_file), *HUMAN_EVAL_OPTIONS)
     assert engines.rows_of_parity("HumanEval: codegen-16B")["passk_attempts"] == 16_400
 
 
+@pytest.mark.long
 def test_parity_of_a_random_log(engines: Engines) -> None:
     land_random(engines.database)
     rows = engines.rows_of_parity("A random log with every edge case", RANDOM_VARS)

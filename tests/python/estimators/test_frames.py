@@ -178,6 +178,7 @@ EAGER_AND_LAZY = pytest.mark.parametrize(
 Through = "Callable[[pl.DataFrame, Callable[[Any], Any]], pl.DataFrame]"
 
 
+@pytest.mark.long
 @EAGER_AND_LAZY
 @pytest.mark.parametrize("seed", range(8))
 def test_task_metrics(seed: int, through: Through) -> None:
@@ -217,6 +218,7 @@ def test_columns_of_task_metrics() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_unordered_is_the_same_without_what_needs_order(seed: int) -> None:
     log = pl.DataFrame(some_log(seed))
@@ -230,6 +232,7 @@ def test_unordered_is_the_same_without_what_needs_order(seed: int) -> None:
         assert_frame_equal(part.select(kept), whole.select(kept), rel_tol=1e-15)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [1, 0])
 @EAGER_AND_LAZY
 @pytest.mark.parametrize("seed", range(8))
@@ -252,6 +255,7 @@ def test_suite_metrics(seed: int, through: Through, share: Any) -> None:
         check(row, right)
 
 
+@pytest.mark.long
 @EAGER_AND_LAZY
 @pytest.mark.parametrize("tags", ["struct", "map"])
 def test_slices(through: Through, tags: str) -> None:
@@ -403,6 +407,7 @@ def test_the_suite_is_default_where_the_log_has_none() -> None:
     assert frames.task_counts(null)["suite"].to_list() == ["default"]
 
 
+@pytest.mark.long
 @EAGER_AND_LAZY
 @pytest.mark.parametrize("ordered", [True, False])
 def test_attempts_that_cannot_be_told_apart_are_not_counted(

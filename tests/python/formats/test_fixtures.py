@@ -46,6 +46,7 @@ def _place_landed(row: dict[str, Any]) -> tuple[Any, ...]:
 BY_ATTEMPT = [case for case in CASES if case[0] != "lm_eval"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "file"), BY_ATTEMPT, ids=["/".join(case) for case in BY_ATTEMPT])
 def test_lands_what_the_harness_says(name: str, file: str, harness_log: Callable[..., Any]) -> None:
     said = expectations(name)["files"][file]
@@ -68,6 +69,7 @@ def test_lands_what_the_harness_says(name: str, file: str, harness_log: Callable
             assert row["score"] == pytest.approx(one["score"], rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "file"), CASES, ids=["/".join(case) for case in CASES])
 def test_a_second_load_changes_nothing(
     name: str, file: str, harness_log: Callable[..., Any], tmp_path: Any

@@ -68,6 +68,7 @@ def eval_log(path: Path, members: dict[str, Any]) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_zip_bomb_is_refused(tmp_path: Path) -> None:
     path = eval_log(tmp_path / "bomb.eval", {"summaries.json": 6 * 1024 * MIB})
     assert path.stat().st_size < 10 * MIB
@@ -147,6 +148,7 @@ def test_xml_nested_without_end_takes_bounded_memory(tmp_path: Path) -> None:
         assert (status, landed) in (("failed", 0), ("landed", 0))
 
 
+@pytest.mark.long
 def test_json_nested_without_end_takes_bounded_memory(tmp_path: Path) -> None:
     row = {"trial_name": "t.1-of-2.r", "task_id": "t", "is_resolved": True}
     good = json.dumps(row)
@@ -165,6 +167,7 @@ def test_json_nested_without_end_takes_bounded_memory(tmp_path: Path) -> None:
         assert rejected >= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["a row", "a value beside the rows", "a name"])
 def test_a_line_without_end_takes_bounded_memory(where: str, tmp_path: Path) -> None:
     good = json.dumps({"trial_name": "t.1-of-2.r", "task_id": "t", "is_resolved": True})

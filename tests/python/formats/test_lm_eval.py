@@ -336,6 +336,7 @@ def test_the_first_k_of_the_responses_are_graded_and_the_others_are_not(
     assert [log.reasons()["0", place] for place in (3, 4)] == ["not_graded"] * 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("row", "code", "words"),
     [

@@ -80,6 +80,7 @@ def test_every_kind_of_file_gives_the_same_attempts(
     assert {row["source_format"] for row in loaded.attempts} == {"mapping"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", WRITERS)
 def test_comparisons_agree_in_every_kind_of_file(
     kind: str, tmp_path: Path, harness_log: Callable[..., Any]

@@ -174,6 +174,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
     return dice.choice(BYTES)(data, dice) or b" "
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batch", range(FILES // BATCH))
 def test_a_damaged_log_lands_or_says_why_not(batch: int, tmp_path: Path) -> None:
     dice = random.Random(batch)

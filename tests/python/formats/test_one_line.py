@@ -23,6 +23,7 @@ LOGS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "end", ["", "\n", "\r\n", "\n \n\n"], ids=["none", "lf", "crlf", "blank lines"]
 )

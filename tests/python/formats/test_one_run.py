@@ -127,6 +127,7 @@ def test_every_option_is_so_of_every_attempt(
     assert {row["suite"] for row in loaded.expected} <= {"S"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NUMBERED_ON)
 def test_logs_under_one_run_id_are_numbered_on(
     name: str, tmp_path: Path, harness_log: Callable[..., Any]

@@ -111,6 +111,7 @@ def test_mistakes_are_named_in_python(gate: dict[str, Any], mistakes: list[str])
     assert [line for line in lines if line.startswith("  - ")] == [f"  - g: {m}" for m in mistakes]
 
 
+@pytest.mark.long
 def test_dbt_says_the_same_of_all_of_them_at_once(make_project: Callable[[], Project]) -> None:
     project = make_project()
     gates = [{"name": f"g{place}", **gate} for place, (gate, _) in enumerate(WRONG)]
@@ -149,6 +150,7 @@ def test_dbt_says_the_same_of_all_of_them_at_once(make_project: Callable[[], Pro
     assert said == [*of_gates, *(f"  - The list {mistake}" for mistake in of_the_list)]
 
 
+@pytest.mark.long
 def test_no_list_of_rules_is_refused(make_project: Callable[[], Project]) -> None:
     project = make_project()
     said = "but must be a list of rules, each a mapping with a name."

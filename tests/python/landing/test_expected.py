@@ -56,6 +56,7 @@ WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("odd", [False, True], ids=["good", "with a bad row"])
 def test_rows_say_it_and_the_command_line_of_the_others(

@@ -27,6 +27,7 @@ def write_logs(landing: Landing, count: int) -> Path:
     return landing.folder / "logs"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", [2, 5])
 def test_several_jobs_land_what_one_does(jobs: int, landing: Landing, tmp_path: Path) -> None:
     folder = write_logs(landing, 20)
@@ -61,6 +62,7 @@ def test_no_jobs_at_all_make_no_sense(landing: Landing, row: dict[str, Any]) -> 
         landing.load(landing.lines(row), jobs=0)
 
 
+@pytest.mark.long
 def test_an_exception_ends_what_is_running_and_lets_nothing_else_begin() -> None:
     begun = []
     with duckdb.connect() as connection:

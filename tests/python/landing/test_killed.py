@@ -22,6 +22,7 @@ LOAD = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("broken", "parquet"),
     [(False, False), (True, False), (True, True)],
@@ -81,6 +82,7 @@ def test_killed_at_any_moment(landing: Landing, broken: bool, parquet: bool) -> 
     assert len(list(landing.folder.glob("lake/*/*/*"))) == int(parquet)
 
 
+@pytest.mark.long
 def test_a_first_load_that_is_killed_is_made_again(landing: Landing) -> None:
     dice = random.Random(20261122)
     rows = [

@@ -178,6 +178,7 @@ quick = settings(
 )
 
 
+@pytest.mark.long
 @given(st.lists(rows, min_size=1, max_size=6), st.booleans(), st.booleans())
 @example([{"run_id": "r", "task_id": "t", "attempt": 1, "score": True}], True, True)
 @example([{"run_id": "r", "task_id": "{x", "attempt": "1", "passed": 1}], True, False)
@@ -217,6 +218,7 @@ line_parts = _some(
 )
 
 
+@pytest.mark.long
 @given(st.lists(line_parts, min_size=1, max_size=6), _some("\n", "\r\n", "\r"), st.booleans())
 @quick
 def test_broken_lines(
@@ -226,6 +228,7 @@ def test_broken_lines(
     both_ways(newline.join([good, *lines]) + newline * end)
 
 
+@pytest.mark.long
 @given(
     st.lists(line_parts, min_size=0, max_size=4),
     _some(",", "\n,\n", " ", ",,"),
@@ -308,6 +311,7 @@ def test_broken_csv(
     both_ways(newline.join(["run_id,task_id,attempt,outcome", *lines]) + newline * end)
 
 
+@pytest.mark.long
 @given(st.binary(max_size=40), st.integers(0, 400))
 @quick
 def test_bytes_flipped_in(both_ways: Callable[..., bool], noise: bytes, place: int) -> None:

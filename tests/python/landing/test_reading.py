@@ -64,6 +64,7 @@ def frames(text: bytes) -> bytes:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("write", [as_lines, as_list, as_table])
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, frames])
 def test_a_compressed_file_that_is_cut_off(

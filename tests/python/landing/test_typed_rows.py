@@ -86,6 +86,7 @@ def landed(path: Path, database: Path, **options: Any) -> list[Any]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(40))
 def test_rows_land_the_same_in_both_ways(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

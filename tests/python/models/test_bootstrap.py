@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
+import pytest
 from click.testing import CliRunner
 
 import passk_py as pk
@@ -67,6 +68,7 @@ def test_the_table_holds_the_limits_of_polars_and_tests_hold(project: Project) -
     assert slices == [(10,)]
 
 
+@pytest.mark.long
 def test_without_the_var_there_is_no_such_table(project: Project) -> None:
     project.land(log())
     project.run({**VARS, "passk_bootstrap": 0})
@@ -75,6 +77,7 @@ def test_without_the_var_there_is_no_such_table(project: Project) -> None:
     ) == [(0,)]
 
 
+@pytest.mark.long
 def test_it_is_read_and_exported_like_other_tables(project: Project, tmp_path: Path) -> None:
     project.land(log())
     project.run(VARS)

@@ -111,6 +111,7 @@ def noisy(seed: int, *, ragged: bool) -> Rows:
     return rows
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [1, 0])
 @pytest.mark.parametrize("ragged", [False, True])
 def test_sql_and_polars_agree(project: Project, ragged: bool, share: Any) -> None:
@@ -199,6 +200,7 @@ def test_z_and_limits_are_those_of_exact_rationals(project: Project) -> None:
         assert row["difference_suite_lower"] == pytest.approx(limit, rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "tested"),
     [
@@ -228,6 +230,7 @@ def test_z_is_null_where_it_is_far_from_normal(
     assert (again["z"].is_not_null().all(), again["meaning"][0]) == (tested, row["meaning"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lost_before", "lost_after", "said"),
     [
@@ -289,6 +292,7 @@ def test_limits_for_tasks_like_these_are_students_with_two_more_tasks(project: P
     assert row["difference_upper"] == pytest.approx(mean + reach, rel=1e-12)
 
 
+@pytest.mark.long
 def test_fishers_p_is_that_over_all_outcomes(project: Project) -> None:
     """Every pair of counts up to 5 and 4 attempts, each a task, against exact rationals."""
     counts = [
@@ -379,6 +383,7 @@ def test_all_runs_are_compared_with_the_baseline(project: Project) -> None:
     ]
 
 
+@pytest.mark.long
 def test_declared_pairs_hold_in_every_suite_that_has_both(project: Project) -> None:
     two_suites(project)
     declared = [
@@ -405,6 +410,7 @@ def test_declared_pairs_hold_in_every_suite_that_has_both(project: Project) -> N
     assert pairs(project) == [("a", "r3", "r1", "declared"), ("a", "r3", "r2", "baseline")]
 
 
+@pytest.mark.long
 def test_a_run_that_the_log_does_not_have_is_named(project: Project) -> None:
     two_suites(project)
     build(project, {
@@ -474,6 +480,7 @@ def snapshot(project: Project) -> dict[str, list[tuple[Any, ...]]]:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_increments_equal_a_full_build_whatever_changes(project: Project) -> None:
     """New runs, late attempts, runs that go, and other pairs."""
     hours = (START + timedelta(hours=n) for n in range(1, 100))

@@ -111,6 +111,7 @@ def build(project: Project, **more: Any) -> None:
     project.run({**VARS, **more}, command="test", select=[MODEL])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [1, 0])
 def test_sql_and_polars_agree(project: Project, share: Any) -> None:
     attempts = log()

@@ -319,6 +319,7 @@ def exact_z(
     return float(excess) / math.sqrt(variance)
 
 
+@pytest.mark.long
 def test_statistics_are_those_of_all_orders(project: Project) -> None:
     """In runs with holes, excluded attempts, numbers that fit no mask, and copies."""
     chance, k, rows, expected = random.Random(5), 2, [], {}
@@ -438,6 +439,7 @@ def test_a_pass_hat_k_that_is_too_low_is_held_against_alike_tasks(project: Proje
     assert diagnostics(project, "even")["jensen_bounds"]["statistic"] < 0
 
 
+@pytest.mark.long
 def test_a_rare_pass_hat_k_cannot_be_too_low(project: Project) -> None:
     project.land(rows_of("run", [[False] * 127 + [True]] * 12))
     project.run({"passk_deployment_k": 100, "passk_ks": [100]})
@@ -454,6 +456,7 @@ def holm(p: dict[str, float]) -> dict[str, float]:
     return {name: min(1.0, max(stepped[: place + 1])) for place, name in enumerate(ranked)}
 
 
+@pytest.mark.long
 def test_p_is_corrected_for_all_that_was_asked_by_then(project: Project) -> None:
     chance = random.Random(29)
     logs = {
@@ -493,6 +496,7 @@ def test_p_is_corrected_for_all_that_was_asked_by_then(project: Project) -> None
     assert differences(project, log_of(project)) == []
 
 
+@pytest.mark.long
 def test_a_warning_is_told_as_evidence(project: Project) -> None:
     project.land(rows_of("run", sticky(random.Random(3), 0.6)))
     project.run()
@@ -512,6 +516,7 @@ def test_a_warning_is_told_as_evidence(project: Project) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_task_that_lost_an_attempt_was_not_retried(project: Project) -> None:
     chance = random.Random(17)
     lost = [[chance.random() < 0.8, None] for _ in range(30)]
@@ -540,6 +545,7 @@ def test_few_tasks_that_fail_are_no_fault_of_a_log(project: Project) -> None:
 # what there is too little of
 
 
+@pytest.mark.long
 def test_logs_with_nothing_to_say(project: Project) -> None:
     rows = rows_of("one attempt each", [[task % 2 == 0] for task in range(30)])
     rows += rows_of("nothing counts", [[None, None]] * 12)
@@ -579,6 +585,7 @@ def test_logs_with_nothing_to_say(project: Project) -> None:
     )
 
 
+@pytest.mark.long
 def test_without_order_only_what_needs_none_is_told(project: Project) -> None:
     project.land(rows_of("run", independent(random.Random(1))))
     project.run({"passk_ordered_metrics": False})
@@ -596,6 +603,7 @@ def test_without_order_no_task_is_known_to_end_in_a_pass(project: Project) -> No
     assert (found["verdict"], found["statistic"], found["tasks"]) == ("not_applicable", None, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ordered", [True, False])
 def test_attempts_that_were_tried_again_are_a_warning(project: Project, ordered: bool) -> None:
     """As pytest-rerunfailures leaves them: each task has as many attempts as the others."""
@@ -619,6 +627,7 @@ def test_attempts_that_were_tried_again_are_a_warning(project: Project, ordered:
     assert differences(project, log_of(project), ordered=ordered) == []
 
 
+@pytest.mark.long
 def test_the_var_turns_them_off_and_on(project: Project) -> None:
     project.land(rows_of("run", independent(random.Random(1))))
     project.run({"passk_diagnostics": False})
@@ -629,6 +638,7 @@ def test_the_var_turns_them_off_and_on(project: Project) -> None:
     assert project.query("from passk_diagnostics") == []
 
 
+@pytest.mark.long
 def test_another_deployment_k_makes_them_anew(project: Project) -> None:
     project.land(rows_of("run", independent(random.Random(1))))
     project.run()
@@ -637,6 +647,7 @@ def test_another_deployment_k_makes_them_anew(project: Project) -> None:
     assert differences(project, log_of(project), k=2) == []
 
 
+@pytest.mark.long
 def test_a_large_run_is_read_in_part(project: Project) -> None:
     tasks = [[True, False, True, True, False] * 4] * 1100
     # Fifty tasks at least, however long they are; and tasks of every length.
@@ -664,6 +675,7 @@ def test_a_small_share_of_what_is_lost_is_not_nothing(tasks: int, share: str) ->
     assert share in found
 
 
+@pytest.mark.long
 def test_only_the_changed_run_is_made_again(project: Project) -> None:
     chance = random.Random(3)
     project.land(rows_of("a", independent(chance)) + in_sessions(chance, 1.0, "b"))

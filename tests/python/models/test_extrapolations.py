@@ -142,6 +142,7 @@ def test_nothing_is_extrapolated_that_nobody_asked_for(built: Project) -> None:
     built.run(ASKED, select=["passk_extrapolations"])
 
 
+@pytest.mark.long
 def test_a_beta_population_is_met_on_average() -> None:
     """Beta(2, 1) has E[p^16] = 2 / 18; from 8 attempts of 100 tasks, 60 times."""
     chance = random.Random(3)

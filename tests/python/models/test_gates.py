@@ -129,6 +129,7 @@ def noisy(seed: int) -> Rows:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("share", "confidence"), [(1, 0.95), (0.95, 0.9), (0, 0.8)])
 def test_sql_and_polars_agree(project: Project, share: Any, confidence: float) -> None:
     log = noisy(5)
@@ -571,6 +572,7 @@ def test_a_baseline_that_only_a_gate_names_is_for_that_gate(cases: Project, judg
 # what a build stops on
 
 
+@pytest.mark.long
 def test_each_gate_has_its_severity(cases: Project) -> None:
     gates = [
         {
@@ -609,6 +611,7 @@ def said_by(project: Project, arguments: list[str], variables: dict[str, Any]) -
     return log.read_text("utf-8")
 
 
+@pytest.mark.long
 def test_the_log_of_a_build_says_why(project: Project) -> None:
     """Each gate that stops or warns, with its run, rule, reason and what would settle it; none that passes."""
     project.land([
@@ -646,6 +649,7 @@ def test_the_log_of_a_build_says_why(project: Project) -> None:
     assert said.count("passk gate ") == 4
 
 
+@pytest.mark.long
 def test_the_log_says_nothing_of_gates_that_pass_or_are_not_there(project: Project) -> None:
     project.land(run_of("r", ["PPPP"] * 12))
     passing = {**VARS, "passk_gates": [{"name": "p", "metric": "excluded_attempts", "max": 0}]}
@@ -656,6 +660,7 @@ def test_the_log_says_nothing_of_gates_that_pass_or_are_not_there(project: Proje
         assert "passk gate" not in said
 
 
+@pytest.mark.long
 def test_the_log_of_many_gates_ends_with_their_number(project: Project) -> None:
     """Twenty are told, of the 23 slices that fail."""
     project.land([
@@ -673,12 +678,14 @@ def test_the_log_of_many_gates_ends_with_their_number(project: Project) -> None:
     assert "passk: 3 more rows of passk_gates are like these." in said
 
 
+@pytest.mark.long
 def test_without_gates_the_table_is_empty(cases: Project) -> None:
     assert build(cases, [], passk_slices=["domain"]) == []
     variables = {**VARS, "passk_slices": ["domain"], "passk_gates": []}
     cases.run(variables, command="test", select=["passk_gates"])
 
 
+@pytest.mark.long
 def test_tasks_that_a_pair_lost_to_excluded_attempts_count_against_a_pass(project: Project) -> None:
     """Of 20 tasks 19 are compared: -ln(.025) / 19 = .194. The last may be 0 - 1: 19/20 of it and 1/20."""
     project.land([
@@ -699,6 +706,7 @@ def test_tasks_that_a_pair_lost_to_excluded_attempts_count_against_a_pass(projec
     assert (whole["result"], whole["tasks"]) == ("pass", 19)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "rule", "said"),
     [
@@ -733,6 +741,7 @@ def test_short_tasks_make_no_limit_better(
     assert (same["result"], same["reason"]) == (row["result"], row["reason"])
 
 
+@pytest.mark.long
 def test_a_gate_says_how_many_tasks_it_leaves_out(project: Project) -> None:
     # (78 + 1 - t) / 80 with t = 1.9905 at 79 degrees is .963; 78/80 of it.
     log = run_of("r", [*["PPPP"] * 78, *["PP"] * 2])
@@ -745,6 +754,7 @@ def test_a_gate_says_how_many_tasks_it_leaves_out(project: Project) -> None:
     assert same["reason"] == said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("files", "most", "result", "said"),
     [

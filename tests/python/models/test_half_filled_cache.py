@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from dbt.adapters.duckdb import DuckDBAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pytest
     from conftest import Project
 
 
+@pytest.mark.long
 def test_a_table_that_is_not_in_the_cache_yet_is_there(
     make_project: Callable[[], Project],
     attempts: Callable[..., list[dict[str, Any]]],

@@ -346,6 +346,7 @@ SEQUENCES: Final = int(os.environ.get("PASSK_SEQUENCES", "3"))
 """Of each group; 40, which are 200 in all, take most of an hour."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_step_equals_a_full_refresh(make_project: Callable[[], Project], group: str) -> None:
     reference = make_project()
@@ -421,6 +422,7 @@ def landed(history: History) -> None:
         history.new_file(rows, "a large log")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("full_refresh", [False, True])
 def test_a_killed_build_leaves_every_table_as_before_or_as_after(
     make_project: Callable[[], Project], full_refresh: bool
@@ -460,6 +462,7 @@ def test_a_killed_build_leaves_every_table_as_before_or_as_after(
         assert unfinished(project) == [], deaths
 
 
+@pytest.mark.long
 def test_a_build_that_fails_leaves_tables_that_the_next_one_completes(
     make_project: Callable[[], Project],
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import pytest
+
 from passk_py.validation.check_all import validate_tables
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def run_of(run: str, n: int, shares: list[float]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.long
 def test_tables_hold_at_every_size(project: Project) -> None:
     shares = [0.0, 0.01, 0.25, 0.5, 0.5, 0.75, 0.9, 0.99, 1.0, 1.0, 1.0, 0.6]
     for n in SIZES:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from passk_py.ingest.landing import forget, load
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ def both(project: Project) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]
     return found
 
 
+@pytest.mark.long
 def test_missing_attempts_follow_the_files(project: Project, tmp_path: Path) -> None:
     first = write(tmp_path, "a.json", 4, whole=4, short=3, untried=0)
     load(first, database=project.database)
@@ -74,11 +77,13 @@ def test_missing_attempts_follow_the_files(project: Project, tmp_path: Path) -> 
     assert both(project) == ([], [("c", 1, 0)])
 
 
+@pytest.mark.long
 def test_more_attempts_than_were_planned_are_none_too_few(project: Project, tmp_path: Path) -> None:
     load(write(tmp_path, "a.json", 2, one=3), database=project.database)
     assert both(project) == ([], [("a", 2, 0)])
 
 
+@pytest.mark.long
 def test_a_landing_schema_of_another_program_says_nothing_of_it(
     project: Project, attempts: Any
 ) -> None:
@@ -98,6 +103,7 @@ def tries(task: str, count: int, **more: Any) -> list[dict[str, Any]]:
     return [{"run_id": "r", "task_id": task, "attempt": number, **more} for number in numbers]
 
 
+@pytest.mark.long
 def test_a_plain_log_gets_its_number_from_the_command_line(
     project: Project, tmp_path: Path
 ) -> None:
@@ -117,6 +123,7 @@ def test_a_plain_log_gets_its_number_from_the_command_line(
     assert project.query("select result from passk_gates") == [("pass",)]
 
 
+@pytest.mark.long
 def test_a_plain_log_may_say_it_of_each_task(project: Project, tmp_path: Path) -> None:
     rows = [
         *tries("a", 2, expected_attempts=5),

@@ -214,6 +214,7 @@ def test_means_over_the_suite(built: Built) -> None:
                 assert value == pytest.approx(wanted, rel=1e-13), k
 
 
+@pytest.mark.long
 def test_means_over_a_suite_in_which_every_task_has_windows(project: Project) -> None:
     chance = random.Random(11)
     rows, tasks = [], {}
@@ -235,6 +236,7 @@ def test_means_over_a_suite_in_which_every_task_has_windows(project: Project) ->
         assert hat == pytest.approx(fmean(w[2] or 0.0 for w in windows), rel=1e-13)
 
 
+@pytest.mark.long
 def test_slices_have_an_order_of_their_own(project: Project) -> None:
     """A window is a streak of numbers within the slice: the others' attempts are gaps."""
     chance = random.Random(12)

@@ -74,6 +74,7 @@ def test_an_ephemeral_input_is_refused_in_words(own: Callable[..., Project]) -> 
     assert "Make it a view or a table." in said
 
 
+@pytest.mark.long
 def test_an_input_that_is_not_built_is_named_where_dbt_only_compiles(
     own: Callable[..., Project],
 ) -> None:
@@ -104,6 +105,7 @@ MACROS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("confidence", [None, 0.8])
 def test_macros_take_the_vars_that_they_default_to(
     confidence: float | None, own: Callable[..., Project]
@@ -121,6 +123,7 @@ def test_macros_take_the_vars_that_they_default_to(
     assert verdict in ("ok", "warning", "notice")
 
 
+@pytest.mark.long
 def test_vars_of_the_package_alone_do_not_stop_models_that_call_its_macros(
     own: Callable[..., Project],
 ) -> None:
@@ -165,6 +168,7 @@ def test_wrong_vars_do_not_stop_models_of_ones_own(own: Callable[..., Project]) 
 FUNCTIONS = "select distinct schema_name from duckdb_functions() where function_name = 'pass_hat_k'"
 
 
+@pytest.mark.long
 def test_functions_lie_beside_the_public_tables(own: Callable[..., Project]) -> None:
     """From the first build on, in a schema that nobody has made, and after a move in both places."""
     models = {"own": {"+schema": "mine"}, "passk": {"marts": {"+schema": "reliability"}}}
@@ -178,6 +182,7 @@ def test_functions_lie_beside_the_public_tables(own: Callable[..., Project]) -> 
     assert value == pytest.approx(1001 / 1820, rel=1e-12)
 
 
+@pytest.mark.long
 def test_functions_follow_the_public_tables(own: Callable[..., Project]) -> None:
     project = own({"trials": LOG})
     project.run(INPUT)
@@ -209,6 +214,7 @@ def test_no_model_reads_a_public_table_that_may_be_switched_off(project: Project
     assert read == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rest", [(), ("passk_runs", "passk_gates")])
 def test_tables_that_are_switched_off_are_not_missed(
     rest: tuple[str, ...], own: Callable[..., Project]
@@ -245,6 +251,7 @@ def relations_of(project: Project) -> set[str]:
     return {name for (name,) in names}
 
 
+@pytest.mark.long
 def test_the_core_is_what_its_tag_selects(own: Callable[..., Project]) -> None:
     project = own({"trials": LOG})
     project.run(INPUT, command="build", select=["trials", "+tag:passk_core"])
@@ -256,6 +263,7 @@ def test_the_core_is_what_its_tag_selects(own: Callable[..., Project]) -> None:
         assert read_settings(tables).recorded
 
 
+@pytest.mark.long
 def test_the_core_alone_is_what_the_page_switches_on(
     own: Callable[..., Project], request: pytest.FixtureRequest
 ) -> None:
@@ -281,6 +289,7 @@ def test_a_rule_whose_table_is_switched_off_stops_the_parse(own: Callable[..., P
         project.run({**INPUT, "passk_deployment_k": 2, "passk_gates": [gate]})
 
 
+@pytest.mark.long
 def test_the_tables_may_lie_in_an_attached_database(
     own: Callable[..., Project], tmp_path: Path
 ) -> None:
@@ -295,6 +304,7 @@ def test_the_tables_may_lie_in_an_attached_database(
         assert value == pytest.approx(1001 / 1820, rel=1e-12)
 
 
+@pytest.mark.long
 def test_times_with_a_zone_are_those_of_utc(own: Callable[..., Project]) -> None:
     """The clock of New York goes back at 6:00 UTC: what came later has an earlier time there."""
     project = own({"trials": "select * from events"})

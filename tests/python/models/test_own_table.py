@@ -78,6 +78,7 @@ def build(
 KEPT: Final = "select run_id, suite, task_id, attempt, outcome, outcome_reason from passk_attempts"
 
 
+@pytest.mark.long
 def test_three_columns_and_a_verdict_are_enough(consumer: Project) -> None:
     build(
         consumer,
@@ -91,6 +92,7 @@ def test_three_columns_and_a_verdict_are_enough(consumer: Project) -> None:
     assert consumer.query("select n, c, min_n, rejected from passk_runs") == [(3, 1, 3, 0)]
 
 
+@pytest.mark.long
 def test_a_finished_build_is_seen_as_finished(consumer: Project) -> None:
     """Whatever the log is like: no row has a time, a run counts nothing, a declared one is not there."""
     build(
@@ -116,6 +118,7 @@ def test_a_finished_build_is_seen_as_finished(consumer: Project) -> None:
         ]
 
 
+@pytest.mark.long
 def test_what_has_landed_is_no_news_to_tables_of_another_input(consumer: Project) -> None:
     consumer.make_landing()
     consumer.land([{"run_id": "z", "task_id": "t", "attempt": 1, "outcome": "passed"}])
@@ -127,6 +130,7 @@ def test_what_has_landed_is_no_news_to_tables_of_another_input(consumer: Project
         assert stale(tables) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "variables",
     [
@@ -144,6 +148,7 @@ def test_a_model_or_a_source(consumer: Project, variables: dict[str, Any]) -> No
     assert consumer.query(KEPT) == [("r", "default", "1", 2, "passed", None)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ending", "how"),
     [
@@ -172,6 +177,7 @@ def test_files_by_a_glob(consumer: Project, ending: str, how: str) -> None:
     assert files == [("one", f"{folder}/a.{ending}"), ("two", f"{folder}/b.{ending}")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ending", "how"),
     [("parquet", "parquet"), ("csv", "csv, header"), ("json", "json, array true")],
@@ -207,6 +213,7 @@ def test_files_of_an_unknown_kind(consumer: Project) -> None:
     )
 
 
+@pytest.mark.long
 def test_columns_of_other_names_and_expressions(consumer: Project) -> None:
     build(
         consumer,
@@ -248,6 +255,7 @@ NO_VERDICT: Final = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["expected_attempts", "planned"])
 def test_a_table_may_say_how_many_attempts_there_should_be(consumer: Project, name: str) -> None:
     log = (
@@ -314,12 +322,14 @@ MISTAKES: Final = (
 )
 
 
+@pytest.mark.long
 def test_all_mistakes_of_a_mapping_are_said_at_once(consumer: Project) -> None:
     """By the first model of the package that runs, where the same run makes the input."""
     consumer.execute("create table evals.log as select 1 as trial, 'b' as bench")
     assert consumer.refused({**MODEL, **MISMAPPED}) == lacking(*MISTAKES, columns="trial, bench")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["source", "model", "files"])
 def test_mistakes_of_a_mapping_are_said_before_a_model_runs(consumer: Project, kind: str) -> None:
     """Where the input is there before the run, nothing of the run is made."""
@@ -376,6 +386,7 @@ def test_a_slice_by_a_column_of_ones_own_is_refused_with_the_way(consumer: Proje
     assert consumer.query("select count(*) from duckdb_views() where not internal") == [(0,)]
 
 
+@pytest.mark.long
 def test_a_column_of_ones_own_becomes_a_tag_and_a_slice(consumer: Project) -> None:
     """The way that the error and docs/dbt-package.md name."""
     tags = {"passk_attempts_columns": {"tags": "map {'difficulty': difficulty}"}}
@@ -407,6 +418,7 @@ def words(column: str, values: str) -> str:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("column", "values", "outcomes"),
     [
@@ -429,6 +441,7 @@ def test_verdicts_of_every_form(
     assert {reason for outcome, reason in rows if outcome == "excluded"} <= {None, "no_verdict"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("threshold", "passing"),
     [(0.5, [0.5, 1.0]), (0, [0.0, 1e-8, 1e-7, 0.5, 1.0]), (1e-7, [1e-7, 0.5, 1.0]),
@@ -536,6 +549,7 @@ def test_doubles_that_are_no_numbers_of_attempts(consumer: Project) -> None:
     assert consumer.query("select attempt from passk_attempts") == [(1,)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("values", "tags"),
     [
@@ -583,6 +597,7 @@ def test_copies_in_anyones_table(consumer: Project) -> None:
     ]
 
 
+@pytest.mark.long
 def test_columns_that_have_the_names_of_the_models_own(consumer: Project) -> None:
     build(
         consumer,
@@ -600,6 +615,7 @@ LOG: Final = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variables", [{}, BY_TIME])
 def test_new_rows_of_anyones_table_are_seen(consumer: Project, variables: dict[str, Any]) -> None:
     build(consumer, LOG, variables)
@@ -612,6 +628,7 @@ def test_new_rows_of_anyones_table_are_seen(consumer: Project, variables: dict[s
     assert rows == [("other", 1, 1), ("r", 2, 1)]
 
 
+@pytest.mark.long
 def test_rows_gone_from_anyones_table_are_gone(consumer: Project) -> None:
     build(consumer, f"{LOG} union all select 'other', 't', 1, true, timestamp '2026-01-01'")
     consumer.execute("delete from evals.log where run_id = 'r'")
@@ -627,6 +644,7 @@ def test_by_loaded_at_a_table_must_have_it(consumer: Project) -> None:
     assert said.splitlines()[1] == f"  - {MISTAKES[2]}"
 
 
+@pytest.mark.long
 def test_by_loaded_at_a_row_without_it_is_seen(consumer: Project) -> None:
     build(consumer, LOG, BY_TIME)
     consumer.execute("insert into evals.log values ('other', 't', 1, true, null)")
@@ -634,6 +652,7 @@ def test_by_loaded_at_a_row_without_it_is_seen(consumer: Project) -> None:
     assert consumer.query("select run_id from passk_runs order by 1") == [("other",), ("r",)]
 
 
+@pytest.mark.long
 def test_runs_of_unknown_time_come_before_all_others(consumer: Project) -> None:
     """Whatever they are called, and wherever an engine would sort a null."""
     build(
@@ -658,6 +677,7 @@ def test_runs_of_unknown_time_come_before_all_others(consumer: Project) -> None:
     assert validate_tables(consumer.database).examples == []
 
 
+@pytest.mark.long
 def test_from_a_demo_to_a_landed_log_nothing_of_the_demo_is_left(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:

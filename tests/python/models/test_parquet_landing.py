@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from passk_py.ingest.landing import forget, load
 
 from .snapshots import differences, snapshot
@@ -48,6 +50,7 @@ def assert_same(parquet: Project, table: Project, *, full_refresh: bool) -> None
     assert differences(snapshot(parquet), snapshot(table)) == []
 
 
+@pytest.mark.long
 def test_parquet_gives_the_tables_that_a_database_gives(
     make_project: Callable[[], Project],
 ) -> None:

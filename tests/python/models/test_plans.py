@@ -77,6 +77,7 @@ def is_near(actual: Any, expected: Any) -> bool:
     return actual == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("share", "vars_", "options"),
     [

@@ -65,6 +65,7 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [*STRANGE, *ALIKE])
 def test_a_strange_name_comes_out_as_it_went_in(built: Project, kind: str) -> None:
     text = STRANGE.get(kind, kind)
@@ -128,6 +129,7 @@ def test_every_run_is_there_once(built: Project) -> None:
     assert sorted(run for (run,) in built.query("select run_id from passk_runs")) == sorted(texts)
 
 
+@pytest.mark.long
 def test_copies_that_differ_only_in_where_a_text_ends_are_different(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:
@@ -152,6 +154,7 @@ def test_the_order_of_tags_is_no_difference(
     assert project.query("select reason_code from passk_rejected_attempts") == [("duplicate",)]
 
 
+@pytest.mark.long
 def test_a_slice_of_the_name_all_of_a_strange_case(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:

@@ -90,12 +90,14 @@ def built(project: Project, attempts: Callable[..., list[Any]]) -> Project:
     return project
 
 
+@pytest.mark.long
 def test_a_build_with_nothing_new_leaves_all_rows(built: Project) -> None:
     before = versions(built), everything(built)
     built.run()
     assert (versions(built), everything(built)) == before
 
 
+@pytest.mark.long
 def test_only_runs_with_new_attempts_are_made_again(built: Project) -> None:
     # Nothing tells of this change, so only a look at the rows of the other run would show it.
     built.execute("update landing.attempts set outcome = 'failed'")
@@ -109,6 +111,7 @@ def test_only_runs_with_new_attempts_are_made_again(built: Project) -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_run_that_lost_attempts_is_made_again(built: Project) -> None:
     remove(built, "run_id = 'run' and attempt = 1", day=1)
     arrive(built, "task", 4, "passed", day=1)
@@ -120,6 +123,7 @@ def test_a_run_that_lost_attempts_is_made_again(built: Project) -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_late_copy_takes_its_task_to_the_slow_road_and_back(built: Project) -> None:
     slow = {"int_passk__unmasked_tasks", "int_passk__streaks", "int_passk__duplicate_attempts"}
     arrive(built, "task", 2, "passed", day=1)
@@ -136,6 +140,7 @@ def test_a_late_copy_takes_its_task_to_the_slow_road_and_back(built: Project) ->
     assert not {table for table, _ in versions(built)} & slow
 
 
+@pytest.mark.long
 def test_unchanged_runs_of_the_slow_road_are_not_settled_again(built: Project) -> None:
     arrive(built, "large", 1000, "passed", day=1)
     built.run()
@@ -150,6 +155,7 @@ def test_unchanged_runs_of_the_slow_road_are_not_settled_again(built: Project) -
     ]
 
 
+@pytest.mark.long
 def test_a_table_of_another_version_is_made_anew(built: Project) -> None:
     unmasked, runs = map(built.relation, ("int_passk__unmasked_tasks", "int_passk__runs"))
     before = everything(built)
@@ -161,6 +167,7 @@ def test_a_table_of_another_version_is_made_anew(built: Project) -> None:
     assert everything(built) == before
 
 
+@pytest.mark.long
 def test_a_full_refresh_makes_all_rows_anew(built: Project) -> None:
     before, rows = versions(built), everything(built)
     built.run(full_refresh=True)
@@ -168,6 +175,7 @@ def test_a_full_refresh_makes_all_rows_anew(built: Project) -> None:
     assert everything(built) == rows
 
 
+@pytest.mark.long
 def test_another_grid_makes_all_rows_anew(built: Project) -> None:
     built.run({"passk_ks": [1, 7], "passk_deployment_k": 7})
     for table in ("states", "state_uncertainty", "suite_metrics", "comparisons"):
@@ -177,6 +185,7 @@ def test_another_grid_makes_all_rows_anew(built: Project) -> None:
         assert found == [(1,), (7,)], table
 
 
+@pytest.mark.long
 def test_another_level_makes_narrower_limits_of_the_same_estimates(built: Project) -> None:
     estimates = "select pass_hat_k from passk_task_metrics order by all"
     widths = (
@@ -188,6 +197,7 @@ def test_another_level_makes_narrower_limits_of_the_same_estimates(built: Projec
     assert all(new < old for (new,), (old,) in zip(built.query(widths), wide, strict=True))
 
 
+@pytest.mark.long
 def test_functions_of_the_database_are_made_when_they_are_asked_for(built: Project) -> None:
     found = "select count(*) from duckdb_functions() where function_name = 'pass_hat_k'"
     built.execute("drop function pass_hat_k")
@@ -197,6 +207,7 @@ def test_functions_of_the_database_are_made_when_they_are_asked_for(built: Proje
     assert built.query("select pass_hat_k(4, 4, 2) = 1") == [(True,)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -231,6 +242,7 @@ def test_a_file_that_is_loaded_again_gives_what_a_full_refresh_gives(
     assert versions(project) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "named",
     [
@@ -261,6 +273,7 @@ def test_a_table_that_a_build_left_out_catches_up(
     assert everything(project) == everything(refreshed)
 
 
+@pytest.mark.long
 def test_a_forgotten_run_goes(project: Project, tmp_path: Path) -> None:
     rows = [{"run_id": run, "task_id": "t", "attempt": 1, "passed": True} for run in "ab"]
     (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")

@@ -42,6 +42,7 @@ def test_a_short_task_makes_the_suite_null(ragged: Project) -> None:
     assert hat == pytest.approx(1 / 2, rel=1e-15)
 
 
+@pytest.mark.long
 def test_a_share_of_0_takes_the_mean_of_those_that_are_long_enough(ragged: Project) -> None:
     ragged.run(
         {"passk_ks": [1, 2, 3, 4, 5], "passk_deployment_k": 2, "passk_min_eligible_share": 0}
@@ -52,6 +53,7 @@ def test_a_share_of_0_takes_the_mean_of_those_that_are_long_enough(ragged: Proje
     assert suite(ragged, 5, *columns) == (0, 3, "n < 5 in 3 of 3 tasks", None, None)
 
 
+@pytest.mark.long
 def test_deployment_k_is_the_k_of_the_tasks_table(ragged: Project) -> None:
     ragged.run({"passk_ks": [1, 2, 3], "passk_deployment_k": 3})
     rows = ragged.query(
@@ -64,6 +66,7 @@ def test_deployment_k_is_the_k_of_the_tasks_table(ragged: Project) -> None:
     ]
 
 
+@pytest.mark.long
 def test_thresholds_of_tasks_and_suites(ragged: Project) -> None:
     variables = {
         "passk_ks": [1, 2],
@@ -83,6 +86,7 @@ def test_thresholds_of_tasks_and_suites(ragged: Project) -> None:
     assert suite(ragged, 2, "reading") == ("not capable",)
 
 
+@pytest.mark.long
 def test_without_ordered_metrics_they_are_null_and_nothing_else_changes(ragged: Project) -> None:
     ordered = ("windows", "pass_at_k_window", "pass_hat_k_window", "pass_at_k_first_k",
                "pass_hat_k_first_k", "first_pass_rank", "first_fail_rank", "longest_pass_streak",
@@ -110,6 +114,7 @@ def test_without_ordered_metrics_they_are_null_and_nothing_else_changes(ragged: 
                 assert row[name] == expected, (table, name)
 
 
+@pytest.mark.long
 def test_the_policy_decides_what_failures_count(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:
@@ -131,6 +136,7 @@ def test_the_policy_decides_what_failures_count(
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_slices_are_tags_or_expressions(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:
@@ -163,6 +169,7 @@ def test_slices_are_tags_or_expressions(
     ]
 
 
+@pytest.mark.long
 def test_another_landing_schema(project: Project, attempts: Callable[..., list[Any]]) -> None:
     project.land(attempts("run", "task", "PFP"))
     project.execute(
@@ -177,6 +184,7 @@ def test_another_landing_schema(project: Project, attempts: Callable[..., list[A
     assert project.query("select run_id from passk_runs") == [("elsewhere",)]
 
 
+@pytest.mark.long
 def test_changing_the_landing_schema_leaves_nothing_of_the_other(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:
@@ -195,6 +203,7 @@ def test_changing_the_landing_schema_leaves_nothing_of_the_other(
         assert project.query("select distinct run_id from passk_suite_metrics") == [(run,)]
 
 
+@pytest.mark.long
 def test_the_vars_of_a_build_are_in_the_database(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:

@@ -21,11 +21,13 @@ def built(project: Project, attempts: Callable[..., list[Any]]) -> Project:
     return project
 
 
+@pytest.mark.long
 def test_public_tables_are_dbts_own_views(built: Project) -> None:
     models = {result.node.name: result.node.config.materialized for result in built.run()}
     assert {models[name] for name in PUBLIC_TABLES} == {"view"}
 
 
+@pytest.mark.long
 def test_a_build_with_new_attempts_is_seen_by_all_views(built: Project) -> None:
     built.execute(
         "insert into landing.attempts by name select 'other' as run_id, 'suite' as suite, 'task' as"
@@ -35,6 +37,7 @@ def test_a_build_with_new_attempts_is_seen_by_all_views(built: Project) -> None:
     assert built.query("select run_id, c from passk_runs order by 1") == [("other", 1), ("run", 2)]
 
 
+@pytest.mark.long
 def test_a_full_refresh_gives_views_that_read_the_new_tables(built: Project) -> None:
     built.execute("update landing.attempts set outcome = 'failed'")
     built.run(full_refresh=True)
@@ -42,6 +45,7 @@ def test_a_full_refresh_gives_views_that_read_the_new_tables(built: Project) -> 
     assert built.query("select distinct pass_at_k from passk_task_metrics where k = 1") == [(0.0,)]
 
 
+@pytest.mark.long
 def test_views_follow_the_vars(built: Project) -> None:
     """The types of the tables that they read may follow the vars."""
     built.run({"passk_ks": [1, 2], "passk_deployment_k": 2})
@@ -49,6 +53,7 @@ def test_views_follow_the_vars(built: Project) -> None:
     assert built.query("select distinct k from passk_tasks") == [(2,)]
 
 
+@pytest.mark.long
 def test_a_view_that_somebody_replaced_or_dropped_is_restored(built: Project) -> None:
     built.execute(
         "create or replace view passk_runs as select 1 as mine", "drop view passk_suite_metrics"
@@ -58,6 +63,7 @@ def test_a_view_that_somebody_replaced_or_dropped_is_restored(built: Project) ->
     assert built.query("select count(*) from passk_suite_metrics where k = 1") == [(1,)]
 
 
+@pytest.mark.long
 def test_a_table_in_a_views_place_gives_way(built: Project) -> None:
     built.execute("drop view passk_runs", "create table passk_runs as select 1 as mine")
     built.run()

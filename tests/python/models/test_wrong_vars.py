@@ -344,6 +344,7 @@ def batches() -> list[list[tuple[dict[str, Any], list[str]]]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batch", range(len(batches())))
 def test_wrong_vars_are_refused_in_words(landed: Project, batch: int) -> None:
     cases = batches()[batch]
@@ -391,6 +392,7 @@ def test_a_scope_in_the_command_line_is_refused(landed: Project) -> None:
     )
 
 
+@pytest.mark.long
 def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
     wrong = {
         "passk_attempts_model": 5,
@@ -444,6 +446,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_wrong_var_leaves_the_tables_as_they_were(
     project: Project, attempts: Callable[..., list[Any]]
 ) -> None:
@@ -464,6 +467,7 @@ def test_without_a_landed_log_it_says_what_to_do(project: Project) -> None:
     )
 
 
+@pytest.mark.long
 def test_an_empty_log_gives_empty_tables(project: Project) -> None:
     project.run()
     project.run()

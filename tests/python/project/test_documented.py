@@ -187,6 +187,7 @@ def test_every_formula_and_reading_has_an_example(public_macros: dict[str, Node]
     assert not without
 
 
+@pytest.mark.long
 def test_examples_of_macros_give_what_they_say(
     public_macros: dict[str, Node], project: Project
 ) -> None:
@@ -271,6 +272,7 @@ def test_every_var_is_checked_when_a_run_starts(project_vars: dict[str, Any]) ->
     assert not [name for name in project_vars if f"'{name}'" not in checks]
 
 
+@pytest.mark.long
 def test_examples_of_vars_are_accepted(
     described_vars: dict[str, dict[str, str]], project: Project
 ) -> None:

@@ -164,6 +164,7 @@ def versions(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "parquet-versions").iterdir())
 
 
+@pytest.mark.long
 def test_a_copy_is_one_version_and_the_version_before_is_kept(
     source: Source, folder: Path, published: PublishedCopy
 ) -> None:
@@ -189,6 +190,7 @@ def test_old_copies_are_read_on(source: Source, folder: Path, published: Publish
     assert looked(folder) == (1, 1)
 
 
+@pytest.mark.long
 def test_readers_never_see_two_versions(
     source: Source, folder: Path, published: PublishedCopy
 ) -> None:
@@ -220,6 +222,7 @@ def kill_points() -> Iterator[int]:
     return iter(range(100))
 
 
+@pytest.mark.long
 def test_killed_at_every_step(
     source: Source, folder: Path, published: PublishedCopy, kill_points: Iterator[int]
 ) -> None:
@@ -244,6 +247,7 @@ def test_killed_at_every_step(
     assert len(versions(folder)) == 2
 
 
+@pytest.mark.long
 def test_killed_at_any_moment(source: Source, folder: Path, published: PublishedCopy) -> None:
     seed = 20261122
     dice = random.Random(seed)
@@ -302,6 +306,7 @@ def test_without_locks_only_forgotten_drafts_are_removed(
     assert drafts(folder) == [new]
 
 
+@pytest.mark.long
 def test_without_links_a_folder_is_replaced(
     source: Source, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,6 +380,7 @@ def test_every_duckdb_1_reads_the_file(folder: Path, published: PublishedCopy) -
     assert (magic, storage) == (b"DUCK", 64)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_duckdb_1_4_reads_the_file(folder: Path, published: PublishedCopy, tmp_path: Path) -> None:
     library = tmp_path / "duckdb_1_4"

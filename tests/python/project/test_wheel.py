@@ -37,6 +37,7 @@ def test_wheel_carries_the_dbt_project_and_no_tests(wheel: Path) -> None:
     assert not [name for name in names if "tests/python" in name or ".duckdb" in name]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_installed_wheel_runs_the_demo_and_writes_nothing_beside_itself(
     wheel: Path, tmp_path: Path

@@ -77,6 +77,7 @@ def visit(browser: Any, report: Path) -> Iterator[Callable[..., Any]]:
         context.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_no_serious_violation(visit: Callable[..., Any], mode: str, width: int) -> None:

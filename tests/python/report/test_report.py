@@ -247,6 +247,7 @@ def test_the_heat_map_has_each_task_of_each_run(built: Project, desk: dict[str, 
         assert left == pytest.approx(100 * column, abs=0.51)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most", [3, 14])
 def test_bins_are_means_over_their_tasks(built: Project, most: int, monkeypatch: Any) -> None:
     from passk_py.reports.report import report_facts as room
@@ -505,6 +506,7 @@ def test_a_drawing_in_a_page_follows_its_colours_and_has_a_name(desk: dict[str, 
     assert as_png(charts.curve(desk["runs"][0], [1, 2, 3, 4], 3)).startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_the_command_writes_what_it_is_asked_for(built: Project, tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("r.html", "r.md", "r.json")]
     words = ["report", "--database", str(built.database)]
@@ -569,6 +571,7 @@ SHAPES: Final = {
 }
 
 
+@pytest.mark.long
 def test_the_article_s_figures_come_out_of_a_log(make_project: Callable[[], Project]) -> None:
     """Its k-sweep and its delta_k over k = 1 to 8, for four shapes of the same mean.
 
@@ -625,6 +628,7 @@ def _values(chart: dict[str, Any]) -> list[dict[str, Any]]:
     return shared or [row for layer in chart["layer"] for row in layer["data"]["values"]]
 
 
+@pytest.mark.long
 def test_suites_without_a_figure_at_any_k(
     make_project: Callable[[], Project], attempts: Callable[..., list[Any]]
 ) -> None:

@@ -201,6 +201,7 @@ def test_the_exact_values_agree_with_integers() -> None:
             assert abs(error) < mpf(10) ** -70
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("metric", "limit"),
     [("pass_at_k", LIMIT), ("fail_all_k", LIMIT), ("pass_hat_k", LIMIT), ("log_choose", 1e-14)],
@@ -239,6 +240,7 @@ def test_no_estimate_leaves_0_to_1_and_the_certain_is_certain(
         assert hat == 0.0 or c >= k
 
 
+@pytest.mark.long
 def test_a_literal_k_is_as_accurate_written_out(built: Project) -> None:
     """As k draws without replacement, of k up to 32."""
     chance = random.Random(32)

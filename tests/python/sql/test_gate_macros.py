@@ -34,6 +34,7 @@ def test_numbers_that_were_published() -> None:
     assert pk.least_attempts(0.95, 8) == 468
 
 
+@pytest.mark.long
 def test_the_least_number_of_tasks_is_the_least(sql: Project) -> None:
     """Against a walk from one task up, and SQL against polars."""
     cases = [(threshold, level) for threshold in THRESHOLDS for level in LEVELS]
@@ -113,6 +114,7 @@ def test_wrong_thresholds_are_refused_in_python(threshold: float) -> None:
         pk.least_attempts(threshold, 1)
 
 
+@pytest.mark.long
 def test_binomial_tails_against_rationals(sql: Project) -> None:
     states = [
         (n, c, p)

@@ -313,6 +313,7 @@ SHAPES: Final = {
 }
 
 
+@pytest.mark.long
 def test_the_shape_of_a_curve_is_named_by_its_interval(
     make_project: Callable[[], Project], attempts: Callable[..., Any]
 ) -> None:
@@ -331,6 +332,7 @@ def test_the_shape_of_a_curve_is_named_by_its_interval(
     assert dict(found) == {str(shape): shape for shape in SHAPES}
 
 
+@pytest.mark.long
 def test_another_level_makes_all_limits_anew(
     make_project: Callable[[], Project], attempts: Callable[..., Any]
 ) -> None:

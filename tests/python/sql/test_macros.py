@@ -156,6 +156,7 @@ def test_delta_k_unbiased_by_its_formula(sql: Project) -> None:
             assert actual == pytest.approx(float(exact), rel=1e-15, abs=5e-16)
 
 
+@pytest.mark.long
 def test_delta_2_is_the_mean_over_pairs_of_different_tasks(sql: Project) -> None:
     """What makes it unbiased: m squared is replaced by the mean of p_i p_j over i <> j."""
     chance = random.Random(6)
@@ -331,6 +332,7 @@ def test_streak_lengths_and_window_counts(sql: Project) -> None:
 # arguments
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "call",
     [
@@ -380,6 +382,7 @@ def test_columns_of_every_number_type(sql: Project, dtype: pl.DataType) -> None:
     assert rows[0][0] == pytest.approx(21 / 45, rel=1e-14)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
@@ -476,6 +479,7 @@ for same, other in (
     NULLS[same] = NULLS[other]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("macro", NULLS)
 def test_null_for_data_that_cannot_be_right(sql: Project, macro: str) -> None:
     rows = NULLS[macro]
@@ -494,6 +498,7 @@ POLARS_NAMES: Final = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("macro", NULLS)
 def test_odd_data_gives_in_sql_what_it_gives_in_polars(sql: Project, macro: str) -> None:
     arguments = len(NULLS[macro][0])
@@ -660,6 +665,7 @@ def wrong_calls() -> dict[str, dict[str, str]]:
     return cases
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("macro", wrong_calls())
 def test_a_literal_that_cannot_be_right_is_a_compile_error(sql: Project, macro: str) -> None:
     expected = wrong_calls()[macro]

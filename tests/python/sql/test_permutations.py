@@ -131,6 +131,7 @@ def test_variance_at_k_1_has_a_closed_form(sql: Project) -> None:
         assert variance == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most", [1, 9, 10, 123, 99999])
 def test_numbers_are_those_that_are_needed(sql: Project, most: int) -> None:
     """Up to the most attempts that the package says that it can compare, and not beyond."""

@@ -108,6 +108,7 @@ def test_every_function_is_known_to_every_dialect(
     assert unknown == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("model", PUBLIC_TABLES)
 def test_nothing_that_one_engine_only_has(

@@ -111,6 +111,7 @@ def test_without_a_schema_a_table_is_named_alone() -> None:
     assert " from passk_suite_metrics as" in " ".join(found["points"]["sql"].split())
 
 
+@pytest.mark.long
 @datasets
 def test_a_metric_of_pass_at_k_is_null_for_more_than_one_row(
     dataset: Dataset, built: Project
@@ -167,6 +168,7 @@ def test_runs_have_an_age(built: Project) -> None:
     assert marked == [(2,)]
 
 
+@pytest.mark.long
 def test_long_names_are_short_on_axes_and_stay_apart(
     make_project: Callable[[], Project], attempts: Callable[..., list[Any]]
 ) -> None:
