@@ -1,1 +1,1 @@
-"""What every room needs: errors, files, the contract, names and words."""
+"""Shared by every room: errors, files, the contract, names and words."""

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 __all__ = ["Container", "Kind", "Outcome", "Refusal", "listed"]
 
 Container = Literal["json_lines", "json_list", "json_object", "csv", "parquet", "zip", "xml"]
-"""What the rows of a file come in."""
+"""The container that holds the rows of a file."""
 
 Outcome = Literal["failed", "excluded"]
-"""What an attempt without a verdict counts as."""
+"""The outcome that an attempt without a verdict counts as."""
 
 Kind = Literal["text", "integer", "float", "boolean", "timestamp", "timestamptz", "map", "other"]
 """How a reader hands a value over: as text, or as a value of DuckDB that needs no parsing."""
