@@ -22,7 +22,7 @@ samples themselves, in a file of their own, have no verdict and are not read.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
@@ -31,13 +31,11 @@ from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.naming import digest_of, run_named_after
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
-    from passk_py.ingest.formats.kinds import Container
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["BigCodeBench"]
@@ -57,15 +55,13 @@ _NAME: Final = re.compile(
 class BigCodeBench(JsonHarness):
     """BigCodeBench's results of a model."""
 
-    name: ClassVar[str] = "bigcodebench"
-    title: ClassVar[str] = "BigCodeBench's eval_results.json"
-    reader_version: ClassVar[int] = 3
-    container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
-        "an object whose eval has lists of objects with solution and status"
-    )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "bigcodebench"
+    title = "BigCodeBench's eval_results.json"
+    reader_version = 3
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = "an object whose eval has lists of objects with solution and status"
+    fields = (
         (
             "run_id",
             "the file's name without eval_results; its folder's, if that is samples or the like",
@@ -79,21 +75,21 @@ class BigCodeBench(JsonHarness):
         ("output_hash", "SHA-256 of solution"),
         ("tags", "gt_failed, calibrated; backend and temperature of the file's name"),
     )
-    verdict_rule: ClassVar[str] = "status is pass"
-    attempt_rule: ClassVar[str] = "the place in the task's list"
-    error_rule: ClassVar[str] = (
+    verdict_rule = "status is pass"
+    attempt_rule = "the place in the task's list"
+    error_rule = (
         "none: every status but pass is a failure, as BigCodeBench counts it; gt_failed marks "
         "tasks whose right solution failed too"
     )
-    documentation: ClassVar[str] = "https://github.com/bigcode-project/bigcodebench"
-    example: ClassVar[str] = (
+    documentation = "https://github.com/bigcode-project/bigcodebench"
+    example = (
         '{"date": "2026-01-31 12:00", "eval": {"BigCodeBench/0": [{"task_id": "BigCodeBench/0", '
         '"solution": "...", "status": "pass", "details": {}}]}}'
     )
-    default_suite: ClassVar[str] = "bigcodebench"
-    labels: ClassVar[Mapping[str, str]] = {"output_hash": "solution"}
-    rows_at: ClassVar[tuple[str, ...]] = ("eval", EACH, EACH)
-    shape: ClassVar[Shape] = {"solution": ANY, "status": ANY}
+    default_suite = "bigcodebench"
+    labels = {"output_hash": "solution"}
+    rows_at = ("eval", EACH, EACH)
+    shape = {"solution": ANY, "status": ANY}
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first sample."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.ingest.formats.base import Field, Format, Key
@@ -56,26 +56,24 @@ def is_canonical(fields: tuple[str, ...]) -> bool:
 class Canonical(Format):
     """A file whose fields are called as the contract calls them."""
 
-    recognised_by: ClassVar[str] = (
-        "a field task_id and at least one of attempt, outcome, passed, score"
-    )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    recognised_by = "a field task_id and at least one of attempt, outcome, passed, score"
+    fields = (
         *((column.name, column.name) for column in CONTRACT_COLUMNS),
         ("outcome", "or passed: true, false, 1, 0; or score with --score-threshold"),
     )
-    verdict_rule: ClassVar[str] = (
+    verdict_rule = (
         "outcome as given; else passed; else score >= threshold (1.0, within 1e-6, by default)"
     )
-    attempt_rule: ClassVar[str] = (
+    attempt_rule = (
         "attempt as given, from 1; never made up; expected_attempts, if given, is how many of the "
         "task there should be, the same in each of its rows"
     )
-    error_rule: ClassVar[str] = (
+    error_rule = (
         "outcome excluded as given; no verdict at all is excluded with the reason no_verdict"
     )
-    columns: ClassVar[tuple[str, ...]] = CANONICAL_FIELDS
-    attempts_stay: ClassVar[bool] = True
-    documentation: ClassVar[str] = "docs/architecture.md#the-attempt-contract"
+    columns = CANONICAL_FIELDS
+    attempts_stay = True
+    documentation = "docs/architecture.md#the-attempt-contract"
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the names of the fields."""

@@ -7,12 +7,7 @@ with ``"``, doubled inside. An empty field is null. May be compressed with gzip 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from passk_py.ingest.formats.canonical import Canonical
-
-if TYPE_CHECKING:
-    from passk_py.ingest.formats.kinds import Container
 
 __all__ = ["CanonicalCsv"]
 
@@ -20,9 +15,9 @@ __all__ = ["CanonicalCsv"]
 class CanonicalCsv(Canonical):
     """Canonical attempts as a CSV table."""
 
-    name: ClassVar[str] = "csv"
-    title: ClassVar[str] = "canonical attempts, a CSV table with a header"
-    reader_version: ClassVar[int] = 1
-    container: ClassVar[Container] = "csv"
-    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
-    example: ClassVar[str] = "run_id,task_id,attempt,passed\n2026-01-31-a,7,1,true"
+    name = "csv"
+    title = "canonical attempts, a CSV table with a header"
+    reader_version = 1
+    container = "csv"
+    suffixes = (".csv", ".tsv")
+    example = "run_id,task_id,attempt,passed\n2026-01-31-a,7,1,true"

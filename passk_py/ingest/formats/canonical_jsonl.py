@@ -12,13 +12,7 @@ compressed with gzip or zstd.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from passk_py.ingest.formats.canonical import CANONICAL_KEYS, Canonical
-
-if TYPE_CHECKING:
-    from passk_py.ingest.formats.base import Key
-    from passk_py.ingest.formats.kinds import Container
 
 __all__ = ["CanonicalJsonl"]
 
@@ -26,13 +20,13 @@ __all__ = ["CanonicalJsonl"]
 class CanonicalJsonl(Canonical):
     """Canonical attempts as lines of JSON."""
 
-    name: ClassVar[str] = "jsonl"
-    title: ClassVar[str] = "canonical attempts, one JSON object a line"
-    reader_version: ClassVar[int] = 1
-    container: ClassVar[Container] = "json_lines"
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
-    keys: ClassVar[tuple[Key, ...]] = CANONICAL_KEYS
-    example: ClassVar[str] = (
+    name = "jsonl"
+    title = "canonical attempts, one JSON object a line"
+    reader_version = 1
+    container = "json_lines"
+    suffixes = (".jsonl", ".ndjson", ".json")
+    keys = CANONICAL_KEYS
+    example = (
         '{"run_id": "2026-01-31-a", "suite": "airline", "task_id": "7", "attempt": 1, '
         '"outcome": "passed"}'
     )

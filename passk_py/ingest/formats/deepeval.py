@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
@@ -39,13 +39,12 @@ from passk_py.ingest.formats.naming import LONGEST_TASK, Names, digest_of, short
 from passk_py.ingest.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
     from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["DeepEval"]
@@ -67,15 +66,13 @@ _METRIC: Final[Shape] = {"success": ANY, "score": ANY, "flaky": ANY, "error": AN
 class DeepEval(JsonHarness):
     """deepeval's test run."""
 
-    name: ClassVar[str] = "deepeval"
-    title: ClassVar[str] = "deepeval's test run as JSON"
-    reader_version: ClassVar[int] = 3
-    container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
-        "an object with testRunData, or with testCases that have name and metricsData"
-    )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "deepeval"
+    title = "deepeval's test run as JSON"
+    reader_version = 3
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = "an object with testRunData, or with testCases that have name and metricsData"
+    fields = (
         ("run_id", "identifier; else the file's name, or its folder's"),
         ("suite", "testFile; else deepeval"),
         ("task_id", "name without the repeat; input, where name tells no task"),
@@ -91,21 +88,21 @@ class DeepEval(JsonHarness):
         ("output_hash", "SHA-256 of actualOutput"),
         ("tags", "tags, flaky, judge_error; short values of metadata and of hyperparameters"),
     )
-    verdict_rule: ClassVar[str] = "success, unless a metric could not be measured"
-    attempt_rule: ClassVar[str] = "cases of one task are counted in the order of order"
-    error_rule: ClassVar[str] = (
+    verdict_rule = "success, unless a metric could not be measured"
+    attempt_rule = "cases of one task are counted in the order of order"
+    error_rule = (
         "a metric's error: no verdict, with the reason judge_error, unless another metric has "
         "failed; deepeval itself counts it as failed; a test that raised leaves no case"
     )
-    documentation: ClassVar[str] = "https://deepeval.com/docs/evaluation-flags-and-configs"
-    example: ClassVar[str] = (
+    documentation = "https://deepeval.com/docs/evaluation-flags-and-configs"
+    example = (
         '{"testRunData": {"testCases": [{"name": "test_agent[add-1-4]", "input": "2+2", '
         '"actualOutput": "4", "success": true, "metricsData": [{"name": "Exact match", '
         '"threshold": 1.0, "success": true, "score": 1.0}], "order": 0}]}}'
     )
-    default_suite: ClassVar[str] = "deepeval"
-    numbers_attempts: ClassVar[bool] = True
-    labels: ClassVar[Mapping[str, str]] = {
+    default_suite = "deepeval"
+    numbers_attempts = True
+    labels = {
         "task_id": "name",
         "attempt": "order + 1",
         "passed": "success",
@@ -115,9 +112,9 @@ class DeepEval(JsonHarness):
         "input_tokens": "inputTokenCount",
         "output_tokens": "outputTokenCount",
     }
-    reasons: ClassVar[Mapping[str, Outcome]] = {_JUDGE: "excluded"}
-    rows_at: ClassVar[tuple[str, ...]] = (_LISTS[0], EACH)
-    shape: ClassVar[Shape] = {
+    reasons = {_JUDGE: "excluded"}
+    rows_at = (_LISTS[0], EACH)
+    shape = {
         "name": ANY,
         "input": ANY,
         "scenario": ANY,
@@ -136,9 +133,7 @@ class DeepEval(JsonHarness):
         "metricsData": [_METRIC],
         "metricsMetadata": [_METRIC],
     }
-    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = dict.fromkeys(
-        [path for name in _HEADS for path in ((name,), (_RUN, name))], ANY
-    )
+    head_shapes = dict.fromkeys([path for name in _HEADS for path in ((name,), (_RUN, name))], ANY)
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the key of the run, or from the keys of the first case."""

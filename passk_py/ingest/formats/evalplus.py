@@ -22,7 +22,7 @@ themselves, in a file of their own, have no verdict and are not read.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.open_bytes import open_log
@@ -31,13 +31,11 @@ from passk_py.ingest.formats.harness import JsonHarness, Unfit, at, text
 from passk_py.ingest.formats.naming import digest_of, run_named_after
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
-    from passk_py.ingest.formats.kinds import Container
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["EvalPlus"]
@@ -55,16 +53,16 @@ _SUITES: Final = {"HumanEval": "humaneval", "Mbpp": "mbpp"}
 class EvalPlus(JsonHarness):
     """EvalPlus's results of a model."""
 
-    name: ClassVar[str] = "evalplus"
-    title: ClassVar[str] = "EvalPlus's eval_results.json"
-    reader_version: ClassVar[int] = 3
-    container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
+    name = "evalplus"
+    title = "EvalPlus's eval_results.json"
+    reader_version = 3
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = (
         "an object whose eval has lists of objects with solution and base_status, or objects with "
         "nfiles, base and plus"
     )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    fields = (
         (
             "run_id",
             "the file's name without eval_results; its folder's, if that is samples or the like",
@@ -78,22 +76,18 @@ class EvalPlus(JsonHarness):
         ("output_hash", "SHA-256 of solution"),
         ("tags", "base_status, plus_status; backend and temperature of the file's name"),
     )
-    verdict_rule: ClassVar[str] = (
-        "base_status and plus_status are pass; base_status alone, if plus_status is null"
-    )
-    attempt_rule: ClassVar[str] = "the place in the task's list"
-    error_rule: ClassVar[str] = "none: every status but pass is a failure, as EvalPlus counts it"
-    documentation: ClassVar[str] = "https://github.com/evalplus/evalplus/blob/master/docs/cli.md"
-    example: ClassVar[str] = (
+    verdict_rule = "base_status and plus_status are pass; base_status alone, if plus_status is null"
+    attempt_rule = "the place in the task's list"
+    error_rule = "none: every status but pass is a failure, as EvalPlus counts it"
+    documentation = "https://github.com/evalplus/evalplus/blob/master/docs/cli.md"
+    example = (
         '{"date": "2026-01-31 12:00", "hash": "...", "eval": {"HumanEval/0": [{"task_id": '
         '"HumanEval/0", "solution": "...", "base_status": "pass", "plus_status": "fail"}]}}'
     )
-    default_suite: ClassVar[str] = "evalplus"
-    labels: ClassVar[Mapping[str, str]] = {"output_hash": "solution"}
-    rows_at: ClassVar[tuple[str, ...]] = ("eval", EACH, EACH)
-    shape: ClassVar[Shape] = dict.fromkeys(
-        ("solution", "base_status", "plus_status", "nfiles", "base", "plus"), ANY
-    )
+    default_suite = "evalplus"
+    labels = {"output_hash": "solution"}
+    rows_at = ("eval", EACH, EACH)
+    shape = dict.fromkeys(("solution", "base_status", "plus_status", "nfiles", "base", "plus"), ANY)
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first sample."""

@@ -29,7 +29,7 @@ made and its ``lock.json`` of which tasks; its ``result.json`` holds totals only
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.harness import (
@@ -44,13 +44,12 @@ from passk_py.ingest.formats.harness import (
 from passk_py.ingest.formats.kinds import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
     from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Record
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["Harbor"]
@@ -68,15 +67,13 @@ _EXCEPTION: Final[Shape] = {"exception_type": ANY}
 class Harbor(JsonHarness):
     """The trials of a job of Harbor."""
 
-    name: ClassVar[str] = "harbor"
-    title: ClassVar[str] = "Harbor's job folder, or the result.json of a trial"
-    reader_version: ClassVar[int] = 2
-    container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
-        "an object with task_name, trial_name, trial_uri and task_checksum"
-    )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "harbor"
+    title = "Harbor's job folder, or the result.json of a trial"
+    reader_version = 2
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = "an object with task_name, trial_name, trial_uri and task_checksum"
+    fields = (
         ("run_id", "job_name, else the folder; of several agents or models, job.agent.model"),
         ("suite", "source, the dataset; else adhoc"),
         ("task_id", "task_name"),
@@ -94,21 +91,19 @@ class Harbor(JsonHarness):
         ("output_tokens", "agent_result.n_output_tokens, else the sum over step_results"),
         ("tags", "provider: agent_info.model_info.provider"),
     )
-    verdict_rule: ClassVar[str] = "the reward reaches --score-threshold, 1 by default"
-    attempt_rule: ClassVar[str] = "the trials of a task in the order of started_at"
-    error_rule: ClassVar[str] = (
-        "no reward: exception_info.exception_type decides; Harbor itself counts it as 0"
-    )
-    documentation: ClassVar[str] = "https://www.harborframework.com/docs"
-    example: ClassVar[str] = (
+    verdict_rule = "the reward reaches --score-threshold, 1 by default"
+    attempt_rule = "the trials of a task in the order of started_at"
+    error_rule = "no reward: exception_info.exception_type decides; Harbor itself counts it as 0"
+    documentation = "https://www.harborframework.com/docs"
+    example = (
         '{"task_name": "hello-world", "trial_name": "hello-world__cW4V4hX", "trial_uri": "...", '
         '"task_checksum": "...", "agent_info": {"name": "terminus-2"}, '
         '"verifier_result": {"rewards": {"reward": 1.0}}, "started_at": "2026-03-02T09:00:02Z"}'
     )
-    default_suite: ClassVar[str] = "adhoc"
-    uses_threshold: ClassVar[bool] = True
-    numbers_attempts: ClassVar[bool] = True
-    reasons: ClassVar[Mapping[str, Outcome]] = {
+    default_suite = "adhoc"
+    uses_threshold = True
+    numbers_attempts = True
+    reasons = {
         "AgentTimeoutError": "failed",
         "ContextWindowExceededError": "failed",
         "OutputTokenExceededError": "failed",
@@ -123,7 +118,7 @@ class Harbor(JsonHarness):
         "Timeout": "excluded",
         "several_rewards": "excluded",
     }
-    labels: ClassVar[Mapping[str, str]] = {
+    labels = {
         "task_id": "task_name",
         "score": "the reward in verifier_result.rewards",
         "agent": "agent_info.name",
@@ -133,8 +128,8 @@ class Harbor(JsonHarness):
         "input_tokens": "agent_result.n_input_tokens",
         "output_tokens": "agent_result.n_output_tokens",
     }
-    rows_at: ClassVar[tuple[str, ...]] = ()
-    shape: ClassVar[Shape] = {
+    rows_at = ()
+    shape = {
         **dict.fromkeys(("task_name", "source", "started_at", "finished_at"), ANY),
         "agent_info": {"name": ANY, "version": ANY, "model_info": {"name": ANY, "provider": ANY}},
         "agent_result": _USAGE,

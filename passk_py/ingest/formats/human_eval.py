@@ -19,7 +19,7 @@ tasks of their own, land alike.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from passk_py.ingest.formats.base import Field, Format, Key
 from passk_py.ingest.formats.naming import run_named_after
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from passk_py.ingest.formats.kinds import Container, Kind
+    from passk_py.ingest.formats.kinds import Kind
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["HumanEval"]
@@ -39,15 +39,15 @@ _ENDINGS: Final = (".jsonl", "_results", ".jsonl")
 class HumanEval(Format):
     """HumanEval's results of samples."""
 
-    name: ClassVar[str] = "human-eval"
-    title: ClassVar[str] = "HumanEval's results, one sample a line"
-    reader_version: ClassVar[int] = 2
-    container: ClassVar[Container] = "json_lines"
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
-    recognised_by: ClassVar[str] = (
+    name = "human-eval"
+    title = "HumanEval's results, one sample a line"
+    reader_version = 2
+    container = "json_lines"
+    suffixes = (".jsonl",)
+    recognised_by = (
         "JSON lines with task_id, completion, result and passed, without attempt and run_id"
     )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    fields = (
         (
             "run_id",
             "the file's name without .jsonl_results.jsonl; or its folder's, if that is samples",
@@ -61,16 +61,12 @@ class HumanEval(Format):
         ("seed", "seed, where the samples have it and it is a whole number"),
         ("output_hash", "SHA-256 of completion"),
     )
-    verdict_rule: ClassVar[str] = "passed"
-    attempt_rule: ClassVar[str] = "the lines of a task are counted as they stand"
-    error_rule: ClassVar[str] = (
-        "none: what timed out or raised is a failure, as HumanEval counts it"
-    )
-    documentation: ClassVar[str] = "https://github.com/openai/human-eval"
-    example: ClassVar[str] = (
-        '{"task_id": "HumanEval/0", "completion": "...", "result": "passed", "passed": true}'
-    )
-    keys: ClassVar[tuple[Key, ...]] = (
+    verdict_rule = "passed"
+    attempt_rule = "the lines of a task are counted as they stand"
+    error_rule = "none: what timed out or raised is a failure, as HumanEval counts it"
+    documentation = "https://github.com/openai/human-eval"
+    example = '{"task_id": "HumanEval/0", "completion": "...", "result": "passed", "passed": true}'
+    keys = (
         Key(("task_id",), scalar=True),
         Key(("completion",)),
         Key(("result",)),
@@ -78,10 +74,10 @@ class HumanEval(Format):
         Key(("model",)),
         Key(("seed",)),
     )
-    differs_by_run: ClassVar[bool] = False
-    default_suite: ClassVar[str] = "human-eval"
-    uses_threshold: ClassVar[bool] = False
-    numbers_attempts: ClassVar[bool] = True
+    differs_by_run = False
+    default_suite = "human-eval"
+    uses_threshold = False
+    numbers_attempts = True
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the lines."""

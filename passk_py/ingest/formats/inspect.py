@@ -50,7 +50,7 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.errors import PasskError
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
@@ -71,13 +71,11 @@ from passk_py.ingest.formats.inspect_samples import attempt_of, chosen_score, co
 from passk_py.ingest.formats.kinds import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Record
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["Inspect"]
@@ -99,16 +97,16 @@ _MOST_KEYS: Final = 1_000_000
 class Inspect(JsonHarness):
     """Inspect's logs."""
 
-    name: ClassVar[str] = "inspect"
-    title: ClassVar[str] = "Inspect's logs, .eval and .json"
-    reader_version: ClassVar[int] = 3
-    container: ClassVar[Container] = "zip"
-    suffixes: ClassVar[tuple[str, ...]] = (".eval", ".json")
-    recognised_by: ClassVar[str] = (
+    name = "inspect"
+    title = "Inspect's logs, .eval and .json"
+    reader_version = 3
+    container = "zip"
+    suffixes = (".eval", ".json")
+    recognised_by = (
         "a zip with header.json and summaries.json, or with _journal/start.json; an object with "
         "version, status and an eval that has task and model"
     )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    fields = (
         ("run_id", "eval.eval_id; of logs without one, eval.run_id and eval.task_id"),
         ("suite", "eval.task"),
         ("task_id", "id"),
@@ -126,23 +124,23 @@ class Inspect(JsonHarness):
         ("output_tokens", "model_usage: the sum of output_tokens"),
         ("tags", "metadata, scores of the other scorers, retries, inspect_run_id, eval.metadata"),
     )
-    verdict_rule: ClassVar[str] = (
+    verdict_rule = (
         "value_to_float(value) reaches --score-threshold, 1 by default; of the scorer in "
         "results.headline or of the first scorer"
     )
-    attempt_rule: ClassVar[str] = "epoch"
-    uses_threshold: ClassVar[bool] = True
-    error_rule: ClassVar[str] = (
+    attempt_rule = "epoch"
+    uses_threshold = True
+    error_rule = (
         "an error without a score and a score of NaN are excluded, as Inspect's reducers do; a "
         "limit without a score is failed, which Inspect leaves out of n"
     )
-    documentation: ClassVar[str] = "https://inspect.aisi.org.uk/eval-logs.html"
-    example: ClassVar[str] = (
+    documentation = "https://inspect.aisi.org.uk/eval-logs.html"
+    example = (
         '{"version": 2, "status": "success", "eval": {"eval_id": "...", "task": "capitals", '
         '"model": "..."}, "samples": [{"id": "a", "epoch": 1, "scores": {"match": {"value": "C"}}}'
         "]}"
     )
-    labels: ClassVar[Mapping[str, str]] = {
+    labels = {
         "task_id": "id",
         "attempt": "epoch",
         "duration_s": "total_time",
@@ -150,7 +148,7 @@ class Inspect(JsonHarness):
         "output_tokens": "model_usage.output_tokens",
         "cost_usd": "model_usage.total_cost",
     }
-    reasons: ClassVar[Mapping[str, Outcome]] = {
+    reasons = {
         "error": "excluded",
         "error:*": "excluded",
         "unscored*": "excluded",
@@ -159,8 +157,8 @@ class Inspect(JsonHarness):
         "operator_limit": "excluded",
         "*_limit": "failed",
     }
-    rows_at: ClassVar[tuple[str, ...]] = ("samples", EACH)
-    shape: ClassVar[Shape] = {
+    rows_at = ("samples", EACH)
+    shape = {
         **dict.fromkeys(
             (
                 "id",
@@ -181,7 +179,7 @@ class Inspect(JsonHarness):
         ),
         "error_retries": [{"message": ANY}],
     }
-    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
+    head_shapes = {
         ("eval",): {
             **dict.fromkeys(
                 ("eval_id", "run_id", "task_id", "task", "model", "solver", "metadata"), ANY
@@ -350,10 +348,8 @@ class _Survey:
 class _Surveyor(Inspect):
     """Reads a log no further than for a survey."""
 
-    shape: ClassVar[Shape] = {"id": ANY, "epoch": ANY, "error": {}}
-    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
-        ("eval",): dict.fromkeys(("task", "task_id", "model", "created"), ANY)
-    }
+    shape = {"id": ANY, "epoch": ANY, "error": {}}
+    head_shapes = {("eval",): dict.fromkeys(("task", "task_id", "model", "created"), ANY)}
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Note the sample's epoch."""

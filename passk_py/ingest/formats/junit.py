@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
 from passk_py.ingest.formats.bazel import Place, is_report, place_of, root_of
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from passk_py.ingest.formats.harness import Log
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["JUnit"]
@@ -93,13 +92,13 @@ _MOST_NAMES: Final = 100_000
 class JUnit(Harness):
     """JUnit XML reports."""
 
-    name: ClassVar[str] = "junit"
-    title: ClassVar[str] = "JUnit XML of pytest, Surefire, Playwright, jest, node and others"
-    reader_version: ClassVar[int] = 4
-    container: ClassVar[Container] = "xml"
-    suffixes: ClassVar[tuple[str, ...]] = (".xml",)
-    recognised_by: ClassVar[str] = "XML with the root testsuites or testsuite"
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "junit"
+    title = "JUnit XML of pytest, Surefire, Playwright, jest, node and others"
+    reader_version = 4
+    container = "xml"
+    suffixes = (".xml",)
+    recognised_by = "XML with the root testsuites or testsuite"
+    fields = (
         (
             "run_id",
             (
@@ -132,23 +131,23 @@ class JUnit(Harness):
             "other properties of the test; reruns, where it was tried again because it failed",
         ),
     )
-    verdict_rule: ClassVar[str] = "neither failure nor error nor skipped"
-    attempt_rule: ClassVar[str] = (
+    verdict_rule = "neither failure nor error nor skipped"
+    attempt_rule = (
         "each run of a test, in the order of its suite's timestamp and of the file; of the files "
         "of a run together"
     )
-    error_rule: ClassVar[str] = (
+    error_rule = (
         "an error is no verdict, but in Playwright: its type decides; a failure in pytest's "
         "tear-down alone keeps the test's verdict; skipped tests are excluded"
     )
-    documentation: ClassVar[str] = "https://github.com/testmoapp/junitxml"
-    example: ClassVar[str] = (
+    documentation = "https://github.com/testmoapp/junitxml"
+    example = (
         '<testsuites><testsuite name="pytest"><testcase classname="test_agent" '
         'name="test_agent[add-1-4]" time="0.1"/></testsuite></testsuites>'
     )
-    default_suite: ClassVar[str] = "junit"
-    numbers_attempts: ClassVar[bool] = True
-    reasons: ClassVar[Mapping[str, Outcome]] = {
+    default_suite = "junit"
+    numbers_attempts = True
+    reasons = {
         "setup": "excluded",
         "collection": "excluded",
         "error": "excluded",
@@ -156,7 +155,7 @@ class JUnit(Harness):
         "xfailed": "excluded",
         "todo": "excluded",
     }
-    labels: ClassVar[Mapping[str, str]] = {
+    labels = {
         "task_id": "name",
         "started_at": "timestamp",
         "duration_s": "time",

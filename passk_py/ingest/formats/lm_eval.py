@@ -35,7 +35,7 @@ import math
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
@@ -46,13 +46,11 @@ from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.naming import without_endings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["LmEval"]
@@ -103,15 +101,13 @@ _START: Final = 100
 class LmEval(JsonHarness):
     """lm-evaluation-harness' samples of a task."""
 
-    name: ClassVar[str] = "lm-eval"
-    title: ClassVar[str] = "lm-evaluation-harness' samples_<task>_<date>.jsonl"
-    reader_version: ClassVar[int] = 3
-    container: ClassVar[Container] = "json_lines"
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
-    recognised_by: ClassVar[str] = (
-        "lines with doc_id, resps and filtered_resps, or one list of such objects"
-    )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "lm-eval"
+    title = "lm-evaluation-harness' samples_<task>_<date>.jsonl"
+    reader_version = 3
+    container = "json_lines"
+    suffixes = (".jsonl",)
+    recognised_by = "lines with doc_id, resps and filtered_resps, or one list of such objects"
+    fields = (
         ("run_id", "results_<date>.json: model_name_sanitized, else the folder; and the date"),
         ("suite", "the task in the file's name, / and filter, unless it is none"),
         ("task_id", "doc_id"),
@@ -124,28 +120,24 @@ class LmEval(JsonHarness):
         ("output_hash", "SHA-256 of the response, where the verdict is its own"),
         ("tags", "metric; verdicts: counted, where only their number is known"),
     )
-    verdict_rule: ClassVar[str] = (
-        "the metric is 1; of n responses graded together, n * pass@1 have passed"
-    )
-    attempt_rule: ClassVar[str] = "the place of the response in resps, from 1"
-    error_rule: ClassVar[str] = (
+    verdict_rule = "the metric is 1; of n responses graded together, n * pass@1 have passed"
+    attempt_rule = "the place of the response in resps, from 1"
+    error_rule = (
         "lm-eval writes nothing if there is one; responses that no filter graded are excluded"
     )
-    documentation: ClassVar[str] = (
+    documentation = (
         "https://github.com/EleutherAI/lm-evaluation-harness/blob/main/docs/interface.md"
     )
-    example: ClassVar[str] = (
+    example = (
         '{"doc_id": 0, "doc": {...}, "resps": [["2", "3"]], "filtered_resps": [["2", "3"]], '
         '"filter": "create_test", "metrics": ["pass@1"], "pass@1": 0.5}'
     )
-    differs_by_run: ClassVar[bool] = False
-    default_suite: ClassVar[str] = "lm-eval"
-    labels: ClassVar[Mapping[str, str]] = {"task_id": "doc_id"}
-    reasons: ClassVar[Mapping[str, Outcome]] = {"not_graded": "excluded"}
-    rows_at: ClassVar[tuple[str, ...]] = ()
-    shape: ClassVar[Shape] = dict.fromkeys(
-        ("doc_id", "resps", "filtered_resps", "filter", "metrics"), ANY
-    )
+    differs_by_run = False
+    default_suite = "lm-eval"
+    labels = {"task_id": "doc_id"}
+    reasons = {"not_graded": "excluded"}
+    rows_at = ()
+    shape = dict.fromkeys(("doc_id", "resps", "filtered_resps", "filter", "metrics"), ANY)
 
     def can_read(self, sample: Sample) -> bool:
         """Tell whether it is lines, or one list."""
@@ -290,7 +282,7 @@ def _texts(path: Path) -> Iterator[str]:
 
 @lru_cache(maxsize=32)
 def _decoder_with(names: tuple[str, ...]) -> Callable[[bytes], Any]:
-    return decoder({**dict.fromkeys(names, ANY), **dict(LmEval.shape)})  # type: ignore[arg-type]
+    return decoder({**dict.fromkeys(names, ANY), **dict(LmEval.shape)})
 
 
 def _metrics_of(path: Path) -> dict[str, dict[str, bool]]:

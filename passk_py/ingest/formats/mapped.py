@@ -90,20 +90,20 @@ def mapped(mapping: MappingOfColumns, sample: Sample) -> Format:
 class _Described:
     """What both kinds say of themselves."""
 
-    title: ClassVar[str] = "any JSON, CSV or Parquet file, by a mapping"
-    reader_version: ClassVar[int] = 2
+    title = "any JSON, CSV or Parquet file, by a mapping"
+    reader_version = 2
     suffixes: ClassVar[tuple[str, ...]] = _SUFFIXES
-    recognised_by: ClassVar[str] = "never: --map or --mapping asks for it"
-    verdict_rule: ClassVar[str] = "as the mapping says: outcome, passed, or score and its threshold"
-    attempt_rule: ClassVar[str] = (
+    recognised_by = "never: --map or --mapping asks for it"
+    verdict_rule = "as the mapping says: outcome, passed, or score and its threshold"
+    attempt_rule = (
         "as the mapping says; in_order numbers by started_at, then by the order of the rows"
     )
-    error_rule: ClassVar[str] = "no verdict: outcome_reason and the policy decide"
-    documentation: ClassVar[str] = "docs/formats.md#any-other-file"
-    example: ClassVar[str] = "task_id: $.case.id"
-    differs_by_run: ClassVar[bool] = False
-    is_harness: ClassVar[bool] = True
-    uses_threshold: ClassVar[bool] = True
+    error_rule = "no verdict: outcome_reason and the policy decide"
+    documentation = "docs/formats.md#any-other-file"
+    example = "task_id: $.case.id"
+    differs_by_run = False
+    is_harness = True
+    uses_threshold = True
     _mapping: MappingOfColumns
 
     def without_threshold(self, sample: Sample) -> str | None:

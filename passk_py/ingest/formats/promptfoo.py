@@ -55,13 +55,13 @@ from passk_py.ingest.formats.naming import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator
     from pathlib import Path
     from typing import IO
 
     from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
-    from passk_py.ingest.formats.kinds import Container, Outcome
+    from passk_py.ingest.formats.kinds import Container
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["Promptfoo", "PromptfooLines"]
@@ -134,15 +134,13 @@ class _Plan:
 class Promptfoo(JsonHarness):
     """promptfoo's results as JSON."""
 
-    name: ClassVar[str] = "promptfoo"
-    title: ClassVar[str] = "promptfoo's results as JSON"
-    reader_version: ClassVar[int] = 3
+    name = "promptfoo"
+    title = "promptfoo's results as JSON"
+    reader_version = 3
     container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
-        "an object whose results.results have prompt, success, and namedScores or vars"
-    )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    suffixes = (".json",)
+    recognised_by = "an object whose results.results have prompt, success, and namedScores or vars"
+    fields = (
         ("run_id", "evalId; with several providers or prompts, evalId.provider.prompt"),
         ("suite", "promptfoo, unless --suite is given"),
         ("task_id", "testCase.description, or testCase.vars as JSON, without UUIDs and times"),
@@ -162,24 +160,22 @@ class Promptfoo(JsonHarness):
             "prompt, cached, the eval's description; short values of testCase.metadata",
         ),
     )
-    verdict_rule: ClassVar[str] = "success, where failureReason is not 2"
-    attempt_rule: ClassVar[str] = (
-        "rows of one test, prompt and provider are counted in the order of testIdx"
-    )
-    error_rule: ClassVar[str] = (
+    verdict_rule = "success, where failureReason is not 2"
+    attempt_rule = "rows of one test, prompt and provider are counted in the order of testIdx"
+    error_rule = (
         "failureReason 2: the first line of error decides, or timeout where promptfoo's own limit "
         "ended the call; promptfoo counts it as an error, which is in its pass rate's denominator"
     )
-    documentation: ClassVar[str] = "https://www.promptfoo.dev/docs/configuration/outputs/"
-    example: ClassVar[str] = (
+    documentation = "https://www.promptfoo.dev/docs/configuration/outputs/"
+    example = (
         '{"evalId": "eval-abc", "results": {"results": [{"promptIdx": 0, "testIdx": 0, '
         '"testCase": {"description": "addition"}, "prompt": {"label": "plain"}, "provider": '
         '{"id": "openai:gpt-5"}, "success": true, "score": 1, "namedScores": {}, '
         '"failureReason": 0}]}}'
     )
-    default_suite: ClassVar[str] = "promptfoo"
-    numbers_attempts: ClassVar[bool] = True
-    labels: ClassVar[Mapping[str, str]] = {
+    default_suite = "promptfoo"
+    numbers_attempts = True
+    labels = {
         "task_id": "testCase.description",
         "attempt": "testIdx + 1",
         "passed": "success",
@@ -188,7 +184,7 @@ class Promptfoo(JsonHarness):
         "input_tokens": "response.tokenUsage.prompt",
         "output_tokens": "response.tokenUsage.completion",
     }
-    reasons: ClassVar[Mapping[str, Outcome]] = {
+    reasons = {
         # The machinery of promptfoo and the way to the provider, whatever else the message says.
         "*worker failed to*": "excluded",
         "*worker not ready*": "excluded",
@@ -212,7 +208,7 @@ class Promptfoo(JsonHarness):
         "api call error*": "excluded",
     }
     rows_at: ClassVar[tuple[str, ...]] = ("results", "results", EACH)
-    shape: ClassVar[Shape] = {
+    shape = {
         "success": ANY,
         "score": ANY,
         "error": ANY,
@@ -235,7 +231,7 @@ class Promptfoo(JsonHarness):
         "cost": ANY,
         "response": {"output": ANY, "cost": ANY, "cached": ANY, "tokenUsage": ANY},
     }
-    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = dict.fromkeys(_HEADS, ANY)
+    head_shapes = dict.fromkeys(_HEADS, ANY)
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first row, or from what stands above the rows."""
@@ -355,25 +351,25 @@ class Promptfoo(JsonHarness):
 class PromptfooLines(Promptfoo):
     """promptfoo's results as lines of JSON."""
 
-    name: ClassVar[str] = "promptfoo-jsonl"
-    title: ClassVar[str] = "promptfoo's results as JSON lines"
-    container: ClassVar[Container] = "json_lines"
-    rows_at: ClassVar[tuple[str, ...]] = ()
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
-    recognised_by: ClassVar[str] = "JSON lines with prompt, namedScores and success"
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "promptfoo-jsonl"
+    title = "promptfoo's results as JSON lines"
+    container = "json_lines"
+    rows_at = ()
+    suffixes = (".jsonl",)
+    recognised_by = "JSON lines with prompt, namedScores and success"
+    fields = (
         (
             "run_id",
             "the name of the file or its folder; of several providers or prompts, these too",
         ),
         *Promptfoo.fields[1:],
     )
-    example: ClassVar[str] = (
+    example = (
         '{"promptIdx": 0, "testIdx": 0, "testCase": {"description": "addition"}, "prompt": '
         '{"label": "plain"}, "provider": {"id": "openai:gpt-5"}, "success": true, "score": 1, '
         '"namedScores": {}, "failureReason": 0}'
     )
-    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {}
+    head_shapes = {}
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the rows."""

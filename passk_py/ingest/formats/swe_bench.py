@@ -33,7 +33,7 @@ import json
 import re
 from dataclasses import dataclass
 from filecmp import cmp
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
@@ -48,9 +48,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["SweBench"]
@@ -88,16 +86,16 @@ class _Run:
 class SweBench(JsonHarness):
     """SWE-bench's reports and summaries."""
 
-    name: ClassVar[str] = "swe-bench"
-    title: ClassVar[str] = "SWE-bench's report.json of instances, or its summary of a run"
-    reader_version: ClassVar[int] = 2
-    container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
+    name = "swe-bench"
+    title = "SWE-bench's report.json of instances, or its summary of a run"
+    reader_version = 2
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = (
         "an instance with patch_is_None, patch_exists, patch_successfully_applied and resolved, or "
         "an object with total_instances, submitted_instances, resolved_instances and completed_ids"
     )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    fields = (
         ("run_id", "the model: its folder, or the summary's name, <model>.<run_id>.json"),
         ("suite", "run.json: dataset; else swe-bench"),
         ("task_id", "the instance's id"),
@@ -107,21 +105,19 @@ class SweBench(JsonHarness):
         ("model", "as run_id"),
         ("tags", "run: SWE-bench's run_id"),
     )
-    verdict_rule: ClassVar[str] = "resolved, or the id is in resolved_ids"
-    attempt_rule: ClassVar[str] = (
-        "the place of the evaluation run by created_at of run.json, else by its name"
-    )
-    error_rule: ClassVar[str] = (
+    verdict_rule = "resolved, or the id is in resolved_ids"
+    attempt_rule = "the place of the evaluation run by created_at of run.json, else by its name"
+    error_rule = (
         "no report: failure_reasons or error decides; SWE-bench itself counts it as not resolved"
     )
-    documentation: ClassVar[str] = "https://www.swebench.com/SWE-bench/guides/evaluation/"
-    example: ClassVar[str] = (
+    documentation = "https://www.swebench.com/SWE-bench/guides/evaluation/"
+    example = (
         '{"django__django-11099": {"patch_is_None": false, "patch_exists": true, '
         '"patch_successfully_applied": true, "resolved": true, "tests_status": {...}}}'
     )
-    default_suite: ClassVar[str] = "swe-bench"
-    numbered_with_others: ClassVar[bool] = True
-    reasons: ClassVar[Mapping[str, Outcome]] = {
+    default_suite = "swe-bench"
+    numbered_with_others = True
+    reasons = {
         "error": "failed",
         "missing_module": "failed",
         "no_tests_collected": "failed",
@@ -132,8 +128,8 @@ class SweBench(JsonHarness):
         "container_unavailable": "excluded",
         "network_unreachable": "excluded",
     }
-    rows_at: ClassVar[tuple[str, ...]] = (EACH,)
-    shape: ClassVar[Shape] = dict.fromkeys(
+    rows_at = (EACH,)
+    shape = dict.fromkeys(
         (
             *("resolved", "infra_failure_reason"),
             *(*_LISTS, "submitted_ids", "incomplete_ids", "failure_reasons"),

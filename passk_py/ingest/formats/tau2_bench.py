@@ -25,7 +25,7 @@ beside a ``results.json`` that has none. The messages are never read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
@@ -35,13 +35,11 @@ from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["Tau2Bench"]
@@ -61,15 +59,15 @@ _PIECE: Final = 1 << 16
 class Tau2Bench(JsonHarness):
     """tau2-bench's results of a run."""
 
-    name: ClassVar[str] = "tau2-bench"
-    title: ClassVar[str] = "tau2-bench's results.json, alone or with a folder of simulations"
-    reader_version: ClassVar[int] = 4
-    container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
+    name = "tau2-bench"
+    title = "tau2-bench's results.json, alone or with a folder of simulations"
+    reader_version = 4
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = (
         "an object whose simulations have task_id, trial and termination_reason, or one simulation"
     )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    fields = (
         ("run_id", "the run's folder; of a file with another name than results.json, that name"),
         ("suite", "tau2-bench/ and info.environment_info.domain_name"),
         ("task_id", "task_id"),
@@ -88,26 +86,26 @@ class Tau2Bench(JsonHarness):
         ("duration_s", "duration"),
         ("cost_usd", "agent_cost"),
     )
-    verdict_rule: ClassVar[str] = "1 - 1e-6 <= reward_info.reward <= 1 + 1e-6"
-    attempt_rule: ClassVar[str] = "trial + 1"
-    error_rule: ClassVar[str] = (
+    verdict_rule = "1 - 1e-6 <= reward_info.reward <= 1 + 1e-6"
+    attempt_rule = "trial + 1"
+    error_rule = (
         "no reward_info, or infrastructure_error: termination_reason decides; tau2-bench's "
         "leaderboard counts it as failed"
     )
-    documentation: ClassVar[str] = "https://github.com/sierra-research/tau2-bench"
-    example: ClassVar[str] = (
+    documentation = "https://github.com/sierra-research/tau2-bench"
+    example = (
         '{"info": {"num_trials": 4, ...}, "tasks": [...], "simulations": [{"task_id": "0", '
         '"trial": 0, "termination_reason": "user_stop", "reward_info": {"reward": 1.0}}]}'
     )
-    default_suite: ClassVar[str] = "tau2-bench"
-    labels: ClassVar[Mapping[str, str]] = {
+    default_suite = "tau2-bench"
+    labels = {
         "attempt": "trial + 1",
         "score": "reward_info.reward",
         "started_at": "start_time",
         "duration_s": "duration",
         "cost_usd": "agent_cost",
     }
-    reasons: ClassVar[Mapping[str, Outcome]] = {
+    reasons = {
         _INFRASTRUCTURE: "excluded",
         "user_error": "excluded",
         "unexpected_error": "excluded",
@@ -117,8 +115,8 @@ class Tau2Bench(JsonHarness):
         "max_steps": "failed",
         "timeout": "failed",
     }
-    rows_at: ClassVar[tuple[str, ...]] = (_SIMULATIONS, EACH)
-    shape: ClassVar[Shape] = {
+    rows_at = (_SIMULATIONS, EACH)
+    shape = {
         **dict.fromkeys(
             (
                 "task_id",
@@ -133,7 +131,7 @@ class Tau2Bench(JsonHarness):
         ),
         "reward_info": {"reward": ANY, "info": {"error": ANY}},
     }
-    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
+    head_shapes = {
         ("info",): {
             "num_trials": ANY,
             "git_commit": ANY,

@@ -20,7 +20,7 @@ trajectory is never read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from passk_py.ingest.formats.base import Field, Format, Key
 from passk_py.ingest.formats.naming import run_named_after
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from passk_py.ingest.formats.kinds import Container, Kind
+    from passk_py.ingest.formats.kinds import Kind
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["TauBench"]
@@ -43,13 +43,13 @@ _PASSED = f"{_REWARD} between 1 - 1e-6 and 1 + 1e-6"
 class TauBench(Format):
     """The result file of tau-bench."""
 
-    name: ClassVar[str] = "tau-bench"
-    title: ClassVar[str] = "tau-bench's result file"
-    reader_version: ClassVar[int] = 2
-    container: ClassVar[Container] = "json_list"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = "a JSON list of objects with task_id, reward, info and trial"
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "tau-bench"
+    title = "tau-bench's result file"
+    reader_version = 2
+    container = "json_list"
+    suffixes = (".json",)
+    recognised_by = "a JSON list of objects with task_id, reward, info and trial"
+    fields = (
         ("run_id", "the file's name; its folder's, if that is results or the like"),
         ("suite", "tau-bench, unless --suite is given"),
         ("task_id", "task_id"),
@@ -59,26 +59,24 @@ class TauBench(Format):
         ("score", "reward"),
         ("cost_usd", "null: info.user_cost is the simulated user's cost"),
     )
-    verdict_rule: ClassVar[str] = "1 - 1e-6 <= reward <= 1 + 1e-6"
-    attempt_rule: ClassVar[str] = "trial + 1"
-    error_rule: ClassVar[str] = (
+    verdict_rule = "1 - 1e-6 <= reward <= 1 + 1e-6"
+    attempt_rule = "trial + 1"
+    error_rule = (
         "info.error or info.traceback: no verdict, with the reason exception, unless the reward is "
         "a pass; tau-bench itself counts it as failed"
     )
-    documentation: ClassVar[str] = "https://github.com/sierra-research/tau-bench"
-    example: ClassVar[str] = (
-        '[{"task_id": 0, "reward": 1.0, "info": {...}, "traj": [...], "trial": 0}]'
-    )
-    keys: ClassVar[tuple[Key, ...]] = (
+    documentation = "https://github.com/sierra-research/tau-bench"
+    example = '[{"task_id": 0, "reward": 1.0, "info": {...}, "traj": [...], "trial": 0}]'
+    keys = (
         Key(("task_id",), scalar=True),
         Key(("reward",)),
         Key(("trial",)),
         Key(("info", "error")),
         Key(("info", "traceback")),
     )
-    default_suite: ClassVar[str] = "tau-bench"
-    uses_threshold: ClassVar[bool] = False
-    is_harness: ClassVar[bool] = True
+    default_suite = "tau-bench"
+    uses_threshold = False
+    is_harness = True
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the elements."""

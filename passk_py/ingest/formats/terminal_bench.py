@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
@@ -32,13 +32,11 @@ from passk_py.ingest.formats.kinds import Refusal, listed
 from passk_py.ingest.formats.naming import are_repeats, natural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["TerminalBench"]
@@ -62,15 +60,13 @@ class _Runs:
 class TerminalBench(JsonHarness):
     """Terminal-Bench's results of a run."""
 
-    name: ClassVar[str] = "terminal-bench"
-    title: ClassVar[str] = "Terminal-Bench's results.json of a run"
-    reader_version: ClassVar[int] = 2
-    container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
-        "an object whose results have trial_name, task_id and is_resolved"
-    )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "terminal-bench"
+    title = "Terminal-Bench's results.json of a run"
+    reader_version = 2
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = "an object whose results have trial_name, task_id and is_resolved"
+    fields = (
         ("run_id", "the run's folder; of runs of one attempt each, their folder, agent and model"),
         ("suite", "run_metadata.json: dataset_name; else terminal-bench"),
         ("task_id", "task_id"),
@@ -84,21 +80,21 @@ class TerminalBench(JsonHarness):
         ("input_tokens", "total_input_tokens"),
         ("output_tokens", "total_output_tokens"),
     )
-    verdict_rule: ClassVar[str] = "is_resolved"
-    attempt_rule: ClassVar[str] = (
+    verdict_rule = "is_resolved"
+    attempt_rule = (
         "the number in trial_name; of runs of one attempt each, the place of the run among those "
         "that were to try the task, by start_time of run_metadata.json, else by its name"
     )
-    error_rule: ClassVar[str] = (
+    error_rule = (
         "is_resolved null: failure_mode decides; Terminal-Bench itself counts it as not resolved"
     )
-    documentation: ClassVar[str] = "https://www.tbench.ai/docs"
-    example: ClassVar[str] = (
+    documentation = "https://www.tbench.ai/docs"
+    example = (
         '{"id": "...", "results": [{"trial_name": "hello-world.1-of-3.2026-01-31__12-00-00", '
         '"task_id": "hello-world", "is_resolved": true, "failure_mode": "unset"}]}'
     )
-    default_suite: ClassVar[str] = "terminal-bench"
-    reasons: ClassVar[Mapping[str, Outcome]] = {
+    default_suite = "terminal-bench"
+    reasons = {
         "agent_timeout": "failed",
         "test_timeout": "failed",
         "context_length_exceeded": "failed",
@@ -108,8 +104,8 @@ class TerminalBench(JsonHarness):
         "agent_installation_failed": "excluded",
         "unknown_agent_error": "excluded",
     }
-    rows_at: ClassVar[tuple[str, ...]] = ("results", EACH)
-    shape: ClassVar[Shape] = dict.fromkeys(
+    rows_at = ("results", EACH)
+    shape = dict.fromkeys(
         (
             "trial_name",
             "task_id",

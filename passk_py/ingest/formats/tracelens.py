@@ -21,7 +21,7 @@ One JSON object whose ``trials`` has an element for each run of a task; a checkp
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
@@ -32,13 +32,11 @@ from passk_py.ingest.formats.naming import digest_of, small_tags
 from passk_py.ingest.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.containers.json_walk import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
-    from passk_py.ingest.formats.kinds import Container, Outcome
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["TraceLens"]
@@ -56,15 +54,13 @@ _SAID: Final = ("agent", "agent_version", "model")
 class TraceLens(JsonHarness):
     """tracelens's batch of trials."""
 
-    name: ClassVar[str] = "tracelens"
-    title: ClassVar[str] = "tracelens's trials or checkpoint as JSON"
-    reader_version: ClassVar[int] = 2
-    container: ClassVar[Container] = "json_object"
-    suffixes: ClassVar[tuple[str, ...]] = (".json",)
-    recognised_by: ClassVar[str] = (
-        "an object whose trials, or batch.trials, have trial_id, task_id and run_index"
-    )
-    fields: ClassVar[tuple[tuple[str, str], ...]] = (
+    name = "tracelens"
+    title = "tracelens's trials or checkpoint as JSON"
+    reader_version = 2
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = "an object whose trials, or batch.trials, have trial_id, task_id and run_index"
+    fields = (
         ("run_id", "provenance.run_id, batch_id"),
         ("suite", "provenance.measurement.eval_set_name; else tracelens"),
         ("task_id", "task_id"),
@@ -82,20 +78,20 @@ class TraceLens(JsonHarness):
         ("output_hash", "SHA-256 of transcript.final_output"),
         ("tags", "short values of metadata; retries, which is attempts - 1, if there were any"),
     )
-    verdict_rule: ClassVar[str] = "all outcomes passed"
-    attempt_rule: ClassVar[str] = "run_index + 1"
-    error_rule: ClassVar[str] = (
+    verdict_rule = "all outcomes passed"
+    attempt_rule = "run_index + 1"
+    error_rule = (
         "infra_error, skipped, pending, running and grader_error are excluded; failed, timeout and "
         "no_outcomes fail, unless --policy says otherwise: as tracelens counts them"
     )
-    documentation: ClassVar[str] = "https://pypi.org/project/tracelens/"
-    example: ClassVar[str] = (
+    documentation = "https://pypi.org/project/tracelens/"
+    example = (
         '{"batch_id": "nightly", "trials": [{"trial_id": "a-0", "task_id": "a", "run_index": 0, '
         '"total_runs": 3, "status": "completed", "outcomes": [{"grader_id": "tests", "passed": '
         'true, "score": 1.0, "grader_error": false}]}]}'
     )
-    default_suite: ClassVar[str] = "tracelens"
-    labels: ClassVar[Mapping[str, str]] = {
+    default_suite = "tracelens"
+    labels = {
         "attempt": "run_index + 1",
         "passed": "outcomes.passed",
         "score": "outcomes.score",
@@ -103,7 +99,7 @@ class TraceLens(JsonHarness):
         "agent": "transcript.agent_name",
         "agent_version": "transcript.agent_version",
     }
-    reasons: ClassVar[Mapping[str, Outcome]] = {
+    reasons = {
         "failed": "failed",
         "timeout": "failed",
         "no_outcomes": "failed",
@@ -113,8 +109,8 @@ class TraceLens(JsonHarness):
         "pending": "excluded",
         "running": "excluded",
     }
-    rows_at: ClassVar[tuple[str, ...]] = ("trials", EACH)
-    shape: ClassVar[Shape] = {
+    rows_at = ("trials", EACH)
+    shape = {
         "task_id": ANY,
         "run_index": ANY,
         "total_runs": ANY,
@@ -132,7 +128,7 @@ class TraceLens(JsonHarness):
             "agent_version": ANY,
         },
     }
-    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
+    head_shapes = {
         (*top, *path): ANY
         for top in ((), (_BATCH,))
         for path in (
