@@ -132,7 +132,7 @@ FORMATS: dict[str, tuple[Callable[[random.Random, int, int], Json], bool, int]] 
 def read_json_sql(name: str, path: Path) -> str:
     """SQL that reads by DuckDB alone what the format itself says that it reads."""
     from passk_py.ingest.formats import format_named
-    from passk_py.ingest.formats.harness import JsonHarness
+    from passk_py.ingest.formats.json_harness import JsonHarness
     from passk_py.ingest.landing.json_sql import fast_columns
 
     reader = format_named(name)

@@ -15,7 +15,19 @@ from passk_py.ingest.containers.open_bytes import BOM, read_chunk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BATCH_BYTES", "MAX_RECORD_BYTES", "Batch", "decode", "read_lines", "too_long"]
+__all__ = [
+    "BATCH_BYTES",
+    "MAX_RECORD_BYTES",
+    "Batch",
+    "Row",
+    "decode",
+    "not_utf8",
+    "read_lines",
+    "too_long",
+]
+
+Row = tuple[int, str, "str | None", "str | None", bool]
+"""A row as a batch has it: number, text, code, reason, whether the file ends within it."""
 
 BATCH_BYTES: Final = 16 << 20
 """How much is read at a time. Planning the query of a batch costs as much as running a few MB."""
@@ -29,25 +41,17 @@ _BLANK: Final = " \t\r\n"
 
 @dataclass(slots=True)
 class Batch:
-    """Some rows of a file as text.
-
-    Parameters
-    ----------
-    numbers
-        The number of each row's line, or of the element, from 1.
-    texts
-        The text of each row; as much of it as can be shown where ``codes`` has a fault.
-    codes, reasons
-        Why the reader refuses a row; None where it does not.
-    ends
-        Whether the file ended within the row, before its end was seen.
-    """
+    """Some rows of a file as text."""
 
     numbers: list[int] = field(default_factory=list)
+    """The number of each row's line, or of the element, from 1."""
     texts: list[str] = field(default_factory=list)
+    """The text of each row; as much of it as can be shown where ``codes`` has a fault."""
     codes: list[str | None] = field(default_factory=list)
     reasons: list[str | None] = field(default_factory=list)
+    """Why the reader refuses a row, in a word and in a sentence; None where it does not."""
     ends: list[bool] = field(default_factory=list)
+    """Whether the file ended within the row, before its end was seen."""
 
     def add(
         self,
@@ -65,23 +69,16 @@ class Batch:
         self.reasons.append(reason)
         self.ends.append(ends)
 
+    def rows(self) -> Iterator[Row]:
+        """Give row by row what is known of each."""
+        return zip(self.numbers, self.texts, self.codes, self.reasons, self.ends, strict=True)
+
     def __len__(self) -> int:
         return len(self.numbers)
 
 
 def decode(data: bytes) -> tuple[str, tuple[str, str] | None]:
-    r"""Decode one row.
-
-    Parameters
-    ----------
-    data
-        Its bytes.
-
-    Returns
-    -------
-    tuple
-        The text and None; or, for bytes that are not UTF-8, what can be shown of them and the
-        fault.
+    r"""Decode one row; of bytes that are not UTF-8, give what can be shown, and the fault.
 
     Examples
     --------
@@ -91,11 +88,13 @@ def decode(data: bytes) -> tuple[str, tuple[str, str] | None]:
     try:
         return data.decode("utf-8"), None
     except UnicodeDecodeError as error:
-        reason = (
-            f"The row is not valid UTF-8: byte 0x{data[error.start]:02x} at position "
-            f"{error.start + 1}."
-        )
-        return data.decode("utf-8", "backslashreplace"), ("invalid_utf8", reason)
+        return data.decode("utf-8", "backslashreplace"), not_utf8(error)
+
+
+def not_utf8(error: UnicodeDecodeError) -> tuple[str, str]:
+    """Give the fault of a row that is not UTF-8."""
+    byte, place = error.object[error.start], error.start + 1
+    return "invalid_utf8", f"The row is not valid UTF-8: byte 0x{byte:02x} at position {place}."
 
 
 def too_long(size: int, what: str = "row") -> tuple[str, str]:
@@ -107,22 +106,10 @@ def too_long(size: int, what: str = "row") -> tuple[str, str]:
 
 
 def read_lines(file: IO[bytes], newline: bytes = b"\n", *, exact: bool = False) -> Iterator[Batch]:
-    """Read a file line by line.
+    """Read a file line by line, without the ends of the lines.
 
-    Parameters
-    ----------
-    file
-        The file's bytes.
-    newline
-        What ends a line.
-    exact
-        Give blank lines too, and the carriage return at the end of a line.
-
-    Yields
-    ------
-    Batch
-        Lines without their ends. A compressed file that is cut off gives a last row with the
-        fault ``truncated``.
+    Blank lines and the carriage return at the end of a line are given if ``exact`` asks for them. A
+    compressed file that is cut off gives a last row with the fault ``truncated``.
     """
     carry, number, first = b"", 1, True
     while chunk := read_chunk(file, BATCH_BYTES):

@@ -13,10 +13,9 @@ from passk_py.ingest.containers.lines import BATCH_BYTES, MAX_RECORD_BYTES, Batc
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-__all__ = ["TableBatch", "read_table"]
+    from passk_py.ingest.containers.lines import Row
 
-_Line = tuple[int, str, "str | None", "str | None", bool]
-"""A line as a batch has it: number, text, code, reason, whether the file ends within it."""
+__all__ = ["TableBatch", "read_table"]
 
 _ROWS: Final = 20_000
 # The rows of a quoted field that is never closed are given back to be read as rows of their own;
@@ -26,15 +25,10 @@ _MAX_LINES_OF_A_ROW: Final = 100_000
 
 @dataclass(slots=True)
 class TableBatch(Batch):
-    """Some rows of a table.
-
-    Parameters
-    ----------
-    columns
-        The values of each column that is kept, by its place; None in a row with a fault.
-    """
+    """Some rows of a table."""
 
     columns: dict[int, list[str | None]] = field(default_factory=dict)
+    """The values of each column that is kept, by its place; None in a row with a fault."""
 
 
 class _Lines:
@@ -42,14 +36,10 @@ class _Lines:
 
     def __init__(self, file: IO[bytes], newline: bytes) -> None:
         self._read = (
-            line
-            for batch in read_lines(file, newline, exact=True)
-            for line in zip(
-                batch.numbers, batch.texts, batch.codes, batch.reasons, batch.ends, strict=True
-            )
+            line for batch in read_lines(file, newline, exact=True) for line in batch.rows()
         )
-        self._waiting: deque[_Line] = deque()
-        self.taken: list[_Line] = []
+        self._waiting: deque[Row] = deque()
+        self.taken: list[Row] = []
         self.size = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -80,26 +70,11 @@ def read_table(
     delimiter: str,
     newline: bytes = b"\n",
 ) -> Iterator[TableBatch]:
-    """Read the rows of a CSV table below its header.
+    """Read the rows of a CSV table below its header, which has ``width`` columns.
 
-    Parameters
-    ----------
-    file
-        The file's bytes.
-    width
-        How many columns the header has.
-    kept
-        The places of the columns to give, from 0; the others are in the text of the row alone.
-    delimiter
-        What separates the fields.
-    newline
-        What ends a line.
-
-    Yields
-    ------
-    TableBatch
-        Rows. One with too few or too many fields, or with a quoted field that does not end, has a
-        fault and the lines after it are read as rows of their own.
+    Of those at the places in ``kept``, from 0, the values are given; the others are in the text of
+    the row alone. A row with too few or too many fields, or with a quoted field that does not end,
+    has a fault, and the lines after it are read as rows of their own.
     """
     # For all of Python, hence only ever raised: a field may be as long as a row.
     csv.field_size_limit(max(csv.field_size_limit(), min(sys.maxsize, 2 * MAX_RECORD_BYTES)))
@@ -143,7 +118,7 @@ def _rows(lines: _Lines, delimiter: str) -> Iterator[_Row]:
             reader = csv.reader(lines, delimiter=delimiter, strict=True)
 
 
-def _is_blank(row: _Row, taken: list[_Line], delimiter: str) -> bool:
+def _is_blank(row: _Row, taken: list[Row], delimiter: str) -> bool:
     _, text, code, _, _ = taken[0]
     # Tabs alone are a row of empty fields where they separate fields, as commas alone are.
     return (
@@ -167,7 +142,7 @@ def _add(batch: TableBatch, row: _Row, lines: _Lines, width: int) -> None:
         column.append(None if fault else row.values[place])
 
 
-def _fault(row: _Row, taken: list[_Line], width: int) -> tuple[str, str] | None:
+def _fault(row: _Row, taken: list[Row], width: int) -> tuple[str, str] | None:
     _, _, code, reason, ends = taken[0]
     if code and reason:
         return code, reason

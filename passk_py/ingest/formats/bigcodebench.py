@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
-from passk_py.ingest.formats.harness import Expected, JsonHarness, Unfit, at, flag, number, text
+from passk_py.ingest.formats.harness import Expected, Unfit
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, flag, list_at, number, text
 from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.naming import digest_of, run_named_after
 
@@ -117,8 +119,8 @@ class BigCodeBench(JsonHarness):
         """Look at the figures, then read the samples."""
         beside = [log.beside(path) for path in self.companions(log.path)]
         figures = beside[0] if beside else None
-        failed, rate = at(figures, "failed_tasks"), number(at(figures, "gt_pass_rate"))
-        known = failed if isinstance(failed, list) and rate else []
+        rate = number(at(figures, "gt_pass_rate"))
+        known = list_at(figures, "failed_tasks") if rate else []
         log.heads["figures"] = figures
         log.heads["failed"] = frozenset(task for task in known if isinstance(task, str))
         yield from super().read(log)

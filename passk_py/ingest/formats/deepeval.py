@@ -30,13 +30,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.ingest.containers.json_start import keys_at_start_of
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
-from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
+from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, decoder, loaded_or_none
-from passk_py.ingest.formats.harness import Expected, JsonHarness, at, text
+from passk_py.ingest.formats.harness import Expected, expected_of_each
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, first_line, list_at, text
 from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.naming import LONGEST_TASK, Names, digest_of, shortened, small_tags
-from passk_py.ingest.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +61,6 @@ _HEADS: Final = ("testFile", "identifier", "hyperparameters")
 _JUDGE: Final = "judge_error"
 _LONGEST_ERROR: Final = 100
 _MOST_TASKS: Final = 100_000
-_PIECE: Final = 1 << 16
 _METRIC: Final[Shape] = {"success": ANY, "score": ANY, "flaky": ANY, "error": ANY}
 
 
@@ -161,7 +162,7 @@ class DeepEval(JsonHarness):
     def read(self, log: Log) -> Iterator[Record]:
         """Find out the tasks, then read the cases and the conversations."""
         for path in log.files:
-            top = _top(path)
+            top = (_RUN,) if _RUN in keys_at_start_of(path) else ()
             log.heads["names"] = names = Names()
             cases = [_survey(path, (*top, list_, EACH), names) for list_ in _LISTS]
             log.heads["repeats"] = {}
@@ -226,17 +227,7 @@ class DeepEval(JsonHarness):
 
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of repeats from the names."""
-        tasks: dict[int, list[str]] = {}
-        for task, repeats in log.heads["repeats"].items():
-            tasks.setdefault(repeats, []).append(task)
-        return [Expected(of, tuple(names), only=True) for of, names in tasks.items()]
-
-
-def _top(path: Path) -> tuple[str, ...]:
-    """Tell whether the run is under a key of its own, from the keys of the document."""
-    with open_log(path) as file:
-        start = read_chunk(file, _PIECE) or b""
-    return (_RUN,) if _RUN in top_level_keys(start.removeprefix(BOM).lstrip()) else ()
+        return expected_of_each(log.heads["repeats"])
 
 
 def _survey(path: Path, rows_at: tuple[str, ...], names: Names) -> int:
@@ -294,12 +285,12 @@ def _graded(metrics: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - JSON
     scores: list[Any] = []
     error: str | None = None
     has_failed = False
-    for metric in metrics if isinstance(metrics, list) else ():
+    for metric in list_at(metrics):
         if not isinstance(metric, dict) or metric.get("flaky") is True:
             continue
         said, score, passed = text(metric.get("error")), metric.get("score"), metric.get("success")
         if said or (score is None and passed is False):
-            error = error or _first_line(said or "no score")
+            error = error or first_line(said or "no score")[:_LONGEST_ERROR] or "error"
         elif passed is None:
             continue
         else:
@@ -309,8 +300,3 @@ def _graded(metrics: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - JSON
     if not scores or any(type(score) is not int and type(score) is not float for score in scores):
         return (scores[0] if len(scores) == 1 else None), error
     return min(scores), error
-
-
-def _first_line(error: str) -> str:
-    lines = error.strip().splitlines()
-    return lines[0][:_LONGEST_ERROR] if lines else "error"

@@ -32,15 +32,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.shape import ANY
-from passk_py.ingest.formats.harness import (
-    Expected,
-    JsonHarness,
-    Log,
-    at,
-    number,
-    seconds_between,
-    text,
-)
+from passk_py.ingest.formats.harness import Expected, Log
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, list_at, number, seconds_between, text
 from passk_py.ingest.formats.kinds import Refusal
 
 if TYPE_CHECKING:
@@ -189,7 +183,7 @@ class Harbor(JsonHarness):
         folder = log.path if log.path.is_dir() else _job_of(log.path)
         config = log.beside(folder / _CONFIG)
         # A configuration without agents is one of Harbor's default agent alone.
-        several = config is None or len(_agents(config)) > 1
+        several = config is None or len(list_at(config, "agents")) > 1
         log.heads |= {
             "folder": folder,
             "config": config,
@@ -267,7 +261,7 @@ def _graded(row: dict[str, Any]) -> tuple[Any, str | None]:
             return None, "several_rewards"
         score = rewards["reward"] if "reward" in rewards else next(iter(rewards.values()))
     error = text(at(row, "exception_info", "exception_type"))
-    for step in _steps(row) if error is None else ():
+    for step in list_at(row, "step_results") if error is None else ():
         error = error or text(at(step, "exception_info", "exception_type"))
     value = number(score)
     if error is None and value is not None and 0 < value < 1:
@@ -275,24 +269,18 @@ def _graded(row: dict[str, Any]) -> tuple[Any, str | None]:
     return score, error
 
 
-def _steps(row: dict[str, Any]) -> list[Any]:
-    steps = row.get("step_results")
-    return steps if isinstance(steps, list) else []
-
-
 def _used(row: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - JSON
     """Take what a trial used or, where it has steps, what they used together."""
     if isinstance(row.get("agent_result"), dict):
         return row["agent_result"].get(name)
-    parts = [at(step, "agent_result", name) for step in _steps(row)]
+    parts = [at(step, "agent_result", name) for step in list_at(row, "step_results")]
     known = [part for part in parts if isinstance(part, int | float)]
     return sum(known) if known else None
 
 
 def _tasks_of(lock: Any, met: set[str]) -> tuple[str, ...]:  # noqa: ANN401 - JSON
     """Take the tasks from the lock of a job, if they are called there as in the trials."""
-    trials = at(lock, "trials")
-    tasks = [at(trial, "task") for trial in trials] if isinstance(trials, list) else []
+    tasks = [at(trial, "task") for trial in list_at(lock, "trials")]
     named = [(name, at(task, "source")) for task in tasks if (name := text(at(task, "name")))]
     names = dict.fromkeys(name for name, _ in named)
     # Of several datasets it is not known which of them a task would have been of.
@@ -300,15 +288,10 @@ def _tasks_of(lock: Any, met: set[str]) -> tuple[str, ...]:  # noqa: ANN401 - JS
     return tuple(names) if len(sources) == 1 and met <= names.keys() else ()
 
 
-def _agents(config: Any) -> list[Any]:  # noqa: ANN401 - JSON
-    agents = at(config, "agents")
-    return agents if isinstance(agents, list) else []
-
-
 def _times(config: Any, name: str | None, model: str | None) -> int:  # noqa: ANN401 - JSON
     """Count the agents of a job that Harbor counts as one: they differ in their options only."""
     same = 0
-    for agent in _agents(config):
+    for agent in list_at(config, "agents"):
         # A configuration has the provider in front of the model.
         full = text(at(agent, "model_name")) or ""
         same += at(agent, "name") == name and f"/{full}".endswith(f"/{model or ''}")

@@ -58,16 +58,10 @@ from passk_py.ingest.containers.json_whole import MAX_WHOLE_BYTES, whole_decoder
 from passk_py.ingest.containers.open_bytes import read_chunk
 from passk_py.ingest.containers.shape import ANY, decoder
 from passk_py.ingest.containers.zip_members import ZipMembers
-from passk_py.ingest.formats.harness import (
-    Expected,
-    JsonHarness,
-    Log,
-    Unfit,
-    at,
-    seconds_between,
-    text,
-)
+from passk_py.ingest.formats.harness import Expected, Log, Unfit
 from passk_py.ingest.formats.inspect_samples import attempt_of, chosen_score, count_of, short_values
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, dict_at, list_at, seconds_between, text
 from passk_py.ingest.formats.kinds import Refusal
 
 if TYPE_CHECKING:
@@ -295,10 +289,9 @@ class Inspect(JsonHarness):
         # Inspect lists a solver that finishes the plan as its last step once more.
         last = at(plan, "steps", -2 if at(plan, "finish") else -1, "solver")
         agent = text(at(spec, "solver")) or text(last)
-        metadata = at(spec, "metadata")
-        tags = short_values(metadata) if isinstance(metadata, dict) else {}
         tags = {
-            key: str(tag).lower() if isinstance(tag, bool) else tag for key, tag in tags.items()
+            key: str(tag).lower() if isinstance(tag, bool) else tag
+            for key, tag in short_values(dict_at(spec, "metadata")).items()
         }
         return {
             "run_id": text(at(spec, "eval_id")) or (f"{run}_{task}" if run and task else None),
@@ -315,11 +308,10 @@ class Inspect(JsonHarness):
         epochs = at(spec, "config", "epochs")
         if epochs is None and isinstance(at(spec, "config"), dict):
             epochs = 1
-        ids = at(spec, "dataset", "sample_ids")
         # What was stopped early on purpose is not incomplete.
         if not count_of(epochs) or at(log.heads.get("results"), "early_stopping"):
             return []
-        tasks = [text(one) for one in ids] if isinstance(ids, list) else []
+        tasks = map(text, list_at(spec, "dataset", "sample_ids"))
         return [Expected(epochs, tuple(task for task in tasks if task))]
 
 

@@ -6,7 +6,16 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.ingest.formats.harness import Unfit, at, number, seconds_between, text
+from passk_py.ingest.formats.harness import Unfit
+from passk_py.ingest.formats.json_values import (
+    at,
+    dict_at,
+    first_line,
+    list_at,
+    number,
+    seconds_between,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +62,7 @@ def attempt_of(row: dict[str, Any], chosen: tuple[str | None, ...]) -> dict[str,
         "duration_s": duration,
         "tags": _tags_of(row, scores, name),
     }
-    usage = row.get("model_usage")
-    if usage and isinstance(usage, dict):
+    if usage := dict_at(row, "model_usage"):
         models = [one for one in usage.values() if isinstance(one, dict)]
         attempt["input_tokens"] = _sum(models, _READ)
         attempt["output_tokens"] = _sum(models, _WRITTEN)
@@ -71,19 +79,17 @@ def chosen_score(log: Log) -> tuple[str | None, ...]:
         # Logs of which no result says it: what the task declares, as far as there is such a score.
         declared = at(log.heads.get("eval"), "headline_metric")
         scorer, name, metric = (text(at(declared, key)) for key in ("scorer", "score", "metric"))
-        scores = at(results, "scores")
-        if isinstance(scores, list) and scores:
+        if scores := list_at(results, "scores"):
             first = next((one for one in scores if _fits(one, scorer, name, metric)), scores[0])
             scorer, name = text(at(first, "scorer")), text(at(first, "name"))
     return scorer, name
 
 
 def _fits(score: Any, scorer: str | None, name: str | None, metric: str | None) -> bool:  # noqa: ANN401 - JSON
-    metrics = at(score, "metrics")
     return (
         scorer in (None, at(score, "scorer"))
         and name in (None, at(score, "name"))
-        and (metric is None or (isinstance(metrics, dict) and metric in metrics))
+        and (metric is None or metric in dict_at(score, "metrics"))
     )
 
 
@@ -166,8 +172,7 @@ def _class_of(traceback: Any) -> str | None:  # noqa: ANN401 - JSON
 
 def _start_of(message: Any) -> str | None:  # noqa: ANN401 - JSON
     """Take the start of a message, without what differs from one error to the next."""
-    lines = message.strip().splitlines() if isinstance(message, str) else []
-    start = _DETAILS.split(lines[0], maxsplit=1)[0][:_LONGEST_TAG].strip() if lines else ""
+    start = _DETAILS.split(first_line(message), maxsplit=1)[0][:_LONGEST_TAG].strip()
     return start if start.isprintable() and start else None
 
 
@@ -201,8 +206,7 @@ def _tags_of(
     verdict: tuple[str, str | None],
 ) -> dict[str, Any] | None:
     """Make tags of the metadata and of the values that are not the verdict."""
-    metadata = row.get("metadata")
-    tags = short_values(metadata) if metadata and isinstance(metadata, dict) else {}
+    tags = short_values(dict_at(row, "metadata"))
     if isinstance(scores, dict) and (len(scores) > 1 or verdict[1] is not None):
         tags |= short_values(dict(_other_scores(scores, verdict)))
     retries = row.get("retries")

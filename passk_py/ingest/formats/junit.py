@@ -47,7 +47,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
 from passk_py.ingest.formats.bazel import Place, is_report, place_of, root_of
-from passk_py.ingest.formats.harness import Expected, Harness, Record
+from passk_py.ingest.formats.harness import Expected, Harness, Record, expected_of_each
 from passk_py.ingest.formats.junit_cases import COLUMNS, SUITES_COLUMNS, Case, cases_in
 from passk_py.ingest.formats.kinds import Refusal, listed
 from passk_py.ingest.formats.naming import REPEATS, are_repeats, natural, without_endings
@@ -270,12 +270,10 @@ class JUnit(Harness):
 
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of repetitions that pytest-repeat was told to make."""
-        by_number: dict[int, list[str]] = {}
-        for task, number in log.heads["of"].items():
-            by_number.setdefault(number, []).append(task)
-        if len(by_number) == 1 and not log.heads["others"]:
-            return [Expected(number) for number in by_number]
-        return [Expected(number, tuple(tasks), only=True) for number, tasks in by_number.items()]
+        numbers = set(log.heads["of"].values())
+        if len(numbers) == 1 and not log.heads["others"]:
+            return [Expected(numbers.pop())]
+        return expected_of_each(log.heads["of"])
 
 
 class _Said:

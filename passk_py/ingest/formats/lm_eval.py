@@ -30,7 +30,6 @@ with a reason. ``results_<date>.json`` beside it says what was run.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections import Counter
@@ -41,9 +40,11 @@ from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, decoder, loaded, loaded_or_none
-from passk_py.ingest.formats.harness import Expected, JsonHarness, Unfit, at, text
+from passk_py.ingest.formats.harness import Expected, Unfit
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.naming import without_endings
+from passk_py.ingest.formats.naming import digest_of, without_endings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -183,10 +184,9 @@ class LmEval(JsonHarness):
             log.heads["verdicts"] = {
                 name: _verdict_among(found, higher) for name, found in metrics.items()
             }
-            filters = at(results, "configs", task or "", "filter_list")
+            filters = list_at(results, "configs", task or "", "filter_list")
             log.heads["firsts"] = _firsts(filters)
-            names_of = [at(one, "name") for one in filters] if isinstance(filters, list) else []
-            log.heads["filters"] = [text(name) or _NONE for name in names_of]
+            log.heads["filters"] = [text(at(one, "name")) or _NONE for one in filters]
             log.heads["seen"] = Counter()
             names = tuple(dict.fromkeys(name for found in metrics.values() for name in found))
             decode = _decoder_with(names)
@@ -201,9 +201,7 @@ class LmEval(JsonHarness):
     def _task_of(self, path: Path, results: Any) -> str | None:  # noqa: ANN401 - JSON
         """Find the task of a file of the first versions: ``<arguments>_<task>.jsonl``."""
         name = without_endings(path.name, self.suffixes)
-        tasks = at(results, "configs")
-        tasks = tasks if isinstance(tasks, dict) else {}
-        fitting = [task for task in tasks if f"_{name}".endswith(f"_{task}")]
+        fitting = [task for task in dict_at(results, "configs") if f"_{name}".endswith(f"_{task}")]
         return max(fitting, key=len, default=name)
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
@@ -231,7 +229,7 @@ class LmEval(JsonHarness):
             else:
                 one["outcome_reason"] = "not_graded"
             if not counted and isinstance(response, str):
-                one["output_hash"] = _digest(response)
+                one["output_hash"] = digest_of(response)
             yield one
 
     def fills(self, log: Log) -> dict[str, Any]:
@@ -359,10 +357,10 @@ def _verdict_among(metrics: dict[str, bool], higher: Any) -> str | None:  # noqa
     return None
 
 
-def _firsts(filters: Any) -> dict[str, bool]:  # noqa: ANN401 - JSON
+def _firsts(filters: list[Any]) -> dict[str, bool]:
     """Tell of each filter whether it grades the first response and no other."""
     found: dict[str, bool] = {}
-    for one in filters if isinstance(filters, list) else ():
+    for one in filters:
         name, steps = text(at(one, "name")), at(one, "filter")
         if name and isinstance(steps, list):
             functions = [at(step, "function") for step in steps]
@@ -446,8 +444,4 @@ def _laid(task: Any, passes: int, graded: int) -> set[int]:  # noqa: ANN401 - JS
     if passes in (0, graded):
         return set(range(1, passes + 1))
     places = range(1, graded + 1)
-    return set(sorted(places, key=lambda place: _digest(f"{task}\0{place}"))[:passes])
-
-
-def _digest(response: str) -> str:
-    return hashlib.sha256(response.encode("utf-8", "surrogatepass")).hexdigest()
+    return set(sorted(places, key=lambda place: digest_of(f"{task}\0{place}") or "")[:passes])

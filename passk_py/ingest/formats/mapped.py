@@ -14,7 +14,7 @@ from passk_py.common.sql_text import identifier, quote
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.base import Field, Format
-from passk_py.ingest.formats.harness import JsonHarness
+from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.kinds import Refusal, listed
 from passk_py.ingest.formats.naming import run_named_after
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.common.errors import PasskError
-from passk_py.ingest.formats.harness import at, number
+from passk_py.ingest.formats.json_values import at, number
 from passk_py.ingest.formats.yaml_file import existing_file, load_yaml
 
 if TYPE_CHECKING:

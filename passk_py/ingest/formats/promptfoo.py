@@ -39,7 +39,9 @@ from passk_py.ingest.containers.json_walk import EACH, Element, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
 from passk_py.ingest.containers.shape import ANY, decoder, loaded_or_none
-from passk_py.ingest.formats.harness import Expected, JsonHarness, Unfit, at, text
+from passk_py.ingest.formats.harness import Expected, Unfit, expected_of_each
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, dict_at, first_line, text
 from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.mapping import IN_ORDER, map_options, path_of
 from passk_py.ingest.formats.naming import (
@@ -248,9 +250,8 @@ class Promptfoo(JsonHarness):
         """Write the options that name tests after a variable, as far as the first row tells."""
         row = sample.first_row(self.rows_at)
         row = row if isinstance(row, dict) else {}
-        own = _inside(row, "testCase").get("vars") is not None
-        variables = _variables(row)
-        variables = variables if isinstance(variables, dict) else {}
+        own = dict_at(row, "testCase").get("vars") is not None
+        variables = dict_at(_variables(row))
         lasting = [name for name, value in variables.items() if without_ids(value) == value]
         path = path_of(*(["testCase"] if own else []), "vars", next(iter(lasting), "NAME"))
         lines = {"rows": path_of(*self.rows_at[:-1])} if self.container == "json_object" else {}
@@ -269,13 +270,13 @@ class Promptfoo(JsonHarness):
         del element
         plan: _Plan = log.heads["plan"]
         failed_to_run = _is_error(row)
-        response, test = _inside(row, "response"), _inside(row, "testCase")
-        usage, cost = _inside(response, "tokenUsage"), response.get("cost")
+        response, test = dict_at(row, "response"), dict_at(row, "testCase")
+        usage, cost = dict_at(response, "tokenUsage"), response.get("cost")
         index, latency = row.get("testIdx"), row.get("latencyMs")
         if type(latency) is int or type(latency) is float:
             latency = None if failed_to_run and not latency else latency / 1000
         run, task = plan.runs.get(_column(row)), _task(row, plan)
-        own = _inside(test, "options").get("repeat")
+        own = dict_at(test, "options").get("repeat")
         if (
             isinstance(own, int)
             and _is_count(own)
@@ -319,11 +320,11 @@ class Promptfoo(JsonHarness):
             repeat = log.heads.get("config.evaluateOptions.repeat")
         if isinstance(repeat, int) and _is_count(repeat):
             yield Expected(repeat)
-            alone: dict[tuple[int, str | None], list[str]] = {}
+            alone: dict[str | None, dict[str, int]] = {}
             for (task, run), own in plan.repeats.items():
-                alone.setdefault((own, run), []).append(task)
-            for (own, run), tasks in alone.items():
-                yield Expected(own, tuple(tasks), run, only=True)
+                alone.setdefault(run, {})[task] = own
+            for run, counts in alone.items():
+                yield from expected_of_each(counts, run)
 
     def _surveyed(self, path: Path, log: Log) -> _Plan:
         """Read the log once for its tests and columns."""
@@ -429,13 +430,10 @@ def _is_count(value: Any) -> bool:  # noqa: ANN401 - JSON
 
 
 def _reason(error: Any) -> str:  # noqa: ANN401 - JSON
-    said = text(error)
-    lines = said.strip().splitlines() if said else []
-    if not lines:
-        return "error"
-    if lines[0].startswith("Evaluation timed out"):
+    said = first_line(text(error))
+    if said.startswith("Evaluation timed out"):
         return "timeout"
-    return lines[0][:_LONGEST_REASON]
+    return said[:_LONGEST_REASON] or "error"
 
 
 def _column(row: dict[str, Any]) -> Hashable:
@@ -467,7 +465,7 @@ def _agent(provider: Any) -> tuple[str | None, str | None]:  # noqa: ANN401 - JS
 
 def _prompt(row: dict[str, Any]) -> str | None:
     """Name the prompt. One without a label is called after its text, which may be long."""
-    prompt = _inside(row, "prompt")
+    prompt = dict_at(row, "prompt")
     label = text(prompt.get("label")) or text(prompt.get("display"))
     return shortened(label, _LONGEST_NAME) if label else None
 
@@ -512,18 +510,18 @@ def _run_ids(columns: dict[Hashable, _Column], eval_id: str) -> dict[Hashable, s
 
 def _test(row: dict[str, Any]) -> tuple[str | None, bytes, bytes]:
     """Tell what makes the test of a row: its description, variables and assertions."""
-    test = _inside(row, "testCase")
+    test = dict_at(row, "testCase")
     return text(test.get("description")), packed(_variables(row)), packed(test.get("assert"))
 
 
 def _variables(row: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-    variables = _inside(row, "testCase").get("vars")
+    variables = dict_at(row, "testCase").get("vars")
     return row.get("vars") if variables is None else variables
 
 
 def _lasting_test(row: dict[str, Any]) -> tuple[str | None, bytes]:
     """Tell of a test's description and variables what is the same in each eval."""
-    description = text(_inside(row, "testCase").get("description"))
+    description = text(dict_at(row, "testCase").get("description"))
     return description and str(without_ids(description)), packed(without_ids(_variables(row)))
 
 
@@ -557,11 +555,6 @@ def _tags(row: dict[str, Any], test: dict[str, Any], response: dict[str, Any]) -
     if response.get("cached") is True:
         tags["cached"] = True
     return tags
-
-
-def _inside(value: dict[str, Any], name: str) -> dict[str, Any]:
-    inner = value.get(name)
-    return inner if isinstance(inner, dict) else {}
 
 
 def _holds(path: Path, words: str) -> bool:

@@ -35,13 +35,14 @@ from dataclasses import dataclass
 from filecmp import cmp
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.ingest.containers.json_start import keys_at_start_of
 from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
 from passk_py.ingest.containers.shape import ANY
-from passk_py.ingest.formats.harness import Expected, JsonHarness, Record, Unfit, at, text
+from passk_py.ingest.formats.harness import Expected, Record, Unfit
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, list_at, text
 from passk_py.ingest.formats.kinds import Refusal, listed
 from passk_py.ingest.formats.naming import are_repeats, natural, without_endings
-from passk_py.ingest.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -279,7 +280,7 @@ def _runs_of(files: Iterable[Path]) -> tuple[dict[Path, _Run], dict[Path, _Run]]
     reports: dict[Path, _Run] = {}
     others: list[Path] = []
     for path in files:
-        if not path.name.startswith(_REPORT) or _is_summary(path):
+        if not path.name.startswith(_REPORT) or "total_instances" in keys_at_start_of(path):
             others.append(path)
             continue
         model = path.parent.parent
@@ -291,13 +292,6 @@ def _runs_of(files: Iterable[Path]) -> tuple[dict[Path, _Run], dict[Path, _Run]]
         )
     known = {f"{run.model}.{run.name}": run for run in reports.values()}
     return reports, {path: _named(path, known) for path in others}
-
-
-def _is_summary(path: Path) -> bool:
-    """Tell whether a file that is called as a report is a summary."""
-    with open_log(path) as file:
-        start = read_chunk(file, _PIECE) or b""
-    return "total_instances" in top_level_keys(start.removeprefix(BOM).lstrip())
 
 
 def _named(summary: Path, known: Mapping[str, _Run]) -> _Run:
@@ -368,7 +362,7 @@ def _left(log: Log, folders: Mapping[Path, _Run]) -> Iterator[Record]:
                     raw = json.dumps({"instance_id": task, "resolved": passed, "reason": reason})
                     yield Record(_attempt(log, run, task, passed, reason), raw)
             for name in ("submitted_ids", "incomplete_ids"):
-                for task in _texts(summary.get(name)):
+                for task in _texts(summary, name):
                     log.heads["tasks"].setdefault(run.model, {})[task] = None
     if not log.path.is_dir():
         return
@@ -384,7 +378,7 @@ def _listed(summary: dict[str, Any]) -> Iterator[tuple[str, bool | None, str | N
     """Give what a summary says of the instances that had a prediction."""
     why = summary.get("failure_reasons")
     for name in _LISTS:
-        for task in _texts(summary.get(name)):
+        for task in _texts(summary, name):
             if name == "resolved_ids":
                 yield task, True, None
             elif name == "empty_patch_ids":
@@ -395,8 +389,8 @@ def _listed(summary: dict[str, Any]) -> Iterator[tuple[str, bool | None, str | N
                 yield task, False, text(at(why, task))
 
 
-def _texts(value: Any) -> list[str]:  # noqa: ANN401 - JSON
-    return [task for task in value if isinstance(task, str)] if isinstance(value, list) else []
+def _texts(summary: dict[str, Any], name: str) -> list[str]:
+    return [task for task in list_at(summary, name) if isinstance(task, str)]
 
 
 def _has_no_report(folder: Path) -> bool:

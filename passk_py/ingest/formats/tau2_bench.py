@@ -27,12 +27,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.ingest.containers.json_start import keys_at_start_of
 from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
 from passk_py.ingest.containers.shape import ANY
-from passk_py.ingest.formats.harness import Expected, JsonHarness, at, number, text
+from passk_py.ingest.formats.harness import Expected
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, list_at, number, text
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +54,6 @@ _SIMULATIONS: Final = "simulations"
 _DISCARDED: Final = "hallucination_discarded"
 # How a simulation ends that was not cut short.
 _ENDS: Final = ("user_stop", "agent_stop")
-_PIECE: Final = 1 << 16
 
 
 class Tau2Bench(JsonHarness):
@@ -182,7 +182,7 @@ class Tau2Bench(JsonHarness):
     def read(self, log: Log) -> Iterator[Record]:
         """Read the simulations, and what the results say of them all."""
         for path in log.files:
-            single = _is_single(path)
+            single = "task_id" in keys_at_start_of(path)
             with log.opened(path) as file:
                 yield from self.read_file(file, log, rows_at=() if single else None)
         beside = _results_of(log.path)
@@ -226,8 +226,7 @@ class Tau2Bench(JsonHarness):
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of trials and the tasks from the run's set-up."""
         trials = at(log.heads.get("info"), "num_trials")
-        tasks = log.heads.get("tasks")
-        ids = [text(at(task, "id")) for task in tasks] if isinstance(tasks, list) else []
+        ids = [text(at(task, "id")) for task in list_at(log.heads, "tasks")]
         if isinstance(trials, int):
             yield Expected(trials, tuple(task for task in ids if task))
 
@@ -235,13 +234,6 @@ class Tau2Bench(JsonHarness):
 def _is_one(keys: frozenset[str], sample: Sample) -> bool:
     """Tell a simulation by its keys, which the end of the sample may cut off."""
     return keys >= _ROW or (not sample.complete and keys >= _EARLY)
-
-
-def _is_single(path: Path) -> bool:
-    """Tell whether a file is one simulation, from the keys that it starts with."""
-    with open_log(path) as file:
-        start = read_chunk(file, _PIECE) or b""
-    return "task_id" in top_level_keys(start.removeprefix(BOM).lstrip())
 
 
 def _results_of(folder: Path) -> Path:

@@ -27,7 +27,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
-from passk_py.ingest.formats.harness import Expected, JsonHarness, at, seconds_between, text
+from passk_py.ingest.formats.harness import Expected, expected_of_each
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, list_at, seconds_between, text
 from passk_py.ingest.formats.kinds import Refusal, listed
 from passk_py.ingest.formats.naming import are_repeats, natural
 
@@ -212,11 +214,8 @@ class TerminalBench(JsonHarness):
             for run, runs in log.heads["runs"].items():
                 # Tasks that no run names were to be tried in those that name none.
                 yield Expected(runs.open, (), run)
-                counts: dict[int, list[str]] = {}
-                for task, planned in runs.planned.items():
-                    counts.setdefault(runs.open + planned, []).append(task)
-                for count, tasks in counts.items():
-                    yield Expected(count, tuple(tasks), run, only=True)
+                counts = {task: runs.open + planned for task, planned in runs.planned.items()}
+                yield from expected_of_each(counts, run)
             return
         attempts = at(log.heads["metadata"], "n_attempts")
         if isinstance(attempts, int):
@@ -240,8 +239,7 @@ def _in_order(files: list[tuple[Path, Any]]) -> list[tuple[Path, Any]]:
 
 
 def _tasks_of(metadata: Any) -> tuple[str, ...]:  # noqa: ANN401 - JSON
-    tasks = at(metadata, "task_ids")
-    return tuple(t for t in tasks if isinstance(t, str)) if isinstance(tasks, list) else ()
+    return tuple(task for task in list_at(metadata, "task_ids") if isinstance(task, str))
 
 
 def _counted(runs: _Runs, metadata: Any) -> frozenset[str]:  # noqa: ANN401 - JSON

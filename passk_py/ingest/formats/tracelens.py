@@ -23,13 +23,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.ingest.containers.json_start import keys_at_start_of, start_of, top_level_keys
 from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
 from passk_py.ingest.containers.shape import ANY
-from passk_py.ingest.formats.harness import Expected, JsonHarness, Unfit, at, seconds_between, text
+from passk_py.ingest.formats.harness import Expected, Unfit
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, dict_at, list_at, seconds_between, text
 from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.naming import digest_of, small_tags
-from passk_py.ingest.formats.sample import top_level_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -176,7 +177,7 @@ class TraceLens(JsonHarness):
     def read(self, log: Log) -> Iterator[Record]:
         """Read a batch, or the batch of a checkpoint."""
         for path in log.files:
-            log.heads["top"] = top = (_BATCH,) if _BATCH in _keys(path) else ()
+            log.heads["top"] = top = (_BATCH,) if _BATCH in keys_at_start_of(path) else ()
             log.heads["runs"] = 0
             log.heads["said"] = {name: [] for name in _SAID}
             with log.opened(path) as file:
@@ -189,10 +190,8 @@ class TraceLens(JsonHarness):
         if type(runs) is int:
             log.heads["runs"] = max(runs, log.heads["runs"])
         passed, score, reason = _graded(row)
-        transcript = row.get("transcript")
-        if not isinstance(transcript, dict):
-            transcript = {}
-        model, tokens_in, tokens_out = _steps(transcript.get("steps"))
+        transcript = dict_at(row, "transcript")
+        model, tokens_in, tokens_out = _steps(list_at(transcript, "steps"))
         start = transcript.get("started_at")
         tags = small_tags(row.get("metadata"))
         if type(retries) is int and retries > 1:
@@ -246,21 +245,10 @@ def _head(log: Log, *names: str) -> Any:  # noqa: ANN401 - JSON
     return log.heads.get(".".join([*log.heads["top"], *names]))
 
 
-def _start(path: Path) -> bytes:
-    with open_log(path) as file:
-        start = read_chunk(file, _PIECE) or b""
-    return start.removeprefix(BOM).lstrip()
-
-
-def _keys(path: Path) -> list[str]:
-    start = _start(path)
-    return top_level_keys(start) if start.startswith(b"{") else []
-
-
 def _batch_id_of(path: Path) -> bytes | None:
     """Give the id of a batch that is no checkpoint."""
     try:
-        start = b"" if path.is_symlink() or not path.is_file() else _start(path)
+        start = b"" if path.is_symlink() or not path.is_file() else start_of(path)
     except (EOFError, OSError, ValueError):
         return None
     keys = top_level_keys(start) if start.startswith(b"{") else []
@@ -292,10 +280,10 @@ def _graded(row: dict[str, Any]) -> tuple[Any, Any, str | None]:
     return passed, sum(scores) / len(scores) if good else None, reason
 
 
-def _steps(steps: Any) -> tuple[Any, int | None, int | None]:  # noqa: ANN401 - JSON
+def _steps(steps: list[Any]) -> tuple[Any, int | None, int | None]:
     """Give the first model of the steps and the sums of their tokens."""
     model = tokens_in = tokens_out = None
-    for step in steps if isinstance(steps, list) else ():
+    for step in steps:
         if isinstance(step, dict):
             model = model or text(step.get("model"))
             read, written = step.get("tokens_in"), step.get("tokens_out")

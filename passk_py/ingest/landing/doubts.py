@@ -10,8 +10,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from passk_py.ingest.formats.first_look import take_sample
 from passk_py.ingest.formats.harness import Harness
-from passk_py.ingest.formats.sample import take_sample
 
 if TYPE_CHECKING:
     import duckdb

@@ -16,9 +16,11 @@ import duckdb
 from passk_py.common.errors import PasskError
 from passk_py.ingest.formats import FORMATS, Format, Refusal, format_named, listed, recognise
 from passk_py.ingest.formats.canonical import is_canonical
-from passk_py.ingest.formats.harness import Harness, at, text
+from passk_py.ingest.formats.first_look import may_be_a_log, take_sample
+from passk_py.ingest.formats.harness import Harness
+from passk_py.ingest.formats.json_values import at, text
 from passk_py.ingest.formats.mapped import mapped
-from passk_py.ingest.formats.sample import Sample, holds_objects, may_be_a_log, take_sample
+from passk_py.ingest.formats.sample import Sample, holds_objects
 from passk_py.ingest.formats.unknown import looks_like, mapping_to_try
 from passk_py.ingest.landing.copies import Copies
 from passk_py.ingest.landing.database import open_database, writing_at_once

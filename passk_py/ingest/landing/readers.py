@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.elements import read_elements
 from passk_py.ingest.containers.lines import Batch, read_lines
 from passk_py.ingest.containers.table import TableBatch, read_table
-from passk_py.ingest.formats.sample import glob_literal
+from passk_py.ingest.formats.parquet_schema import glob_literal
 from passk_py.ingest.landing.harness_rows import HarnessBatch, harness_relation
 from passk_py.ingest.landing.json_sql import fast_columns, fast_oddity, member, rows_of_texts
 from passk_py.ingest.landing.values import identifier, quote

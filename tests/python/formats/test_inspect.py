@@ -18,8 +18,8 @@ import zstandard
 
 from passk_py.ingest.containers.zip_members import ZipMembers
 from passk_py.ingest.formats import recognise
+from passk_py.ingest.formats.first_look import take_sample
 from passk_py.ingest.formats.inspect import Inspect
-from passk_py.ingest.formats.sample import take_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable

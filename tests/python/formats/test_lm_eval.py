@@ -14,8 +14,8 @@ import duckdb
 import pytest
 
 from passk_py.ingest.formats import recognise
+from passk_py.ingest.formats.first_look import take_sample
 from passk_py.ingest.formats.lm_eval import LmEval
-from passk_py.ingest.formats.sample import take_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable

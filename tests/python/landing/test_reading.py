@@ -15,7 +15,7 @@ import zstandard
 from passk_py.ingest.containers.lines import BATCH_BYTES
 from passk_py.ingest.containers.open_bytes import open_bytes, read_chunk
 from passk_py.ingest.formats import format_named, recognise
-from passk_py.ingest.formats.sample import SAMPLE_BYTES, take_sample
+from passk_py.ingest.formats.first_look import SAMPLE_BYTES, take_sample
 from passk_py.ingest.landing.readers import careful_batches, frame_of
 
 if TYPE_CHECKING:

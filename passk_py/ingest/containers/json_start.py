@@ -1,0 +1,95 @@
+"""What the start of JSON shows, wherever it is cut off: its keys, and where a value ends."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["end_of_value", "keys_at_start_of", "keys_of_all", "start_of", "top_level_keys"]
+
+_PIECE: Final = 1 << 16
+# Everything up to the next bracket, strings in one piece. Possessive, so that it can't backtrack.
+_PLAIN: Final = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
+_KEY: Final = re.compile(rb'[^"{}\[\]]*+("(?:[^"\\]++|\\.)*+")\s*+(:?)', re.DOTALL)
+_BRACKET: Final = re.compile(rb'["{}\[\]]')
+
+
+def start_of(path: Path) -> bytes:
+    """Read the start of a document, without what may stand before it."""
+    with open_log(path) as file:
+        return (read_chunk(file, _PIECE) or b"").removeprefix(BOM).lstrip()
+
+
+def keys_at_start_of(path: Path) -> list[str]:
+    """List the keys that an object in a file starts with; none if it holds something else."""
+    start = start_of(path)
+    return top_level_keys(start) if start.startswith(b"{") else []
+
+
+def top_level_keys(data: bytes) -> list[str]:
+    """List the keys of a JSON object, which may be cut off or damaged further on, in order.
+
+    Examples
+    --------
+    >>> top_level_keys(b'{"a": {"b": 1}, "c": [{"d": 2')
+    ['a', 'c']
+    """
+    keys: list[str] = []
+    depth, at = 0, 0
+    while at < len(data):
+        if depth == 1 and (found := _KEY.match(data, at)):
+            if found[2]:
+                try:
+                    keys.append(str(json.loads(found[1])))
+                except ValueError:
+                    return keys
+            at = found.end()
+            continue
+        at = _PLAIN.match(data, at).end() if depth != 1 else _next_bracket(data, at)  # type: ignore[union-attr]
+        step = data[at : at + 1]
+        if step in (b"{", b"["):
+            depth += 1
+        elif step in (b"}", b"]"):
+            depth -= 1
+        if depth <= 0 or step == b'"':
+            return keys
+        at += 1
+    return keys
+
+
+def _next_bracket(data: bytes, at: int) -> int:
+    found = _BRACKET.search(data, at)
+    return found.start() if found else len(data)
+
+
+def end_of_value(data: bytes) -> int:
+    """Find where the object or list at the start ends; -1 if the data ends before."""
+    depth, at = 0, 0
+    while True:
+        at = _PLAIN.match(data, at).end()  # type: ignore[union-attr]
+        step = data[at : at + 1]
+        if step in (b"", b'"'):
+            return -1
+        depth += 1 if step in (b"{", b"[") else -1
+        at += 1
+        if depth == 0:
+            return at
+
+
+def keys_of_all(objects: list[bytes]) -> tuple[str, ...]:
+    """List the keys of all objects, each of which may be cut off."""
+    keys: dict[str, None] = {}
+    for text in objects:
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            keys |= dict.fromkeys(top_level_keys(text))
+        else:
+            keys |= dict.fromkeys(row if isinstance(row, dict) else ())
+    return tuple(keys)

@@ -1,0 +1,127 @@
+"""Values taken out of JSON, in which nothing is sure to have the type that it should have."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+__all__ = [
+    "at",
+    "dict_at",
+    "first_line",
+    "flag",
+    "list_at",
+    "number",
+    "seconds_between",
+    "text",
+]
+
+
+def at(value: Any, *names: str | int) -> Any:  # noqa: ANN401 - JSON
+    """Take what is found under names within dicts and lists; None where there is no such thing.
+
+    Examples
+    --------
+    >>> at({"a": [{"b": 1}]}, "a", 0, "b"), at({"a": None}, "a", 0, "b")
+    (1, None)
+    """
+    for name in names:
+        if isinstance(name, str):
+            value = value.get(name) if isinstance(value, dict) else None
+        else:
+            value = (
+                value[name]
+                if isinstance(value, list) and -len(value) <= name < len(value)
+                else None
+            )
+    return value
+
+
+def list_at(value: Any, *names: str | int) -> list[Any]:  # noqa: ANN401 - JSON
+    """Take the list that is found under names, as :func:`at` does; empty if there is none."""
+    found = at(value, *names)
+    return found if isinstance(found, list) else []
+
+
+def dict_at(value: Any, *names: str | int) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """Take the object that is found under names, as :func:`at` does; empty if there is none."""
+    found = at(value, *names)
+    return found if isinstance(found, dict) else {}
+
+
+def text(value: Any) -> str | None:  # noqa: ANN401 - JSON
+    """Take a text that is not empty, or a whole number as text; None for everything else.
+
+    Examples
+    --------
+    >>> text("a"), text(7), text(""), text({"a": 1}), text(True)
+    ('a', '7', None, None, None)
+    """
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return None
+
+
+def first_line(value: Any) -> str:  # noqa: ANN401 - JSON
+    r"""Take the first line of a text; empty where there is none.
+
+    Examples
+    --------
+    >>> first_line(" Timeout: 10 s\\nat step 3"), first_line(None)
+    ('Timeout: 10 s', '')
+    """
+    return next(iter(value.strip().splitlines()), "") if isinstance(value, str) else ""
+
+
+def number(value: Any) -> float | None:  # noqa: ANN401 - JSON
+    """Take a number, written as one or as a text; None for everything else.
+
+    Examples
+    --------
+    >>> number(1), number("0.5"), number(True), number("x")
+    (1.0, 0.5, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def flag(value: Any) -> bool | None:  # noqa: ANN401 - JSON
+    """Take true or false; None for everything else.
+
+    Examples
+    --------
+    >>> flag(True), flag(1), flag("true")
+    (True, None, None)
+    """
+    return value if isinstance(value, bool) else None
+
+
+def seconds_between(start: Any, end: Any) -> float | None:  # noqa: ANN401 - JSON
+    """Take the seconds between two times as ISO 8601 writes them; None if there are none.
+
+    Examples
+    --------
+    >>> seconds_between("2026-01-31T12:00:00Z", "2026-01-31T12:01:00.500000+00:00")
+    60.5
+    """
+    times = [_time(value) for value in (start, end)]
+    if times[0] is None or times[1] is None:
+        return None
+    seconds = (times[1] - times[0]).total_seconds()
+    return seconds if seconds >= 0 else None
+
+
+def _time(value: Any) -> datetime | None:  # noqa: ANN401 - JSON
+    if not isinstance(value, str):
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
