@@ -17,7 +17,7 @@ from passk_py.ingest.containers.lines import BATCH_BYTES, Batch, decode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.json_buffer import Element
 
 __all__ = ["read_elements"]
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.json_buffer import Element
     from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.sample import Sample

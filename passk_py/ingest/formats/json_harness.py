@@ -8,7 +8,8 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from passk_py.ingest.containers.json_walk import Element, JsonWalk
+from passk_py.ingest.containers.json_buffer import Element
+from passk_py.ingest.containers.json_walk import JsonWalk
 from passk_py.ingest.containers.json_whole import MAX_WHOLE_BYTES, Whole, whole_decoder
 from passk_py.ingest.containers.lines import not_utf8, read_lines
 from passk_py.ingest.containers.open_bytes import read_chunk

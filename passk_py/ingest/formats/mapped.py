@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.json_buffer import Element
     from passk_py.ingest.formats.harness import Log
     from passk_py.ingest.formats.kinds import Kind
-    from passk_py.ingest.formats.mapping import Expression
     from passk_py.ingest.formats.mapping import Mapping as MappingOfColumns
+    from passk_py.ingest.formats.mapping_expression import Expression
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["mapped"]

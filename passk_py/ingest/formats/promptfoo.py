@@ -35,7 +35,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from passk_py.ingest.containers.json_walk import EACH, Element, JsonWalk
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
 from passk_py.ingest.containers.shape import ANY, decoder, loaded_or_none
@@ -43,7 +43,8 @@ from passk_py.ingest.formats.harness import Expected, Unfit, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, first_line, text
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.mapping import IN_ORDER, map_options, path_of
+from passk_py.ingest.formats.mapping import IN_ORDER, map_options
+from passk_py.ingest.formats.mapping_expression import path_of
 from passk_py.ingest.formats.naming import (
     LONGEST_TASK,
     Names,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
+    from passk_py.ingest.containers.json_buffer import Element
     from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.kinds import Container

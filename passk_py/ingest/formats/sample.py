@@ -13,7 +13,7 @@ from passk_py.ingest.containers.shape import loaded
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from passk_py.ingest.containers.json_walk import Element
+    from passk_py.ingest.containers.json_buffer import Element
     from passk_py.ingest.containers.open_bytes import Compression
     from passk_py.ingest.formats.kinds import Container, Kind, Refusal
 

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from passk_py.common.errors import PasskError
-from passk_py.ingest.formats.mapping import Mapping, mapping_from, parsed, save_mapping
+from passk_py.ingest.formats.mapping import Mapping, mapping_from, save_mapping
+from passk_py.ingest.formats.mapping_expression import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

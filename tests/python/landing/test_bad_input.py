@@ -326,7 +326,8 @@ def test_an_element_too_long_to_look_into(
     landing: Landing, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("passk_py.ingest.containers.elements.BATCH_BYTES", 1 << 10)
-    monkeypatch.setattr("passk_py.ingest.containers.json_walk.MAX_RECORD_BYTES", 1 << 14)
+    for module in ("json_buffer", "json_walk"):
+        monkeypatch.setattr(f"passk_py.ingest.containers.{module}.MAX_RECORD_BYTES", 1 << 14)
     rows = [
         row,
         row | {"transcript": 'x"]}\\' * (1 << 15)},
