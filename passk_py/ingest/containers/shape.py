@@ -10,7 +10,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["ANY", "Shape", "decoder", "loaded", "loaded_or_none"]
+__all__ = ["ANY", "Shape", "decoded_or_none", "decoder", "loaded", "loaded_or_none"]
 
 ANY = None
 """In a shape: the value as it is, whatever it is."""
@@ -20,20 +20,12 @@ Shape: TypeAlias = "Mapping[str, Shape] | list[Shape] | None"
 
 
 def decoder(shape: Shape) -> Callable[[bytes], Any]:
-    r"""Make a decoder that gives only the wanted members.
+    r"""Make a decoder that gives only the wanted members, as dicts, lists and plain values.
 
-    Parameters
-    ----------
-    shape
-        What is wanted. Members that are not in it are passed over, which takes a small part of
-        the time and memory that it takes to make them.
-
-    Returns
-    -------
-    callable
-        From bytes to dicts, lists and plain values. It raises TypeError where the JSON is of
-        another shape, ValueError where it is no JSON (NaN and numbers too large for a double are
-        not), and RecursionError where it is nested too deep.
+    Members that are not in the shape are passed over, which takes a small part of the time and
+    memory that it takes to make them. The decoder raises TypeError where the JSON is of another
+    shape, ValueError where it is no JSON (NaN and numbers too large for a double are not), and
+    RecursionError where it is nested too deep.
 
     Examples
     --------
@@ -66,23 +58,19 @@ def _type_of(shape: Shape, name: str = "Row") -> Any:  # noqa: ANN401 - made at 
     return made if name == "Row" else made | None
 
 
+def decoded_or_none(decode: Callable[[bytes], Any], data: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Decode a row, or load it whole where it has another shape; None if it is no JSON."""
+    try:
+        return decode(data)
+    except (TypeError, ValueError, RecursionError):
+        return loaded_or_none(data)
+
+
 def loaded(data: bytes) -> Any:  # noqa: ANN401 - JSON
     """Load a row whole, for those that :func:`decoder` can't make anything of.
 
-    Parameters
-    ----------
-    data
-        Its bytes.
-
-    Returns
-    -------
-    object
-        What it holds; Python's NaN and Infinity are understood, since harnesses write them.
-
-    Raises
-    ------
-    ValueError
-        If it is no JSON, or no UTF-8, or nested too deep.
+    Python's NaN and Infinity are understood, since harnesses write them. Raises ValueError if the
+    row is no JSON, or no UTF-8, or nested too deep.
     """
     try:
         return json.loads(data)

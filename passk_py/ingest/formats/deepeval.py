@@ -38,7 +38,14 @@ from passk_py.ingest.formats.harness import Expected, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, first_line, list_at, text
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.naming import LONGEST_TASK, Names, digest_of, shortened, small_tags
+from passk_py.ingest.formats.naming import (
+    LONGEST_TASK,
+    Names,
+    digest_of,
+    pytest_repeat,
+    shortened,
+    small_tags,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,8 +61,6 @@ __all__ = ["DeepEval"]
 _RUN: Final = "testRunData"
 _LINK: Final = "testRunLink"
 _LISTS: Final = ("testCases", "conversationalTestCases")
-# pytest-repeat puts the number of the repeat and of all of them last into the test's brackets.
-_REPEAT: Final = re.compile(r"(?:\[|-)(\d{1,9})-(\d{1,9})\]\Z")
 _MADE_UP: Final = re.compile(r"(?:conversational_)?test_case_\d+")
 _HEADS: Final = ("testFile", "identifier", "hyperparameters")
 _JUDGE: Final = "judge_error"
@@ -180,9 +185,9 @@ class DeepEval(JsonHarness):
         del element
         name, task, said = _task(row, log.heads["names"])
         repeats: dict[str, int] = log.heads["repeats"]
-        repeat = _REPEAT.search(name) if name is not None else None
+        repeat = pytest_repeat(name) if name is not None else None
         if repeat and task is not None and task != said and len(repeats) < _MOST_TASKS:
-            repeats[task] = max(int(repeat[2]), repeats.get(task, 0))
+            repeats[task] = max(repeat[2], repeats.get(task, 0))
         order = row.get("order")
         metrics = row.get("metricsData")
         score, error = _graded(row.get("metricsMetadata") if metrics is None else metrics)
@@ -254,15 +259,8 @@ def _input(row: dict[str, Any]) -> str | None:
 
 
 def _without_repeat(name: str) -> str:
-    """Take off the number of the repeat.
-
-    A test without parameters is ``test_agent[1-4]``; one with them ``test_agent[add-1-4]``.
-    """
-    found = _REPEAT.search(name)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        return name
-    rest = name[: found.start()]
-    return rest if found[0].startswith("[") else f"{rest}]"
+    repeat = pytest_repeat(name)
+    return repeat[0] if repeat else name
 
 
 def _task(row: dict[str, Any], names: Names) -> tuple[str | None, str | None, str | None]:

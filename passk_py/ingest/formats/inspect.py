@@ -45,23 +45,29 @@ log is one object of the same names, with whole samples in ``samples``.
 
 from __future__ import annotations
 
-import re
 import zlib
-from collections import Counter
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from passk_py.common.errors import PasskError
-from passk_py.ingest.containers.json_walk import EACH, JsonWalk
-from passk_py.ingest.containers.json_whole import MAX_WHOLE_BYTES, whole_decoder
-from passk_py.ingest.containers.open_bytes import read_chunk
-from passk_py.ingest.containers.shape import ANY, decoder
+from passk_py.ingest.containers.json_walk import EACH
+from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.containers.zip_members import ZipMembers
-from passk_py.ingest.formats.harness import Expected, Log, Unfit
+from passk_py.ingest.formats.harness import Expected, Log
+from passk_py.ingest.formats.inspect_copies import SUFFIXES, Survey, logs_beside
+from passk_py.ingest.formats.inspect_members import (
+    HEADS,
+    MOST_KEYS,
+    SAMPLE,
+    is_log,
+    key_of,
+    refuse_if_repeated,
+    repeats_of,
+    rows_in,
+    rows_of,
+)
 from passk_py.ingest.formats.inspect_samples import attempt_of, chosen_score, count_of, short_values
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, dict_at, list_at, seconds_between, text
+from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
 from passk_py.ingest.formats.kinds import Refusal
 
 if TYPE_CHECKING:
@@ -74,19 +80,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Inspect"]
 
-_HEADER: Final = "header.json"
-_START: Final = "_journal/start.json"
-_SUMMARIES: Final = "summaries.json"
-_JOURNAL: Final = re.compile(r"_journal/summaries/(\d{1,18})\.json")
-_SAMPLE: Final = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)", re.DOTALL)
-# The id of a task, which its logs have in their names: 22 digits to the base 57.
-_TASK_ID: Final = re.compile(r"(?<![0-9A-Za-z])[2-9A-HJ-NP-Za-km-z]{22}(?![0-9A-Za-z])")
-_SHARDS: Final = ".shards"
-_KEY: Final = decoder({"id": ANY, "epoch": ANY})
-_KEYS: Final = whole_decoder((EACH,), {"id": ANY, "epoch": ANY}, {})
-# Of how many epochs of samples a log is searched for those that were run again.
-_MOST_KEYS: Final = 1_000_000
-
 
 class Inspect(JsonHarness):
     """Inspect's logs."""
@@ -95,7 +88,7 @@ class Inspect(JsonHarness):
     title = "Inspect's logs, .eval and .json"
     reader_version = 3
     container = "zip"
-    suffixes = (".eval", ".json")
+    suffixes = SUFFIXES
     recognised_by = (
         "a zip with header.json and summaries.json, or with _journal/start.json; an object with "
         "version, status and an eval that has task and model"
@@ -202,10 +195,7 @@ class Inspect(JsonHarness):
     def recognises(self, sample: Sample) -> bool:
         """Tell from the members of the zip, or from the keys of the object."""
         if sample.container == "zip":
-            names = set(sample.members)
-            return _START in names or (
-                _HEADER in names and (_SUMMARIES in names or any(map(_SAMPLE.fullmatch, names)))
-            )
+            return is_log(sample.members)
         return (
             sample.can_be("json_object")
             and {"version", "status", "eval"} <= set(sample.fields)
@@ -214,7 +204,7 @@ class Inspect(JsonHarness):
 
     def refuse(self, sample: Sample) -> Refusal | None:
         """Refuse a log that kept no samples."""
-        if sample.container != "zip" or _rows_of(sample.members):
+        if sample.container != "zip" or rows_of(sample.members):
             return None
         return Refusal(
             "no samples",
@@ -234,8 +224,8 @@ class Inspect(JsonHarness):
     def doubled(self, sample: Sample) -> Refusal | None:
         """Look for a retry, a later copy or the merged log, which holds the attempts too."""
         path = sample.path
-        mine: _Survey | None = None
-        for other, copied in _others(path):
+        mine: Survey | None = None
+        for other, copied in logs_beside(path):
             mine = mine or _survey(path)
             held = _survey(other)
             if mine and held and mine.is_in(held, copied=copied):
@@ -256,25 +246,25 @@ class Inspect(JsonHarness):
                     yield from self.read_file(file, log)
 
     def _read_zip(self, members: ZipMembers, log: Log) -> Iterator[Record]:
-        for head in (_HEADER, _START):
+        for head in HEADS:
             if head in members.names and not isinstance(log.heads.get("eval"), dict):
                 with members.opened(head) as file:
                     yield from self.read_file(file, log)
-        names = _rows_of(members.names)
-        rows_at = () if _SAMPLE.fullmatch(names[0]) else (EACH,)
+        names = rows_of(members.names)
+        rows_at = () if SAMPLE.fullmatch(names[0]) else (EACH,)
         for name in names:
             with members.opened(name) as file:
                 begun, whole = self.begin(file, rows_at)
                 if rows_at and name == names[0]:
-                    known = whole[0] if whole and len(names) == 1 else _rows_in(members, names)
-                    log.heads["repeats"] = _repeats(known)
+                    known = whole[0] if whole and len(names) == 1 else rows_in(members, names)
+                    log.heads["repeats"] = repeats_of(known)
                 yield from self.go_on(file, log, rows_at, begun, whole)
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a sample's epoch to an attempt."""
         del element
         if repeats := log.heads.get("repeats"):
-            _refuse_if_repeated(row, repeats)
+            refuse_if_repeated(row, repeats)
         chosen = log.heads.get("chosen")
         if chosen is None:
             chosen = log.heads["chosen"] = chosen_score(log)
@@ -315,28 +305,6 @@ class Inspect(JsonHarness):
         return [Expected(epochs, tuple(task for task in tasks if task))]
 
 
-@dataclass(slots=True)
-class _Survey:
-    """Which epochs of its samples a log has, and what it is a log of."""
-
-    spec: Any = None
-    keys: set[str] = field(default_factory=set)
-    ended: set[str] = field(default_factory=set)
-
-    def is_in(self, other: _Survey, *, copied: bool) -> bool:
-        """Tell whether another log holds what this one does, as a copy or a retry of it."""
-        same = [at(self.spec, name) == at(other.spec, name) for name in ("task", "model")]
-        if not all(same) or not self.keys:
-            return False
-        if copied:
-            return self.keys <= other.keys
-        # A retry runs again what ended with an error, and copies the rest.
-        ids = text(at(self.spec, "task_id")), text(at(other.spec, "task_id"))
-        times = [str(at(one.spec, "created")) for one in (self, other)]
-        later = seconds_between(*times)
-        return ids[0] is not None and ids[0] == ids[1] and bool(later) and self.ended <= other.keys
-
-
 class _Surveyor(Inspect):
     """Reads a log no further than for a survey."""
 
@@ -346,118 +314,26 @@ class _Surveyor(Inspect):
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Note the sample's epoch."""
         del element
-        survey: _Survey = log.heads["survey"]
-        if len(survey.keys) < _MOST_KEYS:
-            survey.keys.add(_key_of(row))
+        survey: Survey = log.heads["survey"]
+        if len(survey.keys) < MOST_KEYS:
+            survey.keys.add(key_of(row))
             if row.get("error") is None:
-                survey.ended.add(_key_of(row))
+                survey.ended.add(key_of(row))
         return ()
 
 
-def _survey(path: Path) -> _Survey | None:
-    log = Log(path, (path,), heads={"survey": _Survey()})
+def _survey(path: Path) -> Survey | None:
+    log = Log(path, (path,), heads={"survey": Survey()})
     try:
         for _ in _Surveyor().read(log):
             pass
     except (OSError, EOFError, ValueError, zlib.error, PasskError):
         return None
-    survey: _Survey = log.heads["survey"]
+    survey: Survey = log.heads["survey"]
     survey.spec = log.heads.get("eval")
     return survey
-
-
-def _others(path: Path) -> Iterator[tuple[Path, bool]]:
-    """Give the logs that may hold what a log does, and whether they would be copies of it."""
-    folder, stem = path.parent.parent, path.stem
-    if folder.name.endswith(_SHARDS):
-        merged = folder.name.removesuffix(_SHARDS)
-        for name in (f"{merged}.eval", f"{merged}-recovered.eval"):
-            other = folder.with_name(name)
-            if other.is_file() and not other.is_symlink():
-                yield other, True
-    found = _TASK_ID.findall(stem)
-    if not found:
-        return
-    for other in _logs_of(path.parent, path.parent.stat().st_mtime_ns).get(found[-1], ()):
-        if other == path or other.is_symlink():
-            continue
-        if other.stem == stem:
-            if (path.suffix, other.suffix) == (".json", ".eval"):
-                yield other, True
-        elif other.stem.startswith(f"{stem}-"):
-            yield other, True
-        elif not stem.startswith(f"{other.stem}-"):
-            yield other, False
-
-
-@lru_cache(maxsize=4)
-def _logs_of(folder: Path, changed: int) -> dict[str, list[Path]]:
-    """List the logs in a folder by the ids of tasks in their names; of one state of it."""
-    del changed
-    logs: dict[str, list[Path]] = {}
-    for path in sorted(folder.iterdir()):
-        found = _TASK_ID.findall(path.stem)
-        if found and path.suffix in Inspect.suffixes and not path.name.startswith("."):
-            logs.setdefault(found[-1], []).append(path)
-    return logs
 
 
 def _is_zip(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(2) == b"PK"
-
-
-def _rows_of(names: Iterable[str]) -> list[str]:
-    """Name the members that hold the rows: the summaries, else the journal, else the samples."""
-    names = set(names)
-    if _SUMMARIES in names:
-        return [_SUMMARIES]
-    journal = {int(found[1]): name for name in names if (found := _JOURNAL.fullmatch(name))}
-    if journal:
-        return [journal[place] for place in sorted(journal)]
-    return sorted(name for name in names if _SAMPLE.fullmatch(name))
-
-
-def _repeats(rows: Iterable[Any]) -> Counter[str]:
-    """Count the rows of the samples' epochs of which a log has several."""
-    if isinstance(rows, list) and len(rows) < _MOST_KEYS:
-        # Most logs have none, which is soon told.
-        keys = [_key_of(row) for row in rows if isinstance(row, dict)]
-        if len(set(keys)) == len(keys):
-            return Counter()
-    seen: Counter[str] = Counter()
-    for row in rows:
-        if not isinstance(row, dict):
-            continue
-        key = _key_of(row)
-        if key in seen or len(seen) < _MOST_KEYS:
-            seen[key] += 1
-    return Counter({key: times for key, times in seen.items() if times > 1})
-
-
-def _rows_in(members: ZipMembers, names: Iterable[str]) -> Iterator[Any]:
-    """Give the rows of members as far as it needs to know the samples' epochs."""
-    for name in names:
-        with members.opened(name) as file:
-            begun = read_chunk(file, MAX_WHOLE_BYTES) or b""
-            whole = _KEYS(begun) if _KEYS and len(begun) < MAX_WHOLE_BYTES else None
-            if whole:
-                yield from whole[0]
-            else:
-                walk = JsonWalk(file, (EACH,), _KEY, begun=begun)
-                yield from (element.value for element in walk.rows())
-
-
-def _key_of(row: dict[str, Any]) -> str:
-    return f"{row.get('id')}\0{row.get('epoch')}"
-
-
-def _refuse_if_repeated(row: dict[str, Any], repeats: Counter[str]) -> None:
-    key = _key_of(row)
-    if repeats.get(key, 0) > 1:
-        repeats[key] -= 1
-        raise Unfit(
-            "superseded",
-            f"The sample {row.get('id')} was run again in epoch {row.get('epoch')}; a later row "
-            "counts.",
-        )

@@ -49,11 +49,19 @@ from passk_py.ingest.containers.open_bytes import open_log, read_chunk
 from passk_py.ingest.formats.bazel import Place, is_report, place_of, root_of
 from passk_py.ingest.formats.harness import Expected, Harness, Record, expected_of_each
 from passk_py.ingest.formats.junit_cases import COLUMNS, SUITES_COLUMNS, Case, cases_in
+from passk_py.ingest.formats.junit_repeats import (
+    SHOWN,
+    SUFFIXES,
+    Repeats,
+    folder_of_run,
+    in_order,
+    name_of_run,
+    runs_of,
+)
 from passk_py.ingest.formats.kinds import Refusal, listed
-from passk_py.ingest.formats.naming import REPEATS, are_repeats, natural, without_endings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.formats.harness import Log
@@ -64,28 +72,7 @@ __all__ = ["JUnit"]
 _MOST_ROOT: Final = 10_000
 _PROMPTFOO: Final = re.compile(rb'<testsuites[^>]*\sname="promptfoo')
 _ROOTS: Final = frozenset(("testsuites", "testsuite"))
-# Names that say nothing of the run.
-_ANY_NAME: Final = frozenset(
-    (
-        *("junit", "xunit", "report", "reports", "result", "results", "test", "tests"),
-        *("test-report", "test-reports", "test-result", "test-results"),
-    )
-)
-# What stands before the number, in it what stands before the word.
-_FOLDER: Final = re.compile(
-    rf"^((?:(.*[^a-z]))?(?:{REPEATS})[-_. ]?)(?:[0-9]+(?:[-_. ]of[-_. ]?[0-9]+)?|\*)$",
-    re.DOTALL | re.IGNORECASE,
-)
-
-
-# A name of a file, what tells repeated runs apart, and what only numbers and times follow.
-_REPEATED_FILE: Final = re.compile(
-    rf"(|.*[^a-z])(?:{REPEATS})[-_. ]?[0-9]+(?:[-_. ]of[-_. ]?[0-9]+)?", re.DOTALL | re.IGNORECASE
-)
-_TIMED: Final = re.compile(r"(.*?)[-_. ]*[0-9][0-9TZ:_. +-]*", re.DOTALL | re.IGNORECASE)
 _SHARD: Final = re.compile(r"_shard_[0-9]+/[0-9]+$")
-_NUMBERED_FILE: Final = re.compile(r"(.*?)[0-9]+", re.DOTALL)
-_SHOWN: Final = 5
 _MOST_NAMES: Final = 100_000
 
 
@@ -96,7 +83,7 @@ class JUnit(Harness):
     title = "JUnit XML of pytest, Surefire, Playwright, jest, node and others"
     reader_version = 4
     container = "xml"
-    suffixes = (".xml",)
+    suffixes = SUFFIXES
     recognised_by = "XML with the root testsuites or testsuite"
     fields = (
         (
@@ -169,11 +156,7 @@ class JUnit(Harness):
         """Put the files of a folder together, folders of repeated runs, and Bazel's targets."""
         if root := root_of(sample.path, sample.found_in):
             return root
-        folder = sample.path.parent
-        repeated = _FOLDER.match(folder.name)
-        if not repeated:
-            return folder
-        return folder.with_name(f"{repeated[1]}*") if repeated[2] else folder.parent
+        return folder_of_run(sample.path.parent)
 
     def doubled(self, sample: Sample) -> Refusal | None:
         """Pass over what promptfoo writes beside its own JSON."""
@@ -197,9 +180,7 @@ class JUnit(Harness):
         """Name the run after its folder, or after a file that has a name of its own."""
         if path.is_dir():
             return path.name or None
-        repeated = _FOLDER.match(path.name) if path.name.endswith("*") else None
-        named = repeated[2].rstrip("-_. ") if repeated else super().default_run_id(path)
-        return path.parent.name or named if (named or "").lower() in _ANY_NAME else named
+        return name_of_run(path, super().default_run_id(path))
 
     def read(self, log: Log) -> Iterator[Record]:
         """Read the files of a folder."""
@@ -208,8 +189,8 @@ class JUnit(Harness):
         # Of a file alone, nothing beside it says which folder is Bazel's.
         folder = log.path if log.path.is_dir() else None
         places = {path: _bazel(path, folder) for path in log.files}
-        plain = sorted((path for path in log.files if not places[path]), key=_natural)
-        runs = {} if log.run_id else _runs_of(plain, said)
+        plain = in_order(path for path in log.files if not places[path])
+        runs, said.merged = ({}, ()) if log.run_id else runs_of(plain)
         said.runs = tuple(dict.fromkeys(runs.values()))
         placed = sorted((place.sorts, path) for path, place in places.items() if place)
         # How often each target was tried again because it failed.
@@ -220,7 +201,7 @@ class JUnit(Harness):
         )
         for path in [*plain, *(path for _, path in placed)]:
             with open_log(path) as file:
-                known = _Names(cases_in(file))
+                known = Repeats(cases_in(file))
             said.unrepeated |= dict.fromkeys(known.unrepeated)
             place = places[path]
             with log.opened(path) as file:
@@ -241,24 +222,24 @@ class JUnit(Harness):
         if said.runs:
             yield (
                 f"Its files hold the same tests under {len(said.runs)} names, so each name is a "
-                f"run of its own: {listed(said.runs, _SHOWN)}. If they are attempts of one run, "
+                f"run of its own: {listed(said.runs, SHOWN)}. If they are attempts of one run, "
                 "name it with --run-id."
             )
         if said.merged:
             yield (
-                f"Its files {listed(said.merged, _SHOWN)} are taken for attempts of one run. If "
+                f"Its files {listed(said.merged, SHOWN)} are taken for attempts of one run. If "
                 "they are of several agents, load each by itself, with a --run-id of its own."
             )
         if said.unrepeated:
             yield (
                 "Names that end like repetitions of pytest-repeat, of which not all are there, are "
-                f"tasks of their own: {listed([*said.unrepeated], _SHOWN)}."
+                f"tasks of their own: {listed([*said.unrepeated], SHOWN)}."
             )
         if said.same:
             names = sorted(said.same)
             yield (
                 f"A name that is there several times in a file is one task, and each time is an "
-                f"attempt of it: {listed(names, _SHOWN)} ({len(names):,} in all). If these are "
+                f"attempt of it: {listed(names, SHOWN)} ({len(names):,} in all). If these are "
                 "different tests, give them names of their own."
             )
         if said.reruns:
@@ -299,59 +280,6 @@ class _Said:
         self._seen.clear()
 
 
-class _Names:
-    """Which names of a file are repetitions, and which of them are there several times."""
-
-    def __init__(self, cases: Iterable[Case | Record]) -> None:
-        steps: dict[int, set[tuple[int, int]]] = {}
-        names: dict[int, list[str]] = {}
-        times: dict[int, int] = {}
-        for case in cases:
-            if isinstance(case, Record):
-                break
-            if repetition := case.repetition():
-                stem, step, of = repetition
-                key = hash((case.titles()[0], stem))
-                steps.setdefault(key, set()).add((step, of))
-                known = names.setdefault(key, [])
-                if len(known) < _SHOWN:
-                    known.append(case.task(case.titles()[1]) or "")
-            if case.pytest:
-                times[case.key] = times.get(case.key, 0) + 1
-        self._repeated = {key for key, found in steps.items() if _are_repetitions(found)}
-        self.unrepeated = [
-            name
-            for key, found in steps.items()
-            if len(found) > 1 and key not in self._repeated
-            for name in names[key]
-        ]
-        """The first names of each test that looks repeated, but is not."""
-        self.left = {key: number for key, number in times.items() if number > 1}
-        """How often a test of pytest is still to come, of those that are there several times."""
-
-    def stem(self, case: Case) -> tuple[str, int | None]:
-        """Give the name of a test without a repetition, and how many of them there should be.
-
-        0 where that is not said; None where it is no repetition.
-        """
-        repetition = case.repetition()
-        if repetition:
-            stem, _, of = repetition
-            if hash((case.titles()[0], stem)) in self._repeated:
-                return stem, of
-        return case.titles()[1], None
-
-
-def _are_repetitions(found: set[tuple[int, int]]) -> bool:
-    """Tell whether numbers, and of how many each is, are those of one test that was repeated."""
-    ofs = {of for _, of in found}
-    if len(ofs) > 1 or len(found) < 2:
-        return False
-    of = ofs.pop()
-    # Words such as `attempt 3` don't say of how many.
-    return not of or len(found) == of
-
-
 def _bazel(path: Path, folder: Path | None) -> Place | None:
     """Take a report's place among those of Bazel; None if it is none of them."""
     root = root_of(path, folder)
@@ -365,80 +293,7 @@ def _put(values: dict[str, Any], place: Place, tried: int) -> None:
         values["tags"] = {**(values["tags"] or {}), "reruns": str(tried)}
 
 
-def _runs_of(files: list[Path], said: _Said) -> dict[Path, str]:
-    """Name the run of each file, where files of different names hold the same tests."""
-    if len(files) < 2:
-        return {}
-    series = _series_of(files)
-    named = {path: _name_of(path, series) for path in files}
-    if len(set(named.values())) > 1 and _share_tests(named):
-        default = files[0].parent.name
-        return {path: name or default for path, name in named.items()}
-    numbered = [path for path in files if _stem_of(path) in series]
-    if len(numbered) > 1 and _share_tests({path: path.name for path in numbered}):
-        said.merged = tuple(path.name for path in numbered)
-    return {}
-
-
-def _stem_of(path: Path) -> str:
-    return without_endings(path.name, JUnit.suffixes) or path.name
-
-
-def _series_of(files: Iterable[Path]) -> set[str]:
-    """Find the names that end in 1 to n, where nothing else says that they are repeated runs."""
-    by_stem: dict[str, set[str]] = {}
-    for path in files:
-        stem = _stem_of(path)
-        if (found := _NUMBERED_FILE.fullmatch(stem)) and _plain_name(stem) is None:
-            by_stem.setdefault(found[1], set()).add(stem)
-    return {
-        name
-        for names in by_stem.values()
-        if len(names) > 1 and are_repeats(names)
-        for name in names
-    }
-
-
-def _name_of(path: Path, series: set[str]) -> str:
-    """Name what a file is of: the same for repeated runs; empty where its name says nothing."""
-    stem = _stem_of(path)
-    plain = _plain_name(stem)
-    if plain is not None:
-        return plain
-    if stem in series and (found := _NUMBERED_FILE.fullmatch(stem)):
-        return found[1].rstrip("-_. ")
-    return stem
-
-
-def _plain_name(stem: str) -> str | None:
-    """Take the name of repeated runs or of parts of one run; None if it is a name of its own."""
-    # Surefire, Gradle and Ant write a file for each class.
-    if stem.startswith("TEST-"):
-        return ""
-    if found := _REPEATED_FILE.fullmatch(stem):
-        name = found[1].rstrip("-_. ")
-        return "" if name.lower() in _ANY_NAME else name
-    name = found[1] if (found := _TIMED.fullmatch(stem)) else stem
-    return name.lower() if not name or name.lower() in _ANY_NAME else None
-
-
-def _share_tests(named: Mapping[Path, str]) -> bool:
-    """Tell whether files of different names hold a test of the same name."""
-    of: dict[int, str] = {}
-    for path, name in named.items():
-        with open_log(path) as file:
-            known = _Names(cases_in(file))
-        with open_log(path) as file:
-            for case in cases_in(file):
-                if isinstance(case, Record):
-                    break
-                key = hash((case.titles()[0], known.stem(case)[0]))
-                if of.setdefault(key, name) != name:
-                    return True
-    return False
-
-
-def _records(file: IO[bytes], known: _Names, log: Log, place: Place | None) -> Iterator[Record]:
+def _records(file: IO[bytes], known: Repeats, log: Log, place: Place | None) -> Iterator[Record]:
     """Give the attempts of a document."""
     said: _Said = log.heads["said"]
     waiting: dict[int, list[Case]] = {}
@@ -520,8 +375,3 @@ def _attempts(tries: list[Case], task: str | None, said: _Said) -> Iterator[Reco
             "tags": tags or None,
         }
         yield Record(values, f"{case.classname} {case.name} {passed} {reason or ''}".strip())
-
-
-def _natural(path: Path) -> list[list[str | int]]:
-    """Split a path so that the numbers in it are compared as such."""
-    return [natural(name) for name in path.parts]

@@ -19,7 +19,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from passk_py.ingest.containers.open_bytes import read_chunk
 from passk_py.ingest.formats.harness import Record
-from passk_py.ingest.formats.naming import REPEATS
+from passk_py.ingest.formats.naming import REPEATS, pytest_repeat
 from passk_py.ingest.formats.policy import general_policy
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ _NOT_RUN: Final = frozenset(("notrun", "disabled", "skipped", "suppressed"))
 _PYTEST_SUITE: Final = ("name", "errors", "failures", "skipped", "tests", "time", "timestamp")
 # The same of Playwright, which alone writes the name of a project for the host's.
 _PLAYWRIGHT_SUITE: Final = ("name", "timestamp", "hostname", "tests", "failures", "skipped")
-_REPEAT: Final = re.compile(r"^(.*)(\[|-)([0-9]{1,9})-([0-9]{1,9})\]$", re.DOTALL)
 _SPOKEN: Final = re.compile(
     rf"^(.*?)(?:^|[\s_:(\[-]+)(?:{REPEATS})[\s_#-]*([0-9]{{1,9}})(?: of [0-9]+)?[)\]]?$",
     re.DOTALL | re.IGNORECASE,
@@ -180,11 +179,7 @@ class Case:
         """Give the name without a repetition, which one it is, and of how many."""
         _, name = self.titles()
         if self.pytest:
-            found = _REPEAT.match(name)
-            if not found or not 1 <= int(found[3]) <= int(found[4]):
-                return None
-            stem = found[1] if found[2] == "[" else f"{found[1]}]"
-            return stem, int(found[3]), int(found[4])
+            return pytest_repeat(name)
         spoken = _SPOKEN.match(name)
         return (spoken[1], int(spoken[2]), 0) if spoken else None
 

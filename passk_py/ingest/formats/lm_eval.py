@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log
-from passk_py.ingest.containers.shape import ANY, decoder, loaded, loaded_or_none
+from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder, loaded
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
@@ -317,12 +317,7 @@ def _metrics_of(path: Path) -> dict[str, dict[str, bool]]:
 
 
 def _decoded(decode: Any, line: str) -> dict[str, Any]:  # noqa: ANN401 - either of two functions
-    data = line.encode("utf-8", "surrogatepass")
-    try:
-        row = decode(data)
-    except (TypeError, ValueError, RecursionError):
-        row = loaded_or_none(data)
-    return row if isinstance(row, dict) else {}
+    return dict_at(decoded_or_none(decode, line.encode("utf-8", "surrogatepass")))
 
 
 def _known(listed: list[Any], names: dict[str, None]) -> bool:

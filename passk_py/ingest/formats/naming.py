@@ -22,6 +22,7 @@ __all__ = [
     "digest_of",
     "natural",
     "packed",
+    "pytest_repeat",
     "run_named_after",
     "short_digest",
     "shortened",
@@ -36,6 +37,7 @@ LONGEST_TASK: Final = 200
 REPEATS: Final = "attempt|run|repeat|repetition|iteration|round|trial|try"
 """What repeated runs are called."""
 
+_PYTEST_REPEAT: Final = re.compile(r"(.*)(\[|-)([0-9]{1,9})-([0-9]{1,9})\]", re.DOTALL)
 _REPEATED: Final = re.compile(rf"(?:.*[^a-z])?(?:{REPEATS})[-_. ]?", re.DOTALL | re.IGNORECASE)
 _WITHOUT_WORDS: Final = re.compile(r"[0-9TZ\W_]*", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
@@ -284,6 +286,20 @@ def are_repeats(names: Iterable[str]) -> bool:
     series = [*range(numbers[0], numbers[0] + len(numbers))]
     counted = len(numbers) > 1 and numbers[0] in (0, 1) and numbers == series
     return counted or _REPEATED.fullmatch(stems.pop()) is not None
+
+
+def pytest_repeat(name: str) -> tuple[str, int, int] | None:
+    """Give the name of a test without pytest-repeat's ending, which repeat it is, and of how many.
+
+    Examples
+    --------
+    >>> pytest_repeat("test_agent[add-1-4]"), pytest_repeat("test_agent[2-4]")
+    (('test_agent[add]', 1, 4), ('test_agent', 2, 4))
+    """
+    found = _PYTEST_REPEAT.fullmatch(name)
+    if not found or not 1 <= int(found[3]) <= int(found[4]):
+        return None
+    return found[1] if found[2] == "[" else f"{found[1]}]", int(found[3]), int(found[4])
 
 
 def natural(name: str) -> list[str | int]:

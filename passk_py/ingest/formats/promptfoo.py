@@ -29,41 +29,27 @@ columns (a prompt with a provider) it has.
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
-from passk_py.ingest.containers.shape import ANY, decoder, loaded_or_none
-from passk_py.ingest.formats.harness import Expected, Unfit, expected_of_each
+from passk_py.ingest.containers.shape import ANY, decoded_or_none, loaded_or_none
+from passk_py.ingest.formats.harness import Expected, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, first_line, text
 from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.mapping import IN_ORDER, map_options
 from passk_py.ingest.formats.mapping_expression import path_of
-from passk_py.ingest.formats.naming import (
-    LONGEST_TASK,
-    Names,
-    digest_of,
-    packed,
-    short_digest,
-    shortened,
-    small_tags,
-    without_endings,
-    without_ids,
-)
+from passk_py.ingest.formats.naming import digest_of, small_tags, without_endings, without_ids
+from passk_py.ingest.formats.promptfoo_tests import SURVEYED, Plan, prompt_of, variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import IO
 
     from passk_py.ingest.containers.json_buffer import Element
-    from passk_py.ingest.containers.shape import Shape
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.kinds import Container
     from passk_py.ingest.formats.sample import Sample
@@ -72,67 +58,21 @@ __all__ = ["Promptfoo", "PromptfooLines"]
 
 _ERROR: Final = 2
 _OLD_ROW: Final = frozenset(("prompt", "vars", "success", "latencyMs"))
-# Names that are sentences are cut, and told apart by a digest.
-_LONGEST_NAME: Final = 60
 _LONGEST_REASON: Final = 200
-# More columns than any eval has, and more tests with a number of repeats of their own.
-_MOST_COLUMNS: Final = 10_000
+# More tests than any eval has with a number of repeats of their own.
 _MOST_REPEATED: Final = 100_000
 _MOST_REPEATS: Final = 1 << 31
 # How ids of providers start that are programs or addresses, not models.
 _PROGRAMS: Final = (
-    "file:",
-    "exec:",
-    "python:",
-    "ruby:",
-    "golang:",
-    "package:",
-    "http:",
-    "https:",
-    "ws:",
-    "wss:",
-    "webhook:",
-    "browser",
-    "mcp",
-    "echo",
+    *("file:", "exec:", "python:", "ruby:", "golang:", "package:"),
+    *("http:", "https:", "ws:", "wss:", "webhook:", "browser", "mcp", "echo"),
 )
-_SURVEY: Final[Shape] = {
-    "provider": ANY,
-    "prompt": {"label": ANY, "display": ANY},
-    "promptId": ANY,
-    "promptIdx": ANY,
-    "testCase": {
-        "description": ANY,
-        "vars": ANY,
-        "assert": ANY,
-    },
-    "vars": ANY,
-}
 _HEADS: Final = (
     ("evalId",),
     ("config", "description"),
     ("config", "evaluateOptions", "repeat"),
     ("runtimeOptions", "repeat"),
 )
-
-
-@dataclass(slots=True)
-class _Column:
-    """A prompt with a provider."""
-
-    provider: str | None
-    prompt: str | None
-
-
-@dataclass(slots=True)
-class _Plan:
-    """What the first reading found out: which names are not enough, and which columns there are."""
-
-    tests: Names = field(default_factory=Names)
-    lasting: Names = field(default_factory=Names)
-    columns: dict[Hashable, _Column] = field(default_factory=dict)
-    runs: dict[Hashable, str] = field(default_factory=dict)
-    repeats: dict[tuple[str, str | None], int] = field(default_factory=dict)
 
 
 class Promptfoo(JsonHarness):
@@ -253,7 +193,7 @@ class Promptfoo(JsonHarness):
         row = sample.first_row(self.rows_at)
         row = row if isinstance(row, dict) else {}
         own = dict_at(row, "testCase").get("vars") is not None
-        variables = dict_at(_variables(row))
+        variables = dict_at(variables_of(row))
         lasting = [name for name, value in variables.items() if without_ids(value) == value]
         path = path_of(*(["testCase"] if own else []), "vars", next(iter(lasting), "NAME"))
         lines = {"rows": path_of(*self.rows_at[:-1])} if self.container == "json_object" else {}
@@ -270,21 +210,16 @@ class Promptfoo(JsonHarness):
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a row to an attempt."""
         del element
-        plan: _Plan = log.heads["plan"]
+        plan: Plan = log.heads["plan"]
         failed_to_run = _is_error(row)
-        response, test = dict_at(row, "response"), dict_at(row, "testCase")
+        response = dict_at(row, "response")
         usage, cost = dict_at(response, "tokenUsage"), response.get("cost")
         index, latency = row.get("testIdx"), row.get("latencyMs")
         if type(latency) is int or type(latency) is float:
             latency = None if failed_to_run and not latency else latency / 1000
-        run, task = plan.runs.get(_column(row)), _task(row, plan)
-        own = dict_at(test, "options").get("repeat")
-        if (
-            isinstance(own, int)
-            and _is_count(own)
-            and task is not None
-            and len(plan.repeats) < _MOST_REPEATED
-        ):
+        run, task = plan.run_of(row), plan.task_of(row)
+        own = _count(at(row, "testCase", "options", "repeat"))
+        if own and task is not None and len(plan.repeats) < _MOST_REPEATED:
             plan.repeats[task, run] = own
         agent, model = _agent(row.get("provider"))
         attempt = {
@@ -301,7 +236,7 @@ class Promptfoo(JsonHarness):
             "input_tokens": usage.get("prompt"),
             "output_tokens": usage.get("completion"),
             "output_hash": digest_of(response.get("output")),
-            "tags": _tags(row, test, response),
+            "tags": _tags(row),
         }
         if failed_to_run:
             attempt["outcome_reason"] = _reason(row.get("error"))
@@ -316,34 +251,34 @@ class Promptfoo(JsonHarness):
 
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of repeats of the eval, and of the tests that have their own."""
-        plan: _Plan = log.heads["plan"]
+        plan: Plan = log.heads["plan"]
         repeat = log.heads.get("runtimeOptions.repeat")
         if repeat is None:
             repeat = log.heads.get("config.evaluateOptions.repeat")
-        if isinstance(repeat, int) and _is_count(repeat):
-            yield Expected(repeat)
+        if count := _count(repeat):
+            yield Expected(count)
             alone: dict[str | None, dict[str, int]] = {}
             for (task, run), own in plan.repeats.items():
                 alone.setdefault(run, {})[task] = own
             for run, counts in alone.items():
                 yield from expected_of_each(counts, run)
 
-    def _surveyed(self, path: Path, log: Log) -> _Plan:
+    def _surveyed(self, path: Path, log: Log) -> Plan:
         """Read the log once for its tests and columns."""
-        plan = _Plan()
+        plan = Plan()
         with open_log(path) as file:
             for row in self._rows(file, log):
                 try:
-                    _note(plan, row)
+                    plan.note(row)
                 except RecursionError:
                     # The row is refused when it is read again.
                     continue
         eval_id = text(log.heads.get("evalId")) or self.default_run_id(log.path)
-        plan.runs = _run_ids(plan.columns, eval_id or self.name)
+        plan.name_runs(eval_id or self.name)
         return plan
 
     def _rows(self, file: IO[bytes], log: Log) -> Iterator[Any]:
-        walk = JsonWalk(file, self.rows_at, _decode_survey(), frozenset(self.head_shapes))
+        walk = JsonWalk(file, self.rows_at, SURVEYED, frozenset(self.head_shapes))
         for element in walk.rows():
             if element.fault is None:
                 yield element.value if element.value is not None else loaded_or_none(element.data)
@@ -393,20 +328,10 @@ class PromptfooLines(Promptfoo):
 
     def _rows(self, file: IO[bytes], log: Log) -> Iterator[Any]:
         del log
-        decode = _decode_survey()
         for batch in read_lines(file):
             for line, code in zip(batch.texts, batch.codes, strict=True):
                 if code is None:
-                    data = line.encode()
-                    try:
-                        yield decode(data)
-                    except (TypeError, ValueError, RecursionError):
-                        yield loaded_or_none(data)
-
-
-@cache
-def _decode_survey() -> Callable[[bytes], Any]:
-    return decoder(_SURVEY)
+                    yield decoded_or_none(SURVEYED, line.encode())
 
 
 def _is_row(keys: frozenset[str]) -> bool:
@@ -418,17 +343,14 @@ def _is_error(row: dict[str, Any]) -> bool:
     """Tell an error from a failure, as promptfoo counts them."""
     if row.get("success") is True:
         return False
-    said = row.get("failureReason")
-    # Old versions don't have failureReason; an error has no grade there.
-    return (
-        said == _ERROR
-        if said is not None
-        else bool(row.get("error")) and not row.get("gradingResult")
-    )
+    if (said := row.get("failureReason")) is not None:
+        return bool(said == _ERROR)
+    # Old versions don't have it; an error has no grade there.
+    return bool(row.get("error")) and not row.get("gradingResult")
 
 
-def _is_count(value: Any) -> bool:  # noqa: ANN401 - JSON
-    return type(value) is int and 1 <= value < _MOST_REPEATS
+def _count(value: Any) -> int:  # noqa: ANN401 - JSON
+    return value if type(value) is int and 1 <= value < _MOST_REPEATS else 0
 
 
 def _reason(error: Any) -> str:  # noqa: ANN401 - JSON
@@ -436,20 +358,6 @@ def _reason(error: Any) -> str:  # noqa: ANN401 - JSON
     if said.startswith("Evaluation timed out"):
         return "timeout"
     return said[:_LONGEST_REASON] or "error"
-
-
-def _column(row: dict[str, Any]) -> Hashable:
-    """Tell the column of a row: by its number or, in its absence, by its names."""
-    index = row.get("promptIdx")
-    return index if type(index) is int else (_provider(row), _prompt(row))
-
-
-def _provider(row: dict[str, Any]) -> str | None:
-    provider = row.get("provider")
-    if isinstance(provider, dict):
-        provider = text(provider.get("label")) or provider.get("id")
-    said = text(provider)
-    return shortened(said, _LONGEST_NAME) if said else None
 
 
 def _agent(provider: Any) -> tuple[str | None, str | None]:  # noqa: ANN401 - JSON
@@ -465,98 +373,12 @@ def _agent(provider: Any) -> tuple[str | None, str | None]:  # noqa: ANN401 - JS
     return agent, None if is_program else id_
 
 
-def _prompt(row: dict[str, Any]) -> str | None:
-    """Name the prompt. One without a label is called after its text, which may be long."""
-    prompt = dict_at(row, "prompt")
-    label = text(prompt.get("label")) or text(prompt.get("display"))
-    return shortened(label, _LONGEST_NAME) if label else None
-
-
-def _note(plan: _Plan, row: Any) -> None:  # noqa: ANN401 - JSON
-    """Note the test and the column of a row."""
-    if not isinstance(row, dict):
-        return
-    column = _column(row)
-    if len(plan.columns) < _MOST_COLUMNS and column not in plan.columns:
-        plan.columns[column] = _Column(_provider(row), _prompt(row))
-    description, variables, assertions = _test(row)
-    plan.tests.note((description, variables), assertions)
-    lasting = _lasting_test(row)
-    plan.lasting.note(lasting, (description, variables))
-    if description is not None:
-        plan.tests.note(description, (variables, assertions))
-        plan.lasting.note(lasting[0], description)
-
-
-def _run_ids(columns: dict[Hashable, _Column], eval_id: str) -> dict[Hashable, str]:
-    """Name the runs of several columns by what tells them apart; of one, the eval names it."""
-    if len(columns) <= 1:
-        return {}
-    providers = len({column.provider for column in columns.values()}) > 1
-    prompts = len({column.prompt for column in columns.values()}) > 1
-    names: dict[Hashable, str] = {}
-    for key, column in columns.items():
-        parts = [
-            eval_id,
-            column.provider if providers else None,
-            column.prompt if prompts else None,
-        ]
-        names[key] = ".".join(part for part in parts if part)
-    taken = Counter(names.values())
-    return {
-        # Two of the same names have nothing but their number.
-        key: f"{name}.{key + 1}" if taken[name] > 1 and isinstance(key, int) else name
-        for key, name in names.items()
-    }
-
-
-def _test(row: dict[str, Any]) -> tuple[str | None, bytes, bytes]:
-    """Tell what makes the test of a row: its description, variables and assertions."""
-    test = dict_at(row, "testCase")
-    return text(test.get("description")), packed(_variables(row)), packed(test.get("assert"))
-
-
-def _variables(row: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-    variables = dict_at(row, "testCase").get("vars")
-    return row.get("vars") if variables is None else variables
-
-
-def _lasting_test(row: dict[str, Any]) -> tuple[str | None, bytes]:
-    """Tell of a test's description and variables what is the same in each eval."""
-    description = text(dict_at(row, "testCase").get("description"))
-    return description and str(without_ids(description)), packed(without_ids(_variables(row)))
-
-
-def _task(row: dict[str, Any], plan: _Plan) -> str | None:
-    """Name the test of a row; None if nothing is said of it."""
-    try:
-        description, variables, assertions = _test(row)
-        lasting = _lasting_test(row)
-    except RecursionError as error:
-        raise Unfit("malformed_line", "The variables of the row are nested too deep.") from error
-    if description is not None and plan.tests.are_clear(description):
-        return lasting[0] if plan.lasting.are_clear(lasting[0]) else description
-    if description is None and variables == b"null":
-        return None
-    # Two tests that only their ids tell apart keep them.
-    said, shown = lasting if plan.lasting.are_clear(lasting) else (description, variables)
-    written = json.dumps(loaded_or_none(shown), ensure_ascii=False, sort_keys=True)
-    if len(written) > LONGEST_TASK:
-        written = f"{written[:LONGEST_TASK]}~{short_digest(shown)}"
-    name = written if said is None else f"{said} {written}"
-    if plan.tests.are_clear((description, variables)):
-        return name
-    return f"{name} #{short_digest(assertions)}"
-
-
-def _tags(row: dict[str, Any], test: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
+def _tags(row: dict[str, Any]) -> dict[str, Any]:
     """Take what is short enough to be a slice."""
-    prompt = _prompt(row)
+    prompt = prompt_of(row)
     tags: dict[str, Any] = {} if prompt is None else {"prompt": prompt}
-    tags |= small_tags(test.get("metadata"))
-    if response.get("cached") is True:
-        tags["cached"] = True
-    return tags
+    tags |= small_tags(at(row, "testCase", "metadata"))
+    return tags | ({"cached": True} if at(row, "response", "cached") is True else {})
 
 
 def _holds(path: Path, words: str) -> bool:
