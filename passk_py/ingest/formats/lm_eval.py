@@ -37,13 +37,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
-from passk_py.ingest.containers.lines import read_lines
-from passk_py.ingest.containers.open_bytes import open_log
-from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder, loaded
+from passk_py.ingest.containers.shape import ANY, decoder
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
 from passk_py.ingest.formats.kinds import Refusal
+from passk_py.ingest.formats.lm_eval_metrics import (
+    FIXED,
+    NONE,
+    OWN,
+    PASS_AT,
+    holds_list,
+    metrics_of,
+    verdict_among,
+)
 from passk_py.ingest.formats.naming import digest_of, without_endings
 
 if TYPE_CHECKING:
@@ -59,44 +66,14 @@ __all__ = ["LmEval"]
 _NAME: Final = re.compile(
     r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.gz|\.zst)?", re.DOTALL
 )
-_OWN: Final = ("pass@1", "pass_at_1")
-_PASS_AT: Final = re.compile(r"pass(?:@|_at_)(\d+)")
-_NONE: Final = "none"
-# What the harness itself writes into a line; everything else is a metric.
-_FIXED: Final = frozenset(
-    (
-        "doc_id",
-        "doc",
-        "target",
-        "arguments",
-        "resps",
-        "filtered_resps",
-        "filter",
-        "metrics",
-        "doc_hash",
-        "prompt_hash",
-        "target_hash",
-    )
-)
 # Filters that look at each response for itself.
 _ONE_BY_ONE: Final = frozenset(
     (
-        "take_first",
-        "regex",
-        "regex_pos",
-        "multi_choice_regex",
-        "remove_whitespace",
-        "lowercase",
-        "uppercase",
-        "map",
-        "format_span",
-        "decontaminate",
+        *("take_first", "regex", "regex_pos", "multi_choice_regex", "remove_whitespace"),
+        *("lowercase", "uppercase", "map", "format_span", "decontaminate"),
     )
 )
-_MOST_NAMES: Final = 200
-_LONGEST_NAME: Final = 100
 _NEARLY: Final = 1e-9
-_START: Final = 100
 
 
 class LmEval(JsonHarness):
@@ -179,18 +156,18 @@ class LmEval(JsonHarness):
             log.heads["results"] = results = log.beside(*self.companions(path))
             task = named[1] if named else self._task_of(path, results)
             log.heads["task"] = task
-            metrics = _metrics_of(path)
+            metrics = metrics_of(path)
             higher = at(results, "higher_is_better", task or "")
             log.heads["verdicts"] = {
-                name: _verdict_among(found, higher) for name, found in metrics.items()
+                name: verdict_among(found, higher) for name, found in metrics.items()
             }
             filters = list_at(results, "configs", task or "", "filter_list")
             log.heads["firsts"] = _firsts(filters)
-            log.heads["filters"] = [text(at(one, "name")) or _NONE for one in filters]
+            log.heads["filters"] = [text(at(one, "name")) or NONE for one in filters]
             log.heads["seen"] = Counter()
             names = tuple(dict.fromkeys(name for found in metrics.values() for name in found))
             decode = _decoder_with(names)
-            is_list = _is_list(path)
+            is_list = holds_list(path)
             with log.opened(path) as file:
                 if is_list:
                     for element in JsonWalk(file, (EACH,), decode).rows():
@@ -208,7 +185,7 @@ class LmEval(JsonHarness):
         """Map a document to the attempts that its responses are."""
         del element
         written = text(row.get("filter"))
-        metric = _metric_of(row, written or _NONE, log)
+        metric = _metric_of(row, written or NONE, log)
         name = written or _unwritten(row, log)
         responses, graded = _responses(row, name, metric, log)
         passes = _passes(row.get(metric), metric, graded)
@@ -216,7 +193,7 @@ class LmEval(JsonHarness):
         counted = graded > 1
         shared: dict[str, Any] = {
             "task_id": row.get("doc_id"),
-            "suite": task if name == _NONE else f"{task}/{name}",
+            "suite": task if name == NONE else f"{task}/{name}",
             "tags": {"metric": metric, "verdicts": "counted"} if counted else {"metric": metric},
         }
         passed = _laid(row.get("doc_id"), passes, graded) if counted else {1} if passes else set()
@@ -258,98 +235,12 @@ def _unwritten(row: dict[str, Any], log: Log) -> str:
     names: list[str] = log.heads["filters"]
     if place < len(names):
         return names[place]
-    return f"filter-{place + 1}" if place else _NONE
-
-
-def _is_list(path: Path) -> bool:
-    with open_log(path) as file:
-        return file.read(_START).lstrip().startswith(b"[")
-
-
-def _texts(path: Path) -> Iterator[str]:
-    """Give the documents of a file as they are written."""
-    is_list = _is_list(path)
-    with open_log(path) as file:
-        if is_list:
-            for element in JsonWalk(file, (EACH,), decoder({})).rows():
-                yield element.data.decode("utf-8", "replace")
-        else:
-            for batch in read_lines(file):
-                yield from batch.texts
+    return f"filter-{place + 1}" if place else NONE
 
 
 @lru_cache(maxsize=32)
 def _decoder_with(names: tuple[str, ...]) -> Callable[[bytes], Any]:
     return decoder({**dict.fromkeys(names, ANY), **dict(LmEval.shape)})
-
-
-def _metrics_of(path: Path) -> dict[str, dict[str, bool]]:
-    """Look through a file for the metrics of each filter.
-
-    Returns
-    -------
-    dict
-        By filter and metric, whether its values are all 0 or 1.
-    """
-    found: dict[str, dict[str, bool]] = {}
-    names: dict[str, None] = {}
-    decode = decoder({"filter": ANY, "metrics": ANY})
-    for line in _texts(path):
-        row = _decoded(decode, line)
-        listed = row.get("metrics")
-        if not names or (isinstance(listed, list) and not _known(listed, names)):
-            row = _decoded(loaded, line)
-            names |= dict.fromkeys(_names_in(row))
-            names = dict.fromkeys(list(names)[:_MOST_NAMES])
-            decode = decoder(dict.fromkeys(("filter", "metrics", *names), ANY))
-            row = _decoded(decode, line)
-        seen = found.setdefault(text(row.get("filter")) or _NONE, {})
-        for name in names:
-            value = row.get(name)
-            # What is no figure at all says nothing of the others.
-            if value is not None and not isinstance(value, str):
-                seen[name] = seen.get(name, True) and _is_flag(value)
-            elif name in _OWN and name in row:
-                seen.setdefault(name, True)
-        if len(found) >= _MOST_NAMES:
-            return found
-    return found
-
-
-def _decoded(decode: Any, line: str) -> dict[str, Any]:  # noqa: ANN401 - either of two functions
-    return dict_at(decoded_or_none(decode, line.encode("utf-8", "surrogatepass")))
-
-
-def _known(listed: list[Any], names: dict[str, None]) -> bool:
-    return len(names) >= _MOST_NAMES or all(
-        not isinstance(name, str) or name in names or not _is_name(name) for name in listed
-    )
-
-
-def _names_in(row: dict[str, Any]) -> list[str]:
-    """List the metrics of a line; those of old versions are what else it has."""
-    listed = row.get("metrics")
-    names = listed if isinstance(listed, list) else [name for name in row if name not in _FIXED]
-    return [name for name in names if isinstance(name, str) and _is_name(name)]
-
-
-def _is_name(name: str) -> bool:
-    return 0 < len(name) <= _LONGEST_NAME and name.isprintable() and name not in _FIXED
-
-
-def _is_flag(value: Any) -> bool:  # noqa: ANN401 - JSON
-    return isinstance(value, int | float) and value in (0, 1)
-
-
-def _verdict_among(metrics: dict[str, bool], higher: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Choose the metric that is the verdict; None if none is."""
-    for name in _OWN:
-        if name in metrics:
-            return name
-    for name, flags in metrics.items():
-        if flags and not _PASS_AT.fullmatch(name) and at(higher, name) is not False:
-            return name
-    return None
 
 
 def _firsts(filters: list[Any]) -> dict[str, bool]:
@@ -368,8 +259,8 @@ def _metric_of(row: dict[str, Any], name: str, log: Log) -> str:
     metric: str | None = log.heads["verdicts"].get(name)
     if metric is not None:
         return metric
-    names = [str(one) for one in row if one not in _FIXED][:10]
-    if only := [one for one in names if _PASS_AT.fullmatch(one)]:
+    names = [str(one) for one in row if one not in FIXED][:10]
+    if only := [one for one in names if PASS_AT.fullmatch(one)]:
         raise Unfit(
             "no_single_verdict",
             f"The line has {', '.join(only)} but not pass@1: several numbers of passes may give "
@@ -395,7 +286,7 @@ def _responses(row: dict[str, Any], name: str, metric: str, log: Log) -> tuple[l
         isinstance(responses[0], str) or isinstance(at(kept, 0), list)
     )
     if several and len(kept) > 1:
-        if metric not in _OWN:
+        if metric not in OWN:
             raise Unfit(
                 "no_single_verdict",
                 f"{metric} is about {len(kept)} responses together, and not the share of those "
@@ -407,7 +298,7 @@ def _responses(row: dict[str, Any], name: str, metric: str, log: Log) -> tuple[l
                 f"filtered_resps has {len(kept)} responses, but resps has {len(responses)}.",
             )
         return responses, len(kept)
-    if not log.heads["firsts"].get(name, name == _NONE):
+    if not log.heads["firsts"].get(name, name == NONE):
         raise Unfit(
             "no_single_verdict",
             f"The filter {name} makes one answer of {len(responses)} responses, and nothing says "

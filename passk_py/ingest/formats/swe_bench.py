@@ -31,18 +31,28 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from filecmp import cmp
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.ingest.containers.json_start import keys_at_start_of
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.harness import Expected, Record, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, list_at, text
 from passk_py.ingest.formats.kinds import Refusal, listed
-from passk_py.ingest.formats.naming import are_repeats, natural, without_endings
+from passk_py.ingest.formats.naming import are_repeats
+from passk_py.ingest.formats.swe_bench_runs import (
+    METADATA,
+    PATCH,
+    REPORT,
+    Run,
+    directory_of,
+    group_of_report,
+    has_no_report,
+    metadata_in,
+    numbered,
+    runs_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -54,34 +64,16 @@ if TYPE_CHECKING:
 
 __all__ = ["SweBench"]
 
-_REPORT: Final = "report.json"
-_PATCH: Final = "patch.diff"
 _INSTANCE_LOG: Final = "run_instance.log"
-_METADATA: Final = "run.json"
-_LOGS: Final = ("logs", "run_evaluation")
-# Folders of instances, of which the folder above is all that is said of the run.
-_INSTANCES: Final = ("logs", "eval_outputs")
 _ROW: Final = frozenset(("patch_is_None", "patch_exists", "patch_successfully_applied", "resolved"))
 # What a summary starts with: one of many instances is longer than a sample.
 _SUMMARY: Final = frozenset(
     ("total_instances", "submitted_instances", "resolved_instances", "completed_ids")
 )
 _LISTS: Final = ("resolved_ids", "unresolved_ids", "empty_patch_ids", "error_ids")
-# How far above its folder of reports the working directory is looked for.
-_LEVELS: Final = 3
 _SHOWN: Final = 5
 _PIECE: Final = 1 << 16
 _TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """An evaluation run of one model."""
-
-    model: str
-    name: str
-    folder: Path | None
-    """Its folder, which holds that of the model."""
 
 
 class SweBench(JsonHarness):
@@ -148,18 +140,13 @@ class SweBench(JsonHarness):
 
     def group(self, sample: Sample) -> Path | None:
         """Put all runs together that were made in one working directory."""
-        path = sample.path
-        if set(sample.fields) >= _SUMMARY:
-            return _directory_of(path)
-        above = [*path.parents, *[path.parents[-1]] * 6]
-        if above[1].name in _INSTANCES:
-            return above[2]
-        return above[5] if (above[4].name, above[3].name) == _LOGS else above[3]
+        is_summary = set(sample.fields) >= _SUMMARY
+        return directory_of(sample.path) if is_summary else group_of_report(sample.path)
 
     def repeated(self, sample: Sample) -> Refusal | None:
         """Pass over an empty report, which SWE-bench counts as none."""
         folder = sample.path.parent
-        if sample.size or sample.path.name != _REPORT or not (folder / _PATCH).is_file():
+        if sample.size or sample.path.name != REPORT or not (folder / PATCH).is_file():
             return None
         return Refusal(
             "the empty report of an instance of SWE-bench whose evaluation failed",
@@ -168,7 +155,7 @@ class SweBench(JsonHarness):
 
     def is_copy(self, path: Path, other: Path) -> bool | None:
         """Tell by the names of the run, or by the log beside a report, which has times in it."""
-        if not path.name.startswith(_REPORT):
+        if not path.name.startswith(REPORT):
             # The name of a summary is that of its run.
             return path.name == other.name or None
         if path.parts[-4:] == other.parts[-4:]:
@@ -183,16 +170,16 @@ class SweBench(JsonHarness):
     def companions(self, path: Path) -> tuple[Path, ...]:
         """Find what says of which dataset the runs are, and when they were made."""
         if not path.is_dir():
-            single = path.parent.parent.parent / _METADATA
-            return (single, *_metadata_in(_directory_of(path)))
+            single = path.parent.parent.parent / METADATA
+            return (single, *metadata_in(directory_of(path)))
         # An instance whose evaluation failed has a patch and no report: that it is there counts.
-        patches = sorted(p for p in path.rglob(_PATCH) if _has_no_report(p.parent))
-        return (*_metadata_in(path), *sorted(path.glob(f"*/{_METADATA}")), *patches)
+        patches = sorted(p for p in path.rglob(PATCH) if has_no_report(p.parent))
+        return (*metadata_in(path), *sorted(path.glob(f"*/{METADATA}")), *patches)
 
     def read(self, log: Log) -> Iterator[Record]:
         """Read the summaries, the reports, and what only the summaries or folders tell."""
-        runs, summaries = _runs_of(log.files)
-        numbers, suites = _numbered({*runs.values(), *summaries.values()}, log)
+        runs, summaries = runs_of(log.files)
+        numbers, suites = numbered({*runs.values(), *summaries.values()}, log)
         log.heads |= {"numbers": numbers, "suites": suites, "tasks": {}, "lists": {}, "met": set()}
         for path, run in summaries.items():
             log.heads |= {"run": run, "summary": True}
@@ -206,7 +193,7 @@ class SweBench(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map the report of an instance to an attempt, or take note of a summary."""
-        run: _Run = log.heads["run"]
+        run: Run = log.heads["run"]
         lists = log.heads["lists"]
         if log.heads["summary"]:
             lists.setdefault((run.model, run.name), []).append(row)
@@ -256,86 +243,15 @@ def _merged(log: Log) -> dict[tuple[str, str | None], list[str]]:
     """Give the evaluation runs that are attempts of one run, in their order."""
     found: dict[tuple[str, str | None], list[str]] = {}
     numbers: dict[tuple[str, str], int] = log.heads["numbers"]
-    suites: dict[_Run, str | None] = log.heads["suites"]
+    suites: dict[Run, str | None] = log.heads["suites"]
     by_number = sorted(suites, key=lambda run: numbers[run.model, run.name])
     for run in by_number:
         found.setdefault((run.model, suites[run]), []).append(run.name)
     return {key: list(dict.fromkeys(names)) for key, names in found.items()}
 
 
-def _directory_of(summary: Path) -> Path:
-    """Find the working directory of a summary: it may lie in a folder for reports."""
-    for folder in [*summary.parents][:_LEVELS]:
-        if folder.joinpath(*_LOGS).is_dir():
-            return folder
-    return summary.parent
-
-
-def _metadata_in(folder: Path) -> tuple[Path, ...]:
-    return tuple(sorted(folder.joinpath(*_LOGS).glob(f"*/{_METADATA}")))
-
-
-def _runs_of(files: Iterable[Path]) -> tuple[dict[Path, _Run], dict[Path, _Run]]:
-    """Tell of which run each report and each summary is."""
-    reports: dict[Path, _Run] = {}
-    others: list[Path] = []
-    for path in files:
-        if not path.name.startswith(_REPORT) or "total_instances" in keys_at_start_of(path):
-            others.append(path)
-            continue
-        model = path.parent.parent
-        above = model.parent
-        # The leaderboard has one folder for a submission.
-        single = model.name in _INSTANCES
-        reports[path] = _Run(
-            above.name if single else model.name, "" if single else above.name, above
-        )
-    known = {f"{run.model}.{run.name}": run for run in reports.values()}
-    return reports, {path: _named(path, known) for path in others}
-
-
-def _named(summary: Path, known: Mapping[str, _Run]) -> _Run:
-    """Take a summary's name apart. Both the model and the run may have dots."""
-    if summary.name.startswith((_REPORT, f"output.{_REPORT}")):
-        return _Run(summary.parent.name, "", summary.parent)
-    stem = without_endings(summary.name, (".json",)) or ""
-    if stem in known:
-        return known[stem]
-    logs = _directory_of(summary).joinpath(*_LOGS)
-    places = [place for place, character in enumerate(stem) if character == "."]
-    for place in places:
-        model, name = stem[:place], stem[place + 1 :]
-        if model and name and (logs / name / model).is_dir():
-            return _Run(model, name, logs / name)
-    between = [place for place in places if stem[place - 1 : place + 2 : 2].isdigit()]
-    place = max(set(places).difference(between), default=max(places, default=len(stem)))
-    model, name = stem[:place], stem[place + 1 :]
-    folder = logs / name
-    return _Run(model or stem, name, folder if name and folder.is_dir() else None)
-
-
-def _numbered(
-    runs: Iterable[_Run], log: Log
-) -> tuple[dict[tuple[str, str], int], dict[_Run, str | None]]:
-    """Give each run its place among those of its model and dataset, and tell the dataset."""
-    suites: dict[_Run, str | None] = {}
-    groups: dict[tuple[str, str | None], list[tuple[str | None, _Run]]] = {}
-    for run in runs:
-        metadata = log.beside(run.folder / _METADATA) if run.folder else None
-        suites[run] = text(at(metadata, "dataset"))
-        made = text(at(metadata, "created_at"))
-        groups.setdefault((run.model, suites[run]), []).append((made, run))
-    numbers: dict[tuple[str, str], int] = {}
-    for group in groups.values():
-        dated = all(made for made, _ in group)
-        group.sort(key=lambda one: (one[0] or "" if dated else "", natural(one[1].name)))
-        for number, (_, run) in enumerate(group, 1):
-            numbers[run.model, run.name] = number
-    return numbers, suites
-
-
 def _attempt(
-    log: Log, run: _Run, task: str, passed: bool | None, reason: str | None
+    log: Log, run: Run, task: str, passed: bool | None, reason: str | None
 ) -> dict[str, Any]:
     log.heads["tasks"].setdefault(run.model, {})[task] = None
     return {
@@ -350,7 +266,7 @@ def _attempt(
     }
 
 
-def _left(log: Log, folders: Mapping[Path, _Run]) -> Iterator[Record]:
+def _left(log: Log, folders: Mapping[Path, Run]) -> Iterator[Record]:
     """Give the attempts that have no report, from the summaries and the folders of models."""
     by_name = {(run.model, run.name): run for run in log.heads["suites"]}
     for key, summaries in log.heads["lists"].items():
@@ -370,7 +286,7 @@ def _left(log: Log, folders: Mapping[Path, _Run]) -> Iterator[Record]:
         if (run.model, run.name) in log.heads["lists"]:
             continue
         for inner in sorted(folder.iterdir()):
-            if (run, inner.name) not in log.heads["met"] and _has_no_report(inner):
+            if (run, inner.name) not in log.heads["met"] and has_no_report(inner):
                 yield Record(_attempt(log, run, inner.name, None, "error"), str(inner.name))
 
 
@@ -391,13 +307,3 @@ def _listed(summary: dict[str, Any]) -> Iterator[tuple[str, bool | None, str | N
 
 def _texts(summary: dict[str, Any], name: str) -> list[str]:
     return [task for task in list_at(summary, name) if isinstance(task, str)]
-
-
-def _has_no_report(folder: Path) -> bool:
-    """Tell whether a folder is that of an instance whose evaluation failed."""
-    report = folder / _REPORT
-    try:
-        written = report.stat().st_size > 0
-    except OSError:
-        written = False
-    return not written and (folder / _PATCH).is_file() and not folder.is_symlink()
