@@ -25,18 +25,9 @@ _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def read_elements(file: IO[bytes]) -> Iterator[Batch]:
-    """Read the elements of a JSON list.
+    """Read the texts of the elements of a file that holds nothing but a JSON list.
 
-    Parameters
-    ----------
-    file
-        The file's bytes; the list is all that it holds.
-
-    Yields
-    ------
-    Batch
-        The texts of elements. A list that does not end gives a last row with the fault
-        ``truncated``.
+    A list that does not end gives a last row with the fault ``truncated``.
     """
     batch, size = Batch(), 0
     for number, element in enumerate(JsonWalk(file, (EACH,), _proved).rows(), 1):

@@ -28,22 +28,10 @@ Whole = tuple[list[dict[str, Any]], dict[tuple[str, ...], Any]]
 def whole_decoder(
     rows_at: tuple[str, ...], shape: Shape, heads: Mapping[tuple[str, ...], Shape]
 ) -> Callable[[bytes], Whole | None] | None:
-    r"""Make a decoder of documents.
+    r"""Make a decoder of documents; None if the rows are anywhere else than in one list.
 
-    Parameters
-    ----------
-    rows_at
-        The names that lead to the list of rows, and ``EACH``.
-    shape
-        What is wanted of a row.
-    heads
-        Paths of values beside the rows, and what is wanted of them.
-
-    Returns
-    -------
-    callable or None
-        From the bytes of a document to what is in it; or to None where the walk has to say what is.
-        None if the rows are anywhere else than in one list.
+    The shapes say what is wanted of a row, and of the values beside the rows. The decoder gives
+    None where the walk has to say what is in a document.
 
     Examples
     --------

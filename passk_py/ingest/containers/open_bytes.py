@@ -50,20 +50,6 @@ def compression_of(head: bytes) -> Compression:
 def open_bytes(path: Path, compression: Compression) -> IO[bytes]:
     """Open a file for reading what it holds, decompressed.
 
-    Parameters
-    ----------
-    path
-        The file.
-    compression
-        As :func:`compression_of` tells it.
-
-    Returns
-    -------
-    file object
-        Reads bytes; the caller closes it.
-
-    Notes
-    -----
     Reading raises EOFError where a compressed file is cut off, and an OSError without a number,
     or ``zlib.error``, where it is damaged.
     """
@@ -95,17 +81,8 @@ def zstd_bytes(file: IO[bytes]) -> IO[bytes]:
 def read_chunk(file: IO[bytes], size: int) -> bytes | None:
     """Read on, giving all that can be had of a compressed file that is cut off.
 
-    Parameters
-    ----------
-    file
-        What :func:`open_bytes` gave.
-    size
-        How many bytes to read; fewer come only at the end.
-
-    Returns
-    -------
-    bytes or None
-        Nothing at the end of the file; None at the end of one that is cut off.
+    Fewer bytes than asked for come only at the end, and then none; None at the end of a file that
+    is cut off.
     """
     pieces: list[bytes] = []
     missing = size
@@ -123,17 +100,11 @@ def read_chunk(file: IO[bytes], size: int) -> bytes | None:
 
 
 class PieceReader(io.RawIOBase):
-    """A file that is read piece by piece from another one, which it closes.
-
-    Parameters
-    ----------
-    file
-        The other file. Called as gzip's file object calls it; its position tells how far the
-        reading is.
-    """
+    """A file that is read piece by piece from another one, which it closes."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__()
+        # Called as in gzip's file object; its position tells how far the reading is.
         self.fileobj = file
 
     def readable(self) -> bool:

@@ -61,17 +61,8 @@ _looked_at: list[tuple[_Stamp, _Directory]] = []
 def names_in(path: Path) -> tuple[str, ...]:
     """List the members of a zip, each once, in the order of its directory.
 
-    Of two members of one name the last counts, as ``zipfile`` has it.
-
-    Parameters
-    ----------
-    path
-        The zip.
-
-    Raises
-    ------
-    OSError
-        If it can't be read or, without a number, if its directory is damaged.
+    Of two members of one name the last counts, as ``zipfile`` has it. Raises an OSError if the zip
+    can't be read or, without a number, if its directory is damaged.
     """
     with path.open("rb") as file:
         directory = _directory(file)
@@ -83,16 +74,8 @@ class _Directory:
     """The members that a zip lists, by their names.
 
     A log of Inspect has a member for each of its samples, of which few are read. So no more is
-    made of a plain directory than the names and where in it each stands.
-
-    Parameters
-    ----------
-    data
-        The directory as it lies on the disk.
-    places
-        Where each member's entry begins in it.
-    infos
-        What ``zipfile`` has made of a directory that is not plain.
+    made of a plain directory, as it lies on the disk, than the names and where in it each stands.
+    ``zipfile`` makes more of one that is not plain.
     """
 
     def __init__(
@@ -180,24 +163,10 @@ def _taken(file: IO[bytes]) -> _Directory | None:
 
 
 class ZipMembers:
-    """The members of a zip.
+    """The members of a zip that can seek; several can be open at a time.
 
-    Parameters
-    ----------
-    file
-        The zip's bytes; it can seek. Several members can be open at a time.
-    most
-        The largest member that is read, in decompressed bytes.
-
-    Attributes
-    ----------
-    names
-        The names of the members; see :func:`names_in`.
-
-    Raises
-    ------
-    OSError
-        If the directory is damaged.
+    ``names`` are those of :func:`names_in`, which may raise the same. No member is read that holds
+    more bytes than ``most``, decompressed.
     """
 
     def __init__(self, file: IO[bytes], most: int = MAX_MEMBER_BYTES) -> None:
@@ -211,21 +180,9 @@ class ZipMembers:
     def opened(self, name: str) -> Iterator[IO[bytes]]:
         """Open a member for reading what it holds.
 
-        Parameters
-        ----------
-        name
-            One of the names.
-
-        Yields
-        ------
-        file object
-            Reads bytes. Reading raises EOFError where the member is cut off, and an OSError without
-            a number, or ``zlib.error``, where it is damaged.
-
-        Raises
-        ------
-        PasskError
-            If the member is too large, or packed in a way that is not read.
+        Raises PasskError if the member is too large, or packed in a way that is not read. Reading
+        raises EOFError where it is cut off, and an OSError without a number, or ``zlib.error``,
+        where it is damaged.
         """
         info = self._directory[name]
         self._check(info)

@@ -1,8 +1,7 @@
 """The formats of attempt logs that ``passk load`` reads, one file each.
 
-A new format is a file with a subclass of :class:`~passk_py.ingest.formats.base.Format` and a line
-in
-:data:`FORMATS`.
+A new format is a file with a subclass of :class:`~passk_py.ingest.formats.base.Format`, and a line
+in :data:`FORMATS`.
 """
 
 from __future__ import annotations

@@ -27,46 +27,31 @@ __all__ = ["Field", "Format", "Key"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where a column of the contract comes from.
-
-    Parameters
-    ----------
-    sql
-        An expression of DuckDB over the reader's columns. Formats write it themselves, so nothing
-        that a file says may be pasted into it.
-    kind
-        What the expression gives.
-    label
-        What the file calls the value, for the reason of a rejected row.
-    """
+    """Where a column of the contract comes from."""
 
     sql: str
+    """An expression of DuckDB over the reader's columns. Formats write it themselves, so nothing
+    that a file says may be pasted into it."""
     kind: Kind
+    """What the expression gives."""
     label: str
+    """What the file calls the value, for the reason of a rejected row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A value that a JSON format reads from each of its rows.
-
-    Parameters
-    ----------
-    path
-        The object keys that lead to it, from the outside in.
-    scalar
-        Whether the value becomes text as it is, so that an object, a list or a boolean in its
-        place is refused instead of stored as its JSON.
-    table
-        Whether it is an object of names and texts.
-    measure
-        Whether it is a number for which ``true`` and ``false`` may stand for 1 and 0. Such keys
-        can be read as doubles, which is a third faster than as text.
-    """
+    """A value that a JSON format reads from each of its rows."""
 
     path: tuple[str, ...]
+    """The object keys that lead to it, from the outside in."""
     scalar: bool = False
+    """Whether the value becomes text as it is, so that an object, a list or a boolean in its place
+    is refused instead of stored as its JSON."""
     table: bool = False
+    """Whether it is an object of names and texts."""
     measure: bool = False
+    """Whether it is a number for which ``true`` and ``false`` may stand for 1 and 0. Such keys can
+    be read as doubles, which is a third faster than as text."""
 
     @property
     def column(self) -> str:
@@ -143,18 +128,10 @@ class Format(ABC):
 
     @abstractmethod
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
-        """Map the reader's columns to the contract.
+        """Say where each contract column comes from that the format knows, and ``passed``.
 
-        Parameters
-        ----------
-        columns
-            The names of the reader's columns and how each is handed over.
-
-        Returns
-        -------
-        dict
-            For each contract column that the format knows, and for the verdict ``passed``, where
-            it comes from. A column that is left out is null.
+        ``columns`` are the reader's, and how each is handed over. A contract column that is left
+        out is null.
         """
 
     def refuse(self, sample: Sample) -> Refusal | None:
@@ -165,15 +142,7 @@ class Format(ABC):
     def is_copy(self, path: Path, other: Path) -> bool | None:
         """Tell whether a file is a copy of another one of the same bytes.
 
-        Parameters
-        ----------
-        path, other
-            The files.
-
-        Returns
-        -------
-        bool or None
-            False where two runs often come out the same; None where they may.
+        False where two runs often come out the same; None where they may.
         """
         return self.differs_by_run or path.name == other.name or None
 

@@ -53,12 +53,7 @@ class Place:
 def root_of(path: Path, given: Path | None) -> Path | None:
     """Find the folder that all targets lie in; None if the file is none of Bazel's.
 
-    Parameters
-    ----------
-    path
-        The file.
-    given
-        The folder in which it was found; None if it was named itself.
+    ``given`` is the folder in which the file was found; None if it was named itself.
     """
     if not is_report(path):
         return None
@@ -75,15 +70,7 @@ def root_of(path: Path, given: Path | None) -> Path | None:
 
 
 def place_of(path: Path, root: Path) -> Place:
-    """Take the path of a report apart.
-
-    Parameters
-    ----------
-    path
-        The report.
-    root
-        The folder that all targets lie in, as :func:`root_of` gives it.
-    """
+    """Take the path of a report apart, below the folder that :func:`root_of` gives."""
     folder, attempt = path.parent, None
     if found := _ATTEMPT.fullmatch(path.name):
         folder, attempt = folder.parent, int(found[1])

@@ -1,4 +1,4 @@
-"""What the three canonical formats share: a row's fields have the names of the contract."""
+"""What the canonical formats share: a row's fields have the names of the contract."""
 
 from __future__ import annotations
 

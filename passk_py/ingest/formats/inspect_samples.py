@@ -96,13 +96,7 @@ def _fits(score: Any, scorer: str | None, name: str | None, metric: str | None) 
 def _verdict_of(
     scores: dict[str, Any], chosen: tuple[str | None, ...]
 ) -> tuple[Any, Any, tuple[str, str | None]]:
-    """Take the score that is the verdict, its value, and where it stands.
-
-    Raises
-    ------
-    Unfit
-        If its value is a list, of which no value is the verdict.
-    """
+    """Take the score that is the verdict, its value, and where it stands."""
     scorer, name = chosen
     if scorer is None:
         scorer = next(iter(scores), None)

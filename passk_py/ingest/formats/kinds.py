@@ -22,17 +22,10 @@ Kind = Literal["text", "integer", "float", "boolean", "timestamp", "timestamptz"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a file as a whole can't be landed, and what to do about it.
-
-    Parameters
-    ----------
-    message
-        What is wrong with the file. The caller puts its path in front.
-    hint
-        What to do.
-    """
+    """Why a file as a whole can't be landed, and what to do about it."""
 
     message: str
+    """What is wrong with the file. The caller puts its path in front."""
     hint: str
 
 

@@ -35,24 +35,9 @@ _SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 
 
 def mapped(mapping: MappingOfColumns, sample: Sample) -> Format:
-    """Make the format that reads a file by a mapping.
+    """Make the format that reads files of this container by a mapping.
 
-    Parameters
-    ----------
-    mapping
-        The mapping.
-    sample
-        The start of the file.
-
-    Returns
-    -------
-    Format
-        For this container alone.
-
-    Raises
-    ------
-    PasskError
-        If the file is neither JSON nor a table.
+    Raises PasskError if the file is neither JSON nor a table.
     """
     container = sample.container
     if mapping.rows:

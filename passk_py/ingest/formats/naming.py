@@ -108,10 +108,7 @@ class Names:
 def packed(value: Any) -> bytes:  # noqa: ANN401 - JSON
     """Write a value of JSON as bytes that are the same for equal values.
 
-    Raises
-    ------
-    RecursionError
-        If it is nested too deep.
+    Raises RecursionError if it is nested too deep.
 
     Examples
     --------
@@ -199,19 +196,9 @@ def run_named_after(path: Path, endings: Iterable[str]) -> str | None:
 
     A name such as ``samples_eval_results`` is that of every run, and says nothing of this one. So
     the folder names the run, or the one above it where the folder's name says nothing either. A
-    name with a digit in it is one of several beside each other, and stays.
-
-    Parameters
-    ----------
-    path
-        The file.
-    endings
-        What is taken off its name, in this order, after the endings of compression.
-
-    Returns
-    -------
-    str or None
-        The name; None if the file's name is nothing but endings and no folder has one.
+    name with a digit in it is one of several beside each other, and stays. The endings are taken
+    off in their order, after those of compression; None if nothing else is left, and no folder has
+    a name.
 
     Examples
     --------
@@ -242,10 +229,7 @@ def _is_any_runs(name: str) -> bool:
 def without_ids(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Put ``<uuid>`` and ``<time>`` where a value has UUIDs and times, which may be new each time.
 
-    Raises
-    ------
-    RecursionError
-        If it is nested too deep.
+    Raises RecursionError if it is nested too deep.
 
     Examples
     --------

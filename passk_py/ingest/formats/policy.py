@@ -43,18 +43,8 @@ def general_policy() -> tuple[tuple[str, Outcome], ...]:
 def rules_for(reader: Format, users: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Put the user's rules, the format's and the general ones in their order.
 
-    Parameters
-    ----------
-    reader
-        The format. Canonical logs say themselves what is excluded, so only the user's rules are
-        asked for those.
-    users
-        The user's rules.
-
-    Returns
-    -------
-    tuple of pairs
-        Patterns and ``failed`` or ``excluded``; the first that fits decides.
+    Each is a pattern and ``failed`` or ``excluded``; the first that fits decides. Canonical logs
+    say themselves what is excluded, so only the user's rules are asked for those.
     """
     rules = list(users)
     if reader.is_harness:
@@ -65,20 +55,7 @@ def rules_for(reader: Format, users: Iterable[tuple[str, str]]) -> tuple[tuple[s
 def policy_from(given: Iterable[str]) -> dict[str, str]:
     """Read what ``--policy`` was given: ``reason=failed``, or YAML files of such lines.
 
-    Parameters
-    ----------
-    given
-        The arguments, in their order.
-
-    Returns
-    -------
-    dict
-        Patterns and what they count as.
-
-    Raises
-    ------
-    PasskError
-        If an argument is neither, or a file holds something else.
+    Raises PasskError if an argument is neither, or a file holds something else.
 
     Examples
     --------

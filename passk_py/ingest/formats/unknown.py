@@ -64,13 +64,7 @@ _Fields = dict[tuple[str, ...], Any]
 
 
 def looks_like(sample: Sample) -> str | None:
-    """Say of a file with rows what it looks like; None if it seems to have none.
-
-    Parameters
-    ----------
-    sample
-        The start of the file.
-    """
+    """Say of a file with rows what it looks like; None if it seems to have none."""
     fields = listed(sample.fields)
     if sample.container == "json_object" or (sample.one_object and sample.fields):
         return f"one JSON object with the keys {fields}"
@@ -87,17 +81,9 @@ def looks_like(sample: Sample) -> str | None:
 
 
 def mapping_to_try(sample: Sample) -> str:
-    """Write the options of ``passk load`` that may read a file.
+    """Write the ``--map`` options of ``passk load`` that may read a file with rows.
 
-    Parameters
-    ----------
-    sample
-        The start of a file with rows.
-
-    Returns
-    -------
-    str
-        ``--map`` options. Names in capitals stand where no field has a name that says it.
+    Names in capitals stand where no field has a name that says it.
     """
     lines: dict[str, str] = {}
     fields = _fields_of(sample)

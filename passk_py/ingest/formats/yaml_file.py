@@ -23,24 +23,10 @@ def existing_file(argument: str) -> Path | None:
 
 
 def load_yaml(path: Path, example: str) -> dict[str, Any]:
-    """Load a table.
+    """Load a table of names, as texts, and values.
 
-    Parameters
-    ----------
-    path
-        The file.
-    example
-        Lines that such a file has, for the hint.
-
-    Returns
-    -------
-    dict
-        Its names, as texts, and values.
-
-    Raises
-    ------
-    PasskError
-        If it can't be read or is no table.
+    Raises PasskError, with lines that such a file has as an example, if it can't be read or is no
+    table.
     """
     import yaml  # type: ignore[import-untyped]
 
