@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.shape import decoder
+from passk_py.ingest.containers.shape import Json, decoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,7 +88,7 @@ def _tree(
     return tree
 
 
-def _found(document: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
+def _found(document: Json, path: tuple[str, ...]) -> Json:
     for name in path:
         document = document.get(name) if isinstance(document, dict) else None
     return document

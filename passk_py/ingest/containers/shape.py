@@ -10,7 +10,10 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["ANY", "Shape", "decoded_or_none", "decoder", "loaded", "loaded_or_none"]
+__all__ = ["ANY", "Json", "Shape", "decoded_or_none", "decoder", "loaded", "loaded_or_none"]
+
+Json: TypeAlias = Any
+"""What JSON holds. Nothing in it is sure to have the type that it should have."""
 
 ANY = None
 """In a shape: the value as it is, whatever it is."""
@@ -37,7 +40,7 @@ def decoder(shape: Shape) -> Callable[[bytes], Any]:
     """
     decode = msgspec.json.Decoder(_type_of(shape)).decode
 
-    def decoded(data: bytes) -> Any:  # noqa: ANN401 - JSON
+    def decoded(data: bytes) -> Json:
         try:
             return decode(data)
         except msgspec.ValidationError as error:
@@ -58,7 +61,7 @@ def _type_of(shape: Shape, name: str = "Row") -> Any:  # noqa: ANN401 - made at 
     return made if name == "Row" else made | None
 
 
-def decoded_or_none(decode: Callable[[bytes], Any], data: bytes) -> Any:  # noqa: ANN401 - JSON
+def decoded_or_none(decode: Callable[[bytes], Any], data: bytes) -> Json:
     """Decode a row, or load it whole where it has another shape; None if it is no JSON."""
     try:
         return decode(data)
@@ -66,7 +69,7 @@ def decoded_or_none(decode: Callable[[bytes], Any], data: bytes) -> Any:  # noqa
         return loaded_or_none(data)
 
 
-def loaded(data: bytes) -> Any:  # noqa: ANN401 - JSON
+def loaded(data: bytes) -> Json:
     """Load a row whole, for those that :func:`decoder` can't make anything of.
 
     Python's NaN and Infinity are understood, since harnesses write them. Raises ValueError if the
@@ -78,7 +81,7 @@ def loaded(data: bytes) -> Any:  # noqa: ANN401 - JSON
         raise ValueError("it is nested too deep") from error
 
 
-def loaded_or_none(data: bytes) -> Any:  # noqa: ANN401 - JSON
+def loaded_or_none(data: bytes) -> Json:
     """Load a row whole as :func:`loaded` does; None if it can't be.
 
     Examples

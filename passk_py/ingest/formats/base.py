@@ -136,7 +136,6 @@ class Format(ABC):
 
     def refuse(self, sample: Sample) -> Refusal | None:
         """Say why no row of the file could land, as far as its start shows it."""
-        del sample
         return None
 
     def is_copy(self, path: Path, other: Path) -> bool | None:
@@ -148,19 +147,16 @@ class Format(ABC):
 
     def without_threshold(self, sample: Sample) -> str | None:
         """Say why a threshold for scores decides nothing in the file; None if it may."""
-        del sample
         if self.uses_threshold:
             return None
         return f"{self.name} has verdicts of its own ({self.verdict_rule})"
 
     def is_judged_by_score(self, sample: Sample) -> bool:
         """Tell whether scores and the threshold are all that decides what passed."""
-        del sample
         return self.uses_threshold
 
     def without_attempt(self, sample: Sample) -> Refusal:
         """Say what is missing where no row of the file tells which try of its task it is."""
-        del sample
         return Refusal(
             "no row that says which try of its task it is",
             f"Files of the format {self.name} say it so: {self.attempt_rule}.",
@@ -168,10 +164,8 @@ class Format(ABC):
 
     def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
         """List the fields of the file that have no place in the contract."""
-        del sample
         return ()
 
     def default_run_id(self, path: Path) -> str | None:
         """Give the run of a file that can't say it itself; None if there is no good guess."""
-        del path
         return None

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_start import keys_at_start_of
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.open_bytes import open_log
-from passk_py.ingest.containers.shape import ANY, decoder, loaded_or_none
+from passk_py.ingest.containers.shape import ANY, Json, decoder, loaded_or_none
 from passk_py.ingest.formats.harness import Expected, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, first_line, list_at, text
@@ -182,7 +182,6 @@ class DeepEval(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a case to an attempt."""
-        del element
         name, task, said = _task(row, log.heads["names"])
         repeats: dict[str, int] = log.heads["repeats"]
         repeat = pytest_repeat(name) if name is not None else None
@@ -275,7 +274,7 @@ def _task(row: dict[str, Any], names: Names) -> tuple[str | None, str | None, st
     return name, f"{task} {short}", f"{task} {short}"
 
 
-def _graded(metrics: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - JSON
+def _graded(metrics: Json) -> tuple[Any, str | None]:
     """Give the lowest score of the metrics that decide, and why they decide nothing.
 
     A case fails if one of its metrics does, so one that has failed decides beside any error.

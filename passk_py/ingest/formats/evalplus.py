@@ -113,7 +113,6 @@ class EvalPlus(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a sample to an attempt, or a task of the former kind to its attempts."""
-        del log
         if _is_former(row):
             yield from _former(row, element)
             return

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.containers.shape import ANY, Json
 from passk_py.ingest.formats.harness import Expected, Log
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, list_at, number, seconds_between, text
@@ -195,7 +195,6 @@ class Harbor(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a trial to an attempt."""
-        del element
         task, started = row.get("task_name"), row.get("started_at")
         agent, model = at(row, "agent_info", "name"), at(row, "agent_info", "model_info", "name")
         provider = text(at(row, "agent_info", "model_info", "provider"))
@@ -269,7 +268,7 @@ def _graded(row: dict[str, Any]) -> tuple[Any, str | None]:
     return score, error
 
 
-def _used(row: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - JSON
+def _used(row: dict[str, Any], name: str) -> Json:
     """Take what a trial used or, where it has steps, what they used together."""
     if isinstance(row.get("agent_result"), dict):
         return row["agent_result"].get(name)
@@ -278,7 +277,7 @@ def _used(row: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - JSON
     return sum(known) if known else None
 
 
-def _tasks_of(lock: Any, met: set[str]) -> tuple[str, ...]:  # noqa: ANN401 - JSON
+def _tasks_of(lock: Json, met: set[str]) -> tuple[str, ...]:
     """Take the tasks from the lock of a job, if they are called there as in the trials."""
     tasks = [at(trial, "task") for trial in list_at(lock, "trials")]
     named = [(name, at(task, "source")) for task in tasks if (name := text(at(task, "name")))]
@@ -288,7 +287,7 @@ def _tasks_of(lock: Any, met: set[str]) -> tuple[str, ...]:  # noqa: ANN401 - JS
     return tuple(names) if len(sources) == 1 and met <= names.keys() else ()
 
 
-def _times(config: Any, name: str | None, model: str | None) -> int:  # noqa: ANN401 - JSON
+def _times(config: Json, name: str | None, model: str | None) -> int:
     """Count the agents of a job that Harbor counts as one: they differ in their options only."""
     same = 0
     for agent in list_at(config, "agents"):

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 import msgspec
 
 from passk_py.ingest.containers.open_bytes import open_log, position_of
-from passk_py.ingest.containers.shape import loaded
+from passk_py.ingest.containers.shape import Json, loaded
 from passk_py.ingest.formats.base import Field, Format
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS
 from passk_py.ingest.formats.naming import run_named_after
@@ -125,7 +125,7 @@ class Log:
         """How many bytes are read, as they lie on the disk."""
         return self._done + (position_of(self._open) if self._open else 0)
 
-    def beside(self, path: Path) -> Any:  # noqa: ANN401 - JSON
+    def beside(self, path: Path) -> Json:
         """Load a small JSON file that says more of the log; None if there is none that can be read.
 
         A link is not followed.
@@ -158,12 +158,10 @@ class Harness(Format):
 
         Asked once, after the last row. Names of contract columns; ``tags`` is a dict.
         """
-        del log
         return {}
 
     def expected(self, log: Log) -> Iterable[Expected]:
         """Give how many attempts there should be. Asked once, after the last row."""
-        del log
         return ()
 
     def warnings(self, log: Log) -> Iterable[str]:
@@ -171,7 +169,6 @@ class Harness(Format):
 
         Asked once, after the last row.
         """
-        del log
         return ()
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
@@ -194,7 +191,6 @@ class Harness(Format):
 
     def group(self, sample: Sample) -> Path | None:
         """Name the folder whose files are one log together; None if a file is a log of its own."""
-        del sample
         return None
 
     def owns(self, sample: Sample) -> Path | None:
@@ -202,7 +198,6 @@ class Harness(Format):
 
         What an agent or a grader left there may look like a log of another format.
         """
-        del sample
         return None
 
     def repeated(self, sample: Sample) -> Refusal | None:
@@ -210,7 +205,6 @@ class Harness(Format):
 
         Asked only of files that no format recognises.
         """
-        del sample
         return None
 
     def doubled(self, sample: Sample) -> Refusal | None:
@@ -218,7 +212,6 @@ class Harness(Format):
 
         Asked only of files that were found in a folder: one that is named itself is read.
         """
-        del sample
         return None
 
     def other_tasks(self, sample: Sample) -> str:
@@ -226,7 +219,6 @@ class Harness(Format):
 
         Asked of a log whose tasks no other log of its suite has.
         """
-        del sample
         return ""
 
     def companions(self, path: Path) -> tuple[Path, ...]:
@@ -234,7 +226,6 @@ class Harness(Format):
 
         The log is known by a file or, of a format that groups files, by their folder.
         """
-        del path
         return ()
 
 

@@ -89,7 +89,6 @@ class HumanEval(Format):
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
         """Map a sample to an attempt."""
-        del columns
         return {
             "task_id": Field("task_id", "text", "task_id"),
             "attempt": Field("1", "integer", "attempt"),

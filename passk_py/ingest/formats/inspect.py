@@ -262,7 +262,6 @@ class Inspect(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a sample's epoch to an attempt."""
-        del element
         if repeats := log.heads.get("repeats"):
             refuse_if_repeated(row, repeats)
         chosen = log.heads.get("chosen")
@@ -313,7 +312,6 @@ class _Surveyor(Inspect):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Note the sample's epoch."""
-        del element
         survey: Survey = log.heads["survey"]
         if len(survey.keys) < MOST_KEYS:
             survey.keys.add(key_of(row))

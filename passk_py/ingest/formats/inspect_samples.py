@@ -20,6 +20,7 @@ from passk_py.ingest.formats.json_values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from passk_py.ingest.containers.shape import Json
     from passk_py.ingest.formats.harness import Log
 
 __all__ = ["attempt_of", "chosen_score", "count_of", "short_values"]
@@ -85,7 +86,7 @@ def chosen_score(log: Log) -> tuple[str | None, ...]:
     return scorer, name
 
 
-def _fits(score: Any, scorer: str | None, name: str | None, metric: str | None) -> bool:  # noqa: ANN401 - JSON
+def _fits(score: Json, scorer: str | None, name: str | None, metric: str | None) -> bool:
     return (
         scorer in (None, at(score, "scorer"))
         and name in (None, at(score, "name"))
@@ -117,7 +118,7 @@ def _verdict_of(
     return score, value, (str(found), inner)
 
 
-def _as_number(value: Any) -> float | None:  # noqa: ANN401 - JSON
+def _as_number(value: Json) -> float | None:
     """Make a number of a value as Inspect's ``value_to_float`` does; None where it is no score."""
     if isinstance(value, str):
         known = _WORDS.get(value)
@@ -133,7 +134,7 @@ def _as_number(value: Any) -> float | None:  # noqa: ANN401 - JSON
     return None if made is None or math.isnan(made) else made
 
 
-def _reason(row: dict[str, Any], score: Any, *, graded: bool) -> str | None:  # noqa: ANN401 - JSON
+def _reason(row: dict[str, Any], score: Json, *, graded: bool) -> str | None:
     """Say what befell the attempt, in Inspect's words."""
     error, limit = row.get("error"), row.get("limit")
     if error is None and limit is None and graded and not _SAYS.intersection(score or ()):
@@ -157,20 +158,20 @@ def _reason(row: dict[str, Any], score: Any, *, graded: bool) -> str | None:  # 
     return "incomplete" if row.get("completed") is False else "unscored"
 
 
-def _class_of(traceback: Any) -> str | None:  # noqa: ANN401 - JSON
+def _class_of(traceback: Json) -> str | None:
     """Take the class of an error from the end of its traceback."""
     lines = traceback.rstrip().splitlines() if isinstance(traceback, str) else []
     found = _LAST.match(lines[-1]) if lines else None
     return found[1].rpartition(".")[2] if found else None
 
 
-def _start_of(message: Any) -> str | None:  # noqa: ANN401 - JSON
+def _start_of(message: Json) -> str | None:
     """Take the start of a message, without what differs from one error to the next."""
     start = _DETAILS.split(first_line(message), maxsplit=1)[0][:_LONGEST_TAG].strip()
     return start if start.isprintable() and start else None
 
 
-def _sum(models: list[dict[str, Any]], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
+def _sum(models: list[dict[str, Any]], keys: tuple[str, ...]) -> Json:
     """Add numbers; None if there are none, and the first that is no number in place of a sum."""
     if len(models) == 1 and len(keys) == 1:
         return models[0].get(keys[0])
@@ -189,14 +190,14 @@ def _sum(models: list[dict[str, Any]], keys: tuple[str, ...]) -> Any:  # noqa: A
     return total
 
 
-def count_of(value: Any) -> int:  # noqa: ANN401 - JSON
+def count_of(value: Json) -> int:
     """Give a whole number, or 0 where there is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _tags_of(
     row: dict[str, Any],
-    scores: Any,  # noqa: ANN401 - JSON
+    scores: Json,
     verdict: tuple[str, str | None],
 ) -> dict[str, Any] | None:
     """Make tags of the metadata and of the values that are not the verdict."""

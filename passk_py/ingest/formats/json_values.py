@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from passk_py.ingest.containers.shape import Json
 
 __all__ = [
     "at",
@@ -17,7 +20,7 @@ __all__ = [
 ]
 
 
-def at(value: Any, *names: str | int) -> Any:  # noqa: ANN401 - JSON
+def at(value: Json, *names: str | int) -> Json:
     """Take what is found under names within dicts and lists; None where there is no such thing.
 
     Examples
@@ -37,19 +40,19 @@ def at(value: Any, *names: str | int) -> Any:  # noqa: ANN401 - JSON
     return value
 
 
-def list_at(value: Any, *names: str | int) -> list[Any]:  # noqa: ANN401 - JSON
+def list_at(value: Json, *names: str | int) -> list[Any]:
     """Take the list that is found under names, as :func:`at` does; empty if there is none."""
     found = at(value, *names)
     return found if isinstance(found, list) else []
 
 
-def dict_at(value: Any, *names: str | int) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def dict_at(value: Json, *names: str | int) -> dict[str, Any]:
     """Take the object that is found under names, as :func:`at` does; empty if there is none."""
     found = at(value, *names)
     return found if isinstance(found, dict) else {}
 
 
-def text(value: Any) -> str | None:  # noqa: ANN401 - JSON
+def text(value: Json) -> str | None:
     """Take a text that is not empty, or a whole number as text; None for everything else.
 
     Examples
@@ -64,7 +67,7 @@ def text(value: Any) -> str | None:  # noqa: ANN401 - JSON
     return None
 
 
-def first_line(value: Any) -> str:  # noqa: ANN401 - JSON
+def first_line(value: Json) -> str:
     r"""Take the first line of a text; empty where there is none.
 
     Examples
@@ -75,7 +78,7 @@ def first_line(value: Any) -> str:  # noqa: ANN401 - JSON
     return next(iter(value.strip().splitlines()), "") if isinstance(value, str) else ""
 
 
-def number(value: Any) -> float | None:  # noqa: ANN401 - JSON
+def number(value: Json) -> float | None:
     """Take a number, written as one or as a text; None for everything else.
 
     Examples
@@ -91,7 +94,7 @@ def number(value: Any) -> float | None:  # noqa: ANN401 - JSON
         return None
 
 
-def flag(value: Any) -> bool | None:  # noqa: ANN401 - JSON
+def flag(value: Json) -> bool | None:
     """Take true or false; None for everything else.
 
     Examples
@@ -102,7 +105,7 @@ def flag(value: Any) -> bool | None:  # noqa: ANN401 - JSON
     return value if isinstance(value, bool) else None
 
 
-def seconds_between(start: Any, end: Any) -> float | None:  # noqa: ANN401 - JSON
+def seconds_between(start: Json, end: Json) -> float | None:
     """Take the seconds between two times as ISO 8601 writes them; None if there are none.
 
     Examples
@@ -117,7 +120,7 @@ def seconds_between(start: Any, end: Any) -> float | None:  # noqa: ANN401 - JSO
     return seconds if seconds >= 0 else None
 
 
-def _time(value: Any) -> datetime | None:  # noqa: ANN401 - JSON
+def _time(value: Json) -> datetime | None:
     if not isinstance(value, str):
         return None
     try:

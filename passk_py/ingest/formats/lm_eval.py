@@ -37,7 +37,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
-from passk_py.ingest.containers.shape import ANY, decoder
+from passk_py.ingest.containers.shape import ANY, Json, decoder
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
@@ -175,7 +175,7 @@ class LmEval(JsonHarness):
                 else:
                     yield from self._read_lines(file, log, decode)
 
-    def _task_of(self, path: Path, results: Any) -> str | None:  # noqa: ANN401 - JSON
+    def _task_of(self, path: Path, results: Json) -> str | None:
         """Find the task of a file of the first versions: ``<arguments>_<task>.jsonl``."""
         name = without_endings(path.name, self.suffixes)
         fitting = [task for task in dict_at(results, "configs") if f"_{name}".endswith(f"_{task}")]
@@ -183,7 +183,6 @@ class LmEval(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a document to the attempts that its responses are."""
-        del element
         written = text(row.get("filter"))
         metric = _metric_of(row, written or NONE, log)
         name = written or _unwritten(row, log)
@@ -307,7 +306,7 @@ def _responses(row: dict[str, Any], name: str, metric: str, log: Log) -> tuple[l
     return responses, 1
 
 
-def _passes(value: Any, metric: str, graded: int) -> int:  # noqa: ANN401 - JSON
+def _passes(value: Json, metric: str, graded: int) -> int:
     """Count the passes among the responses that were graded together."""
     if value is None:
         raise Unfit("missing_field", f"{metric} is missing.")
@@ -325,7 +324,7 @@ def _passes(value: Any, metric: str, graded: int) -> int:  # noqa: ANN401 - JSON
     return round(value * graded)
 
 
-def _laid(task: Any, passes: int, graded: int) -> set[int]:  # noqa: ANN401 - JSON
+def _laid(task: Json, passes: int, graded: int) -> set[int]:
     """Choose the attempts that the passes are laid on: always the same ones, and no first ones."""
     if passes in (0, graded):
         return set(range(1, passes + 1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log
-from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder, loaded
+from passk_py.ingest.containers.shape import ANY, Json, decoded_or_none, decoder, loaded
 from passk_py.ingest.formats.json_values import at, dict_at, text
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ def _is_name(name: str) -> bool:
     return 0 < len(name) <= _LONGEST_NAME and name.isprintable() and name not in FIXED
 
 
-def _is_flag(value: Any) -> bool:  # noqa: ANN401 - JSON
+def _is_flag(value: Json) -> bool:
     return isinstance(value, int | float) and value in (0, 1)
 
 
-def verdict_among(metrics: dict[str, bool], higher: Any) -> str | None:  # noqa: ANN401 - JSON
+def verdict_among(metrics: dict[str, bool], higher: Json) -> str | None:
     """Choose the metric that is the verdict; None if none is."""
     for name in OWN:
         if name in metrics:

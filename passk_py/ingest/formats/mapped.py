@@ -93,13 +93,11 @@ class _Described:
 
     def without_threshold(self, sample: Sample) -> str | None:
         """Say that the mapping names no score."""
-        del sample
         named = "score" in self._mapping.expressions
         return None if named else "the mapping does not say where a score is"
 
     def is_judged_by_score(self, sample: Sample) -> bool:
         """Tell whether the mapping says where a score is, and no verdict."""
-        del sample
         return "score" in self._mapping.expressions and not (
             {"outcome", "passed"} & self._mapping.expressions.keys()
         )
@@ -117,11 +115,9 @@ class _MappedJson(_Described, JsonHarness):
         self._mapping = mapping
 
     def recognises(self, sample: Sample) -> bool:
-        del sample
         return False
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
-        del element, log
         values = {column: one.value_of(row) for column, one in self._mapping.expressions.items()}
         if self._mapping.tags:
             values["tags"] = {tag: one.value_of(row) for tag, one in self._mapping.tags.items()}
@@ -159,7 +155,6 @@ class _MappedTable(_Described, Format):
         self._mapping = mapping
 
     def recognises(self, sample: Sample) -> bool:
-        del sample
         return False
 
     def refuse(self, sample: Sample) -> Refusal | None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.errors import PasskError
 from passk_py.ingest.formats.json_values import at, number
+
+if TYPE_CHECKING:
+    from passk_py.ingest.containers.shape import Json
 
 __all__ = ["Expression", "parsed", "path_of", "rows_at"]
 
@@ -45,7 +48,7 @@ class Expression:
     operands: tuple[Any, ...] = ()
     """What it is compared with, or what is added."""
 
-    def value_of(self, row: Any) -> Any:  # noqa: ANN401 - JSON
+    def value_of(self, row: Json) -> Json:
         """Find the value in a row of JSON; None where the row has none.
 
         Examples
@@ -69,7 +72,7 @@ class Expression:
         return _compared(value, self.operator, self.operands)
 
 
-def _compared(value: Any, operator: str, operands: tuple[Any, ...]) -> bool | None:  # noqa: ANN401
+def _compared(value: Json, operator: str, operands: tuple[Any, ...]) -> bool | None:
     if operator == "in":
         return any(_equal(value, operand) for operand in operands)
     operand = operands[0]
@@ -87,7 +90,7 @@ def _compared(value: Any, operator: str, operands: tuple[Any, ...]) -> bool | No
     ]
 
 
-def _equal(value: Any, operand: Any) -> bool:  # noqa: ANN401
+def _equal(value: Json, operand: Json) -> bool:
     """Compare as a person would: 1 equals '1', true equals 'true' and 'True'."""
     if isinstance(operand, bool):
         return str(value).strip().lower() in (_YES if operand else _NO)

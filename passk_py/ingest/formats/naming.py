@@ -14,6 +14,8 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from passk_py.ingest.containers.shape import Json
+
 __all__ = [
     "LONGEST_TASK",
     "REPEATS",
@@ -105,7 +107,7 @@ class Names:
         return hash(name) not in self._unclear
 
 
-def packed(value: Any) -> bytes:  # noqa: ANN401 - JSON
+def packed(value: Json) -> bytes:
     """Write a value of JSON as bytes that are the same for equal values.
 
     Raises RecursionError if it is nested too deep.
@@ -121,7 +123,7 @@ def packed(value: Any) -> bytes:  # noqa: ANN401 - JSON
         return json.dumps(value, sort_keys=True).encode()
 
 
-def digest_of(output: Any) -> str | None:  # noqa: ANN401 - JSON
+def digest_of(output: Json) -> str | None:
     """Give the SHA-256 of what an agent produced; None where there is nothing.
 
     Examples
@@ -158,7 +160,7 @@ def shortened(name: str, most: int) -> str:
     return f"{' '.join(name[:most].split())}~{digest}"
 
 
-def small_tags(metadata: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def small_tags(metadata: Json) -> dict[str, Any]:
     """Take what is short enough to be a slice: flags, numbers and short texts.
 
     Examples
@@ -226,7 +228,7 @@ def _is_any_runs(name: str) -> bool:
     return _ANY_RUN.issuperset(_WORDS.findall(_CAPITAL.sub("_", name).lower()))
 
 
-def without_ids(value: Any) -> Any:  # noqa: ANN401 - JSON
+def without_ids(value: Json) -> Json:
     """Put ``<uuid>`` and ``<time>`` where a value has UUIDs and times, which may be new each time.
 
     Raises RecursionError if it is nested too deep.

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
-from passk_py.ingest.containers.shape import ANY, decoded_or_none, loaded_or_none
+from passk_py.ingest.containers.shape import ANY, Json, decoded_or_none, loaded_or_none
 from passk_py.ingest.formats.harness import Expected, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, first_line, text
@@ -209,7 +209,6 @@ class Promptfoo(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a row to an attempt."""
-        del element
         plan: Plan = log.heads["plan"]
         failed_to_run = _is_error(row)
         response = dict_at(row, "response")
@@ -327,7 +326,6 @@ class PromptfooLines(Promptfoo):
         )
 
     def _rows(self, file: IO[bytes], log: Log) -> Iterator[Any]:
-        del log
         for batch in read_lines(file):
             for line, code in zip(batch.texts, batch.codes, strict=True):
                 if code is None:
@@ -349,18 +347,18 @@ def _is_error(row: dict[str, Any]) -> bool:
     return bool(row.get("error")) and not row.get("gradingResult")
 
 
-def _count(value: Any) -> int:  # noqa: ANN401 - JSON
+def _count(value: Json) -> int:
     return value if type(value) is int and 1 <= value < _MOST_REPEATS else 0
 
 
-def _reason(error: Any) -> str:  # noqa: ANN401 - JSON
+def _reason(error: Json) -> str:
     said = first_line(text(error))
     if said.startswith("Evaluation timed out"):
         return "timeout"
     return said[:_LONGEST_REASON] or "error"
 
 
-def _agent(provider: Any) -> tuple[str | None, str | None]:  # noqa: ANN401 - JSON
+def _agent(provider: Json) -> tuple[str | None, str | None]:
     """Tell the agent and the model of a provider."""
     id_, label = provider, None
     if isinstance(provider, dict):

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.ingest.containers.shape import ANY, decoder, loaded_or_none
+from passk_py.ingest.containers.shape import ANY, Json, decoder, loaded_or_none
 from passk_py.ingest.formats.harness import Unfit
 from passk_py.ingest.formats.json_values import dict_at, text
 from passk_py.ingest.formats.naming import (
@@ -59,7 +59,7 @@ class Plan:
     _tests: Names = field(default_factory=Names)
     _lasting: Names = field(default_factory=Names)
 
-    def note(self, row: Any) -> None:  # noqa: ANN401 - JSON
+    def note(self, row: Json) -> None:
         """Note the test and the column of a row. Raises RecursionError if it is nested too deep."""
         if not isinstance(row, dict):
             return
@@ -145,7 +145,7 @@ def _test(row: dict[str, Any]) -> tuple[str | None, bytes, bytes]:
     return text(test.get("description")), packed(variables_of(row)), packed(test.get("assert"))
 
 
-def variables_of(row: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+def variables_of(row: dict[str, Any]) -> Json:
     """Give the variables of a test, wherever this version has them."""
     variables = dict_at(row, "testCase").get("vars")
     return row.get("vars") if variables is None else variables

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from passk_py.ingest.containers.json_start import top_level_keys
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
-from passk_py.ingest.containers.shape import loaded
+from passk_py.ingest.containers.shape import Json, loaded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +87,7 @@ class Sample:
             return frozenset(first.value)
         return frozenset(top_level_keys(first.data) if first.data.startswith(b"{") else ())
 
-    def first_row(self, rows_at: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
+    def first_row(self, rows_at: tuple[str, ...]) -> Json:
         """Give the first row, if the sample has all of it; else None. Lines need no path."""
         first = self._first(rows_at)
         return None if first is None else first.value

@@ -192,7 +192,6 @@ class Tau2Bench(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a simulation to an attempt."""
-        del element, log
         trial = row.get("trial")
         reason = text(row.get("termination_reason"))
         reward = at(row, "reward_info", "reward") if reason != _INFRASTRUCTURE else None

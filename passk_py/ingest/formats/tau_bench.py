@@ -90,7 +90,6 @@ class TauBench(Format):
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
         """Map a trial to an attempt."""
-        del columns
         return {
             "task_id": Field("task_id", "text", "task_id"),
             "attempt": Field(

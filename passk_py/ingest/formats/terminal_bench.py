@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.containers.shape import ANY, Json
 from passk_py.ingest.formats.harness import Expected, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, list_at, seconds_between, text
@@ -171,7 +171,6 @@ class TerminalBench(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a trial to an attempt."""
-        del element
         name = _NAME.search(str(row.get("trial_name")))
         mode = text(row.get("failure_mode"))
         attempt = {
@@ -238,11 +237,11 @@ def _in_order(files: list[tuple[Path, Any]]) -> list[tuple[Path, Any]]:
     )
 
 
-def _tasks_of(metadata: Any) -> tuple[str, ...]:  # noqa: ANN401 - JSON
+def _tasks_of(metadata: Json) -> tuple[str, ...]:
     return tuple(task for task in list_at(metadata, "task_ids") if isinstance(task, str))
 
 
-def _counted(runs: _Runs, metadata: Any) -> frozenset[str]:  # noqa: ANN401 - JSON
+def _counted(runs: _Runs, metadata: Json) -> frozenset[str]:
     """Count a run in, and give the tasks that it was to try; none if it does not say them."""
     tasks = frozenset(_tasks_of(metadata))
     runs.planned.update(tasks)
@@ -250,7 +249,7 @@ def _counted(runs: _Runs, metadata: Any) -> frozenset[str]:  # noqa: ANN401 - JS
     return tasks
 
 
-def _place_of(task: Any, runs: _Runs, planned: frozenset[str], met: set[str]) -> int:  # noqa: ANN401 - JSON
+def _place_of(task: Json, runs: _Runs, planned: frozenset[str], met: set[str]) -> int:
     """Give the place of a run among those that were to try a task."""
     if not isinstance(task, str):
         return runs.open + 1

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_start import keys_at_start_of, start_of, top_level_keys
 from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.containers.shape import ANY, Json
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, list_at, seconds_between, text
@@ -185,7 +185,6 @@ class TraceLens(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a trial to an attempt."""
-        del element
         index, runs, retries = row.get("run_index"), row.get("total_runs"), row.get("attempts")
         if type(runs) is int:
             log.heads["runs"] = max(runs, log.heads["runs"])
@@ -241,7 +240,7 @@ class TraceLens(JsonHarness):
         return [Expected(runs, tuple(tasks) if isinstance(tasks, dict) else ())]
 
 
-def _head(log: Log, *names: str) -> Any:  # noqa: ANN401 - JSON
+def _head(log: Log, *names: str) -> Json:
     return log.heads.get(".".join([*log.heads["top"], *names]))
 
 

@@ -18,6 +18,7 @@ from passk_py.ingest.formats.mapping_expression import path_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from passk_py.ingest.containers.shape import Json
     from passk_py.ingest.formats.sample import Sample
 
 __all__ = ["looks_like", "mapping_to_try"]
@@ -199,11 +200,11 @@ def _attempt(fields: _Fields) -> str:
     return path_of(*found) + (" + 1" if int(counts[found]) == 0 else "")
 
 
-def _is_flag(value: Any) -> bool:  # noqa: ANN401 - JSON
+def _is_flag(value: Json) -> bool:
     return isinstance(value, bool) or str(value).lower() in _FLAGS
 
 
-def _is_number(value: Any) -> bool:  # noqa: ANN401 - JSON
+def _is_number(value: Json) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):
