@@ -121,21 +121,14 @@ class DeepEval(JsonHarness):
     reasons = {_JUDGE: "excluded"}
     rows_at = (_LISTS[0], EACH)
     shape = {
-        "name": ANY,
-        "input": ANY,
-        "scenario": ANY,
-        "actualOutput": ANY,
-        "success": ANY,
-        "flaky": ANY,
-        "order": ANY,
-        "completionTime": ANY,
-        "tokenCost": ANY,
-        "inputTokenCount": ANY,
-        "outputTokenCount": ANY,
-        "tags": ANY,
-        "metadata": ANY,
-        "additionalMetadata": ANY,
-        "multimodalInput": ANY,
+        **dict.fromkeys(
+            (
+                *("name", "input", "scenario", "multimodalInput", "actualOutput", "success"),
+                *("flaky", "order", "completionTime", "tokenCost", "inputTokenCount"),
+                *("outputTokenCount", "tags", "metadata", "additionalMetadata"),
+            ),
+            ANY,
+        ),
         "metricsData": [_METRIC],
         "metricsMetadata": [_METRIC],
     }

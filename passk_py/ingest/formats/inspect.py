@@ -148,19 +148,8 @@ class Inspect(JsonHarness):
     shape = {
         **dict.fromkeys(
             (
-                "id",
-                "epoch",
-                "scores",
-                "score",
-                "metadata",
-                "model_usage",
-                "started_at",
-                "completed_at",
-                "total_time",
-                "error",
-                "limit",
-                "retries",
-                "completed",
+                *("id", "epoch", "scores", "score", "metadata", "model_usage", "started_at"),
+                *("completed_at", "total_time", "error", "limit", "retries", "completed"),
             ),
             ANY,
         ),

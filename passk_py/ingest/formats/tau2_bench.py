@@ -119,13 +119,8 @@ class Tau2Bench(JsonHarness):
     shape = {
         **dict.fromkeys(
             (
-                "task_id",
-                "trial",
-                "seed",
-                "start_time",
-                "duration",
-                "termination_reason",
-                "agent_cost",
+                *("task_id", "trial", "seed", "start_time"),
+                *("duration", "termination_reason", "agent_cost"),
             ),
             ANY,
         ),

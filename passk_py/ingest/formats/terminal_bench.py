@@ -109,14 +109,8 @@ class TerminalBench(JsonHarness):
     rows_at = ("results", EACH)
     shape = dict.fromkeys(
         (
-            "trial_name",
-            "task_id",
-            "is_resolved",
-            "failure_mode",
-            "total_input_tokens",
-            "total_output_tokens",
-            "trial_started_at",
-            "trial_ended_at",
+            *("trial_name", "task_id", "is_resolved", "failure_mode"),
+            *("total_input_tokens", "total_output_tokens", "trial_started_at", "trial_ended_at"),
         ),
         ANY,
     )
