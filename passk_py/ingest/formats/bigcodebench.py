@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, flag, list_at, number, text
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.naming import digest_of, run_named_after
+from passk_py.ingest.formats.run_names import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

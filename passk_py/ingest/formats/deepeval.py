@@ -34,18 +34,13 @@ from passk_py.ingest.containers.json_start import keys_at_start_of
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, Json, decoder, loaded_or_none
+from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, first_line, list_at, text
+from passk_py.ingest.formats.json_values import at, first_line, list_at, small_tags, text
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.naming import (
-    LONGEST_TASK,
-    Names,
-    digest_of,
-    pytest_repeat,
-    shortened,
-    small_tags,
-)
+from passk_py.ingest.formats.run_names import pytest_repeat
+from passk_py.ingest.formats.task_names import LONGEST_TASK, Names, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -27,10 +27,11 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, decoder
+from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, text
-from passk_py.ingest.formats.naming import digest_of, run_named_after
+from passk_py.ingest.formats.run_names import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

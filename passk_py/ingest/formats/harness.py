@@ -20,7 +20,7 @@ from passk_py.ingest.containers.open_bytes import open_log, position_of
 from passk_py.ingest.containers.shape import Json, loaded
 from passk_py.ingest.formats.base import Field, Format
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS
-from passk_py.ingest.formats.naming import run_named_after
+from passk_py.ingest.formats.run_names import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
@@ -16,8 +16,11 @@ __all__ = [
     "list_at",
     "number",
     "seconds_between",
+    "small_tags",
     "text",
 ]
+
+_LONGEST_TAG: Final = 100
 
 
 def at(value: Json, *names: str | int) -> Json:
@@ -72,7 +75,7 @@ def first_line(value: Json) -> str:
 
     Examples
     --------
-    >>> first_line(" Timeout: 10 s\\nat step 3"), first_line(None)
+    >>> first_line(" Timeout: 10 s\nat step 3"), first_line(None)
     ('Timeout: 10 s', '')
     """
     return next(iter(value.strip().splitlines()), "") if isinstance(value, str) else ""
@@ -103,6 +106,26 @@ def flag(value: Json) -> bool | None:
     (True, None, None)
     """
     return value if isinstance(value, bool) else None
+
+
+def small_tags(metadata: Json) -> dict[str, Any]:
+    """Take what is short enough to be a slice: flags, numbers and short texts.
+
+    Examples
+    --------
+    >>> small_tags({"level": 3, "easy": True, "kind": "sql", "notes": "x" * 1000, "steps": []})
+    {'level': 3, 'easy': True, 'kind': 'sql'}
+    """
+    if not isinstance(metadata, dict):
+        return {}
+    tags: dict[str, Any] = {}
+    for name, value in metadata.items():
+        if isinstance(value, str):
+            if 0 < len(value) <= _LONGEST_TAG:
+                tags[name] = value
+        elif isinstance(value, bool | int | float):
+            tags[name] = value
+    return tags
 
 
 def seconds_between(start: Json, end: Json) -> float | None:

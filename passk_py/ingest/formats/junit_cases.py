@@ -19,8 +19,8 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from passk_py.ingest.containers.open_bytes import read_chunk
 from passk_py.ingest.formats.harness import Record
-from passk_py.ingest.formats.naming import REPEATS, pytest_repeat
 from passk_py.ingest.formats.policy import general_policy
+from passk_py.ingest.formats.run_names import REPEATS, pytest_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

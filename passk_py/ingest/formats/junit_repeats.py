@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.formats.harness import Record
 from passk_py.ingest.formats.junit_cases import cases_in
-from passk_py.ingest.formats.naming import REPEATS, are_repeats, natural, without_endings
+from passk_py.ingest.formats.run_names import REPEATS, are_repeats, natural, without_endings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

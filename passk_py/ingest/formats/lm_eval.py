@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.shape import ANY, Json, decoder
+from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
@@ -51,7 +52,7 @@ from passk_py.ingest.formats.lm_eval_metrics import (
     metrics_of,
     verdict_among,
 )
-from passk_py.ingest.formats.naming import digest_of, without_endings
+from passk_py.ingest.formats.run_names import without_endings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

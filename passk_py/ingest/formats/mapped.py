@@ -16,7 +16,7 @@ from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.base import Field, Format
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.kinds import Refusal, listed
-from passk_py.ingest.formats.naming import run_named_after
+from passk_py.ingest.formats.run_names import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,16 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.shape import ANY, Json, decoder, loaded_or_none
+from passk_py.ingest.formats.digests import packed, short_digest
 from passk_py.ingest.formats.harness import Unfit
 from passk_py.ingest.formats.json_values import dict_at, text
-from passk_py.ingest.formats.naming import (
-    LONGEST_TASK,
-    Names,
-    packed,
-    short_digest,
-    shortened,
-    without_ids,
-)
+from passk_py.ingest.formats.task_names import LONGEST_TASK, Names, shortened, without_ids
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -40,7 +40,7 @@ from passk_py.ingest.formats.harness import Expected, Record, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, list_at, text
 from passk_py.ingest.formats.kinds import Refusal, listed
-from passk_py.ingest.formats.naming import are_repeats
+from passk_py.ingest.formats.run_names import are_repeats
 from passk_py.ingest.formats.swe_bench_runs import (
     METADATA,
     PATCH,

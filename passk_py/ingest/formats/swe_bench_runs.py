@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.ingest.containers.json_start import keys_at_start_of
 from passk_py.ingest.formats.json_values import at, text
-from passk_py.ingest.formats.naming import natural, without_endings
+from passk_py.ingest.formats.run_names import natural, without_endings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

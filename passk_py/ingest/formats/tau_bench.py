@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from passk_py.ingest.formats.base import Field, Format, Key
-from passk_py.ingest.formats.naming import run_named_after
+from passk_py.ingest.formats.run_names import run_named_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -31,7 +31,7 @@ from passk_py.ingest.formats.harness import Expected, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, list_at, seconds_between, text
 from passk_py.ingest.formats.kinds import Refusal, listed
-from passk_py.ingest.formats.naming import are_repeats, natural
+from passk_py.ingest.formats.run_names import are_repeats, natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -26,11 +26,18 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_start import keys_at_start_of, start_of, top_level_keys
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY, Json
+from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, dict_at, list_at, seconds_between, text
+from passk_py.ingest.formats.json_values import (
+    at,
+    dict_at,
+    list_at,
+    seconds_between,
+    small_tags,
+    text,
+)
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.naming import digest_of, small_tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

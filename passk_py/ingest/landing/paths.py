@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from passk_py.ingest.formats import FORMATS
-from passk_py.ingest.formats.naming import natural
+from passk_py.ingest.formats.run_names import natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

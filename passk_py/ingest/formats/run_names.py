@@ -1,40 +1,22 @@
-"""Names and digests that formats make of what a harness says at length."""
+"""Names of runs, and of their repeats: of files and folders, and of tests."""
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-
-    from passk_py.ingest.containers.shape import Json
+    from collections.abc import Iterable
 
 __all__ = [
-    "LONGEST_TASK",
     "REPEATS",
-    "Names",
     "are_repeats",
-    "digest_of",
     "natural",
-    "packed",
     "pytest_repeat",
     "run_named_after",
-    "short_digest",
-    "shortened",
-    "small_tags",
     "without_endings",
-    "without_ids",
 ]
-
-LONGEST_TASK: Final = 200
-"""How many characters of a text are a task's name."""
 
 REPEATS: Final = "attempt|run|repeat|repetition|iteration|round|trial|try"
 """What repeated runs are called."""
@@ -43,19 +25,7 @@ _PYTEST_REPEAT: Final = re.compile(r"(.*)(\[|-)([0-9]{1,9})-([0-9]{1,9})\]", re.
 _REPEATED: Final = re.compile(rf"(?:.*[^a-z])?(?:{REPEATS})[-_. ]?", re.DOTALL | re.IGNORECASE)
 _WITHOUT_WORDS: Final = re.compile(r"[0-9TZ\W_]*", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
-_LONGEST_TAG: Final = 100
 _DIGITS: Final = re.compile("([0-9]+)")
-_UUID: Final = re.compile(
-    r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])",
-    re.IGNORECASE,
-)
-_TIME: Final = re.compile(
-    r"(?<!\d)\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?(?!\d)"
-)
-# Seconds or milliseconds since 1970, from 2015 to 2040.
-_CLOCK: Final = re.compile(r"(?:1[4-9]|2[0-1])\d{8}(?:\d{3})?(?:\.\d+)?")
-# More names than any log has; beyond them they are not compared any more.
-_MOST_NAMES: Final = 1_000_000
 # What files and folders are called in every run: what they hold, the tool or the suite.
 _ANY_RUN: Final = frozenset(
     (
@@ -77,107 +47,6 @@ _WORDS: Final = re.compile(r"[^-_.+\s]+")
 _CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Folders above the file that are looked at for a name.
 _MOST_FOLDERS: Final = 4
-
-
-@dataclass(slots=True)
-class Names:
-    """Finds out which names stand for more than one thing, in a log that is read twice.
-
-    Examples
-    --------
-    >>> names = Names()
-    >>> for name, thing in [("a", 1), ("b", 2), ("a", 1), ("b", 3)]:
-    ...     names.note(name, thing)
-    >>> names.are_clear("a"), names.are_clear("b")
-    (True, False)
-    """
-
-    _first: dict[int, int] = field(default_factory=dict)
-    _unclear: set[int] = field(default_factory=set)
-
-    def note(self, name: Hashable, thing: Hashable) -> None:
-        """Note what a name stands for in a row. Only their hashes are kept."""
-        if len(self._first) < _MOST_NAMES:
-            key, value = hash(name), hash(thing)
-            if self._first.setdefault(key, value) != value:
-                self._unclear.add(key)
-
-    def are_clear(self, name: Hashable) -> bool:
-        """Tell whether a name stands for one thing only."""
-        return hash(name) not in self._unclear
-
-
-def packed(value: Json) -> bytes:
-    """Write a value of JSON as bytes that are the same for equal values.
-
-    Raises RecursionError if it is nested too deep.
-
-    Examples
-    --------
-    >>> packed({"b": 1, "a": [None]})
-    b'{"a":[null],"b":1}'
-    """
-    try:
-        return msgspec.json.encode(value, order="deterministic")
-    except (TypeError, ValueError, msgspec.MsgspecError):
-        return json.dumps(value, sort_keys=True).encode()
-
-
-def digest_of(output: Json) -> str | None:
-    """Give the SHA-256 of what an agent produced; None where there is nothing.
-
-    Examples
-    --------
-    >>> digest_of("4")[:8], digest_of(None)
-    ('4b227777', None)
-    """
-    if output is None:
-        return None
-    if isinstance(output, str):
-        return sha256(output.encode("utf-8", "surrogatepass")).hexdigest()
-    try:
-        return sha256(packed(output)).hexdigest()
-    except RecursionError:
-        return None
-
-
-def short_digest(data: bytes) -> str:
-    """Give a digest that is short enough for a name."""
-    return sha256(data).hexdigest()[:8]
-
-
-def shortened(name: str, most: int) -> str:
-    """Make one line of a text, cut and with a digest if it is longer.
-
-    Examples
-    --------
-    >>> shortened("a name", 60), shortened("sum up", 3)
-    ('a name', 'sum~91a27aaf')
-    """
-    if len(name) <= most and "\n" not in name:
-        return name
-    digest = short_digest(name.encode("utf-8", "surrogatepass"))
-    return f"{' '.join(name[:most].split())}~{digest}"
-
-
-def small_tags(metadata: Json) -> dict[str, Any]:
-    """Take what is short enough to be a slice: flags, numbers and short texts.
-
-    Examples
-    --------
-    >>> small_tags({"level": 3, "easy": True, "kind": "sql", "notes": "x" * 1000, "steps": []})
-    {'level': 3, 'easy': True, 'kind': 'sql'}
-    """
-    if not isinstance(metadata, dict):
-        return {}
-    tags: dict[str, Any] = {}
-    for name, value in metadata.items():
-        if isinstance(value, str):
-            if 0 < len(value) <= _LONGEST_TAG:
-                tags[name] = value
-        elif isinstance(value, bool | int | float):
-            tags[name] = value
-    return tags
 
 
 def without_endings(name: str, endings: Iterable[str]) -> str | None:
@@ -226,31 +95,6 @@ def run_named_after(path: Path, endings: Iterable[str]) -> str | None:
 def _is_any_runs(name: str) -> bool:
     """Tell whether a file or folder of this name may be one of any run."""
     return _ANY_RUN.issuperset(_WORDS.findall(_CAPITAL.sub("_", name).lower()))
-
-
-def without_ids(value: Json) -> Json:
-    """Put ``<uuid>`` and ``<time>`` where a value has UUIDs and times, which may be new each time.
-
-    Raises RecursionError if it is nested too deep.
-
-    Examples
-    --------
-    >>> without_ids({"at": "2026-01-31T12:00:00Z", "n": 7, "started": 1769860800})
-    {'at': '<time>', 'n': 7, 'started': '<time>'}
-    >>> without_ids(["job 3f2504e0-4f89-41d3-9a0c-0305e82c3301"])
-    ['job <uuid>']
-    """
-    if isinstance(value, str):
-        return (
-            "<time>" if _CLOCK.fullmatch(value) else _TIME.sub("<time>", _UUID.sub("<uuid>", value))
-        )
-    if isinstance(value, dict):
-        return {name: without_ids(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [without_ids(one) for one in value]
-    if type(value) in (int, float) and _CLOCK.fullmatch(repr(value)):
-        return "<time>"
-    return value
 
 
 def are_repeats(names: Iterable[str]) -> bool:

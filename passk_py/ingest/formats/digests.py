@@ -1,0 +1,53 @@
+"""Digests of what an agent produced, and of what is too long for a name."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from passk_py.ingest.containers.shape import Json
+
+__all__ = ["digest_of", "packed", "short_digest"]
+
+
+def packed(value: Json) -> bytes:
+    """Write a value of JSON as bytes that are the same for equal values.
+
+    Raises RecursionError if it is nested too deep.
+
+    Examples
+    --------
+    >>> packed({"b": 1, "a": [None]})
+    b'{"a":[null],"b":1}'
+    """
+    try:
+        return msgspec.json.encode(value, order="deterministic")
+    except (TypeError, ValueError, msgspec.MsgspecError):
+        return json.dumps(value, sort_keys=True).encode()
+
+
+def digest_of(output: Json) -> str | None:
+    """Give the SHA-256 of what an agent produced; None where there is nothing.
+
+    Examples
+    --------
+    >>> digest_of("4")[:8], digest_of(None)
+    ('4b227777', None)
+    """
+    if output is None:
+        return None
+    if isinstance(output, str):
+        return sha256(output.encode("utf-8", "surrogatepass")).hexdigest()
+    try:
+        return sha256(packed(output)).hexdigest()
+    except RecursionError:
+        return None
+
+
+def short_digest(data: bytes) -> str:
+    """Give a digest that is short enough for a name."""
+    return sha256(data).hexdigest()[:8]
