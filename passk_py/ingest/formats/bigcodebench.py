@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BigCodeBench"]
 
+_ROW: Final = frozenset(("solution", "status"))
 _PASS: Final = "pass"  # noqa: S105 - a status
 _TIMEOUT: Final = "timeout"
 _ENDING: Final = "eval_results"
@@ -96,11 +97,7 @@ class BigCodeBench(JsonHarness):
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first sample."""
-        return (
-            sample.can_be(self.container)
-            and "eval" in sample.fields
-            and {"solution", "status"} <= sample.keys_of_first_row(self.rows_at)
-        )
+        return sample.can_be(self.container) and sample.keys_of_first_row(self.rows_at) >= _ROW
 
     def repeated(self, sample: Sample) -> Refusal | None:
         """Pass over the figures, if the samples are not there."""

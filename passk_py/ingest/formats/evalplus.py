@@ -94,13 +94,9 @@ class EvalPlus(JsonHarness):
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first sample."""
-        return (
-            sample.can_be(self.container)
-            and "eval" in sample.fields
-            and (
-                {"solution", "base_status"} <= sample.keys_of_first_row(self.rows_at)
-                or _is_former(sample.keys_of_first_row(_FORMERLY_AT))
-            )
+        return sample.can_be(self.container) and (
+            {"solution", "base_status"} <= sample.keys_of_first_row(self.rows_at)
+            or _is_former(sample.keys_of_first_row(_FORMERLY_AT))
         )
 
     def read(self, log: Log) -> Iterator[Record]:

@@ -143,7 +143,6 @@ class Harness(Format):
 
     uses_threshold: ClassVar[bool] = False
     is_harness: ClassVar[bool] = True
-    default_suite: ClassVar[str] = "default"
     numbered_with_others: ClassVar[bool] = False
     """Whether the number of an attempt is its run's place among those that are read with it."""
     labels: ClassVar[Mapping[str, str]] = {}

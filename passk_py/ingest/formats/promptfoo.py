@@ -181,7 +181,7 @@ class Promptfoo(JsonHarness):
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first row, or from what stands above the rows."""
-        if not sample.can_be(self.container) or "results" not in sample.fields:
+        if not sample.can_be(self.container):
             return False
         keys = sample.keys_of_first_row(self.rows_at)
         if _is_row(keys) or keys >= _OLD_ROW:

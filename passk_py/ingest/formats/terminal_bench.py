@@ -45,6 +45,7 @@ __all__ = ["TerminalBench"]
 
 _NAME: Final = re.compile(r"\.(\d+)-of-(\d+)(?:\.|$)")
 _ONLY_ONE: Final = re.compile(rb'"trial_name"\s*:\s*"[^"]*\.1-of-1(?:\.[^"]*)?"')
+_ROW: Final = frozenset(("trial_name", "task_id", "is_resolved"))
 _METADATA: Final = "run_metadata.json"
 _SHOWN: Final = 5
 
@@ -117,12 +118,7 @@ class TerminalBench(JsonHarness):
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first trial."""
-        wanted = {"trial_name", "task_id", "is_resolved"}
-        return (
-            sample.can_be(self.container)
-            and "results" in sample.fields
-            and wanted <= sample.keys_of_first_row(self.rows_at)
-        )
+        return sample.can_be(self.container) and sample.keys_of_first_row(self.rows_at) >= _ROW
 
     def group(self, sample: Sample) -> Path | None:
         """Put runs of one attempt each together that lie side by side."""
@@ -130,7 +126,7 @@ class TerminalBench(JsonHarness):
 
     def repeated(self, sample: Sample) -> Refusal | None:
         """Pass over the file of a single trial."""
-        if not {"trial_name", "task_id", "is_resolved"} <= set(sample.fields):
+        if not set(sample.fields) >= _ROW:
             return None
         return Refusal(
             "one trial of Terminal-Bench, which the results.json of its run holds too",

@@ -151,10 +151,9 @@ class TraceLens(JsonHarness):
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first trial."""
-        if not sample.can_be(self.container):
-            return False
-        return ("trials" in sample.fields and sample.keys_of_first_row(self.rows_at) >= _ROW) or (
-            _BATCH in sample.fields and sample.keys_of_first_row((_BATCH, *self.rows_at)) >= _ROW
+        return sample.can_be(self.container) and (
+            sample.keys_of_first_row(self.rows_at) >= _ROW
+            or sample.keys_of_first_row((_BATCH, *self.rows_at)) >= _ROW
         )
 
     def repeated(self, sample: Sample) -> Refusal | None:
