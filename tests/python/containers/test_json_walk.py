@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from passk_py.ingest.containers import json_walk
+from passk_py.ingest.containers import json_buffer, json_walk
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.shape import ANY, decoder, loaded
 
@@ -39,7 +39,7 @@ def walked(
 
 @pytest.fixture(params=[1, 7, 64, 1 << 22])
 def chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(json_walk, "_CHUNK", request.param)
+    monkeypatch.setattr(json_buffer, "_CHUNK", request.param)
     return int(request.param)
 
 
@@ -52,7 +52,7 @@ def test_every_row_and_every_head_comes_out_as_it_is(
     text = json.dumps(document, **style).encode()
     for size in (3, 50, 1 << 22):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(json_walk, "_CHUNK", size)
+            patch.setattr(json_buffer, "_CHUNK", size)
             found, walk = walked(text, ("out", "rows", EACH), frozenset({("before",), ("after",)}))
         assert [element.fault for element in found] == [None] * len(rows)
         assert [element.value for element in found] == rows
@@ -130,8 +130,9 @@ def test_objects_inside_that_begin_as_the_row_does_are_no_rows(chunk: int) -> No
 def test_a_row_over_the_bound_is_refused_and_the_next_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(json_walk, "MAX_RECORD_BYTES", 1000)
-    monkeypatch.setattr(json_walk, "_CHUNK", 100)
+    for module in (json_buffer, json_walk):
+        monkeypatch.setattr(module, "MAX_RECORD_BYTES", 1000)
+    monkeypatch.setattr(json_buffer, "_CHUNK", 100)
     rows = [{"id": 1}, {"id": 2, "x": 'a"}]\\' * 1000, "y": [{}]}, {"id": 3}]
     found, _ = walked(json.dumps({"rows": rows}).encode(), ("rows", EACH))
     assert [element.fault and element.fault[0] for element in found] == [
@@ -176,7 +177,7 @@ def test_rows_whose_end_can_not_be_guessed_are_not_read_over_and_over(row: dict[
 def test_a_backslash_at_the_end_of_what_is_held_escapes_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(json_walk, "_CHUNK", 64)
+    monkeypatch.setattr(json_buffer, "_CHUNK", 64)
     for pad in range(130):
         text = '{"skip": "' + "x" * pad + '\\\\", "rows": [{"id": 1}]}'
         found, _ = walked(text.encode(), ("rows", EACH))
