@@ -1,4 +1,4 @@
-"""The contract as SQL: raw values in, typed attempts and the reason of each refusal out.
+"""The contract as SQL: raw values in, typed attempts and the reason of each rejection out.
 
 One piece of SQL for every format and both ways of reading, so that they can't disagree on what a
 value means.
@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS, MOST_EXPECTED, OUTCOMES
+from passk_py.common.sql_text import quote
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS
 from passk_py.ingest.formats.harness import Harness
-from passk_py.ingest.landing.values import TYPERS, Rule, Typed, as_flag, case_of, quote, shown
+from passk_py.ingest.landing.values import TYPERS, Rule, Typed, as_flag, case_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,61 +33,30 @@ _NOT_NEGATIVE: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens
 _SLACK: Final = 1e-6
 
 
-def columns_of(sample: Sample, reader: Format, *, fast: bool) -> dict[str, Kind]:
-    """Name the columns of the reader's relation, and how each is handed over.
-
-    Parameters
-    ----------
-    sample
-        The file.
-    reader
-        Its format.
-    fast
-        Whether it is read in the fast way.
-
-    Returns
-    -------
-    dict
-        The names by which :meth:`Format.contract` may refer to them.
-    """
-    if isinstance(reader, Harness):
+def columns_of(sample: Sample, format_: Format, *, fast: bool) -> dict[str, Kind]:
+    """Name the columns of the raw rows, and how each is handed over to :meth:`Format.contract`."""
+    if isinstance(format_, Harness):
         return dict.fromkeys(CANONICAL_FIELDS, "text")
-    if reader.container == "parquet":
-        return {name: kind for name, kind in sample.kinds.items() if name in reader.columns}
-    if reader.container == "csv":
-        return dict.fromkeys((name for name in sample.fields if name in reader.columns), "text")
-    kinds: dict[str, Kind] = {key.column: "text" for key in reader.keys}
+    if format_.container == "parquet":
+        return {name: kind for name, kind in sample.kinds.items() if name in format_.columns}
+    if format_.container == "csv":
+        return dict.fromkeys((name for name in sample.fields if name in format_.columns), "text")
+    kinds: dict[str, Kind] = {key.column: "text" for key in format_.keys}
     if fast:
-        kinds |= {key.column: "map" for key in reader.keys if key.table}
-        kinds |= {key.column: "float" for key in reader.keys if key.measure}
+        kinds |= {key.column: "map" for key in format_.keys if key.table}
+        kinds |= {key.column: "float" for key in format_.keys if key.measure}
     return kinds
 
 
 class ContractSql:
-    """Turns a reader's relation into typed attempts.
+    """Turns raw rows into typed attempts.
 
-    The relation has the columns that ``fields`` speak of, and ``source_line``, ``raw`` (the text
-    of the row), ``read_code`` and ``read_reason`` (why the reader itself refuses the row, else
-    null).
-
-    Parameters
-    ----------
-    fields
-        Where each column of the contract comes from.
-    options
-        What the user says of all rows. The columns that they name hold what the log says of them,
-        without a stand-in, until :func:`~passk_py.ingest.landing.given.as_given` puts the options
-        in.
-    default_run_id, default_suite
-        What stands in where neither the file nor the options say it.
-    uses_threshold
-        Whether a score may tell the verdict.
-    policy
-        Pairs of a pattern and what an attempt without a verdict counts as whose reason fits it;
-        the first that fits decides.
-    heads_follow
-        Whether the log may say what fills a null after its last row only. The fills are then left
-        to :meth:`filled`.
+    Their relation has the columns that ``fields`` speak of, and ``source_line``, ``raw`` (the text
+    of the row), ``read_code`` and ``read_reason`` (why the row could not even be read, else null).
+    Columns that the options name hold what the log says of them, without a stand-in, until
+    :func:`~passk_py.ingest.landing.given.as_given` puts the options in. Where ``heads_follow``, the
+    log may say what fills a null after its last row only; the fills are then left to
+    :meth:`filled`.
     """
 
     def __init__(
@@ -122,17 +92,8 @@ class ContractSql:
     ) -> dict[str, str]:
         """Write SQL for the columns of :meth:`explained` that get their fills afterwards.
 
-        Parameters
-        ----------
-        heads
-            What the log says of all its attempts, by the contract's columns.
-        tags
-            Tags that it says of them; None where its rows have theirs already, and the options'.
-
-        Returns
-        -------
-        dict
-            Names of columns and SQL for what they hold.
+        ``heads`` is what the log says of all its attempts, by column; ``tags`` are None where its
+        rows have theirs already, and the options'.
         """
         typers = {column.name: column.duckdb_type for column in CONTRACT_COLUMNS}
         said = {
@@ -152,16 +113,7 @@ class ContractSql:
     def typed(self, relation: str) -> str:
         """Write SQL for the contract's columns, ``expected_attempts``, ``source_line`` and ``odd``.
 
-        Parameters
-        ----------
-        relation
-            A query of the reader's relation.
-
-        Returns
-        -------
-        str
-            A query with a row for each row of the relation, in its order. ``odd`` is true for the
-            rows that break a rule.
+        ``odd`` is true for the rows that break a rule. Each raw row gives one, in order.
         """
         return (
             f"select {self._columns()}, source_line, {self._odd()} as odd "
@@ -169,19 +121,7 @@ class ContractSql:
         )
 
     def all_good(self, relation: str) -> str:
-        """Write SQL for the same columns but ``odd``, which fails if a row is odd.
-
-        Parameters
-        ----------
-        relation
-            A query of the reader's relation.
-
-        Returns
-        -------
-        str
-            A query with a row for each row of the relation, in its order. It raises an
-            InvalidInputException at the first row that breaks a rule.
-        """
+        """Write SQL for the same columns but ``odd``, with an InvalidInputException at one."""
         # A filter, and a look at what it left out, would make DuckDB copy every column of every
         # row.
         task = "case when odd then error('a row breaks a rule') else task_id end as task_id"
@@ -190,17 +130,8 @@ class ContractSql:
     def explained(self, relation: str) -> str:
         """Write SQL for the same columns but ``odd``, and for what is wrong with the row.
 
-        Parameters
-        ----------
-        relation
-            A query of the reader's relation.
-
-        Returns
-        -------
-        str
-            A query with a row for each row of the relation, in its order. ``reject_code``,
-            ``reject_reason``, ``reject_field`` and ``raw_text`` are null for rows without fault;
-            the field is null too where it is the whole row that can't be read.
+        ``reject_code``, ``reject_reason``, ``reject_field`` and ``raw_text`` are null for rows
+        without fault; the field is null too where it is the whole row that can't be read.
         """
         whens = [
             ("read_code is not null", "0"),
@@ -230,7 +161,7 @@ class ContractSql:
         return "coalesce(" + " or ".join(f"({when})" for when in whens) + ", false)"
 
     def _columns(self) -> str:
-        # The fills come last: a value of the wrong type is refused, not filled over.
+        # The fills come last: a value of the wrong type is rejected, not filled over.
         sql = {column.name: f"v_{column.name}" for column in _TOLD}
         sql |= {"outcome_reason": "v_verdict_reason"}
         if not self._heads_follow:

@@ -23,23 +23,7 @@ _MAGIC: Final = b"DUCK"
 
 @contextmanager
 def open_database(database: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database for landing and close it afterwards.
-
-    Parameters
-    ----------
-    database
-        Path of the DuckDB file; it is made if it is missing.
-
-    Yields
-    ------
-    DuckDBPyConnection
-        A connection whose session runs in UTC.
-
-    Raises
-    ------
-    PasskError
-        If another process has it open, or it is no database, or it can't be made.
-    """
+    """Open a database for landing in UTC, made if it is missing, and close it afterwards."""
     path = Path(database)
     connection = _connect(path)
     try:
@@ -51,17 +35,10 @@ def open_database(database: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextmanager
 def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> Iterator[None]:
-    """Let a commit write into the database itself, as closing it would do anyway.
+    """Let the only commit write into the database itself, as closing it would do anyway.
 
     Without that it is written twice, first to the log of what is to be written. Of several commits
     each would write some pages once more, which costs more than it saves.
-
-    Parameters
-    ----------
-    connection
-        The connection.
-    wanted
-        Whether there will be one commit only.
     """
     if wanted:
         connection.execute("set checkpoint_threshold = '1KB'")

@@ -1,4 +1,4 @@
-"""What other logs of the database make doubtful of one that has just landed.
+"""What is doubtful of a log that has just landed, most of it because of others in the database.
 
 A doubt stops nothing: it is said beside the log's rows, with what to do about it. The same attempts
 under two names would count twice, and attempts that are numbered by their place among those of one
@@ -12,69 +12,47 @@ from typing import TYPE_CHECKING
 
 from passk_py.ingest.formats.first_look import take_sample
 from passk_py.ingest.formats.harness import Harness
+from passk_py.ingest.landing.landed_before import forget_command
 
 if TYPE_CHECKING:
     import duckdb
 
-    from passk_py.ingest.formats import Format
-    from passk_py.ingest.formats.sample import Sample
-    from passk_py.ingest.landing.storage import Storage
+    from passk_py.ingest.landing.source import Source
+    from passk_py.ingest.landing.target import Target
 
 __all__ = ["doubts"]
 
 
-def doubts(
-    connection: duckdb.DuckDBPyConnection,
-    sample: Sample,
-    reader: Format,
-    storage: Storage,
-    *,
-    run_id: str | None,
-) -> str:
-    """Say what another log of the database makes doubtful of this one.
+def doubts(source: Source, target: Target) -> str:
+    """Say what makes a log doubtful that has landed, and what to do; empty if nothing does."""
+    return " ".join(filter(None, [_beside_others(source, target), _threshold(source, target)]))
 
-    Parameters
-    ----------
-    connection
-        A connection to the database.
-    sample
-        The log, which has landed.
-    reader
-        Its format.
-    storage
-        Where the attempts are.
-    run_id
-        What its run was called by who loads it, if it was.
 
-    Returns
-    -------
-    str
-        The first doubt, with what to do about it; empty if there is none.
-    """
-    path = str(sample.path)
-    if isinstance(reader, Harness):
-        if said := _in_twice(connection, sample):
+def _beside_others(source: Source, target: Target) -> str:
+    """Say the first doubt that another log of the database raises."""
+    path, run_id, connection = source.path, source.options.run_id, target.connection
+    if source.harness:
+        if said := _in_twice(connection, source):
             return said
-        by_place = reader.numbers_attempts or reader.numbered_with_others
-        counted_apart = by_place and run_id is None and sample.part_of
-        if counted_apart and (found := _same_numbers(connection, path, storage, reader)):
+        by_place = source.format.numbers_attempts or source.harness.numbered_with_others
+        counted_apart = by_place and run_id is None and source.sample.part_of
+        if counted_apart and (found := _same_numbers(target, path, source.format.name)):
             run, other = found
             return (
                 f"Its attempts of {run} have the same numbers as those of {other}, because each "
                 "log was counted by itself. Load one folder that holds both, and take out what "
-                f"landed by itself: {_forget(other)}, {_forget(path)}; or, if they are two runs, "
-                "name each with --run-id."
+                f"landed by itself: {forget_command(other)}, {forget_command(path)}; or, if they "
+                "are two runs, name each with --run-id."
             )
-    if run_id is not None and (
-        found := _same_numbers(connection, path, storage, differ=reader.attempts_stay)
-    ):
+    attempts_stay = source.format.attempts_stay
+    if run_id is not None and (found := _same_numbers(target, path, differ=attempts_stay)):
         _, other = found
         same = f"Its attempts of {run_id} have the same numbers as those of {other}"
-        if reader.attempts_stay:
+        if attempts_stay:
             return (
                 f"{same}, and other verdicts, so that neither counts. A log in which attempts have "
                 "their numbers keeps them: number them on in the file, or give each log a run of "
-                f"its own; {_forget(path)} takes it out."
+                f"its own; {forget_command(path)} takes it out."
             )
         return (
             f"{same}, because each log was loaded by itself. Load them together, and they are "
@@ -90,15 +68,15 @@ def doubts(
     if twin:
         return (
             f"The same bytes landed before as {twin[0]}. Each attempt counts once while both agree;"
-            f" if the file was moved, take the old name out: {_forget(twin[0])}."
+            f" if the file was moved, take the old name out: {forget_command(twin[0])}."
         )
-    if isinstance(reader, Harness) and (said := _shares_no_task(connection, sample, reader)):
+    if source.harness and (said := _shares_no_task(connection, source, source.harness)):
         return said
-    name = reader.default_run_id(sample.path)
+    name = source.format.default_run_id(source.sample.path)
     if name is None or run_id is not None:
         return ""
     namesake = connection.execute(
-        f"select source_file from ({storage.runs_of_files}) "
+        f"select source_file from ({target.storage.runs_of_files}) "
         "where run_id = ? and source_file <> ? order by 1 limit 1",
         [name, path],
     ).fetchone()
@@ -107,14 +85,14 @@ def doubts(
     return (
         f"Its run is called {name} after its file or folder, and so is a run in {namesake[0]}. If "
         "they are two runs, name each with --run-id: attempts that contradict each other are "
-        "refused."
+        "rejected."
     )
 
 
-def _in_twice(connection: duckdb.DuckDBPyConnection, sample: Sample) -> str | None:
+def _in_twice(connection: duckdb.DuckDBPyConnection, source: Source) -> str | None:
     """Find a log that landed before and has a file of this one."""
-    path = str(sample.path)
-    files = [str(file) for file in sample.files or (sample.path,)]
+    path = source.path
+    files = [str(file) for file in source.files]
     found = connection.execute(
         "with parts as (select source_file, part from landing.parts "
         "union all select source_file, source_file from landing.files), "
@@ -136,17 +114,17 @@ def _in_twice(connection: duckdb.DuckDBPyConnection, sample: Sample) -> str | No
         held = f"{part} is a part of {other} too, which landed before"
     # What holds less is the one to take out.
     less = path if parts > len(files) else other
-    return f"{held}: what both hold is in the database twice. Take one out: {_forget(less)}."
+    return f"{held}: what both hold is in the database twice. Take one out: {forget_command(less)}."
 
 
 def _shares_no_task(
-    connection: duckdb.DuckDBPyConnection, sample: Sample, reader: Harness
+    connection: duckdb.DuckDBPyConnection, source: Source, harness: Harness
 ) -> str | None:
     """Say that the format's other logs of the suite have no task of this one."""
     # Of a format that has no other names for its tasks, nothing has to be asked.
-    if type(reader).other_tasks is Harness.other_tasks:
+    if type(harness).other_tasks is Harness.other_tasks:
         return None
-    path = str(sample.path)
+    path, sample = source.path, source.sample
     suite, other = connection.execute(
         "with mine as (select distinct suite, task_id from landing.attempts "
         "where source_file = ?), "
@@ -155,12 +133,12 @@ def _shares_no_task(
         "select any_value(suite), min(source_file) from others "
         "where suite in (select suite from mine) and not exists ("
         "from others semi join mine using (suite, task_id))",
-        [path, path, reader.name],
+        [path, path, harness.name],
     ).fetchall()[0]
     if other is None:
         return None
     # A log that waited for others of its run has not kept its start.
-    options = reader.other_tasks(sample if sample.start else take_sample(sample.path, connection))
+    options = harness.other_tasks(sample if sample.start else take_sample(sample.path, connection))
     return (
         f"It has no task of the suite {suite} in common with {other}, nor with any other log of "
         "it, so that they can't be compared. If the tests are the same, what they are called by "
@@ -170,24 +148,20 @@ def _shares_no_task(
 
 
 def _same_numbers(
-    connection: duckdb.DuckDBPyConnection,
-    path: str,
-    storage: Storage,
-    reader: Format | None = None,
-    *,
-    differ: bool = False,
+    target: Target, path: str, format_name: str | None = None, *, differ: bool = False
 ) -> tuple[str, str] | None:
     """Find a log, of this format or any, that has an attempt of this one, and the attempt's run.
 
-    Copies count once while they agree, so that ``differ`` asks for other verdicts only.
+    Duplicates count once while they agree, so that ``differ`` asks for other verdicts only.
     """
+    connection, storage = target.connection, target.storage
     runs = connection.execute(
         f"with runs as (select distinct run_id, source_file from ({storage.runs_of_files})) "
         "select distinct run_id from runs as mine join runs as others using (run_id) "
         "join landing.files as files on files.source_file = others.source_file "
         "where mine.source_file = ? and others.source_file <> ? "
         "and source_format = coalesce(?, source_format) order by 1",
-        [path, path, reader and reader.name],
+        [path, path, format_name],
     ).fetchall()
     for (run,) in runs:
         attempts = storage.attempts_of(connection, ("run_id", run))
@@ -203,9 +177,27 @@ def _same_numbers(
     return None
 
 
+def _threshold(source: Source, target: Target) -> str:
+    """Say that the threshold of scores decided nothing, or that none of them reaches it."""
+    sample, options = source.sample, source.options
+    if options.sets_threshold and (why := source.format.without_threshold(sample)):
+        return f"--score-threshold decides nothing here: {why}."
+    if not source.format.is_judged_by_score(sample):
+        return ""
+    attempts = target.storage.attempts_of(target.connection, ("source_file", source.path))
+    highest, passed = target.connection.execute(
+        "select max(score) filter (outcome = 'failed'), count(*) filter (outcome = 'passed') "
+        f"from {attempts}"
+    ).fetchall()[0]
+    # Nothing but zeros is what a failure of everything looks like.
+    if passed or not highest or highest <= 0:
+        return ""
+    return (
+        f"No score reaches the threshold, {options.score_threshold:g}: the highest is "
+        f"{highest:g}, so nothing passed. Say from where on a score passes with "
+        "--score-threshold."
+    )
+
+
 def _load(first: str, second: str, run_id: str) -> str:
     return f"passk load {shlex.quote(first)} {shlex.quote(second)} --run-id {shlex.quote(run_id)}"
-
-
-def _forget(path: str) -> str:
-    return f"passk forget --source-file {shlex.quote(path)}"

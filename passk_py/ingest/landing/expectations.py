@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.common.contract import MOST_EXPECTED
 from passk_py.ingest.landing.options import can_be_stored
-from passk_py.ingest.landing.readers import as_arrow
+from passk_py.ingest.landing.raw_rows import as_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,19 +34,13 @@ _Row = tuple[str | None, str | None, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """How many attempts there should be.
-
-    Parameters
-    ----------
-    missing
-        How many of those that a harness was to make its log has no good row of. Of other logs the
-        rest may be in another file.
-    contradiction
-        What the rows of a task say that does not agree, as a sentence; empty if they agree.
-    """
+    """How many attempts there should be."""
 
     missing: int = 0
+    """How many of those that a harness was to make its log has no good row of. Of other logs the
+    rest may be in another file."""
     contradiction: str = ""
+    """What the rows of a task say that does not agree, as a sentence; empty if they agree."""
 
 
 def expectations(
@@ -55,24 +49,11 @@ def expectations(
     options: Options,
     said: Iterable[Expected] = (),
 ) -> Expectations | None:
-    """Find out how many attempts of each task of a log there should be, into :data:`EXPECTED`.
+    """Find out how many attempts of each task there should be, into :data:`EXPECTED`.
 
-    Parameters
-    ----------
-    connection
-        Where the relation is.
-    relation
-        What to select the log's typed rows from: the contract's columns, ``expected_attempts`` and
-        ``reject_code``.
-    options
-        What the user says of tasks of which the log says nothing.
-    said
-        What a harness says beside its rows.
-
-    Returns
-    -------
-    Expectations or None
-        None where nobody says anything.
+    The relation has the typed rows of a log: the contract's columns, ``expected_attempts`` and
+    ``reject_code``. ``said`` is what a harness says beside its rows. None where nobody says
+    anything.
     """
     told = _told(said)
     default = options.expected_attempts

@@ -6,15 +6,17 @@ import hashlib
 import os
 from dataclasses import dataclass, replace
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
+from passk_py.common.errors import PasskError
 from passk_py.ingest.containers.open_bytes import Compression, open_bytes, read_chunk
+from passk_py.ingest.landing.raw_rows import csv_is_odd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from passk_py.ingest.formats.sample import Sample
+    from passk_py.ingest.landing.source import Source
 
 __all__ = ["Fingerprint", "FingerprintThread", "digest_of", "digest_of_file"]
 
@@ -23,25 +25,17 @@ _CHUNK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What one pass over a file's bytes tells.
-
-    Parameters
-    ----------
-    sha256
-        The digest of the file as it lies on the disk.
-    lines
-        The lines of its decompressed text, the last one counted even without an end.
-    last
-        The last byte of its text that is no blank.
-    odd
-        Whether a test of its bytes found something that only the careful reader understands, or
-        the file is compressed and cut off.
-    """
+    """What one pass over a log's bytes tells."""
 
     sha256: str
-    lines: int
-    last: bytes
-    odd: bool
+    """The digest of the log as it lies on the disk."""
+    lines: int = 0
+    """The lines of its decompressed text, the last one counted even without an end."""
+    last: bytes = b""
+    """The last byte of its text that is no blank."""
+    odd: bool = False
+    """Whether its bytes have something that only the careful way understands, or it is compressed
+    and cut off."""
 
 
 def digest_of(sample: Sample) -> str:
@@ -65,60 +59,44 @@ class FingerprintThread:
     """Computes a :class:`Fingerprint` while another thread waits for DuckDB.
 
     Both release Python's lock, so on two cores the digest is nearly free.
-
-    Parameters
-    ----------
-    sample
-        The file.
-    odd
-        Tells from a piece of its text whether DuckDB may read it otherwise than the careful
-        reader. Pieces overlap by a few bytes.
-    only_digest
-        Leave out all but the digest: what tells whether DuckDB read the file to its end is of no
-        use for a file that it does not read itself.
     """
 
     _OVERLAP: Final = 64
 
-    def __init__(
-        self,
-        sample: Sample,
-        odd: Callable[[bytes], bool] | None = None,
-        *,
-        only_digest: bool = False,
-    ) -> None:
+    def __init__(self, source: Source) -> None:
         self._thread = Thread(target=self._run, daemon=True)
-        self._sample = sample
-        self._odd = odd
-        self._only_digest = only_digest
+        self._source = source
+        self._sample = source.sample
+        self._is_odd = csv_is_odd if source.format.container == "csv" else None
+        self._stamp = _stamp(source.sample)
         self._stop = Event()
         self._result: Fingerprint | None = None
         self._error: Exception | None = None
 
-    def start(self) -> None:
-        """Begin to read."""
+    def __enter__(self) -> Self:
         self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # A result that nobody needs any more.
+        self._stop.set()
+        self._thread.join()
 
     def _run(self) -> None:
         try:
             compression = self._sample.compression
             if self._sample.all_files != (self._sample.path,):
-                self._result = Fingerprint(digest_of(self._sample), 0, b"", odd=False)
-            elif self._only_digest:
-                self._result = Fingerprint(self._digest(), 0, b"", odd=False)
+                self._result = Fingerprint(digest_of(self._sample))
+            elif self._source.harness:
+                # What tells whether DuckDB read the file to its end is of no use here.
+                self._result = Fingerprint(self._digest())
             elif compression == "none":
                 self._result = self._read("none", hashlib.sha256())
             else:
                 text = self._read(compression, None)
-                digest = digest_of(self._sample)
-                self._result = replace(text, sha256=digest)
+                self._result = replace(text, sha256=digest_of(self._sample))
         except Exception as error:  # noqa: BLE001 - raised again where the result is asked for
             self._error = error
-
-    def cancel(self) -> None:
-        """End the reading, for a result that nobody needs any more."""
-        self._stop.set()
-        self._thread.join()
 
     def result(self) -> Fingerprint:
         """Wait for the reading to end and give what it found."""
@@ -127,6 +105,16 @@ class FingerprintThread:
             raise self._error
         assert self._result is not None  # noqa: S101 - _run sets one of the two
         return self._result
+
+    def digest(self) -> str:
+        """Give the digest of the log; an error if it was written to meanwhile."""
+        digest = self.result().sha256
+        if _stamp(self._sample) != self._stamp:
+            raise PasskError(
+                f"{self._source.path} was written to while it was read.",
+                hint="Load it again when the run that writes it has ended.",
+            )
+        return digest
 
     def _digest(self) -> str:
         """Read the file as it lies on the disk, nearly all the time without Python's lock."""
@@ -149,10 +137,15 @@ class FingerprintThread:
                 if digest:
                     digest.update(chunk)
                 lines += chunk.count(newline)
-                if self._odd and not odd:
-                    odd = self._odd(tail + chunk)
+                if self._is_odd and not odd:
+                    odd = self._is_odd(tail + chunk)
                     tail = chunk[-self._OVERLAP :]
                 end = chunk[-1:]
                 last = (chunk[-self._OVERLAP :].rstrip() or chunk.rstrip())[-1:] or last
         found = digest.hexdigest() if digest else ""
         return Fingerprint(found, lines + (end != newline), last, odd)
+
+
+def _stamp(sample: Sample) -> tuple[tuple[int, int], ...]:
+    statuses = [path.stat() for path in sample.all_files]
+    return tuple((status.st_size, status.st_mtime_ns) for status in statuses)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.errors import PasskError
+from passk_py.common.sql_text import quote
 from passk_py.ingest.formats import listed
-from passk_py.ingest.landing.values import quote
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,15 +27,7 @@ _SHOWN: Final = 5
 
 
 def as_given(source: Source, relation: str) -> str:
-    """Write SQL for rows that are of the run, suite, agent and model that the options name.
-
-    Parameters
-    ----------
-    source
-        The log.
-    relation
-        A query of the contract's columns, as the log says them.
-    """
+    """Write SQL for rows that are of the run, suite, agent and model that the options name."""
     given = source.options.given
     if not given:
         return relation
@@ -44,27 +36,7 @@ def as_given(source: Source, relation: str) -> str:
 
 
 def placed(connection: duckdb.DuckDBPyConnection, source: Source, relation: str) -> tuple[str, ...]:
-    """Say which names of a log the options take the place of.
-
-    Parameters
-    ----------
-    connection
-        Reads the rows.
-    source
-        The log.
-    relation
-        A query of its good rows, as the log says them.
-
-    Returns
-    -------
-    tuple of str
-        Sentences.
-
-    Raises
-    ------
-    PasskError
-        If the log tells several apart where an option names one.
-    """
+    """Say which names of a log the options replace; an error if it tells several apart."""
     given = source.options.given
     if not given:
         return ()
@@ -82,7 +54,7 @@ def placed(connection: duckdb.DuckDBPyConnection, source: Source, relation: str)
         if len(said) > 1:
             named = [value or "(none)" for value in said]
             raise PasskError(
-                f"{source.sample.path} tells {len(said)} {_WORDS[name]}s apart "
+                f"{source.path} tells {len(said)} {_WORDS[name]}s apart "
                 f"({listed(named, _SHOWN)}), and {flag} {text} would make one of them.",
                 hint=f"Leave out {flag}, or load the logs of each {_WORDS[name]} by themselves.",
             )

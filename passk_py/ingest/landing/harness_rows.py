@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
+from passk_py.common.sql_text import identifier
 from passk_py.ingest.containers.lines import BATCH_BYTES
 from passk_py.ingest.containers.table import TableBatch
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS
-from passk_py.ingest.landing.values import identifier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ _TYPES: Final = {
     "passed": "BOOLEAN",
 }
 # What Python has may go to DuckDB as it is, where DuckDB makes the same of it as of its text: not
-# the number 3.0 for an integer, which is 3, while 1e16 is refused.
+# the number 3.0 for an integer, which is 3, while 1e16 is rejected.
 _KINDS: Final[dict[tuple[str, type], Kind]] = {
     **{(kind, str): "text" for kind in _TYPES.values()},
     ("VARCHAR", int): "integer",
@@ -61,28 +61,14 @@ _IDENTIFIERS: Final = frozenset(
 )
 
 
-def read_harness(reader: Harness, log: Log) -> Iterator[HarnessBatch]:
-    """Read a harness's log.
-
-    Parameters
-    ----------
-    reader
-        Its format.
-    log
-        The log.
-
-    Yields
-    ------
-    HarnessBatch
-        Its rows, numbered from 1 in the order in which they are read; the columns are
-        :data:`~passk_py.ingest.formats.canonical.CANONICAL_FIELDS` by their places.
-    """
-    records = reader.read(log)
+def read_harness(harness: Harness, log: Log) -> Iterator[HarnessBatch]:
+    """Read a harness's log in batches; its rows are numbered from 1 as they are read."""
+    records = harness.read(log)
     first, ended = 1, False
     while not ended:
         some, ended = _take(records)
         if some:
-            yield HarnessBatch(some, first, reader, whole=ended and first == 1)
+            yield HarnessBatch(some, first, harness, whole=ended and first == 1)
         first += len(some)
 
 
@@ -101,45 +87,25 @@ def _take(records: Iterator[Record]) -> tuple[list[Record], bool]:
 class HarnessBatch(TableBatch):
     """Some rows of a harness's log, column by column.
 
-    The texts of the rows are for those that are refused, so they are written where one is.
-
-    Parameters
-    ----------
-    records
-        The rows.
-    first
-        The number of the first.
-    reader
-        The format.
-    whole
-        Whether these are all rows of the log.
+    The columns are :data:`~passk_py.ingest.formats.canonical.CANONICAL_FIELDS` by their places. The
+    texts of the rows are for those that are rejected, so they are written where one is.
     """
 
     def __init__(
-        self, records: Sequence[Record], first: int, reader: Harness, *, whole: bool = False
+        self, records: Sequence[Record], first: int, harness: Harness, *, whole: bool = False
     ) -> None:
         super().__init__()
         self.whole = whole
         self._records = records
-        self._reader = reader
+        self._harness = harness
         self.numbers = [record.line or number for number, record in enumerate(records, first)]
         self._columns = _columns_of([record.values or _NOTHING for record in records])
 
     def typed(self, said: Tags = _NOTHING, given: Tags = _NOTHING) -> TypedRows | None:
-        """Give the rows as what they are.
+        """Give the rows as what they are; None if one is rejected already.
 
-        Parameters
-        ----------
-        said
-            Tags that all rows get which have none of the name. Each row's tags are then in the
-            order of their names.
-        given
-            Tags that all rows get, whether they have one of the name or not.
-
-        Returns
-        -------
-        TypedRows or None
-            None if a row is refused already.
+        All rows get the tags ``said`` where they have none of the name, and those ``given`` in any
+        case. Each row's tags are then in the order of their names.
         """
         if any(record.fault for record in self._records):
             return None
@@ -148,7 +114,7 @@ class HarnessBatch(TableBatch):
         kinds: dict[str, Kind] = {}
         tables: dict[str, pl.DataFrame] = {}
         data: dict[str, pl.Series] = {"line": pl.Series(self.numbers, dtype=pl.Int64)}
-        for name, field in self._reader.contract(_TEXTS).items():
+        for name, field in self._harness.contract(_TEXTS).items():
             values = self._columns.get(name)
             if name == "tags" and (values or said or given):
                 tags = _tags(values or [None] * len(self), said, given)
@@ -174,7 +140,7 @@ class HarnessBatch(TableBatch):
         import polars as pl
 
         faults: list[tuple[str, str] | None] = [None] * len(values)
-        texts = _texts(values, name, faults, self._reader)
+        texts = _texts(values, name, faults, self._harness)
         return None if any(faults) else pl.Series(texts, dtype=pl.String)
 
     def write_texts(self) -> None:
@@ -184,7 +150,7 @@ class HarnessBatch(TableBatch):
         faults = [record.fault for record in self._records]
         for place, name in enumerate(CANONICAL_FIELDS):
             if (values := self._columns.get(name)) is not None:
-                self.columns[place] = _texts(values, name, faults, self._reader)
+                self.columns[place] = _texts(values, name, faults, self._harness)
         self.codes = [fault and fault[0] for fault in faults]
         # A reason may quote what the row says, which may be no text.
         self.reasons = [fault and _printable(fault[1]) for fault in faults]
@@ -192,24 +158,17 @@ class HarnessBatch(TableBatch):
 
 @dataclass(frozen=True, slots=True)
 class TypedRows:
-    """Rows without a known fault.
-
-    Parameters
-    ----------
-    frame
-        Their numbers, and the columns that have a value; of tags, where they stand in their table.
-    tables
-        What else the SQL is about, by the names to register it as: the tags, each once.
-    kinds
-        What each of the columns is.
-    """
+    """Rows without a known fault."""
 
     frame: pl.DataFrame
+    """Their numbers, and the columns that have a value; of tags, their places in their table."""
     tables: dict[str, pl.DataFrame]
+    """What else the SQL is about, by the names to register it as: the tags, each once."""
     kinds: dict[str, Kind]
+    """What each of the columns is."""
 
     def relation(self, name: str) -> str:
-        """Write SQL for the registered frame, with the reader's columns as far as it has them."""
+        """Write SQL for the registered frame, with the raw columns as far as it has them."""
         columns = ", ".join(
             f"{_MAP if kind == 'map' else identifier(column)} as {identifier(column)}"
             for column, kind in self.kinds.items()
@@ -292,15 +251,7 @@ def _labels(tags: Any, said: Tags, given: Tags) -> dict[str, str]:  # noqa: ANN4
 
 
 def harness_relation(name: str, given: Collection[int]) -> str:
-    """Write SQL for the rows of a registered batch, with the reader's columns.
-
-    Parameters
-    ----------
-    name
-        What the batch is registered as.
-    given
-        The places of the columns that it has.
-    """
+    """Write SQL for the raw rows of a registered batch that has the columns at some places."""
     # A value that no row of the batch has is no column of it.
     columns = ", ".join(
         f"{f'c{place}' if place in given else 'null::varchar'} as {identifier(column)}"
@@ -313,7 +264,7 @@ def harness_relation(name: str, given: Collection[int]) -> str:
 
 
 def _texts(
-    values: Sequence[Any], name: str, faults: list[tuple[str, str] | None], reader: Harness
+    values: Sequence[Any], name: str, faults: list[tuple[str, str] | None], harness: Harness
 ) -> list[str | None]:
     """Write the values of a column as texts, and note the rows of which that can't be done."""
     texts: list[str | None] = [None] * len(values)
@@ -321,7 +272,7 @@ def _texts(
         try:
             texts[place] = _text(name, value)
         except _WrongType as wrong:
-            label = reader.labels.get(name, name)
+            label = harness.labels.get(name, name)
             faults[place] = faults[place] or (
                 "wrong_type",
                 f"{label} is {wrong.kind}, which is neither text nor a number.",

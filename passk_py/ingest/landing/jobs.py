@@ -24,10 +24,7 @@ _WAITING: Final = 2
 class Connections:
     """A connection for each thread, and the lock that lets one of them write.
 
-    Parameters
-    ----------
-    connection
-        The connection of the thread that opened the database.
+    The first is that of the thread that opened the database.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -64,12 +61,7 @@ class Connections:
 class Jobs(Generic[_T]):
     """Runs work on some threads, or at once where there is one job only.
 
-    Parameters
-    ----------
-    count
-        How many threads.
-    connections
-        Is told to end what the threads do when the context is left by an exception.
+    An exception ends what the threads do.
     """
 
     def __init__(self, count: int, connections: Connections) -> None:
@@ -89,9 +81,9 @@ class Jobs(Generic[_T]):
             self._pool.shutdown(cancel_futures=kind is not None)
             self._connections.close()
 
-    def run(self, work: Callable[[], _T]) -> Callable[[], _T]:
-        """Run work; give what waits for its result."""
-        if self._pool is None:
+    def run(self, work: Callable[[], _T], *, at_once: bool = False) -> Callable[[], _T]:
+        """Run work, maybe on another thread; give what waits for its result."""
+        if self._pool is None or at_once:
             result = work()
             return lambda: result
         self._room.acquire()

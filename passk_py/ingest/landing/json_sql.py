@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.contract import CONTRACT_COLUMNS
-from passk_py.ingest.landing.values import case_of, identifier, quote
+from passk_py.common.sql_text import identifier, quote
+from passk_py.ingest.landing.values import case_of
 
 if TYPE_CHECKING:
     from passk_py.ingest.formats import Key
@@ -48,17 +49,9 @@ def fast_columns(keys: tuple[Key, ...]) -> str:
 def fast_oddity(keys: tuple[Key, ...]) -> str:
     """Write SQL for rows in which a value may not be what ``read_json`` made of it.
 
-    Parameters
-    ----------
-    keys
-        The format's keys.
-
-    Returns
-    -------
-    str
-        True where an identifier may have been an object, a list or a boolean, which ``read_json``
-        gives as text, and a text may also look like that; and where a whole number is too large
-        for a double. The careful way knows better.
+    It is true where an identifier may have been an object, a list or a boolean, which ``read_json``
+    gives as text, and a text may also look like that; and where a whole number is too large for a
+    double. The careful way knows better.
     """
     whole = [column.name for column in CONTRACT_COLUMNS if column.duckdb_type == "BIGINT"]
     odd = ["false"]
@@ -77,23 +70,9 @@ def fast_oddity(keys: tuple[Key, ...]) -> str:
 
 
 def rows_of_texts(name: str, keys: tuple[Key, ...], unit: str) -> str:
-    """Write SQL for the rows of a batch of JSON texts.
+    """Write SQL for the raw rows of a batch of JSON texts, each called a line or an element.
 
-    Parameters
-    ----------
-    name
-        The table of the batch, with the columns of
-        :func:`passk_py.ingest.landing.readers.frame_of`.
-    keys
-        The format's keys.
-    unit
-        What a row is called: line, element.
-
-    Returns
-    -------
-    str
-        A query with a column for each key, and ``source_line``, ``raw``, ``read_code``,
-        ``read_reason``.
+    The batch is a table as :func:`passk_py.ingest.landing.raw_rows.frame_of` makes it.
     """
     tops = tuple(dict.fromkeys(key.path[0] for key in keys))
     paths = ", ".join(quote(_json_path(key.path)) for key in keys)

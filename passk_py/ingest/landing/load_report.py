@@ -132,7 +132,7 @@ class LoadReport:
 
     @property
     def rows_rejected(self) -> int:
-        """Rows that the contract refuses, of all files."""
+        """Rows that the contract rejects, of all files."""
         return sum(file.rows_rejected for file in self.files)
 
     @property

@@ -35,12 +35,7 @@ _FILES: Final = "suite=*/run_id=*/attempts_*.parquet"
 class InParquet(Storage):
     """Attempts as files ``suite=S/run_id=R/attempts_*.parquet`` of a folder.
 
-    Parameters
-    ----------
-    folder
-        The folder.
-    owner
-        The start of the files' names: what has another is never deleted.
+    ``owner`` is the start of the files' names: what has another is never deleted.
     """
 
     batches = "select max(loaded_at) as time from landing.parquet_files"
@@ -160,15 +155,7 @@ class InParquet(Storage):
 def storage_of(connection: duckdb.DuckDBPyConnection) -> Storage:
     """Look up where the attempts of a database lie, before anything is changed there.
 
-    Parameters
-    ----------
-    connection
-        A connection that may write, in no transaction.
-
-    Raises
-    ------
-    PasskError
-        If listed files are missing, or are those of the database that this one is a copy of.
+    An error if listed files are missing, or are those of the database that this one is a copy of.
     """
     try:
         told = "select folder, owner, database from landing.parquet_folder"
@@ -199,20 +186,8 @@ def keep_in_parquet(
 ) -> InParquet:
     """Let the attempts of a database lie in a folder from now on.
 
-    Parameters
-    ----------
-    connection
-        A connection to a database with the landing tables, in no transaction.
-    folder
-        The folder; it is made if it is missing.
-    now
-        Where they lie so far.
-
-    Raises
-    ------
-    PasskError
-        If the database holds attempts itself or keeps them in another folder, or the folder can't
-        be used.
+    An error if the database holds attempts itself or keeps them in another folder, or the folder
+    can't be used.
     """
     if "://" in str(folder):
         raise PasskError(

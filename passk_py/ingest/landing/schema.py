@@ -154,21 +154,10 @@ def _columns_of(
 
 
 def next_batch_time(connection: duckdb.DuckDBPyConnection, storage: Storage) -> datetime:
-    """Give a batch its time: now, and later than every batch and removal before it.
+    """Give a batch its time in UTC: now, and later than every batch and removal before it.
 
-    Parameters
-    ----------
-    connection
-        A connection to a database with the landing tables.
-    storage
-        Where its attempts lie.
-
-    Returns
-    -------
-    datetime
-        UTC without a zone, in microseconds. Models that are built by increments look for what is
-        later than what they hold, so two batches never share a time, even if the clock stands
-        still or goes back.
+    Models that are built by increments look for what is later than what they hold, so two batches
+    never share a time, even if the clock stands still or goes back.
     """
     latest = connection.execute(
         f"select max(time) from ({storage.batches} "

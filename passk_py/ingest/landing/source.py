@@ -1,4 +1,4 @@
-"""A file on its way into the database: what it is read as, what fills it, how far it is."""
+"""A log on its way into the database: its files, its format, what is asked for, how far it is."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from passk_py.ingest.landing.options import can_be_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     import duckdb
 
     from passk_py.ingest.formats import Format, Kind
     from passk_py.ingest.formats.sample import Sample
-    from passk_py.ingest.landing.load_report import Progress
     from passk_py.ingest.landing.options import Options
 
 __all__ = ["Source", "ticking"]
@@ -30,64 +30,61 @@ _TICK_SECONDS: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, what it is read as, and what fills it.
-
-    Parameters
-    ----------
-    sample
-        The file.
-    reader
-        Its format.
-    options
-        The user's fill-ins.
-    progress
-        Is told how far the reading is.
-    careful
-        Whether to read the careful way from the start; for tests.
-    after
-        The logs of the same run after which its attempts are numbered on.
-    """
+    """A log, as each step hands it to the next."""
 
     sample: Sample
-    reader: Format
+    format: Format
     options: Options
-    progress: Progress | None = None
-    careful: bool = False
-    after: tuple[str, ...] = ()
+    after: tuple[str, ...] | None = None
+    """Of logs that are one run by ``--run-id``, those after which this one is numbered on."""
+
+    @property
+    def path(self) -> str:
+        """The path that the log is known by: its ``source_file``."""
+        return str(self.sample.path)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that hold its rows."""
+        return self.sample.files or (self.sample.path,)
+
+    @property
+    def harness(self) -> Harness | None:
+        """The format, if it is that of a harness, so that the rows are made in Python."""
+        return self.format if isinstance(self.format, Harness) else None
+
+    @property
+    def keeps_numbers(self) -> bool:
+        """Whether its attempts keep their numbers, whichever logs are loaded with it."""
+        return self.options.run_id is None or self.format.attempts_stay
 
     @property
     def may_expect(self) -> bool:
         """Whether rows of the format may say how many attempts of their task there should be."""
-        columns = columns_of(self.sample, self.reader, fast=True)
-        return EXPECTED_ATTEMPTS.name in self.reader.contract(columns)
+        columns = columns_of(self.sample, self.format, fast=True)
+        return EXPECTED_ATTEMPTS.name in self.format.contract(columns)
+
+    def without_start(self) -> Source:
+        """Drop the start of its text: thousands of logs may wait."""
+        return replace(self, sample=replace(self.sample, start=b""))
 
     def tell(self, bytes_done: int, rows: int) -> None:
         """Report progress."""
-        if self.progress:
+        if self.options.progress:
             total = self.sample.size
-            self.progress(str(self.sample.path), min(bytes_done, total), total, rows)
+            self.options.progress(self.path, min(bytes_done, total), total, rows)
 
     def contract(self, *, fast: bool, kinds: Mapping[str, Kind] | None = None) -> ContractSql:
-        """Give the SQL that types what the reader hands over.
-
-        Parameters
-        ----------
-        fast
-            Whether it is read in the fast way.
-        kinds
-            What the columns are of rows that have no others; by default they have all of their
-            format, as :func:`~passk_py.ingest.landing.contract_sql.columns_of` gives them. DuckDB
-            takes longer to plan a query of columns without a value than to run it.
-        """
-        columns = columns_of(self.sample, self.reader, fast=fast)
-        fields = self.reader.contract(columns)
+        """Give the SQL that types the raw rows; ``kinds`` if they have these columns only."""
+        fields = self.format.contract(columns_of(self.sample, self.format, fast=fast))
         if kinds is not None:
+            # DuckDB takes longer to plan a query of columns without a value than to run it.
             fields = {
                 name: replace(field, kind=kinds[name])
                 for name, field in fields.items()
                 if name in kinds
             }
-        run_id = self.reader.default_run_id(self.sample.path)
+        run_id = self.format.default_run_id(self.sample.path)
         if run_id is not None and not can_be_stored(run_id):
             # What a log calls its run need not be text that can be stored; its own name is.
             run_id = self.sample.path.name
@@ -95,10 +92,10 @@ class Source:
             fields,
             self.options,
             default_run_id=run_id,
-            default_suite=self.reader.default_suite,
-            uses_threshold=self.reader.uses_threshold,
-            policy=rules_for(self.reader, self.options.policy.items()),
-            heads_follow=isinstance(self.reader, Harness),
+            default_suite=self.format.default_suite,
+            uses_threshold=self.format.uses_threshold,
+            policy=rules_for(self.format, self.options.policy.items()),
+            heads_follow=self.harness is not None,
         )
 
 
@@ -106,22 +103,8 @@ class Source:
 def ticking(
     connection: duckdb.DuckDBPyConnection, source: Source, start: float, end: float
 ) -> Iterator[None]:
-    """Tell the progress of the query that runs in the context.
-
-    Parameters
-    ----------
-    connection
-        Runs the query.
-    source
-        The file that it reads or writes.
-    start, end
-        Which shares of the work on the file are behind before and after it.
-
-    Yields
-    ------
-    None
-    """
-    if source.progress is None:
+    """Tell the progress of the query that runs in the context, from one share to another."""
+    if source.options.progress is None:
         yield
         return
     stop = Event()

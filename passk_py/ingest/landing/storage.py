@@ -39,17 +39,7 @@ class Storage(ABC):
 
     @abstractmethod
     def insert(self, connection: duckdb.DuckDBPyConnection, query: str, batch: Batch) -> int:
-        """Write rows; give how many.
-
-        Parameters
-        ----------
-        connection
-            A connection in a transaction.
-        query
-            A query of the contract's columns and ``source_line``.
-        batch
-            The other columns of ``landing.attempts``.
-        """
+        """Write rows of the contract's columns and ``source_line``; give how many."""
 
     @abstractmethod
     def attempts_of(self, connection: duckdb.DuckDBPyConnection, part: Part) -> str:
@@ -111,13 +101,7 @@ class InDatabase(Storage):
 
 
 def whole_rows(query: str) -> str:
-    """Write SQL for all columns of ``landing.attempts``; those of the batch are to be bound.
-
-    Parameters
-    ----------
-    query
-        A query of the contract's columns and ``source_line``.
-    """
+    """Write SQL for all columns of ``landing.attempts``; those of the batch are to be bound."""
     return (
         f"select {_CONTRACT}, ? as source_file, source_line, ? as source_format, "
         f"?::timestamp as loaded_at from ({query})"

@@ -1,7 +1,7 @@
 """SQL that types one raw value and says what is wrong with it.
 
-Readers hand values over as text or as what DuckDB has; here each becomes what the contract asks
-for, or a rule that refuses it. The casts of DuckDB are more generous than a log should be given
+Raw values come as text or as what DuckDB has; here each becomes what the contract asks
+for, or a rule that rejects it. The casts of DuckDB are more generous than a log should be given
 credit for ('3.5' is 4 as an integer, '1_0' is 10, 'infinity' is a date), hence the guards.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from passk_py.common.sql_text import identifier, quote
+from passk_py.common.sql_text import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,8 +24,6 @@ __all__ = [
     "Typed",
     "as_flag",
     "case_of",
-    "identifier",
-    "quote",
     "shown",
 ]
 
@@ -44,24 +42,16 @@ def shown(column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What makes a row unfit.
-
-    Parameters
-    ----------
-    when
-        SQL that is true for rows that break the rule; null counts as false.
-    field
-        The column of the contract that it is about.
-    code
-        SQL for the ``reason_code``.
-    reason
-        SQL for the sentence that names the field, the value and what is allowed.
-    """
+    """A rule that rejects rows."""
 
     when: str
+    """SQL that is true for rows that break the rule; null counts as false."""
     field: str
+    """The column of the contract that it is about."""
     code: str
+    """SQL for the ``reason_code``."""
     reason: str
+    """SQL for the sentence that names the field, the value and what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +224,7 @@ TYPERS: Final[dict[str, Callable[[str, str, Kind], Typed]]] = {
     "TIMESTAMP": _time,
     "MAP(VARCHAR, VARCHAR)": _table,
 }
-"""For each type of the contract, what makes it of a reader's value."""
+"""For each type of the contract, what makes it of a raw value."""
 
 
 def case_of(rules: Sequence[tuple[str, str]], *, otherwise: str = "null") -> str:

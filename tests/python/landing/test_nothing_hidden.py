@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from passk_py.common.errors import PasskError
-from passk_py.ingest.landing import loading
+from passk_py.ingest.landing import identification, loading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,14 +117,14 @@ def test_a_name_that_is_too_long_does_not_keep_the_others_from_landing(
 def test_a_failure_that_nobody_thought_of_does_not_keep_the_others_from_landing(
     landing: Landing, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take = loading.take_sample
+    take = identification.take_sample
 
     def odd(path: Any, connection: Any) -> Any:
         if path.name == "odd.jsonl":
             raise ValueError("no idea")
         return take(path, connection)
 
-    monkeypatch.setattr(loading, "take_sample", odd)
+    monkeypatch.setattr(identification, "take_sample", odd)
     report = landing.load(landing.lines(row, name="odd.jsonl"), landing.lines(row))
     assert [file.status for file in report.files] == ["failed", "landed"]
     assert report.files[0].message.endswith("because passk failed: ValueError: no idea")

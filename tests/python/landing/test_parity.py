@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -16,10 +15,10 @@ from hypothesis import strategies as st
 
 from passk_py.ingest.landing import ensure_landing
 from passk_py.ingest.landing.jobs import Connections
-from passk_py.ingest.landing.loading import Candidate, _Loader
+from passk_py.ingest.landing.loading import land as load_into
 from passk_py.ingest.landing.options import Options
-from passk_py.ingest.landing.source import Source
 from passk_py.ingest.landing.storage import InDatabase
+from passk_py.ingest.landing.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,28 +41,15 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
     def land(*, careful: bool, **options: Any) -> Ways:
         for table in ("attempts", "rejected", "files", "removed_tasks"):
             connection.execute(f"delete from landing.{table}")
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                "passk_py.ingest.landing.loading.Source", partial(Source, careful=careful)
-            )
-            loader = _Loader(
-                Connections(connection),
-                None,
-                Options(**options),
-                storage=InDatabase(),
-                strict=False,
-                progress=None,
-            )
-            looked = loader.look(Candidate(path))
-            report = loader(*looked) if isinstance(looked, tuple) else looked
+        target = Target(Connections(connection), InDatabase())
+        (report,) = load_into([path], target, Options(careful=careful, **options)).files
         attempts, rejected = (
             connection.execute(
                 f"select * exclude (loaded_at) from landing.{table} order by source_line"
             ).fetchall()
             for table in ("attempts", "rejected")
         )
-        message = getattr(report, "message", "")
-        return attempts, rejected, message
+        return attempts, rejected, report.message
 
     def same(content: str | bytes, **options: Any) -> bool:
         path.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -16,7 +16,9 @@ from passk_py.ingest.containers.lines import BATCH_BYTES
 from passk_py.ingest.containers.open_bytes import open_bytes, read_chunk
 from passk_py.ingest.formats import format_named, recognise
 from passk_py.ingest.formats.first_look import SAMPLE_BYTES, take_sample
-from passk_py.ingest.landing.readers import careful_batches, frame_of
+from passk_py.ingest.landing.options import Options
+from passk_py.ingest.landing.raw_rows import careful_batches, frame_of
+from passk_py.ingest.landing.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,12 +185,11 @@ def test_batches_of_a_wide_table_are_bounded_in_bytes(landing: Landing) -> None:
         HEADER.replace("attempt", "transcript,attempt")
         + f"r,t,{'x' * MIB},1,true\n" * (2 * BATCH_BYTES // MIB + 2),
     )
-    reader = format_named("csv")
     with duckdb.connect() as connection:
-        sample = take_sample(table, connection)
+        source = Source(take_sample(table, connection), format_named("csv"), Options())
     sizes = []
     with open_bytes(table, "none") as file:
-        for batch in careful_batches(sample, reader, file):
+        for batch in careful_batches(source, file):
             sizes.append(sum(map(len, batch.texts)))
             # The transcript, c2, is in the text of the row alone.
             columns = pl.DataFrame(frame_of(batch)).columns

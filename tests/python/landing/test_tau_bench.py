@@ -142,6 +142,6 @@ def test_two_results_of_one_name_may_be_two_runs(landing: Landing) -> None:
     assert landing.load_one(first).message == ""
     assert landing.load_one(second).message == (
         f"Its run is called gpt-4o after its file or folder, and so is a run in {first}. If they "
-        "are two runs, name each with --run-id: attempts that contradict each other are refused."
+        "are two runs, name each with --run-id: attempts that contradict each other are rejected."
     )
     assert landing.load_one(second, run_id="b").message == ""

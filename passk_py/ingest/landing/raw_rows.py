@@ -1,4 +1,4 @@
-"""Readers: from the rows of a file to a relation of raw values that :class:`ContractSql` types.
+"""The raw rows of a log: a relation of values that :class:`ContractSql` types.
 
 Each container has a fast way, DuckDB's own reader, and a careful one, which splits the file into
 rows in Python and lets DuckDB read their text. The fast way is taken back as soon as anything is
@@ -11,23 +11,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.common.sql_text import identifier, quote
 from passk_py.ingest.containers.elements import read_elements
 from passk_py.ingest.containers.lines import Batch, read_lines
 from passk_py.ingest.containers.table import TableBatch, read_table
 from passk_py.ingest.formats.parquet_schema import glob_literal
 from passk_py.ingest.landing.harness_rows import HarnessBatch, harness_relation
 from passk_py.ingest.landing.json_sql import fast_columns, fast_oddity, member, rows_of_texts
-from passk_py.ingest.landing.values import identifier, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import IO
 
-    import duckdb
     import polars as pl
 
-    from passk_py.ingest.formats import Format
-    from passk_py.ingest.formats.sample import Sample
     from passk_py.ingest.landing.source import Source
 
 __all__ = [
@@ -36,7 +33,6 @@ __all__ = [
     "csv_is_odd",
     "fast_relation",
     "frame_of",
-    "parquet_queries",
     "relation_of_batch",
 ]
 
@@ -46,7 +42,7 @@ _NO_HIVE: Final = "hive_partitioning = false"
 _FAST_ROW_BYTES: Final = 16 << 20
 _PIECE: Final = 8192
 # A field that starts or ends in blanks outside of its quotes: DuckDB drops the blanks, Python's
-# reader takes the quotes for part of the text. The careful reader decides.
+# reader takes the quotes for part of the text. The careful way decides.
 _BLANK_AND_QUOTE: Final = re.compile(
     rb'(?:[,;|\n\r\t])[ \t]+"(?!")|[,;|\n\r\t][ \t]+""[,;|\n\r\t]|(?<!")"[ \t]+[,;|\n\r\t]'
 )
@@ -59,61 +55,53 @@ def csv_is_odd(piece: bytes) -> bool:
     return _BLANK_AND_QUOTE.search(b"\n" + piece) is not None
 
 
-def fast_relation(sample: Sample, reader: Format) -> str:
-    """Write SQL for a file's rows, read by DuckDB alone.
+def fast_relation(source: Source) -> str:
+    """Write SQL for a log's raw rows in their order, read by DuckDB alone.
 
-    Parameters
-    ----------
-    sample
-        The file.
-    reader
-        Its format.
-
-    Returns
-    -------
-    str
-        A query that keeps the order of the rows. Columns that nothing asks for are not read. Its
-        ``source_line`` and ``raw`` are null, except for Parquet.
+    Columns that nothing asks for are not read. Its ``source_line`` and ``raw`` are null, except for
+    Parquet.
     """
+    sample, keys = source.sample, source.format.keys
     path = quote(glob_literal(sample.path))
     compression = f"compression = '{sample.compression}'"
-    if reader.container == "parquet":
-        return _parquet_relation(sample, reader, path)
-    if reader.container == "csv":
+    if source.format.container == "parquet":
+        return _parquet_relation(source, path)
+    if source.format.container == "csv":
         all_columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(sample.fields)))
         return (
-            f"select {_csv_columns(sample, reader)}, null::bigint as source_line, "
+            f"select {_csv_columns(source)}, null::bigint as source_line, "
             "null::varchar as raw, null::varchar as read_code, null::varchar as read_reason "
             f"from read_csv({path}, auto_detect = false, header = true, "
             f"delim = {quote(sample.delimiter)}, quote = '\"', escape = '\"', "
             f"strict_mode = true, {_NO_HIVE}, {compression}, columns = {{{all_columns}}})"
         )
-    shape = "newline_delimited" if reader.container == "json_lines" else "array"
-    values = ", ".join(f"{member(key)} as {identifier(key.column)}" for key in reader.keys)
+    shape = "newline_delimited" if source.format.container == "json_lines" else "array"
+    values = ", ".join(f"{member(key)} as {identifier(key.column)}" for key in keys)
     return (
         f"select {values}, null::bigint as source_line, null::varchar as raw, "
-        f"case when {fast_oddity(reader.keys)} then 'odd' end as read_code, "
+        f"case when {fast_oddity(keys)} then 'odd' end as read_code, "
         f"null::varchar as read_reason from read_json({path}, format = '{shape}', {compression}, "
         f"maximum_object_size = {_FAST_ROW_BYTES}, {_NO_HIVE}, "
-        f"columns = {fast_columns(reader.keys)})"
+        f"columns = {fast_columns(keys)})"
     )
 
 
-def _parquet_relation(sample: Sample, reader: Format, path: str) -> str:
+def _parquet_relation(source: Source, path: str) -> str:
+    kinds = source.sample.kinds
     # A type that is exact as text becomes text; the others stay what they are.
     columns = ", ".join(
         f"cast({identifier(name)} as varchar) as {identifier(name)}"
         if kind == "text"
         else identifier(name)
-        for name, kind in sample.kinds.items()
-        if name in reader.columns
+        for name, kind in kinds.items()
+        if name in source.format.columns
     )
-    row = ", ".join(f"{identifier(n)} := {identifier(n)}" for n in sample.kinds if n)
+    row = ", ".join(f"{identifier(n)} := {identifier(n)}" for n in kinds if n)
     rows, number = (
         f"read_parquet({path}, file_row_number = true, {_NO_HIVE})",
         "file_row_number + 1",
     )
-    if "file_row_number" in (name.lower() for name in sample.kinds):
+    if "file_row_number" in (name.lower() for name in kinds):
         rows, number = f"read_parquet({path}, {_NO_HIVE})", "row_number() over ()"
     return (
         f"select {columns}, {number} as source_line, "
@@ -122,62 +110,19 @@ def _parquet_relation(sample: Sample, reader: Format, path: str) -> str:
     )
 
 
-def careful_batches(sample: Sample, reader: Format, file: IO[bytes]) -> Iterator[Batch]:
-    """Read a file's rows in Python, with their numbers and faults.
-
-    Parameters
-    ----------
-    sample
-        The file.
-    reader
-        Its format.
-    file
-        Its bytes, decompressed.
-
-    Returns
-    -------
-    iterator of Batch
-        Rows in the order of the file, each with its number.
-    """
-    if reader.container == "json_lines":
+def careful_batches(source: Source, file: IO[bytes]) -> Iterator[Batch]:
+    """Read the rows of a decompressed file in Python, in order, with their numbers and faults."""
+    sample = source.sample
+    if source.format.container == "json_lines":
         return read_lines(file, sample.newline)
-    if reader.container == "json_list":
+    if source.format.container == "json_list":
         return read_elements(file)
     return read_table(
         file,
         width=len(sample.fields),
-        kept=[place for place, name in enumerate(sample.fields) if name in reader.columns],
+        kept=[place for place, name in enumerate(sample.fields) if name in source.format.columns],
         delimiter=sample.delimiter,
         newline=sample.newline,
-    )
-
-
-def parquet_queries(
-    connection: duckdb.DuckDBPyConnection, source: Source
-) -> tuple[str, str, int, str]:
-    """Give queries of the good rows of a Parquet file and of the others, and how many there are.
-
-    Parameters
-    ----------
-    connection
-        Counts them.
-    source
-        The file.
-
-    Returns
-    -------
-    tuple
-        As :func:`passk_py.ingest.landing.careful.staged` gives it, and a query of all rows. They
-        need no stage: the file is read a second time.
-    """
-    relation = fast_relation(source.sample, source.reader)
-    explained = source.contract(fast=True).explained(relation)
-    rows = connection.execute(f"select count(*) from ({relation})").fetchall()[0][0]
-    return (
-        f"select * from ({explained}) where reject_code is null",
-        f"select * from ({explained}) where reject_code is not null",
-        int(rows),
-        explained,
     )
 
 
@@ -197,18 +142,7 @@ def as_arrow(frame: pl.DataFrame) -> object:
 
 
 def frame_of(batch: Batch) -> object:
-    """Hand a batch over to DuckDB.
-
-    Parameters
-    ----------
-    batch
-        Rows of a file.
-
-    Returns
-    -------
-    object
-        To be registered with a connection.
-    """
+    """Hand a batch over to DuckDB, to be registered with a connection."""
     import polars as pl
 
     nothing = pl.lit(None, dtype=pl.String)
@@ -232,40 +166,26 @@ def frame_of(batch: Batch) -> object:
     return _Frame(pl.concat(pieces, rechunk=False))
 
 
-def relation_of_batch(name: str, batch: Batch, sample: Sample, reader: Format) -> str:
-    """Write SQL for the rows of a registered batch.
+def relation_of_batch(name: str, batch: Batch, source: Source) -> str:
+    """Write SQL for the raw rows of a registered batch.
 
-    Parameters
-    ----------
-    name
-        What the batch is registered as.
-    batch
-        The batch.
-    sample
-        The file.
-    reader
-        Its format.
-
-    Returns
-    -------
-    str
-        A query with the same columns as that of :func:`fast_relation`, and with ``source_line``,
-        ``raw``, ``read_code`` and ``read_reason`` filled.
+    It has the same columns as :func:`fast_relation`, with ``source_line``, ``raw``, ``read_code``
+    and ``read_reason`` filled.
     """
     if isinstance(batch, HarnessBatch):
         return harness_relation(name, batch.columns)
-    if reader.container == "csv":
+    if source.format.container == "csv":
         return (
-            f"select {_csv_columns(sample, reader)}, line as source_line, text as raw, "
+            f"select {_csv_columns(source)}, line as source_line, text as raw, "
             f"code as read_code, reason as read_reason from {name}"
         )
-    return rows_of_texts(name, reader.keys, reader.unit)
+    return rows_of_texts(name, source.format.keys, source.format.unit)
 
 
-def _csv_columns(sample: Sample, reader: Format) -> str:
+def _csv_columns(source: Source) -> str:
     # By their places, because names may be empty, come twice, or clash with ours.
     return ", ".join(
         f"c{place} as {identifier(name)}"
-        for place, name in enumerate(sample.fields)
-        if name in reader.columns
+        for place, name in enumerate(source.sample.fields)
+        if name in source.format.columns
     )

@@ -1,0 +1,156 @@
+"""The first step: from the paths that the user names to files; paths are files, globs, folders."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from passk_py.ingest.formats import FORMATS
+from passk_py.ingest.formats.run_names import natural
+from passk_py.ingest.landing.paths import absolute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from passk_py.ingest.landing.report_building import ReportBuilder
+
+__all__ = ["File", "discover"]
+
+_COMPRESSED: Final = ("", ".gz", ".zst")
+# JSON that is never a log.
+_NO_LOGS: Final = (".ipynb", ".map", ".har", ".geojson")
+_SUFFIXES: Final = tuple(
+    suffix + ending
+    for suffix in sorted({suffix for known in FORMATS for suffix in known.suffixes})
+    for ending in _COMPRESSED
+)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to look into, known by its absolute path."""
+
+    path: Path
+    folder: str | None = None
+    """The folder that the user named, if they did not name the file itself. A file of a folder that
+    is no log is left alone; one that was named is an error."""
+    is_passed_over: bool = False
+    """Whether its name ends like no log's, so that it is told of and not read."""
+
+
+def discover(paths: Iterable[str | Path], report: ReportBuilder) -> Iterator[File]:
+    """Give the files that paths lead to, each once; those of a folder before those of its folders.
+
+    Those of a folder come by name. Links in it, and what is no regular file, are skipped; hidden
+    files are not told of.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        for file in _expand(str(path), report):
+            if str(file.path) not in seen:
+                seen.add(str(file.path))
+                yield file
+
+
+def _expand(given: str, report: ReportBuilder) -> Iterator[File]:
+    path = absolute(given)
+    # A name may have brackets and stars of its own, so what exists is taken by its name.
+    if os.path.lexists(path) or not glob.has_magic(given):
+        yield from _file_or_folder(path, given, report)
+        return
+    pattern = str(Path(given).expanduser())
+    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - it may be absolute
+    if not matches:
+        report.fail(
+            given, f"Nothing matches {given}.", "Check the pattern and the working directory."
+        )
+    # What lands last is the latest run where the log has no times: run-10 comes after run-9.
+    for match in sorted(matches, key=_in_order):
+        yield from _file_or_folder(absolute(match), match, report)
+
+
+def _file_or_folder(path: Path, given: str, report: ReportBuilder) -> Iterator[File]:
+    # Unlike Path.is_dir, this is false, and no error, where a name is too long or out of reach.
+    if os.path.isdir(path):  # noqa: PTH112
+        yield from _walk(path, given, report)
+    elif mistake := _mistake(path, given):
+        report.fail(*mistake)
+    else:
+        yield File(path)
+
+
+def _mistake(path: Path, given: str) -> tuple[str, str, str] | None:
+    """Say why a path is not that of a file that can be read: its name, the message, a hint."""
+    try:
+        str(path).encode()
+        mode = path.stat().st_mode
+    except UnicodeEncodeError:
+        name = os.fsencode(path).decode("utf-8", "backslashreplace")
+        return name, f"{name} has a name that is not UTF-8.", "Rename the file."
+    except FileNotFoundError:
+        return given, f"{given} does not exist.", "Check the path and the directory."
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        return given, f"{given} can't be read: {why}.", "Check the path and your rights."
+    if not stat.S_ISREG(mode):
+        what = f"{given} is neither a file nor a folder but {_what(mode)}."
+        return given, what, "Write what it gives to a file and load that."
+    if not os.access(path, os.R_OK):
+        return given, f"{given} can't be read: no permission.", "Check your rights."
+    return None
+
+
+def _what(mode: int) -> str:
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"
+
+
+def _in_order(name: str) -> tuple[list[str | int], str]:
+    return natural(name), name
+
+
+def _walk(folder: Path, given: str, report: ReportBuilder) -> Iterator[File]:
+    found: list[tuple[Path, str]] = []
+    # os.walk does not follow links to folders; links to files are left out below. What a link
+    # within the folder leads to is found by its own name, and what it leads to outside of the
+    # folder is not what the user named.
+    closed: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=closed.append):
+        folders[:] = sorted((name for name in folders if name[0] != "."), key=_in_order)
+        for name in sorted(names, key=_in_order):
+            path = Path(parent, name)
+            if name.startswith("."):
+                continue
+            if not name.lower().endswith(_SUFFIXES):
+                if path.is_file() and not path.is_symlink() and path.suffix not in _NO_LOGS:
+                    yield File(path, given, is_passed_over=True)
+            elif path.is_symlink():
+                found.append((path, "a link, which is not followed"))
+            else:
+                found.append((path, "" if path.is_file() else "not a regular file"))
+    # Of a file and its duplicate, the one that lies deeper is the duplicate.
+    for path, reason in sorted(found, key=lambda one: len(one[0].parts)):
+        if reason:
+            report.skip(str(path), reason)
+        else:
+            yield File(path, given)
+    for error in closed:
+        report.fail(
+            str(error.filename),
+            f"The folder {error.filename} can't be read: {error.strerror}.",
+            "Check your rights.",
+        )
+    if not closed and all(reason for _, reason in found):
+        endings = ", ".join(sorted({suffix for known in FORMATS for suffix in known.suffixes}))
+        report.fail(
+            given,
+            f"There is no log in the folder {given}: no file in it ends with {endings}.",
+            "Name the file itself if its name ends otherwise.",
+        )

@@ -1,0 +1,60 @@
+"""The typed rows of a log, until they are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.contract import CONTRACT_COLUMNS
+
+if TYPE_CHECKING:
+    from passk_py.ingest.formats import Format
+    from passk_py.ingest.landing.expectations import Expectations
+
+__all__ = ["COLUMNS", "STAGE", "Staged", "numbered"]
+
+STAGE: Final = "temp.passk_stage"
+"""The table of the rows that are read and not written."""
+
+COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
+"""The columns of the contract, as SQL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Queries of the rows, and what is known of them."""
+
+    good: str
+    """The good rows: the contract's columns and ``source_line``."""
+    rejected: str | None
+    """The others, with ``reject_code``, ``reject_reason`` and ``raw_text`` too; None if there are
+    none."""
+    rows: int | None
+    """How many there are of both; None where they are judged and counted while they are written:
+    the query fails at a row with a fault."""
+    done: float
+    """Which share of the work on the log is behind."""
+    all_rows: str = ""
+    """All rows with ``reject_code``, where it is not known yet how many attempts they expect."""
+    expected: Expectations | None = None
+    """How many attempts there should be; None where neither the log nor the options say it."""
+    excluded: dict[str, int] = field(default_factory=dict)
+    """How many good rows are excluded for which reason; of a harness only."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what the options changed."""
+    warnings: tuple[str, ...] = ()
+    """Sentences on how the log was read that who loads it should know."""
+
+
+def numbered(format_: Format, relation: str) -> str:
+    """Write SQL that numbers the attempts of each task, if the log leaves that to their order.
+
+    They are counted from 1 in the order of ``started_at`` or, where there is none, of the numbers
+    that the rows have, and then of the rows. Rejected rows that tell their task are counted too, so
+    that the number of a good one does not depend on whether another is.
+    """
+    if not format_.numbers_attempts:
+        return relation
+    order = "partition by run_id, suite, task_id order by "
+    order += "started_at nulls last, attempt nulls last, source_line"
+    return f"select * replace (row_number() over ({order}) as attempt) from ({relation})"
