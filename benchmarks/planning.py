@@ -25,9 +25,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.metrics.bootstrap import limits_of_states
-from passk_py.metrics.comparisons import _sums
-from passk_py.metrics.contamination import _difference, _limited
-from passk_py.metrics.planning import Wish, _planned, _variances, _width, plan_counts
+from passk_py.metrics.comparisons.pair_figures import sums_of
+from passk_py.metrics.planning.plans_table import plan_counts
+from passk_py.metrics.planning.sizes import planned, width_of
+from passk_py.metrics.planning.variances import variances
+from passk_py.metrics.planning.wish import Wish
+from passk_py.metrics.suite_differences import difference_of, limited
 from passk_py.stats.permutations import PairCounts
 
 if TYPE_CHECKING:
@@ -82,7 +85,7 @@ def run(dice: random.Random, population: Population, tasks: int, n: int) -> list
 def attained_width(counts: list[tuple[int, int]], k: int) -> float:
     scores = [math.comb(c, k) / math.comb(n, k) for n, c in counts]
     variance = statistics.variance(scores) if len(scores) > 1 else 0.0
-    return _width(statistics.fmean(scores), variance, len(scores), 0.95)
+    return width_of(statistics.fmean(scores), variance, len(scores), 0.95)
 
 
 def tells(
@@ -93,7 +96,7 @@ def tells(
     for _ in range(tasks):
         rate = population.draw(dice)
         found[PairCounts(n, passes(dice, rate, n), n, passes(dice, rate * factor, n))] += 1
-    sums = _sums(found, "pass_hat_k", k)
+    sums = sums_of(found, "pass_hat_k", k)
     if sums.deciding < LEAST:
         return False
     return sums.difference / math.sqrt(sums.variance) <= -LEVEL
@@ -103,8 +106,8 @@ def from_truth(population: Population, k: int, n: int, wish: Wish) -> dict[str, 
     """Plan with the true moments."""
     between = population.moment(2 * k) - population.moment(k) ** 2
     row: dict[str, Any] = {"attempts": n, "tasks": None, "tasks_for_difference": None}
-    row |= _variances("pass_hat_k", k, n, population.moment, between)
-    return _planned(row, wish, 1.0)
+    row |= variances("pass_hat_k", k, n, population.moment, between)
+    return planned(row, wish, 1.0)
 
 
 def plans(repetitions: int, power: float) -> None:
@@ -188,8 +191,8 @@ def suites(repetitions: int) -> None:
                                 (math.comb(c, k) / math.comb(of, k), number)
                                 for (of, c), number in counts
                             ]
-                            limits.append(_limited(scores, 0.95))
-                        found.append(_difference(limits[0], limits[1], (1.0, 1.0)))
+                            limits.append(limited(scores, 0.95))
+                        found.append(difference_of(limits[0], limits[1], (1.0, 1.0)))
                     held.append(statistics.fmean(low <= true <= up for _, low, up in found))
                     if public == private:
                         above.append(statistics.fmean(low > 0 for _, low, _ in found))
@@ -225,7 +228,7 @@ def bootstrap(repetitions: int) -> None:
                     (math.comb(c, k) / math.comb(of, k), number)
                     for (of, c), number in states.items()
                 ]
-                limits = _limited(scores, 0.95)
+                limits = limited(scores, 0.95)
                 held[0] += row["lower"] <= true <= row["upper"]
                 held[1] += limits.lower <= true <= limits.upper
             shares = " | ".join(f"{one / repetitions:.3f}" for one in held)

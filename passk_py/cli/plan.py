@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from passk_py.metrics.planning import Wish
+    from passk_py.metrics.planning.wish import Wish
 
 __all__ = ["command"]
 
@@ -184,7 +184,8 @@ def _enough(attempts: Sequence[int], planned: Sequence[int], k: int) -> tuple[in
 def _guessed(
     pass_rate: float, heterogeneity: float, k: int, attempts: Sequence[int], asked: Row
 ) -> tuple[Wish, list[Row]]:
-    from passk_py.metrics.planning import DEFAULT_ATTEMPTS, Wish, plan_guess
+    from passk_py.metrics.planning import plan_guess
+    from passk_py.metrics.planning.wish import DEFAULT_ATTEMPTS, Wish
 
     chosen = _enough(attempts, DEFAULT_ATTEMPTS, k)
     table = plan_guess(pass_rate, heterogeneity, ks=[k], attempts_per_task=chosen, **asked)
@@ -201,7 +202,8 @@ def _of_run(
     asked: Row,
 ) -> tuple[Wish, list[_Found], str | None]:
     """Plan from the counts of the run's tasks, which the tables hold; say why they are stale."""
-    from passk_py.metrics.planning import Wish, plan_counts
+    from passk_py.metrics.planning.plans_table import plan_counts
+    from passk_py.metrics.planning.wish import Wish
     from passk_py.warehouse.settings import read_settings
     from passk_py.warehouse.tables import open_tables
 
@@ -400,7 +402,7 @@ def _sentences(
 
 def _spares(row: Row, excluded: float) -> str:
     """Say how many attempts to make so that enough are left."""
-    from passk_py.metrics.planning import with_spares
+    from passk_py.metrics.planning.sizes import with_spares
 
     tasks = row["tasks_for_width"] or row["tasks"]
     made = with_spares(row["attempts"], tasks, excluded)

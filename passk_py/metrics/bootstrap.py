@@ -143,28 +143,7 @@ def limits_of_states(
     confidence: float,
     min_eligible_share: float,
 ) -> list[dict[str, Any]]:
-    """Give the limits of one suite or slice from the counts of its tasks.
-
-    Parameters
-    ----------
-    states
-        How many tasks have n attempts of which c passed, by (n, c).
-    ks
-        Whole numbers from 1.
-    resamples, seed
-        As in :func:`bootstrap_limits`.
-    place
-        The run, suite and slice: each draws numbers of its own.
-    confidence
-        Level of the intervals.
-    min_eligible_share
-        The share of the tasks that must have n >= k.
-
-    Returns
-    -------
-    list of dict
-        One row per metric and k, with the keys of :data:`LIMIT_TYPES`.
-    """
+    """Give the limits of one suite or slice; each ``place`` draws numbers of its own."""
     total = states.total()
     drawn: dict[int, pl.DataFrame] = {}
     rows = []

@@ -103,20 +103,7 @@ def extrapolate(
 
 
 def extrapolated(measured: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
-    """Extrapolate from what was measured: the rows of :func:`extrapolate`.
-
-    Parameters
-    ----------
-    measured
-        Rows of :func:`passk_py.suite_metrics`, of whole suites.
-    ks
-        The k to extrapolate to.
-
-    Returns
-    -------
-    polars.DataFrame
-        The rows, by run, suite and k.
-    """
+    """Extrapolate from what was measured: the rows of :func:`extrapolate`."""
     rows: list[dict[str, Any]] = []
     for (run_id, suite), part in measured.group_by("run_id", "suite", maintain_order=True):
         by_k = {row["k"]: row for row in part.to_dicts()}

@@ -6,14 +6,16 @@ What such a log must have, and which verdict goes before which, is said in
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
 import polars as pl
 
 from passk_py.common.contract import OUTCOMES
 from passk_py.common.errors import PasskError
 
-__all__ = ["UNTAGGED", "read_log", "tag_of"]
+__all__ = ["UNTAGGED", "FrameT", "as_given", "read_log", "tag_of"]
+
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 UNTAGGED: Final = "(untagged)"
 """The slice value of attempts that lack the tag, or have null in the column."""
@@ -92,16 +94,7 @@ def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
 
 
 def tag_of(name: str, schema: pl.Schema) -> pl.Expr | None:
-    """Give the value of a tag as text; None if the log can't have it.
-
-    Parameters
-    ----------
-    name
-        The tag.
-    schema
-        The columns of the log, of which ``tags`` may be one: a map, a list of structs of key and
-        value, or a struct.
-    """
+    """Give the value of a tag as text; None if the log can't have it."""
     tags = schema.get("tags")
     # Polars before 2 has no maps of its own.
     if isinstance(tags, getattr(pl, "Map", ())):
@@ -122,28 +115,7 @@ def tag_of(name: str, schema: pl.Schema) -> pl.Expr | None:
 def read_log(
     frame: pl.DataFrame | pl.LazyFrame, threshold: float, slice_name: str | None = None
 ) -> pl.LazyFrame:
-    """Reduce a log to its key, the verdict and the value of one slice.
-
-    Parameters
-    ----------
-    frame
-        A log of attempts, eager or lazy.
-    threshold
-        An attempt that has only a ``score`` passes from here on.
-    slice_name
-        A column, or a tag; by default no column ``slice_value`` is made.
-
-    Returns
-    -------
-    polars.LazyFrame
-        Row for row: ``run_id``, ``suite``, ``task_id``, ``attempt``, and ``passed``, null where the
-        attempt is excluded.
-
-    Raises
-    ------
-    PasskError
-        If a column is missing or of the wrong type, or an outcome is unknown.
-    """
+    """Reduce a log to its key, the verdict, null where excluded, and the value of one slice."""
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
         raise PasskError(
             f"the attempts must be a polars frame, not {type(frame).__name__}",
@@ -169,3 +141,10 @@ def read_log(
     if slice_name is not None:
         columns["slice_value"] = _slice_value(slice_name, schema)
     return frame.lazy().select(**columns)
+
+
+def as_given(frame: FrameT, result: pl.LazyFrame) -> FrameT:
+    """Collect the result if the input was eager."""
+    if isinstance(frame, pl.DataFrame):
+        return result.collect(engine="streaming")
+    return result

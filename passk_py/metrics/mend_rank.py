@@ -22,20 +22,6 @@ _NOTHING: Final = 1e-9
 def with_mend_rank(tasks: pl.DataFrame, k: int, run: Sequence[str]) -> pl.DataFrame:
     """Add ``expected_gain`` and ``mend_rank`` to all tasks of some runs.
 
-    Parameters
-    ----------
-    tasks
-        One row a task, with the columns of the run, ``task_id``, ``n`` and ``c``.
-    k
-        How many times in a row the agent must succeed once deployed.
-    run
-        The columns that name a run.
-
-    Returns
-    -------
-    polars.DataFrame
-        The tasks, in another order.
-
     Notes
     -----
     With c of n passes, p is believed to be Beta(c + a, n - c + b). a and b are those of the beta

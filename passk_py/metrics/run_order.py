@@ -13,23 +13,12 @@ __all__ = ["Run", "in_order", "runs_in_order"]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of one suite, and its place among the runs of its agent.
-
-    Parameters
-    ----------
-    run_id, suite
-        Which run.
-    told
-        What is known of it: a row of ``passk_runs``, or as much of it as the log says.
-    previous
-        The run before, of the same suite and agent.
-    is_latest
-        Whether none came after it.
-    """
+    """One run of one suite, and its place among the runs of its agent."""
 
     run_id: str
     suite: str
     told: Mapping[str, Any]
+    """A row of ``passk_runs``, or as much of it as the log says."""
     previous: str | None
     is_latest: bool
 
@@ -42,16 +31,6 @@ class Run:
 
 def in_order(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Sort runs, the earliest first: by ``started_at``, or ``loaded_at``, then by ``run_id``.
-
-    Parameters
-    ----------
-    runs
-        What is known of runs of one suite and agent.
-
-    Returns
-    -------
-    list of dict
-        The same. Those of an unknown time are first.
 
     Examples
     --------
@@ -68,16 +47,6 @@ def in_order(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def runs_in_order(runs: Iterable[Mapping[str, Any]]) -> list[Run]:
     """Give each run its place among those of its suite and agent.
-
-    Parameters
-    ----------
-    runs
-        What is known of runs: ``run_id``, ``suite``, ``agent`` and times, where there are any.
-
-    Returns
-    -------
-    list of Run
-        The runs, in order within each suite and agent.
 
     Examples
     --------

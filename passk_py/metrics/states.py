@@ -76,22 +76,6 @@ def short_reason(
 ) -> str | None:
     """Say why the tasks of a suite have no value.
 
-    Parameters
-    ----------
-    least
-        How many attempts a task must have.
-    eligible, total
-        How many tasks have them, and how many there are.
-    min_eligible_share
-        The share of the tasks that must have them, from 0 to 1.
-    of
-        Of what they are the tasks, with a space before it.
-
-    Returns
-    -------
-    str or None
-        The reason; None where there is a value.
-
     Examples
     --------
     >>> short_reason(4, 18, 20, min_eligible_share=0.95)
@@ -107,15 +91,6 @@ def short_reason(
 
 def with_short_tasks(limit: float, eligible: int, total: int, extreme: float) -> float:
     """Give a limit of the mean over all tasks from that over the eligible ones.
-
-    Parameters
-    ----------
-    limit
-        The limit over the eligible tasks.
-    eligible, total
-        How many tasks have n >= k, and how many there are.
-    extreme
-        The least, or the most, that the others may have.
 
     Examples
     --------
@@ -135,21 +110,7 @@ class Padded(NamedTuple):
 def padded(mean: float, squares: float, tasks: int, confidence: float) -> Padded:
     r"""Give the interval of a mean over tasks by Student's t, with two more tasks, 0 and 1.
 
-    Parameters
-    ----------
-    mean
-        The mean of the tasks' scores.
-    squares
-        The sum of the squares of what they differ from it.
-    tasks
-        How many there are.
-    confidence
-        Level of the interval, between 0 and 1.
-
-    Returns
-    -------
-    Padded
-        Its middle and its reach; it may go beyond 0 and 1.
+    It may go beyond 0 and 1.
 
     Notes
     -----
@@ -173,21 +134,7 @@ def padded(mean: float, squares: float, tasks: int, confidence: float) -> Padded
 def states_of_runs(
     attempts: pl.DataFrame | pl.LazyFrame, threshold: float
 ) -> Iterator[tuple[str, str, States]]:
-    """Count the tasks of each run of a log that have the same counts.
-
-    Parameters
-    ----------
-    attempts
-        A log of attempts; see :mod:`passk_py.metrics.frames`.
-    threshold
-        An attempt that has only a ``score`` passes from here on.
-
-    Yields
-    ------
-    tuple
-        run_id, suite and the counts, in order. Tasks whose attempts can't be told apart are left
-        out.
-    """
+    """Count the tasks of each run by (n, c), in order; tasks that can't be counted are left out."""
     counts = task_counts(attempts.lazy(), threshold=threshold).collect()
     by_run = counts.filter(pl.col("n").is_not_null()).partition_by("run_id", "suite", as_dict=True)
     for (run, suite), tasks in sorted(by_run.items()):

@@ -59,11 +59,6 @@ FLOOR_OF_DIFFERENCE: Final = 0.5
 def floor_unit(confidence: float) -> float:
     r"""Give the root of the floor of an interval for these tasks where n = k.
 
-    Parameters
-    ----------
-    confidence
-        Level of the interval, between 0 and 1.
-
     Notes
     -----
     n attempts that all passed have a variance of 0 and still prove little. T tasks with n attempts
@@ -135,18 +130,7 @@ def scatter(eligible: pl.Expr) -> dict[str, pl.Expr]:
 
 
 def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) -> pl.LazyFrame:
-    """Add the limits of a suite's means.
-
-    Parameters
-    ----------
-    table
-        One row per suite and k, with the means, the variances between tasks (``var_``), the sums of
-        those within tasks (``within_``), the posterior means and sums of variances (``_bayes``).
-    known
-        Whether the row is answered.
-    confidence
-        Level of confidence, between 0 and 1.
-    """
+    """Add the limits of a suite's means."""
     tasks = pl.col("eligible_tasks")
     total = pl.col("total_tasks")
     z = normal_quantile(confidence)

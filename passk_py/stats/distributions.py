@@ -29,16 +29,6 @@ _STEPS: Final = 200
 def normal_quantile(confidence: float) -> float:
     """Compute how many standard deviations a two-sided normal interval reaches to either side.
 
-    Parameters
-    ----------
-    confidence
-        Level of confidence, between 0 and 1.
-
-    Returns
-    -------
-    float
-        The quantile.
-
     Examples
     --------
     >>> round(normal_quantile(0.95), 12)
@@ -49,16 +39,6 @@ def normal_quantile(confidence: float) -> float:
 
 def two_sided_p(z: float) -> float:
     """Compute the chance that a standard normal variable is as far from 0, to either side.
-
-    Parameters
-    ----------
-    z
-        How many standard deviations away it is.
-
-    Returns
-    -------
-    float
-        The chance.
 
     Examples
     --------
@@ -82,18 +62,6 @@ def p_value(p: float) -> float:
 def chi_square_tail(x: float, degrees: int) -> float:
     """Compute the chance of a chi-square variable as large, or larger, by an approximation.
 
-    Parameters
-    ----------
-    x
-        From 0.
-    degrees
-        Degrees of freedom, from 1.
-
-    Returns
-    -------
-    float
-        The chance.
-
     Notes
     -----
     The cube root of x / degrees is nearly normal, with the mean 1 - 2 / (9 degrees) and the
@@ -114,18 +82,6 @@ def chi_square_tail(x: float, degrees: int) -> float:
 def student_quantile(degrees: int, confidence: float) -> float:
     """Compute how many standard errors a two-sided interval of Student's t reaches to either side.
 
-    Parameters
-    ----------
-    degrees
-        Degrees of freedom, from 1.
-    confidence
-        Level of confidence, between 0 and 1.
-
-    Returns
-    -------
-    float
-        The quantile; infinity where there are no degrees of freedom.
-
     Examples
     --------
     >>> round(student_quantile(10, 0.95), 12)
@@ -142,22 +98,11 @@ def student_quantile(degrees: int, confidence: float) -> float:
 def beta_quantile(share: float, a: float, b: float) -> float:
     """Compute the number that a Beta variable is below with a given chance.
 
-    Parameters
-    ----------
-    share
-        The chance, between 0 and 1.
-    a, b
-        The parameters, above 0.
-
-    Returns
-    -------
-    float
-        The quantile, to about 1e-13 relative where a + b is below a thousand.
-
     Notes
     -----
     Newton's steps, held within a bracket, on the regularized incomplete beta function by its
-    continued fraction (Press et al., Numerical Recipes, 6.4).
+    continued fraction (Press et al., Numerical Recipes, 6.4): to about 1e-13 relative where a + b
+    is below a thousand.
 
     Examples
     --------
@@ -182,22 +127,7 @@ def beta_quantile(share: float, a: float, b: float) -> float:
 
 
 def log_moment_by_correlation(rate: float, index: float, m: int) -> float:
-    r"""Compute ln E[p^m] of a Beta variable p.
-
-    Parameters
-    ----------
-    rate
-        Its mean, above 0.
-    index
-        Its intraclass correlation 1 / (a + b + 1), from 0, where p is always the mean, to 1, where
-        it is 0 or 1.
-    m
-        Whole number from 1.
-
-    Returns
-    -------
-    float
-        The logarithm.
+    r"""Compute ln E[p^m] of a Beta variable p of mean ``rate``, from its intraclass correlation.
 
     Notes
     -----

@@ -48,25 +48,15 @@ _STIELTJES = (
 
 
 def let(start: dict[str, pl.Expr], *steps: dict[str, pl.Expr]) -> pl.Expr:
-    """Give names to intermediate results, so that each is evaluated once.
+    """Give names to intermediate results, so that each is evaluated once, and return the last.
+
+    An expression sees the names of the steps before it as ``pl.field(name)``.
 
     Steps must not contain another ``let``: polars 2.1 panics on it inside ``group_by``. Functions
     that are used within others therefore return their steps.
 
     Needs polars 1.40: the versions before 1.37 plan for a time that is exponential in the number
     of steps, and those from 1.37 to 1.39 refuse a product and a sum in one step.
-
-    Parameters
-    ----------
-    start
-        The first names and their expressions, over the columns of the frame.
-    steps
-        More names; an expression sees the names of the steps before it as ``pl.field(name)``.
-
-    Returns
-    -------
-    polars.Expr
-        The last name of the last step.
     """
     bound = pl.struct([expr.alias(name) for name, expr in start.items()])
     for step in steps:
@@ -81,18 +71,6 @@ def log1p_nonnegative(y: pl.Expr, one_plus_y: pl.Expr) -> pl.Expr:
     The logarithm of the rounded ``1 + y`` is corrected, to first order, for what the rounding
     lost; that loss is computed exactly. Measured: 2.2e-16 relative, where polars' ``log1p`` has
     1.5e-16 and takes twice as long.
-
-    Parameters
-    ----------
-    y
-        Values from 0 to infinity, float64.
-    one_plus_y
-        The rounded sum ``1 + y``, as a name of its own because it is used three times.
-
-    Returns
-    -------
-    polars.Expr
-        Float64.
     """
     return one_plus_y.log() + (y - (one_plus_y - 1.0)) / one_plus_y
 
@@ -102,19 +80,8 @@ def one_minus_exp_steps(x: pl.Expr, result: str) -> Steps:
 
     ``y = exp(x)`` is taken as the exact exponential of ``ln y``, so ``1 - exp(x)`` is ``1 - y``,
     which is exact where it would cancel, less ``y * (x - ln y)``. Measured: 2.5e-16 relative. The
-    forms with ``tanh`` (3.8e-16) and ``sinh`` (overflows below -1400) take longer.
-
-    Parameters
-    ----------
-    x
-        Values from minus infinity to 0, float64, over the names before these steps.
-    result
-        The name of the result. The names ``exponent`` and ``power`` are taken too.
-
-    Returns
-    -------
-    Steps
-        Float64 from 0 to 1 under the name of the result.
+    forms with ``tanh`` (3.8e-16) and ``sinh`` (overflows below -1400) take longer. The names
+    ``exponent`` and ``power`` are taken beside that of the result.
     """
     exponent, power = pl.field("exponent"), pl.field("power")
     return (
@@ -126,18 +93,7 @@ def one_minus_exp_steps(x: pl.Expr, result: str) -> Steps:
 
 
 def one_minus_exp(x: pl.Expr) -> pl.Expr:
-    """Compute 1 - exp(x) for x <= 0: :func:`one_minus_exp_steps` as an expression.
-
-    Parameters
-    ----------
-    x
-        Values from minus infinity to 0, float64.
-
-    Returns
-    -------
-    polars.Expr
-        Float64 from 0 to 1.
-    """
+    """Compute 1 - exp(x) for x <= 0: :func:`one_minus_exp_steps` as an expression."""
     return let({"x": x}, *one_minus_exp_steps(pl.field("x"), "result"))
 
 
@@ -166,19 +122,9 @@ def log_beta_moment_steps(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> Steps:
     r"""Compute ln E[X^k] for X ~ Beta(alpha, beta), with relative accuracy.
 
     With c passes in n attempts, ``ln(C(c, k) / C(n, k))`` is the moment of
-    Beta(c - k + 1, n - c).
-
-    Parameters
-    ----------
-    alpha, beta, k
-        Float64 over the names before these steps, alpha > 0, beta > 0, k > 0. Anything else gives
-        a meaningless number, NaN or infinity, but no error: callers mask it.
-
-    Returns
-    -------
-    Steps
-        Float64 below 0 under the name ``log_moment``. The names ``alpha``, ``beta``, ``draws``,
-        and those of a letter and an underscore or of the letters a, b, d and x are taken too.
+    Beta(c - k + 1, n - c). Arguments that are not above 0 give a meaningless number, NaN or
+    infinity, but no error: callers mask it. The names ``log_moment``, ``alpha``, ``beta``,
+    ``draws``, and those of a letter and an underscore or of the letters a, b, d and x are taken.
 
     Notes
     -----
@@ -251,18 +197,7 @@ def log_beta_moment_steps(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> Steps:
 
 
 def log_beta_moment(alpha: pl.Expr, beta: pl.Expr, k: pl.Expr) -> pl.Expr:
-    """Compute ln E[X^k] for X ~ Beta(alpha, beta): :func:`log_beta_moment_steps` as an expression.
-
-    Parameters
-    ----------
-    alpha, beta, k
-        Float64 above 0.
-
-    Returns
-    -------
-    polars.Expr
-        Float64 below 0.
-    """
+    """Compute ln E[X^k] for X ~ Beta(alpha, beta): the steps above as an expression."""
     field = pl.field
     start = {"of_alpha": alpha, "of_beta": beta, "of_k": k}
     return let(start, *log_beta_moment_steps(field("of_alpha"), field("of_beta"), field("of_k")))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from passk_py.metrics.comparisons import Pair
+    from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.validation.check_tables import Compared
     from passk_py.validation.set_aside import Counts
     from passk_py.warehouse.tables import Tables

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from passk_py.metrics.comparisons import pair_of
+from passk_py.metrics.comparisons.run_pairs import pair_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from passk_py.metrics.comparisons import Pair
+    from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.metrics.states import States
 
 __all__ = ["Counts"]

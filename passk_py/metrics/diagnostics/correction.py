@@ -20,12 +20,7 @@ def correct(rows: Iterable[dict[str, Any]]) -> None:
     Within a run it is that of Holm (1979). Over runs it is multiplied by how many runs of the suite
     were there when the run came, and divided by how many of those are as sure as it is (Benjamini
     and Bogomolov 2014), so that a run that comes later leaves the verdicts of the others alone.
-
-    Parameters
-    ----------
-    rows
-        ``run_id``, ``suite``, ``diagnostic``, ``p``, ``verdict`` (None where a test decides) and
-        ``loaded_at``, the same in all rows of a run. One of unknown time counts for all runs.
+    A run of which it is not known when it came counts for all.
     """
     runs: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:

@@ -186,15 +186,7 @@ def measure(
 
 
 def judge(rows: list[dict[str, Any]], confidence: float) -> None:
-    """Correct the p of all runs, and say what follows: ``verdict``, ``meaning`` and ``advice``.
-
-    Parameters
-    ----------
-    rows
-        Those of :func:`measure`.
-    confidence
-        A test warns where its corrected p is below 1 less this.
-    """
+    """Correct the p of all runs, and say what follows: ``verdict``, ``meaning`` and ``advice``."""
     correct(rows)
     alpha = round(1 - confidence, 6)
     for row in rows:

@@ -12,7 +12,7 @@ import polars as pl
 from passk_py.metrics.comparisons import compare, compare_tasks
 from passk_py.metrics.diagnostics import diagnose
 from passk_py.metrics.frames import suite_metrics, task_counts
-from passk_py.metrics.gates.rules import SHARES
+from passk_py.metrics.gates.shares import SHARES
 from passk_py.metrics.logs import read_log
 from passk_py.metrics.run_order import Run, runs_in_order
 from passk_py.stats import estimators as est
@@ -69,27 +69,15 @@ def _tail(n: int, counts: range, p: float) -> float:
 
 @dataclass
 class Evidence:
-    """A log of attempts, and how it is to be read.
-
-    Parameters
-    ----------
-    attempts
-        The log.
-    told
-        Rows of ``passk_runs``; None to make do with what the attempts say.
-    unusable
-        Runs of which every row was rejected: ``run_id``, ``suite``, ``agent``, ``loaded_at``.
-    pairs
-        (baseline, candidate, suite) that are compared, suite None for all; None for each run
-        with the one before it.
-    confidence, min_eligible_share, threshold, deployment_k, ordered
-        As in :func:`passk_py.suite_metrics`, :func:`passk_py.diagnose`.
-    """
+    """A log of attempts, and how it is to be read."""
 
     attempts: pl.DataFrame
     told: pl.DataFrame | None
+    """Rows of ``passk_runs``; None to make do with what the attempts say."""
     unusable: pl.DataFrame | None
+    """Runs of which every row was rejected."""
     pairs: Sequence[tuple[str, str, str | None]] | None
+    """(baseline, candidate, suite or None for all); None for each run with the one before it."""
     confidence: float
     min_eligible_share: float
     threshold: float

@@ -36,16 +36,6 @@ Row = dict[str, Any]
 def title(row: Row) -> str:
     """Say which run a row is about, and which part of it.
 
-    Parameters
-    ----------
-    row
-        A row of ``passk_gates``.
-
-    Returns
-    -------
-    str
-        For example ``nightly · airline · domain = refunds · against nightly-1``.
-
     Examples
     --------
     >>> title(
@@ -84,17 +74,6 @@ def _clean(text: str) -> str:
 def junit(rows: Sequence[Row]) -> str:
     """Write the results as JUnit XML.
 
-    Parameters
-    ----------
-    rows
-        Rows of ``passk_gates``.
-
-    Returns
-    -------
-    str
-        One test suite ``passk gates``, a test case for each row: a fail is a ``failure``, an
-        inconclusive result an ``error``; of an advisory gate both are ``skipped``.
-
     Examples
     --------
     >>> print(junit([]).splitlines()[-2].strip())
@@ -128,6 +107,7 @@ _JUNIT_COUNTS: Final = {"failures": "failure", "errors": "error", "skipped": "sk
 
 
 def _junit_kind(row: Row) -> str | None:
+    """Name the element: inconclusive is an error; nothing of an advisory gate stops a build."""
     if row["result"] == "pass":
         return None
     if row["is_advisory"]:
@@ -145,18 +125,6 @@ def _cell(text: str) -> str:
 
 def markdown(rows: Sequence[Row], *, stale: str | None = None) -> str:
     """Write the results as a Markdown table.
-
-    Parameters
-    ----------
-    rows
-        Rows of ``passk_gates``.
-    stale
-        Why the tables are not those of the log; None if they are.
-
-    Returns
-    -------
-    str
-        A heading, how many gates passed, and a table.
 
     Examples
     --------
@@ -199,13 +167,7 @@ def count(rows: Sequence[Row]) -> str:
 
 
 def append_step_summary(text: str) -> None:
-    """Add a report to the summary of the CI step that runs.
-
-    Raises
-    ------
-    PasskError
-        If no CI says where its summary is, or it can't be written.
-    """
+    """Add a report to the summary of the CI step that runs."""
     place = os.environ.get(STEP_SUMMARY)
     if not place:
         raise PasskError(

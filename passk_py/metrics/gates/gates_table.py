@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from passk_py.metrics.gates.evidence import Evidence
+from passk_py.metrics.gates.findings import UNKNOWN
 from passk_py.metrics.gates.judging import judge
 from passk_py.metrics.gates.rules import rules_of
 
@@ -41,8 +42,6 @@ COLUMNS: Final = {
     "is_advisory": pl.Boolean,
 }
 """The columns of ``passk_gates`` that attempts are enough for."""
-
-_UNKNOWN: Final = "(unknown)"
 
 
 def judge_gates(
@@ -133,12 +132,12 @@ def judge_gates(
     rows = []
     for rule in read:
         for run, found in judge(rule, log):
-            named = rule.run if rule.run not in ("latest", "all") else _UNKNOWN
+            named = rule.run if rule.run not in ("latest", "all") else UNKNOWN
             severity = {"fail": rule.severity, "inconclusive": rule.inconclusive_severity}
             rows.append(
                 {
                     "gate": rule.gate,
-                    "suite": run.suite if run else rule.suite or _UNKNOWN,
+                    "suite": run.suite if run else rule.suite or UNKNOWN,
                     "run_id": run.run_id if run else named,
                     "baseline_run_id": found.baseline,
                     "slice_name": found.slice_name,

@@ -1,16 +1,16 @@
-"""The rules of gates: reading them, finding what is wrong with them, and saying them."""
+"""The rules of gates: reading them, and saying them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from passk_py.common.errors import PasskError
 from passk_py.common.words import symbol
 from passk_py.metrics.diagnostic_words import WORDS
+from passk_py.metrics.gates.rule_mistakes import kind_of, means_all, mistakes_of, quotes, shown
+from passk_py.metrics.gates.shares import SHARES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,72 +18,7 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.run_order import Run
 
-__all__ = ["SHARES", "Rule", "Share", "read_rules", "rules_of"]
-
-_ASKED: Final = ("min", "max", "max_drop", "diagnostics")
-_COMMON: Final = ("name", "run", "suite", "agent", "severity", "inconclusive")
-_ALLOWED: Final = {
-    "threshold": (*_COMMON, "metric", "k", "min", "each", "slice_value", "scope"),
-    "each_task": (*_COMMON, "metric", "k", "min", "each"),
-    "drop": (*_COMMON, "metric", "k", "max_drop", "baseline", "scope"),
-    "coverage": (*_COMMON, "metric", "max"),
-    "regressed_tasks": (*_COMMON, "metric", "max", "baseline"),
-    "diagnostics": (*_COMMON, "diagnostics"),
-}
-_RATES: Final = ("pass_at_k", "pass_hat_k")
-_TEXTS: Final = ("run", "suite", "agent", "baseline", "slice_value")
-_SEVERITIES: Final = ("error", "warn", "ignore")
-_SCOPES: Final = ("unseen", "suite")
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share of attempts that a rule may limit.
-
-    Parameters
-    ----------
-    part
-        Column of ``passk_runs`` that is counted.
-    whole
-        Columns whose sum it is a share of.
-    said
-        What it is, after two numbers.
-    of
-        What it is a share of, in a rule.
-    word
-        What these are, in a rule.
-    unsure
-        Column of ``passk_runs`` with what may belong to part and whole, or to neither; "" if none.
-    """
-
-    part: str
-    whole: tuple[str, ...]
-    said: str
-    of: str
-    word: str
-    unsure: str = ""
-
-
-SHARES: Final = {
-    "excluded_attempts": Share(
-        "excluded", ("attempts",), "attempts are excluded", "the attempts", "excluded"
-    ),
-    "missing_attempts": Share(
-        "missing_attempts",
-        ("expected_attempts",),
-        "expected attempts are missing",
-        "the expected attempts",
-        "missing",
-    ),
-    "rejected_attempts": Share(
-        "rejected",
-        ("rejected", "attempts"),
-        "rows are rejected",
-        "the rows that were read",
-        "rejected",
-        unsure="rejected_unnamed",
-    ),
-}
+__all__ = ["Rule", "read_rules", "rules_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,163 +124,6 @@ class Rule:
         return f"no warning of {named}"
 
 
-def _kind(gate: Mapping[str, Any]) -> str:
-    if "diagnostics" in gate:
-        return "diagnostics"
-    if "max_drop" in gate:
-        return "drop"
-    if "min" in gate:
-        return "each_task" if gate.get("each") == "task" else "threshold"
-    return "regressed_tasks" if gate.get("metric") == "regressed_tasks" else "coverage"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_count(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _shown(value: object) -> str:
-    """Write a value as dbt's own messages do: the twin of the macro of this name."""
-    if isinstance(value, Mapping):
-        names = {key if isinstance(key, str) else _shown(key): key for key in value}
-        parts = (f"{_shown(name)}: {_shown(value[names[name]])}" for name in sorted(names))
-        return f"{{{', '.join(parts)}}}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_shown, value))}]"
-    if value is None or isinstance(value, str | int | float):
-        return json.dumps(value, ensure_ascii=False)
-    return str(value)
-
-
-def _quotes(value: object) -> str:
-    """Say what to do about a text that YAML takes for a date."""
-    return "; write it in quotes" if isinstance(value, date) else ""
-
-
-def _means_all(diagnostics: object) -> bool:
-    return diagnostics == "all" or (
-        isinstance(diagnostics, list | tuple) and list(diagnostics) == ["all"]
-    )
-
-
-def _diagnostics_mistakes(value: object) -> list[str]:
-    if _means_all(value):
-        return []
-    named = [value] if isinstance(value, str) else value
-    if not isinstance(named, list | tuple) or not named:
-        return [f"diagnostics is {_shown(value)}, but must be all, or a list of diagnostics."]
-    # A tuple, because what is named might be a list or a mapping, which no dict can be asked for.
-    found = [
-        f"diagnostics is {_shown(name)}, but must be all, or one or more of {', '.join(WORDS)}."
-        for name in named
-        if name not in (*WORDS, "all")
-    ]
-    texts = [name for name in named if isinstance(name, str)]
-    found += [
-        f"diagnostics names {name} twice." for name in dict.fromkeys(texts) if texts.count(name) > 1
-    ]
-    if "all" in texts and len(set(texts)) > 1:
-        found.append("diagnostics names all beside others; all stands alone.")
-    return found
-
-
-def _mistakes(
-    gate: Mapping[str, Any],
-    slices: Sequence[str] | None,
-    ks: Sequence[int] | None,
-    *,
-    diagnostics: bool,
-) -> list[str]:
-    """Say what is wrong with a rule, in the words of the dbt project's own check."""
-    asked = [name for name in _ASKED if name in gate]
-    if len(asked) != 1:
-        what = f"{' and '.join(asked)} stand together" if asked else "nothing is asked for"
-        return [f"{what}; a gate has one of min, max, max_drop and diagnostics."]
-    kind, asks = _kind(gate), asked[0]
-    allowed = _ALLOWED[kind]
-    found = [
-        f"{name} has no meaning in a rule with {asks}, which takes {', '.join(allowed)}."
-        for name in gate
-        if name not in allowed
-    ]
-
-    def must(name: str, what: str) -> None:
-        found.append(f"{name} is {_shown(gate.get(name))}, but must be {what}.")
-
-    metrics: tuple[str, ...] = {
-        "coverage": (*SHARES, "regressed_tasks"),
-        "regressed_tasks": ("regressed_tasks",),
-        "diagnostics": (),
-    }.get(kind, _RATES)
-    if metrics and gate.get("metric") not in metrics:
-        must("metric", f"one of {', '.join(metrics)}")
-    k = gate.get("k", 1)
-    if not _is_count(k, 1):
-        must("k", "an integer of at least 1")
-    elif "k" in gate and ks is not None and k not in ks:
-        must("k", f"one of passk_ks, which is {_shown(list(ks))}")
-    value = gate[asks]
-    if asks == "min" and not (_is_number(value) and 0 < value < 1):
-        must("min", "a number between 0 and 1; no number of attempts shows that a chance is 1")
-    elif asks == "max_drop" and not (_is_number(value) and 0 <= value < 1):
-        must("max_drop", "a number from 0 to less than 1")
-    elif kind == "coverage" and not (_is_number(value) and 0 <= value <= 1):
-        must("max", "a share, from 0 to 1")
-    elif kind == "regressed_tasks" and not _is_count(value, 0):
-        must("max", "a number of tasks, an integer of at least 0")
-    elif kind == "diagnostics":
-        found += _diagnostics_mistakes(value)
-        if not diagnostics:
-            found.append("passk_diagnostics is false, so that no diagnostic is computed.")
-    if "scope" in gate and gate["scope"] not in _SCOPES:
-        must("scope", "unseen (tasks like these) or suite (these tasks)")
-    each = gate.get("each", "task")
-    # "all" is the whole suite, and never the name of a slice.
-    if slices is None and (not isinstance(each, str) or each in ("", "all")):
-        must("each", "task, or one of passk_slices")
-    elif slices is not None and each not in ("task", *slices):
-        must("each", f"task, or one of passk_slices, which is {_shown(list(slices))}")
-    if kind == "threshold" and "slice_value" in gate and "each" not in gate:
-        found.append("slice_value stands without each, which says of which slice it is.")
-    for name in _TEXTS:
-        if name in gate and not (isinstance(gate[name], str) and gate[name]):
-            must(name, f"a text{_quotes(gate[name])}")
-    for name in ("severity", "inconclusive"):
-        if name in gate and gate[name] not in _SEVERITIES:
-            must(name, "error, warn or ignore")
-    return found
-
-
-def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
-    kind = _kind(gate)
-    has_k = kind in ("threshold", "each_task", "drop")
-    by_slice = kind == "threshold" and "each" in gate
-    named = gate.get("diagnostics", ())
-    return Rule(
-        gate=gate["name"],
-        kind=kind,
-        metric=gate.get("metric", "diagnostics"),
-        k=gate.get("k", deployment_k) if has_k else 0,
-        threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), 0.0),
-        scope=gate.get("scope", {"threshold": "unseen", "drop": "suite"}.get(kind)),
-        slice_name=gate["each"] if by_slice else "all",
-        slice_value=gate.get("slice_value") if by_slice else "all",
-        diagnostics=tuple(
-            WORDS if _means_all(named) else [named] if isinstance(named, str) else named
-        ),
-        all_diagnostics=_means_all(named),
-        run=gate.get("run", "latest"),
-        suite=gate.get("suite"),
-        agent=gate.get("agent"),
-        baseline=gate.get("baseline"),
-        severity=gate.get("severity", "error"),
-        inconclusive_severity=gate.get("inconclusive", "warn"),
-    )
-
-
 def rules_of(
     gates: Iterable[Mapping[str, Any] | Rule],
     *,
@@ -394,17 +172,17 @@ def rules_of(
             name = gate.get("name") if isinstance(gate, Mapping) else None
         if not isinstance(name, str) or not name:
             mistakes.append(
-                f"The list holds {_shown(gate)}, but must hold mappings, each with a name that is "
-                f"a text{_quotes(name)}."
+                f"The list holds {shown(gate)}, but must hold mappings, each with a name that is "
+                f"a text{quotes(name)}."
             )
             continue
         if name in seen:
-            mistakes.append(f"The list has two gates of the name {_shown(name)}.")
+            mistakes.append(f"The list has two gates of the name {shown(name)}.")
         seen.add(name)
         if isinstance(gate, Rule):
             rules.append(gate)
             continue
-        wrong = _mistakes(gate, slices, ks, diagnostics=diagnostics)
+        wrong = mistakes_of(gate, slices, ks, diagnostics=diagnostics)
         mistakes += [f"{name}: {mistake}" for mistake in wrong]
         if not wrong:
             rules.append(_rule(gate, deployment_k))
@@ -415,6 +193,33 @@ def rules_of(
             hint="docs/gates.md says what each rule takes.",
         )
     return rules
+
+
+def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
+    kind = kind_of(gate)
+    has_k = kind in ("threshold", "each_task", "drop")
+    by_slice = kind == "threshold" and "each" in gate
+    named = gate.get("diagnostics", ())
+    return Rule(
+        gate=gate["name"],
+        kind=kind,
+        metric=gate.get("metric", "diagnostics"),
+        k=gate.get("k", deployment_k) if has_k else 0,
+        threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), 0.0),
+        scope=gate.get("scope", {"threshold": "unseen", "drop": "suite"}.get(kind)),
+        slice_name=gate["each"] if by_slice else "all",
+        slice_value=gate.get("slice_value") if by_slice else "all",
+        diagnostics=tuple(
+            WORDS if means_all(named) else [named] if isinstance(named, str) else named
+        ),
+        all_diagnostics=means_all(named),
+        run=gate.get("run", "latest"),
+        suite=gate.get("suite"),
+        agent=gate.get("agent"),
+        baseline=gate.get("baseline"),
+        severity=gate.get("severity", "error"),
+        inconclusive_severity=gate.get("inconclusive", "warn"),
+    )
 
 
 def read_rules(path: Path) -> list[Mapping[str, Any]]:

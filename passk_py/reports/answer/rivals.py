@@ -45,7 +45,7 @@ class Rivals:
     def of(self, best: Run, others: Sequence[Run], metric: str, k: int) -> tuple[Run, ...]:
         """Give those of the others that can't be told from the best, in their order."""
         # Comparisons are said in the words of this package, so that it can't ask for them first.
-        from passk_py.metrics.comparisons import is_told_apart
+        from passk_py.metrics.comparisons.compared_runs import is_told_apart
 
         if not others:
             return ()

@@ -11,15 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from passk_py.metrics.comparisons import (
-    COMPARISON_COLUMNS,
-    comparison_rows,
-    has_moved,
-    judged,
-    pair_of,
-    task_comparisons,
-    with_limits,
-)
+from passk_py.metrics.comparisons.compared_runs import COMPARISON_COLUMNS, comparison_rows
+from passk_py.metrics.comparisons.compared_tasks import has_moved, task_comparisons
+from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
+from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.gates import rules_of
 from passk_py.metrics.run_order import runs_in_order
 from passk_py.validation.parity import Recomputed
@@ -28,7 +23,7 @@ from passk_py.validation.recompute.runs import APPROXIMATED_P
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from passk_py.metrics.comparisons import Pair
+    from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.metrics.run_order import Run
     from passk_py.warehouse.settings import Settings
 

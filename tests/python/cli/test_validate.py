@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from passk_py.metrics.comparisons import pair_of
+from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.frames import task_counts
 from passk_py.validation.check_all import validate_tables
 from passk_py.validation.parity import Recomputed, compare
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from conftest import Demo, Said
 
-    from passk_py.metrics.comparisons import Pair
+    from passk_py.metrics.comparisons.run_pairs import Pair
 
     Passk = Callable[..., Said]
 

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 import passk_py as pk
-from passk_py.metrics.planning import Wish, plan_counts
+from passk_py.metrics.planning.plans_table import plan_counts
+from passk_py.metrics.planning.wish import Wish
 
 
 def variance_of_estimate(p: Fraction, n: int, k: int) -> Fraction:
@@ -86,11 +87,11 @@ def test_the_width_is_that_of_the_limits() -> None:
     lower, upper = (
         pl.select(limit(0.5, 0.04, 25)).item() for limit in (pk.mean_lower, pk.mean_upper)
     )
-    from passk_py.metrics.planning import _width
+    from passk_py.metrics.planning.sizes import width_of
 
-    assert _width(0.5, 0.04, 25, 0.95) == pytest.approx(upper - lower, rel=1e-12)
+    assert width_of(0.5, 0.04, 25, 0.95) == pytest.approx(upper - lower, rel=1e-12)
     # The 97.5 % point of Student's t with 26 degrees of freedom, from the tables.
-    assert _width(0.5, 0.04, 25, 0.95) == pytest.approx(
+    assert width_of(0.5, 0.04, 25, 0.95) == pytest.approx(
         student_width(0.5, 0.04, 25, 2.055529438642871), rel=1e-9
     )
 
@@ -98,15 +99,15 @@ def test_the_width_is_that_of_the_limits() -> None:
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_the_least_number_of_tasks_is_the_least(confidence: float) -> None:
     """One after the other, from a single task on."""
-    from passk_py.metrics.planning import _least_tasks, _width
+    from passk_py.metrics.planning.sizes import fewest_tasks, width_of
 
     chance = random.Random(5)
     for _ in range(40):
         mean = chance.choice([0.0, 1.0, chance.random()])
         variance = mean * (1 - mean) * chance.choice([0, 1, chance.random()])
         width = chance.choice([0.9, 0.5, 0.2, 0.1, 0.05])
-        found = _least_tasks(mean, variance, width, confidence)
-        enough = (n for n in range(1, 10**6) if _width(mean, variance, n, confidence) <= width)
+        found = fewest_tasks(mean, variance, width, confidence)
+        enough = (n for n in range(1, 10**6) if width_of(mean, variance, n, confidence) <= width)
         assert found == next(enough)
 
 

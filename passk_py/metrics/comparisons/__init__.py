@@ -1,0 +1,14 @@
+"""Two runs on the same tasks, from a log of attempts.
+
+The definitions and the defaults are those of the SQL tables ``passk_comparisons`` and
+``passk_task_comparisons``, reached by another way: whole numbers of any size where SQL has
+logarithms, so that each quotient is rounded once. That suits tasks of up to some hundreds of
+attempts.
+"""
+
+from __future__ import annotations
+
+from passk_py.metrics.comparisons.compared_runs import compare
+from passk_py.metrics.comparisons.compared_tasks import compare_tasks
+
+__all__ = ["compare", "compare_tasks"]

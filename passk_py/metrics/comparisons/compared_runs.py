@@ -1,0 +1,251 @@
+"""Two runs on the same tasks: the table ``passk_comparisons``, from attempts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from passk_py.metrics.comparisons.pair_figures import figures_of, sums_of
+from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
+from passk_py.metrics.comparisons.run_pairs import pairs_of
+from passk_py.metrics.frames import DEFAULT_KS
+from passk_py.metrics.states import short_reason
+from passk_py.stats.estimators import ArgumentError
+from passk_py.stats.estimators.arguments import checked_confidence, checked_ks, checked_share
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.metrics.comparisons.run_pairs import Pair
+    from passk_py.stats.permutations import PairCounts
+
+__all__ = ["COMPARISON_COLUMNS", "compare", "comparison_rows", "is_told_apart"]
+
+_METRICS: Final = ("pass_at_k", "pass_hat_k")
+COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
+    "suite": pl.String,
+    "baseline_run_id": pl.String,
+    "candidate_run_id": pl.String,
+    "metric": pl.String,
+    **dict.fromkeys(
+        (
+            "k",
+            "common_tasks",
+            "baseline_only_tasks",
+            "candidate_only_tasks",
+            "eligible_tasks",
+            "informative_tasks",
+            "least_n",
+        ),
+        pl.Int64,
+    ),
+    **dict.fromkeys(
+        (
+            "baseline",
+            "candidate",
+            "difference",
+            "z",
+            "p",
+            "difference_lower",
+            "difference_upper",
+            "difference_suite_lower",
+            "difference_suite_upper",
+            "minimum_change",
+        ),
+        pl.Float64,
+    ),
+    "verdict": pl.String,
+    "hidden_regression": pl.Boolean,
+    "null_reason": pl.String,
+    "caveat": pl.String,
+    "meaning": pl.String,
+}
+"""What :func:`compare` gives."""
+
+
+def compare(
+    attempts: pl.DataFrame | pl.LazyFrame,
+    baseline: str,
+    candidate: str,
+    *,
+    ks: Iterable[int] = DEFAULT_KS,
+    suite: str | None = None,
+    confidence: float = 0.95,
+    minimum_change: float = 0.0,
+    min_eligible_share: float = 0.95,
+    threshold: float = 1.0,
+) -> pl.DataFrame:
+    """Compare pass@k and pass^k of two runs over the tasks that both have.
+
+    Parameters
+    ----------
+    attempts
+        A log of attempts, eager or lazy; see :mod:`passk_py.metrics.frames`.
+    baseline, candidate
+        The two runs by their ``run_id``. A difference is candidate less baseline.
+    ks
+        Whole numbers from 1.
+    suite
+        One suite; by default every suite that both runs have.
+    confidence
+        Level of the intervals, and of what is beyond chance.
+    minimum_change
+        The least difference that matters.
+    min_eligible_share
+        The share of the common tasks that must have n >= k in each run for there to be figures at
+        that k, from 0 to 1. The figures are over the tasks that have them in both; the limits allow
+        the others any difference.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per suite, metric and k, with the columns of the table ``passk_comparisons`` except
+        those that tell of the runs: numbers of tasks, means over the eligible ones, ``difference``,
+        ``z`` and ``p`` of the stratified permutation test, limits for tasks like these and for
+        these tasks, ``verdict``, ``hidden_regression``, ``null_reason`` and ``meaning``.
+
+    Raises
+    ------
+    ArgumentError
+        If an option can't be right.
+    PasskError
+        If a run has no attempt, or the two have no suite in common.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame(
+    ...     [
+    ...         {"run_id": run, "task_id": task, "attempt": number, "passed": number <= passes}
+    ...         for run, passes in (("old", 4), ("new", 2))
+    ...         for task in range(10)
+    ...         for number in range(1, 5)
+    ...     ]
+    ... )
+    >>> row = compare(log, "old", "new", ks=[1]).row(0, named=True)
+    >>> row["verdict"], round(row["difference"], 3), round(row["z"], 3)
+    ('regression', -0.5, -4.83)
+    """
+    chosen = checked_ks("compare", ks)
+    level = checked_confidence("compare", confidence)
+    if not 0 <= minimum_change < 1:
+        raise ArgumentError(
+            f"compare: minimum_change must be from 0 to less than 1; got {minimum_change!r}"
+        )
+    share = checked_share("compare", min_eligible_share)
+    pairs = pairs_of("compare", attempts, baseline, candidate, suite, threshold)
+    rows = [
+        row
+        for pair in pairs
+        for row in comparison_rows(
+            pair,
+            chosen,
+            confidence=level,
+            minimum_change=minimum_change,
+            min_eligible_share=share,
+        )
+    ]
+    return pl.DataFrame(
+        {name: [row.get(name) for row in rows] for name in COMPARISON_COLUMNS},
+        schema=COMPARISON_COLUMNS,
+    )
+
+
+def comparison_rows(
+    pair: Pair,
+    ks: Sequence[int],
+    *,
+    confidence: float,
+    minimum_change: float,
+    min_eligible_share: float,
+) -> list[dict[str, Any]]:
+    """Give a row for each metric and k: the columns of :func:`compare`, and what it hides."""
+    histogram = pair.histogram()
+    common = pair.common.height
+    rows = []
+    for metric in _METRICS:
+        for k in ks:
+            sums = sums_of(histogram, metric, k)
+            row: dict[str, Any] = {
+                "suite": pair.suite,
+                "baseline_run_id": pair.baseline_run_id,
+                "candidate_run_id": pair.candidate_run_id,
+                "metric": metric,
+                "k": k,
+                "common_tasks": common,
+                "baseline_only_tasks": pair.baseline_only,
+                "candidate_only_tasks": pair.candidate_only,
+                "eligible_tasks": sums.eligible,
+                "informative_tasks": sums.informative,
+                "deciding_tasks": sums.deciding,
+                "minimum_change": minimum_change,
+                "no_figures": _no_pair(pair)
+                or _short_reason(histogram, sums.eligible, k, min_eligible_share),
+            }
+            if row["no_figures"] is None:
+                row |= figures_of(sums, k, confidence)
+            row |= with_limits(row, confidence)
+            rows.append(row | judged(row))
+    return rows
+
+
+def is_told_apart(
+    histogram: Counter[PairCounts],
+    metric: str,
+    k: int,
+    *,
+    confidence: float,
+    min_eligible_share: float,
+) -> bool:
+    """Say whether two runs differ beyond chance on the tasks that both have.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from passk_py.stats.permutations import PairCounts
+    >>> pairs = Counter({PairCounts(8, 8, 8, 2): 10})
+    >>> is_told_apart(pairs, "pass_hat_k", 4, confidence=0.95, min_eligible_share=0.95)
+    True
+    """
+    sums = sums_of(histogram, metric, k)
+    row = {
+        "k": k,
+        "common_tasks": histogram.total(),
+        "baseline_only_tasks": 0,
+        "eligible_tasks": sums.eligible,
+        "deciding_tasks": sums.deciding,
+        "no_figures": _short_reason(histogram, sums.eligible, k, min_eligible_share),
+    }
+    if row["no_figures"] is None:
+        row |= figures_of(sums, k, confidence)
+    return bool(with_limits(row, confidence)["is_decided"])
+
+
+def _no_pair(pair: Pair) -> str | None:
+    """Say why there is nothing to compare."""
+    if pair.missing is not None:
+        return f"the suite has no attempt of {pair.missing}"
+    return "no task is in both runs" if pair.common.is_empty() else None
+
+
+def _short_reason(
+    histogram: Counter[PairCounts], eligible: int, k: int, share: float
+) -> str | None:
+    """Say why a pair has no figures where a run lacks tasks with n >= k, as for its own value."""
+    common = histogram.total()
+    both = " of both runs"
+    reasons = []
+    for side, of_side in (("baseline", 0), ("candidate", 2)):
+        ready = sum(tasks for counts, tasks in histogram.items() if counts[of_side] >= k)
+        of = f"{both}, in the {side}"
+        reasons.append(short_reason(k, ready, common, min_eligible_share=share, of=of))
+    lacking = [reason for reason in reasons if reason is not None]
+    if len(lacking) == 1:
+        return lacking[0]
+    # With a share this low, each run may have tasks that the other lacks.
+    least = 1.0 if lacking else 0.0
+    return short_reason(k, eligible, common, min_eligible_share=least, of=both)

@@ -1,0 +1,238 @@
+"""Means over the tasks of a suite, or of a slice of it: one row per suite, slice and k."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from passk_py.metrics.frames.estimating import (
+    DEFAULT_KS,
+    METRICS,
+    estimated_tasks,
+    limited_columns,
+)
+from passk_py.metrics.logs import as_given, read_log
+from passk_py.metrics.uncertainty import (
+    SUITE_ENDS,
+    covariance,
+    curve_shape,
+    scatter,
+    with_suite_limits,
+)
+from passk_py.stats import estimators as est
+from passk_py.stats.estimators import ArgumentError
+from passk_py.stats.estimators.arguments import checked_confidence, checked_ks, checked_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.metrics.logs import FrameT
+
+__all__ = ["suite_metrics"]
+
+
+def suite_metrics(
+    attempts: FrameT,
+    *,
+    ks: Iterable[int] = DEFAULT_KS,
+    min_eligible_share: float = 0.95,
+    ordered: bool = True,
+    slices: Sequence[str] = (),
+    confidence: float = 0.95,
+    threshold: float = 1.0,
+) -> FrameT:
+    """Average every estimator over the tasks of every suite of every run.
+
+    Parameters
+    ----------
+    attempts
+        A log of attempts, eager or lazy.
+    ks
+        Whole numbers from 1.
+    min_eligible_share
+        The share of the tasks that must have n >= k for the suite to have a value at that k, from
+        0 to 1. The value is over those tasks; the limits allow the others any score, because tasks
+        are seldom short by chance.
+    ordered
+        Whether to compute what depends on the order of the attempts, which costs a sort. If not,
+        the columns that end in ``_window`` and ``_first_k`` are null.
+    slices
+        Names of columns, or of tags in the column ``tags``; a column goes before a tag of the
+        same name. Attempts without a value are the slice ``(untagged)``. A slice is computed from
+        its attempts alone: a task whose attempts differ in the tag counts in each with its share.
+    confidence
+        Level of every interval, between 0 and 1.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Returns
+    -------
+    polars.DataFrame or polars.LazyFrame
+        One row per run_id, suite, slice_name, slice_value and k, the whole suite (``all``,
+        ``all``) first: ``eligible_tasks`` (n >= k), ``total_tasks``, ``attempts``, ``n``, ``c``
+        and ``excluded`` of all tasks; the means over the eligible tasks of the columns of
+        :func:`task_metrics`, of the window columns over those with a complete window;
+        ``pass_at_k_pooled`` and ``pass_hat_k_pooled`` from the mean of c / n over the eligible
+        tasks; ``delta_k`` (:func:`~passk_py.stats.estimators.delta_k_unbiased`), ``delta_k_plugin``
+        (mean plug-in pass^k less the pooled), ``delta_k_max``, ``heterogeneity``, and
+        ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null, and ``caveat``, what to know
+        of them where tasks are short. The window columns are also null where fewer than the share
+        of the tasks have a complete window. Limits end in ``_lower``
+        and ``_upper`` for tasks like these, in ``_suite_lower`` and ``_suite_upper`` for these
+        tasks only; ``_within_share``, ``_bayes``, ``curve_shape`` and ``informative_tasks`` are
+        those of the SQL table.
+
+    Raises
+    ------
+    ArgumentError
+        If ks, min_eligible_share, slices or confidence can't be right.
+    PasskError
+        If a column is missing or of the wrong type, or an outcome is unknown.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame(
+    ...     {
+    ...         "run_id": "r",
+    ...         "task_id": ["s", "s", "t", "t"],
+    ...         "attempt": [1, 2, 1, 2],
+    ...         "passed": [True, True, True, False],
+    ...     }
+    ... )
+    >>> suite_metrics(log, ks=(1, 2)).select("k", "pass_at_k", "pass_hat_k").rows()
+    [(1, 0.75, 0.75), (2, 1.0, 0.5)]
+    """
+    chosen = checked_ks("suite_metrics", ks)
+    share = checked_share("suite_metrics", min_eligible_share)
+    level = checked_confidence("suite_metrics", confidence)
+    names: list[str] = [] if isinstance(slices, str) else list(slices)
+    if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
+        raise ArgumentError(
+            f"suite_metrics: slices must be different names other than 'all'; got {slices!r}",
+            hint="Write one slice as a list of one: slices=['domain'].",
+        )
+    parts = [
+        _suite(
+            read_log(attempts, threshold, name),
+            name,
+            chosen,
+            min_eligible_share=share,
+            ordered=ordered,
+            confidence=level,
+        ).with_columns(part=pl.lit(part))
+        for part, name in enumerate([None, *names])
+    ]
+    table = pl.concat(parts).sort("run_id", "suite", "part", "slice_value", "k").drop("part")
+    return as_given(attempts, table)
+
+
+def _suite(
+    log: pl.LazyFrame,
+    slice_name: str | None,
+    ks: Sequence[int],
+    *,
+    min_eligible_share: float,
+    ordered: bool,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Average over tasks, for the whole suite or for the values of a slice."""
+    place = ("run_id", "suite") if slice_name is None else ("run_id", "suite", "slice_value")
+    n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
+    eligible = (n >= k).fill_null(value=False)
+    rate = pl.when(eligible).then(c / n)
+    eligible_tasks, total_tasks = pl.col("eligible_tasks"), pl.col("total_tasks")
+    table = (
+        estimated_tasks(log, (*place, "task_id"), ks, ordered=ordered, confidence=confidence)
+        .group_by(*place, "k")
+        .agg(
+            eligible_tasks=eligible.sum().cast(pl.Int64),
+            total_tasks=pl.len().cast(pl.Int64),
+            least_n=n.filter(eligible).min(),
+            attempts=pl.col("attempts").sum(),
+            n=n.sum(),
+            c=c.sum(),
+            excluded=pl.col("excluded").sum(),
+            windowed=(pl.col("windows") > 0).sum().cast(pl.Int64),
+            broken=pl.col("broken").is_not_null().sum().cast(pl.Int64),
+            why=pl.col("broken").drop_nulls().first(),
+            pass_1=rate.mean(),
+            var_pass_1=rate.var(),
+            informative_tasks=(eligible & (c > 0) & (c < n)).sum().cast(pl.Int64),
+            covariance=covariance(rate, pl.when(eligible).then(pl.col("pass_hat_k"))),
+            **scatter(eligible),
+            **{name: pl.when(eligible).then(pl.col(name)).mean() for name in METRICS},
+        )
+    )
+
+    def enough(tasks: pl.Expr) -> pl.Expr:
+        # A share of exactly that must not fall below it by rounding.
+        return (tasks > 0) & (tasks >= total_tasks * min_eligible_share * (1 - 1e-12))
+
+    known, known_windows = enough(eligible_tasks), enough(pl.col("windowed"))
+    pass_1 = pl.when(known).then(pl.col("pass_1"))
+    short = total_tasks - eligible_tasks
+    reason = (
+        pl.when(known)
+        .then(None)
+        .when(pl.col("broken") > 0)
+        .then(pl.format("{} in {} of {} tasks", "why", "broken", total_tasks))
+        .otherwise(pl.format("n < {} in {} of {} tasks", k, short, total_tasks))
+    )
+    caveat = pl.when(known & (short > 0)).then(
+        pl.format(
+            "n < {} in {} of {} tasks, which the limits allow any score", k, short, total_tasks
+        )
+    )
+    table = table.with_columns(
+        **{
+            name: pl.when(known & known_windows if "window" in name else known).then(pl.col(name))
+            for name in METRICS
+        },
+        pass_at_k_pooled=est.pass_at_k_pooled(pass_1, "k"),
+        pass_hat_k_pooled=est.pass_hat_k_pooled(pass_1, "k"),
+        delta_k=est.delta_k_unbiased("pass_hat_k", pass_1, "var_pass_1", eligible_tasks, "k"),
+        delta_k_max=est.delta_k_max(pass_1, "k"),
+        null_reason=reason,
+        caveat=caveat,
+    ).with_columns(
+        # At k = 1 both sides are the same mean, but not always summed in the same order.
+        delta_k_plugin=pl.when(k == 1)
+        .then(pl.col("pass_hat_k_pooled") * 0.0)
+        .otherwise(pl.col("pass_hat_k_plugin") - pl.col("pass_hat_k_pooled")),
+        # delta_k over its bound m - m^k, with the same unbiased estimate of m^k in both.
+        heterogeneity=pl.when((k > 1) & (pass_1 - pl.col("pass_hat_k") + pl.col("delta_k") > 0.0))
+        .then(pl.col("delta_k") / (pass_1 - pl.col("pass_hat_k") + pl.col("delta_k")))
+        .otherwise(None),
+    )
+    table = with_suite_limits(table, known, confidence).with_columns(curve_shape=curve_shape(place))
+    if slice_name is None:
+        table = table.with_columns(slice_value=pl.lit("all"))
+    return table.select(
+        "run_id",
+        "suite",
+        pl.lit(slice_name or "all").alias("slice_name"),
+        "slice_value",
+        "k",
+        "eligible_tasks",
+        "total_tasks",
+        "least_n",
+        "informative_tasks",
+        "attempts",
+        "n",
+        "c",
+        "excluded",
+        *(f"{metric}{end}" for metric in METRICS[:2] for end in ("", *SUITE_ENDS)),
+        "pass_hat_k_per_attempt",
+        *METRICS[2:],
+        "pass_at_k_pooled",
+        "pass_hat_k_pooled",
+        *limited_columns(["delta_k"]),
+        "delta_k_plugin",
+        "delta_k_max",
+        *limited_columns(["heterogeneity"]),
+        "curve_shape",
+        "null_reason",
+        "caveat",
+    )

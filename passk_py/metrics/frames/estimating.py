@@ -1,0 +1,239 @@
+"""Every estimator of each task at each k: one row per task and k."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from passk_py.common.errors import PasskError
+from passk_py.metrics.frames.counting import TASK, ordered_tasks, unordered_tasks
+from passk_py.metrics.logs import as_given, read_log
+from passk_py.metrics.uncertainty import TASK_UNCERTAINTY, task_uncertainty
+from passk_py.stats import estimators as est
+from passk_py.stats.estimators.arguments import checked_confidence, checked_ks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.metrics.logs import FrameT
+
+__all__ = [
+    "DEFAULT_KS",
+    "METRICS",
+    "estimated_tasks",
+    "k_sweep",
+    "limited_columns",
+    "task_metrics",
+]
+
+DEFAULT_KS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100)
+"""The k that are reported when none are given: the default of the var ``passk_ks``."""
+_STATE_METRICS: Final = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
+METRICS: Final = (
+    *_STATE_METRICS,
+    "pass_at_k_window",
+    "pass_hat_k_window",
+    "pass_at_k_first_k",
+    "pass_hat_k_first_k",
+)
+_WINDOW_COUNTS: Final = ("windows", "pass_windows", "fail_windows")
+
+
+def _states(
+    table: pl.LazyFrame, ks: Sequence[int], confidence: float | None = None
+) -> pl.LazyFrame:
+    """Compute every estimator once for each distinct (n, c), as lists over ks.
+
+    With a level of confidence, how sure each is too.
+    """
+    return (
+        table.select("n", "c")
+        .unique()
+        .join(pl.LazyFrame({"k": ks}, schema={"k": pl.Int64}), how="cross")
+        .sort("n", "c", "k")
+        .with_columns(
+            est.pass_at_k("n", "c", "k"),
+            est.pass_hat_k("n", "c", "k"),
+            est.pass_at_k_plugin("n", "c", "k"),
+            est.pass_hat_k_plugin("n", "c", "k"),
+            **({} if confidence is None else task_uncertainty(confidence)),
+        )
+        .group_by("n", "c", maintain_order=True)
+        .agg(pl.all())
+    )
+
+
+def estimated_tasks(
+    log: pl.LazyFrame,
+    keys: Sequence[str],
+    ks: Sequence[int],
+    *,
+    ordered: bool,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Compute every estimator of every group of attempts at every k."""
+    if ordered:
+        table = ordered_tasks(log, keys, ks)
+        lists = {name: pl.concat_list(f"{name}_{k}" for k in ks) for name in _WINDOW_COUNTS}
+    else:
+        unknown = pl.lit(None, pl.Int64)
+        table = unordered_tasks(log, keys).with_columns(
+            first_pass_rank=unknown, first_fail_rank=unknown
+        )
+        lists = {name: pl.concat_list(unknown for _ in ks) for name in _WINDOW_COUNTS}
+    n, k = pl.col("n"), pl.col("k")
+    reason = (
+        pl.when(pl.col("broken").is_not_null())
+        .then(pl.col("broken"))
+        .when(n == 0)
+        .then(pl.lit("no counted attempt"))
+        .when(n < k)
+        .then(pl.format("n = {} < k = {}", n, k))
+        .otherwise(None)
+    )
+    long = (
+        table.with_columns(**lists)
+        .join(
+            _states(table, ks, confidence),
+            on=["n", "c"],
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
+        .explode("k", *_STATE_METRICS, *TASK_UNCERTAINTY, *_WINDOW_COUNTS, empty_as_null=False)
+    )
+    by_order = {
+        "pass_at_k_window": est.pass_at_k_from_windows("fail_windows", "windows"),
+        "pass_hat_k_window": est.pass_hat_k_from_windows("pass_windows", "windows"),
+        "pass_at_k_first_k": est.pass_at_k_from_rank("first_pass_rank", "n", "k"),
+        "pass_hat_k_first_k": est.pass_hat_k_from_rank("first_fail_rank", "n", "k"),
+    }
+    if not ordered:
+        by_order = {name: pl.lit(None, pl.Float64) for name in by_order}
+    plugins = {
+        name: pl.when(n >= k).then(pl.col(name)) for name in _STATE_METRICS if "plugin" in name
+    }
+    return long.with_columns(**by_order, **plugins, null_reason=reason)
+
+
+def task_metrics(
+    attempts: FrameT,
+    *,
+    ks: Iterable[int] = DEFAULT_KS,
+    ordered: bool = True,
+    confidence: float = 0.95,
+    threshold: float = 1.0,
+) -> FrameT:
+    """Compute every estimator for every task of every run.
+
+    Parameters
+    ----------
+    attempts
+        A log of attempts, eager or lazy.
+    ks
+        Whole numbers from 1.
+    ordered
+        Whether to compute what depends on the order of the attempts, which costs a sort. If not,
+        ``windows`` and the columns that end in ``_window`` and ``_first_k`` are null.
+    confidence
+        Level of every interval, between 0 and 1.
+    threshold
+        An attempt that has only a ``score`` passes from here on.
+
+    Returns
+    -------
+    polars.DataFrame or polars.LazyFrame
+        One row per run_id, suite, task_id and k, sorted by them: ``n``, ``c``, ``excluded``,
+        ``pass_at_k``, ``pass_hat_k`` and their limits (``_lower``, ``_upper``),
+        ``pass_at_k_plugin``, ``pass_hat_k_plugin``, ``windows``
+        (complete windows of k consecutive attempts; an excluded attempt or a gap in the numbers
+        breaks them), ``pass_at_k_window``, ``pass_hat_k_window``, ``pass_at_k_first_k``,
+        ``pass_hat_k_first_k``, and ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null:
+        ``n = 3 < k = 4``, ``no counted attempt``, ``attempt number twice``, ``null in the key``,
+        or null if they are not.
+
+    Raises
+    ------
+    ArgumentError
+        If ks holds anything but whole numbers from 1, or confidence is not between 0 and 1.
+    PasskError
+        If a column is missing or of the wrong type, or an outcome is unknown.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame(
+    ...     {"run_id": "r", "task_id": "t", "attempt": [1, 2, 3], "passed": [True, True, False]}
+    ... )
+    >>> columns = ["k", "pass_at_k", "pass_hat_k", "pass_hat_k_window", "null_reason"]
+    >>> task_metrics(log, ks=(1, 3, 4)).select(columns).rows()[1:]
+    [(3, 1.0, 0.0, 0.0, None), (4, None, None, None, 'n = 3 < k = 4')]
+    """
+    chosen = checked_ks("task_metrics", ks)
+    level = checked_confidence("task_metrics", confidence)
+    log = read_log(attempts, threshold)
+    table = estimated_tasks(log, TASK, chosen, ordered=ordered, confidence=level)
+    shown: tuple[str, ...] = (*limited_columns(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
+    columns = ("k", "n", "c", "excluded", *shown, "windows", *METRICS[4:])
+    return as_given(attempts, table.select(*TASK, *columns, "null_reason"))
+
+
+def limited_columns(metrics: Iterable[str]) -> list[str]:
+    """Name the columns of metrics and of their limits."""
+    return [f"{metric}{end}" for metric in metrics for end in ("", "_lower", "_upper")]
+
+
+def k_sweep(frame: FrameT, ks: Iterable[int], *, n: str = "n", c: str = "c") -> FrameT:
+    """Cross counts with several k.
+
+    Parameters
+    ----------
+    frame
+        Any frame with a column of counted attempts and one of passes.
+    ks
+        Whole numbers from 1.
+    n, c
+        The names of the two columns.
+
+    Returns
+    -------
+    polars.DataFrame or polars.LazyFrame
+        Each row of the frame once for each k, in order, with the columns ``k``, ``pass_at_k`` and
+        ``pass_hat_k`` added. The estimators are computed once for each distinct (n, c).
+
+    Raises
+    ------
+    ArgumentError
+        If ks holds anything but whole numbers from 1.
+    PasskError
+        If a column is missing, or one of the new ones is there already.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> k_sweep(pl.DataFrame({"n": [2], "c": [1]}), (1, 2, 3)).rows()
+    [(2, 1, 1, 0.5, 0.5), (2, 1, 2, 1.0, 0.0), (2, 1, 3, None, None)]
+    """
+    chosen = checked_ks("k_sweep", ks)
+    names = frame.lazy().collect_schema().names()
+    new = ["k", "pass_at_k", "pass_hat_k"]
+    missing = [name for name in (n, c) if name not in names]
+    taken = [name for name in new if name in names]
+    if missing or taken:
+        raise PasskError(
+            f"k_sweep: the frame has no column {' and no '.join(missing)}"
+            if missing
+            else f"k_sweep: the frame has a column {' and a '.join(taken)} already",
+            hint=f"The columns are {', '.join(names)}.",
+        )
+    lazy = frame.lazy()
+    states = _states(lazy.select(pl.col(n).alias("n"), pl.col(c).alias("c")), chosen)
+    table = lazy.join(
+        states.select(pl.col("n").alias(n), pl.col("c").alias(c), *new),
+        on=[n, c],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    ).explode(new, empty_as_null=False)
+    return as_given(frame, table)

@@ -1,0 +1,112 @@
+"""What gates say: pieces of reasons, and what would settle an inconclusive result."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "ANOTHER_BASELINE",
+    "EXCLUDED_AGAIN",
+    "MEND_REJECTED",
+    "NAME_A_BASELINE",
+    "NO_BASELINE",
+    "OF_A_DROP",
+    "OF_A_THRESHOLD",
+    "OVER_BASELINE_TASKS",
+    "Reasons",
+    "at_least_attempts",
+    "at_least_tasks",
+    "more_to_measure",
+    "over_tasks",
+]
+
+NO_BASELINE: Final = (
+    "There is no baseline: no earlier run of the agent on this suite, and no declared pair."
+)
+NAME_A_BASELINE: Final = "Another run of the agent, or a baseline that the gate names."
+ANOTHER_BASELINE: Final = "A run of it on this suite, or another baseline."
+OVER_BASELINE_TASKS: Final = "A run over the tasks of the baseline."
+MEND_REJECTED: Final = "The reasons in passk_rejected_attempts, mended."
+EXCLUDED_AGAIN: Final = "The excluded attempts, made again."
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why a rule about an estimate with limits holds, fails, or can't be told yet."""
+
+    holds: str
+    fails: str
+    against: str
+    """What the excluded attempts would have had to do for a pass to be none."""
+    in_favour: str
+
+    def why(
+        self, result: str, counted: str, bar: str, excluded: int, tasks: int, least: int | None
+    ) -> str:
+        """End the sentence on a result, and on what that of the counted attempts alone would be."""
+        if result == "pass":
+            return self.holds.format(bar)
+        if result == "fail":
+            return self.fails.format(bar)
+        if counted != "inconclusive":
+            had = self.against if counted == "pass" else self.in_favour
+            return f", which would {counted}, but not if the {excluded} excluded attempts {had}."
+        return f", and {bar} lies between these limits.{_too_few(tasks, least)}"
+
+
+OF_A_THRESHOLD: Final = Reasons(
+    ": even the lower limit reaches {}.",
+    ": even the upper limit is below {}.",
+    "had failed",
+    "had passed",
+)
+OF_A_DROP: Final = Reasons(
+    ", at worst not below {}.",
+    ", at best below {}.",
+    "of both runs had counted against it",
+    "of both runs had counted for it",
+)
+
+
+def at_least_tasks(tasks: int) -> str:
+    """Ask for so many tasks."""
+    return f"At least {tasks} tasks."
+
+
+def at_least_attempts(attempts: int, where: str = "") -> str:
+    """Ask for so many attempts of every task."""
+    return f"At least {attempts} counted attempts of every task{where}."
+
+
+def over_tasks(tasks: int, every: int) -> str:
+    """Say over how many of the tasks an estimate is, where some are short."""
+    return f" over {tasks} of {every} tasks" if tasks < every else ""
+
+
+def _too_few(tasks: int, least: int | None) -> str:
+    if least is None or tasks >= least:
+        return ""
+    there = "is 1" if tasks == 1 else f"are {tasks}"
+    return f" It cannot pass with fewer than {least} tasks, and there {there}."
+
+
+def more_to_measure(
+    tasks: int, reach: float, distance: float, z: float, floor: float | None
+) -> str:
+    """Say how much more must be measured, were the estimate to stay.
+
+    Tasks take away all of the reach, with their root. Attempts take away what varies within tasks,
+    but not the floor that stands for what no variance shows: z sqrt(variance + floor) / tasks.
+    """
+    if abs(distance) * 10 <= abs(reach):
+        return "Hardly anything: the estimate is too near the threshold."
+    if floor is not None:
+        variance, allowed = ((one * tasks / z) ** 2 - floor for one in (reach, distance))
+        if allowed > 0:
+            times = round(variance / allowed, 1)
+            return f"About {times} times as many attempts of each task, if the estimate stays."
+    needed = tasks * reach * reach / (distance * distance)
+    rounded = 10 * math.ceil(needed / 10) if needed > 100 else math.ceil(needed)
+    return f"About {rounded} tasks like these, if the estimate stays."

@@ -1,0 +1,113 @@
+"""From variances to numbers: how many tasks and attempts are enough."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.metrics.comparisons.pair_figures import LEAST_DECIDING
+from passk_py.metrics.planning.variances import NOTHING
+from passk_py.metrics.states import padded
+from passk_py.stats.distributions import normal_quantile
+from passk_py.stats.estimators.arguments import ArgumentError
+
+if TYPE_CHECKING:
+    from passk_py.metrics.planning.wish import Wish
+
+__all__ = ["fewest_tasks", "planned", "width_of", "with_spares"]
+
+_SLACK: Final = 1e-9
+"""What rounding may add to a number of tasks before it is rounded up."""
+
+
+def planned(row: dict[str, Any], wish: Wish, deciding: float) -> dict[str, Any]:
+    """Add to the variances of a row how many tasks they ask for."""
+    mean, within = row["estimate"], row["variance_within"]
+    variance = row["variance_between"] + within
+    attempts, tasks = row["attempts"], row["tasks"]
+    reach = normal_quantile(wish.confidence) + NormalDist().inv_cdf(wish.power)
+    for_width = fewest_tasks(mean, variance, wish.width, wish.confidence)
+    row |= {
+        "expected_width": None
+        if tasks is None
+        else width_of(mean, variance, tasks, wish.confidence),
+        "tasks_for_width": for_width,
+        "attempts_for_width": for_width * attempts,
+        "null_reason": None,
+    }
+    if within <= NOTHING:
+        return row | {"null_reason": "no task could come out differently in another run"}
+    # Twice: two runs are compared.
+    by_variance = reach**2 * 2 * within / wish.difference**2
+    by_number = _needed(wish.power) / deciding
+    for_difference = math.ceil(max(by_variance, by_number) * (1 - _SLACK))
+    return row | {
+        "detectable_difference": None if tasks is None else reach * math.sqrt(2 * within / tasks),
+        "deciding_share": deciding,
+        "tasks_for_difference": for_difference,
+        "attempts_for_difference": for_difference * attempts,
+    }
+
+
+def width_of(mean: float, variance: float, tasks: int, confidence: float) -> float:
+    """Give the width of the interval for tasks like these, with the two pseudo-tasks."""
+    return 2 * padded(mean, (tasks - 1) * variance, tasks, confidence).reach
+
+
+def fewest_tasks(mean: float, variance: float, width: float, confidence: float) -> int:
+    """Give the least number of tasks whose interval is narrow enough: doubling, then halving."""
+
+    def is_enough(tasks: int) -> bool:
+        return width_of(mean, variance, tasks, confidence) <= width * (1 + _SLACK)
+
+    high = 1
+    while not is_enough(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+@lru_cache(maxsize=64)
+def _needed(power: float) -> float:
+    """Give how many tasks must be expected so that six are there with this chance: Poisson."""
+
+    def chance(expected: float) -> float:
+        fewer = sum(expected**i / math.factorial(i) for i in range(LEAST_DECIDING))
+        return 1 - math.exp(-expected) * fewer
+
+    low, high = 0.0, 1000.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chance(middle) < power else (low, middle)
+    return high
+
+
+def with_spares(attempts: int, tasks: int, excluded_share: float) -> int:
+    """Count the attempts to make of each task so that enough are left when some are excluded.
+
+    Examples
+    --------
+    >>> with_spares(8, 40, 0.02), with_spares(8, 1000, 0.02), with_spares(8, 40, 0.0)
+    (9, 10, 8)
+    """
+    if not 0 <= excluded_share < 1:
+        raise ArgumentError(
+            f"with_spares: excluded_share must be from 0 to less than 1; got {excluded_share!r}"
+        )
+    made = attempts
+    # Until on average less than one of the tasks is left with fewer attempts than asked.
+    while True:
+        lost = math.fsum(
+            math.comb(made, counted)
+            * (1 - excluded_share) ** counted
+            * excluded_share ** (made - counted)
+            for counted in range(attempts)
+        )
+        if tasks * lost < 1:
+            return made
+        made += 1
