@@ -1,15 +1,13 @@
-{#- The words of each diagnostic, in the order in which they are shown. The `sign` is what the log looks like where it warns, without
-    the full stop; the `effect` is what that would do to pass@k and pass^k; `fine` is what may be concluded where it does not warn;
-    then the `advice`, and what the log would `need` where nothing can be said. One without `sign` never warns.
-    passk_py/metrics/diagnostic_words.py has the same words. -#}
+{#- The words of each diagnostic, in the order in which they are shown.
+    Written by scripts/diagnostic_macro.py from passk_py/metrics/diagnostic_words.py. -#}
 {% macro _diagnostic_words() -%}
   {{ return({
     'serial_dependence': {
       'sign': 'Attempts of a task seem to depend on those before them',
       'effect': 'If attempts depend on those before them, pass@k and pass^k of tries in a row differ from the estimates, '
         ~ 'which take every order as equally likely, and their intervals are too narrow.',
-      'fine': 'No sign that an attempt depends on the one before it. What all attempts of a task share can not be seen: it '
-        ~ 'looks like another chance of passing, and only attempts spread over sessions or days reveal it.',
+      'fine': 'No sign that an attempt depends on the one before it. What all attempts of a task share can not be seen: '
+        ~ 'it looks like another chance of passing, and only attempts spread over sessions or days reveal it.',
       'advice': 'Reset environment, caches and limits between attempts, and read pass_hat_k_window beside pass_hat_k.',
       'need': 'Make three attempts or more of at least ten tasks that both pass and fail, numbered in the order of '
         ~ 'execution.'
@@ -28,14 +26,14 @@
       'effect': 'If passes over the suite differ, the means stay right, but intervals for these tasks are too narrow, by '
         ~ 'the root of the ratio.',
       'fine': 'No sign that a pass over the suite was better or worse than the others as a whole.',
-      'advice': 'Find what differed between the passes (time, load, version), or multiply the standard errors by the root '
-        ~ 'of the ratio.',
+      'advice': 'Find what differed between the passes (time, load, version), or multiply the standard errors by the root'
+        ~ ' of the ratio.',
       'need': 'Make the same number of attempts of every task, one pass over the suite after the other.'
     },
     'batch_effect': {
       'sign': 'Tasks seem to have sessions in which they pass and others in which they do not',
-      'effect': 'If sessions differ, pass^k of attempts within one session is higher than the estimate, pass@k lower, and '
-        ~ 'few sessions say less than as many attempts.',
+      'effect': 'If sessions differ, pass^k of attempts within one session is higher than the estimate, pass@k lower, and'
+        ~ ' few sessions say less than as many attempts.',
       'fine': 'The two sessions agree as well as chance lets them. Two sessions say little of how others would differ.',
       'advice': 'Spread attempts over more sessions or days, and count a session, not an attempt, as the unit.',
       'need': 'Log started_at, and make the attempts of a task in two sessions or more.'
@@ -58,8 +56,8 @@
     },
     'noisy_grader': {
       'sign': 'The grader seems to judge one output in two ways',
-      'effect': 'If a grader judges one output in two ways, its errors look like unreliable attempts: they cap pass^k, and '
-        ~ 'give impossible tasks a pass@k.',
+      'effect': 'If a grader judges one output in two ways, its errors look like unreliable attempts: they cap pass^k, '
+        ~ 'and give impossible tasks a pass@k.',
       'fine': 'No equal outputs got two verdicts.',
       'advice': 'Make the grader deterministic, or grade each output several times and take the majority.',
       'need': 'Log output_hash; where equal outputs never come by themselves, grade some outputs twice.'
@@ -75,40 +73,40 @@
     },
     'retry_until_pass': {
       'sign': 'Attempts seem to have stopped at the first pass',
-      'effect': 'If attempts stop at the first pass, every estimate is biased: tasks that pass early have few attempts, and'
-        ~ ' the last of them always passed.',
+      'effect': 'If attempts stop at the first pass, every estimate is biased: tasks that pass early have few attempts, '
+        ~ 'and the last of them always passed.',
       'fine': 'No sign that the number of attempts depends on their verdicts.',
-      'advice': 'Switch retries off and fix the number of attempts in advance; of a log of every try read the pass rate of '
-        ~ 'first attempts only.',
+      'advice': 'Switch retries off and fix the number of attempts in advance; of a log of every try read the pass rate '
+        ~ 'of first attempts only.',
       'need': 'Nothing: few tasks have fewer attempts than others.'
     },
     'window_gap': {
       'sign': 'Passes seem to come in a row more, or less, often than the estimate of pass^k has it',
-      'effect': 'If passes come in a row more or less often, pass^k of attempts in a row is another, because the estimate '
-        ~ 'takes every order as equally likely.',
+      'effect': 'If passes come in a row more or less often, pass^k of attempts in a row is another, because the estimate'
+        ~ ' takes every order as equally likely.',
       'fine': 'Attempts in a row pass as often as the estimate of pass^k has it.',
       'advice': 'Read pass_hat_k_window where attempts are deployed in a row, and look at serial_dependence and drift.',
       'need': 'Make more attempts than k of at least ten tasks, none of them excluded.'
     },
     'first_k_gap': {
       'sign': 'The first k attempts seem to differ from the others',
-      'effect': 'If the first k attempts differ from the others, pass^k of a fresh start is another, because the estimate '
-        ~ 'takes every order as equally likely.',
+      'effect': 'If the first k attempts differ from the others, pass^k of a fresh start is another, because the estimate'
+        ~ ' takes every order as equally likely.',
       'fine': 'The first k attempts pass as often as the estimate of pass^k has it.',
       'advice': 'Read pass_hat_k_first_k where the agent starts fresh, and look at drift.',
       'need': 'Make more attempts than k of at least ten tasks.'
     },
     'dominant_tasks': {
-      'effect': 'Where few tasks make most of what is lost, pass^k of the suite moves with them whatever the others do, and'
-        ~ ' another choice of tasks would give another number.',
-      'fine': 'This is a description, not a test. Where few tasks make most of what is lost, pass^k of the suite moves with'
-        ~ ' them whatever the others do, and another choice of tasks would give another number.',
+      'effect': 'Where few tasks make most of what is lost, pass^k of the suite moves with them whatever the others do, '
+        ~ 'and another choice of tasks would give another number.',
+      'fine': 'This is a description, not a test. Where few tasks make most of what is lost, pass^k of the suite moves '
+        ~ 'with them whatever the others do, and another choice of tasks would give another number.',
       'need': 'Measure at least ten tasks with k attempts or more.'
     },
     'jensen_bounds': {
       'sign': 'pass^k seems to be lower than identical tasks with independent attempts could make it',
-      'effect': 'If pass^k is lower than that, attempts of a task work against each other, or their number depends on their'
-        ~ ' verdicts.',
+      'effect': 'If pass^k is lower than that, attempts of a task work against each other, or their number depends on '
+        ~ 'their verdicts.',
       'fine': 'pass^k lies where tasks of different difficulty with independent attempts can put it.',
       'advice': 'Look at serial_dependence and retry_until_pass, and at how attempts were chosen.',
       'need': 'Measure at least ten tasks that both pass and fail with k attempts or more, k above 1.'

@@ -1,4 +1,7 @@
-"""What the diagnostics of a log mean, in words: the same as in ``macros/diagnostics/words.sql``."""
+"""What the diagnostics of a log mean, in words.
+
+``scripts/diagnostic_macro.py`` writes ``macros/diagnostics/words.sql`` from them.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +19,18 @@ VERDICTS: Final = ("warning", "ok", *UNKNOWN)
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What one diagnostic means.
-
-    Parameters
-    ----------
-    sign
-        What the log looks like where it warns, as evidence, without the full stop; None
-        where it never does.
-    effect
-        What that would do to pass@k and pass^k.
-    fine
-        What may be concluded where it does not warn.
-    advice
-        What to do where it warns; None where it never does.
-    need
-        What a log needs for it.
-    """
+    """What one diagnostic means."""
 
     sign: str | None
+    """What the log looks like where it warns, without the full stop; None where it never does."""
     effect: str
+    """What that would do to pass@k and pass^k."""
     fine: str
+    """What may be concluded where it does not warn."""
     advice: str | None
+    """What to do where it warns."""
     need: str
+    """What a log needs where nothing can be said."""
 
     def meaning(self, verdict: str) -> str:
         """Say what a verdict means."""
