@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from passk_py.reports.answer.answer_facts import Change, Run, Suite, read_suites
 from passk_py.reports.answer.rivals import Rivals
 from passk_py.reports.answer.verdicts import Pick, Regression, Verdict, judge
+from passk_py.reports.queries.attempt_queries import count_rejected
 
 if TYPE_CHECKING:
     from passk_py.warehouse.catalog import Filters
@@ -23,22 +24,8 @@ __all__ = ["Answer", "Change", "Pick", "Regression", "Run", "Suite", "Verdict", 
 class Answer:
     """What the public tables say, suite by suite.
 
-    Parameters
-    ----------
-    suites
-        Each suite with its runs.
-    deployment_k
-        How many times in a row the agent must succeed once deployed.
-    capable_threshold, consistent_threshold
-        From which pass@k and pass^k on a suite is capable, and consistent.
-    confidence
-        Level of the intervals.
-    rejected
-        Rows that are in no run's numbers, because they break the contract.
-    is_chosen
-        Whether some runs were asked for, so that others may have tried the same tasks.
-    rivals
-        Finds the runs that can't be told from the best, while the database is open.
+    ``rejected`` rows are in no run's numbers. ``is_chosen`` says that some runs were asked for, so
+    that others may have tried the same tasks. ``rivals`` needs the open database.
     """
 
     def __init__(
@@ -74,37 +61,19 @@ class Answer:
 
 
 def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
-    """Read the public tables and judge them.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-    filters
-        Which runs and suites; by default all.
-
-    Returns
-    -------
-    Answer
-        The runs and what follows from them.
-
-    Raises
-    ------
-    PasskError
-        If nothing has been built.
-    """
+    """Read the public tables and judge them."""
     from passk_py.warehouse.settings import read_settings
 
     tables.require("passk_suite_metrics")
     settings = read_settings(tables)
-    rejected = tables.rows(f"select count(*) from {tables.require('passk_rejected_attempts')}")
+    rejected = count_rejected(tables)
     return Answer(
         read_suites(tables, filters, settings.deployment_k),
         deployment_k=settings.deployment_k,
         capable_threshold=settings.capable_threshold,
         consistent_threshold=settings.consistent_threshold,
         confidence=settings.confidence,
-        rejected=int(rejected[0][0]),
+        rejected=rejected,
         is_chosen=bool(filters and filters.runs),
         rivals=Rivals(tables, settings.confidence, settings.min_eligible_share),
     )

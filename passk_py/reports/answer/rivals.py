@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from passk_py.reports.queries.task_queries import pair_counts
 from passk_py.stats.distributions import student_quantile
-from passk_py.stats.permutations import PairCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from passk_py.reports.answer.answer_facts import Run
+    from passk_py.stats.permutations import PairCounts
     from passk_py.warehouse.tables import Tables
 
 __all__ = ["Rivals", "lower_limit_among"]
@@ -25,15 +26,6 @@ class Rivals:
     The best is chosen by its value, so that one of many equal runs looks better than it is. Each
     of the A - 1 others is compared with it at the level 1 - alpha / (A - 1): of equal runs, one is
     then named alone in at most alpha of the suites (multiple comparisons with the best, Hsu 1996).
-
-    Parameters
-    ----------
-    tables
-        The open database.
-    confidence
-        1 - alpha.
-    min_eligible_share
-        The var ``passk_min_eligible_share``.
     """
 
     def __init__(self, tables: Tables, confidence: float, min_eligible_share: float) -> None:
@@ -53,7 +45,8 @@ class Rivals:
         # The pairs of tasks are the same for both metrics and any k.
         key = (best.suite, best.run_id, frozenset(run.run_id for run in others))
         if key not in self._known:
-            self._known[key] = self._histograms(best, others)
+            ids = [run.run_id for run in others]
+            self._known[key] = pair_counts(self._tables, best.suite, best.run_id, ids)
         histograms = self._known[key]
         return tuple(
             run
@@ -67,23 +60,6 @@ class Rivals:
             )
         )
 
-    def _histograms(self, best: Run, others: Sequence[Run]) -> dict[str, Counter[PairCounts]]:
-        """Count the tasks of the best and of each other run that have the same counts."""
-        from passk_py.common.sql_text import quote
-
-        names = ", ".join(quote(run.run_id) for run in others)
-        tasks = self._tables.require("passk_tasks")
-        found: dict[str, Counter[PairCounts]] = {}
-        for run_id, number, *counts in self._tables.rows(
-            "select others.run_id, count(*), best.n, best.c, others.n, others.c "
-            f"from {tasks} as best inner join {tasks} as others using (suite, task_id) "
-            f"where best.suite = {quote(best.suite)} and best.run_id = {quote(best.run_id)} "
-            f"and others.run_id in ({names}) "
-            "group by others.run_id, best.n, best.c, others.n, others.c"
-        ):
-            found.setdefault(run_id, Counter())[PairCounts(*counts)] = number
-        return found
-
 
 def lower_limit_among(
     run: Run, value: float, lower: float, k: int, *, confidence: float, looked_at: int
@@ -92,19 +68,6 @@ def lower_limit_among(
 
     Each is taken at the level 1 - alpha / A: the highest of many limits is too high more often than
     that of one run.
-
-    Parameters
-    ----------
-    run
-        The run.
-    value, lower
-        Its value at k and the lower limit of it.
-    k
-        At which k.
-    confidence
-        1 - alpha, the level of the limits in the tables.
-    looked_at
-        How many runs A the run was chosen from.
     """
     eligible = run.tasks - run.left_out.get(k, 0)
     if looked_at <= 1 or lower <= 0 or eligible < 1:

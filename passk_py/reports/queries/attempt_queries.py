@@ -1,0 +1,117 @@
+"""What the attempts of runs say: how they were sampled, which count, and which were refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.sql_text import quote
+from passk_py.reports.queries.chosen import any_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.reports.queries.chosen import Chosen, Row
+    from passk_py.warehouse.tables import Tables
+
+__all__ = [
+    "any_rejected",
+    "count_rejected",
+    "excluded_reasons",
+    "missing_tasks",
+    "outcome_letters",
+    "recorded_counts",
+    "rejected_reasons",
+    "sources",
+    "tag_values",
+]
+
+_LETTERS: Final = "case outcome when 'passed' then 'P' when 'failed' then 'F' else 'x' end"
+
+
+def excluded_reasons(chosen: Chosen) -> dict[str, list[Row]]:
+    """Count the excluded attempts by ``outcome_reason``, the most frequent first, by run."""
+    found: dict[str, list[Row]] = {}
+    for row in chosen.tables.records(
+        "select run_id, outcome_reason, count(*) as attempts "
+        f"from {chosen.source('passk_attempts')} and outcome = 'excluded' "
+        "group by all order by attempts desc, outcome_reason nulls last"
+    ):
+        found.setdefault(row.pop("run_id"), []).append(row)
+    return found
+
+
+def outcome_letters(chosen: Chosen, tasks: Iterable[str], most: int) -> list[Row]:
+    """Give the attempts of tasks by run as letters, in order: passed, failed and excluded."""
+    return chosen.tables.records(
+        "select task_id, run_id, "
+        f"left(string_agg({_LETTERS}, '' order by attempt), {most}) as outcomes "
+        f"from {chosen.source('passk_attempts')} and {any_of('task_id', tasks)} "
+        "group by task_id, run_id"
+    )
+
+
+def recorded_counts(chosen: Chosen) -> tuple[int, int, int, int]:
+    """Count the attempts with a seed, the seeds, and those with an output hash and a start."""
+    (counts,) = chosen.tables.rows(
+        "select count(seed), count(distinct seed), count(output_hash), count(started_at) "
+        f"from {chosen.source('passk_attempts')}"
+    )
+    seeded, seeds, hashed, started = counts
+    return seeded, seeds, hashed, started
+
+
+def tag_values(chosen: Chosen, names: Sequence[str]) -> tuple[list[Row], int]:
+    """Count the attempts by the value of a tag of any of some names, and those that have one."""
+    said = (
+        "select task_id, attempt, tag.key as tag, tag.value as value from "
+        "(select task_id, attempt, unnest(map_entries(tags)) as tag "
+        f"from {chosen.source('passk_attempts')}) "
+        f"where {any_of('lower(tag.key)', names)} and tag.value is not null"
+    )
+    values = chosen.tables.records(
+        f"select tag, value, count(*) as attempts from ({said}) "
+        "group by tag, value order by attempts desc, tag, value"
+    )
+    ((attempts,),) = chosen.tables.rows(f"select count(distinct (task_id, attempt)) from ({said})")
+    return values, attempts
+
+
+def sources(chosen: Chosen) -> list[Row]:
+    """List the files that the attempts come from."""
+    return chosen.tables.records(
+        "select source_file, source_format, count(*) as attempts, "
+        "min(loaded_at) as first_loaded_at, max(loaded_at) as last_loaded_at "
+        f"from {chosen.source('passk_attempts')} "
+        "group by source_file, source_format order by source_file, source_format"
+    )
+
+
+def missing_tasks(chosen: Chosen) -> tuple[int, int]:
+    """Count the tasks that lack attempts, and those of them without any attempt."""
+    (counts,) = chosen.tables.rows(
+        "select count(*), count(*) filter (where attempts = 0) "
+        f"from {chosen.source('passk_missing_attempts')}"
+    )
+    short, untried = counts
+    return short, untried
+
+
+def rejected_reasons(chosen: Chosen) -> list[Row]:
+    """Count the rejected rows by ``reason_code``, the most frequent first."""
+    return chosen.tables.records(
+        "select reason_code, count(*) as rows_rejected "
+        f"from {chosen.source('passk_rejected_attempts')} "
+        "group by reason_code order by rows_rejected desc, reason_code nulls last"
+    )
+
+
+def count_rejected(tables: Tables) -> int:
+    """Count the rejected rows of every run, and of none."""
+    table = tables.require("passk_rejected_attempts")
+    return int(tables.rows(f"select count(*) from {table}")[0][0])
+
+
+def any_rejected(tables: Tables, run_id: str) -> bool:
+    """Tell whether a row of a run was rejected."""
+    table = tables.require("passk_rejected_attempts")
+    return bool(tables.rows(f"select 1 from {table} where run_id = {quote(run_id)} limit 1"))

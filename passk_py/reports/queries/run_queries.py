@@ -1,0 +1,61 @@
+"""What the tables say of runs as wholes: which there are, and their values over k."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from passk_py.reports.queries.chosen import Chosen, Row
+    from passk_py.warehouse.tables import Tables
+
+__all__ = ["CURVE", "known_runs", "values_over_k", "values_over_k_of_slices"]
+
+CURVE: Final = (
+    "k",
+    *(
+        f"{name}{side}"
+        for name in ("pass_at_k", "pass_hat_k", "delta_k")
+        for side in ("", "_lower", "_upper")
+    ),
+    "eligible_tasks",
+    "total_tasks",
+    "reading",
+    "null_reason",
+)
+"""The columns of ``passk_suite_metrics`` that are shown over k."""
+
+_WHOLE: Final = "slice_name = 'all' and slice_value = 'all'"
+
+
+def known_runs(tables: Tables) -> list[tuple[str, str]]:
+    """List the ``run_id`` and ``suite`` of all runs, suite by suite."""
+    return [
+        (run_id, suite)
+        for run_id, suite in tables.rows(
+            f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
+        )
+    ]
+
+
+def values_over_k(chosen: Chosen) -> dict[tuple[str, str], dict[int, Row]]:
+    """Read the values of whole suites over k, by run and suite."""
+    columns = ("run_id", "suite", *CURVE)
+    return _by_k(chosen.rows("passk_suite_metrics", columns, also=_WHOLE), "run_id", "suite")
+
+
+def values_over_k_of_slices(
+    chosen: Chosen, columns: Iterable[str]
+) -> dict[tuple[str, str], dict[int, Row]]:
+    """Read the values of a run over k, by the name and the value of the slice."""
+    keys = ("slice_name", "slice_value")
+    return _by_k(chosen.rows("passk_suite_metrics", (*keys, *columns)), *keys)
+
+
+def _by_k(rows: Iterable[Row], *keys: str) -> dict[Any, dict[int, Row]]:
+    """Put rows together that have the same keys, which are left out of them."""
+    found: dict[Any, dict[int, Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row.pop(key) for key in keys), {})[row["k"]] = row
+    return found

@@ -1,0 +1,109 @@
+"""What the tables say of tasks: their classes, their counts, and which of a run to mend first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from passk_py.common.sql_text import quote
+from passk_py.common.words import TASK_CLASSES
+from passk_py.reports.queries.chosen import any_of
+from passk_py.stats.permutations import PairCounts
+from passk_py.warehouse.tables import fetch_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import polars as pl
+
+    from passk_py.reports.queries.chosen import Chosen, Row
+    from passk_py.warehouse.tables import Tables
+
+__all__ = [
+    "TaskCounts",
+    "any_counted",
+    "counts_with_excluded",
+    "mend_first",
+    "pair_counts",
+    "task_counts",
+    "task_rows",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCounts:
+    """How many tasks of a run are of which class."""
+
+    classes: dict[str, int]
+    failed: int = 0
+    """How many failed once or more."""
+    task_set: tuple[int, int] = (0, 0)
+    """Equal for runs that have tried the same tasks."""
+
+
+def task_counts(chosen: Chosen) -> dict[tuple[str, str], TaskCounts]:
+    """Count the tasks by class, and tell runs of the same tasks by what is hashed of them."""
+    classes = ", ".join(f"count(*) filter (task_class = '{kind}')" for kind in TASK_CLASSES)
+    return {
+        (run_id, suite): TaskCounts(
+            dict(zip(TASK_CLASSES, counts, strict=True)), failed, (tasks, digest)
+        )
+        for run_id, suite, tasks, digest, failed, *counts in chosen.tables.rows(
+            "select run_id, suite, count(*), bit_xor(hash(task_id)), "
+            f"count(*) filter (c < n), {classes} "
+            f"from {chosen.source('passk_tasks')} group by run_id, suite"
+        )
+    }
+
+
+def task_rows(chosen: Chosen, tasks: Iterable[str]) -> list[Row]:
+    """Read the counts of tasks by run."""
+    return chosen.rows(
+        "passk_tasks",
+        ("task_id", "run_id", "n", "c", "excluded", "pass_rate", "pass_hat_k", "task_class"),
+        # By their names, which engines look for without a join.
+        also=any_of("task_id", tasks),
+    )
+
+
+def mend_first(chosen: Chosen, most: int) -> list[Row]:
+    """Read the tasks of a run that failed, the first to mend in front."""
+    return chosen.tables.records(
+        "select task_id, n, c, excluded, pass_rate as pass_at_1, k, pass_at_k, pass_hat_k, "
+        "task_class, confirmed, lost_reliability, lost_reliability_share, expected_gain, mend_rank "
+        f"from {chosen.source('passk_tasks')} and c < n order by mend_rank limit {most}"
+    )
+
+
+def any_counted(chosen: Chosen) -> bool:
+    """Tell whether a task has an attempt that counts."""
+    return bool(
+        chosen.tables.rows(f"select 1 from {chosen.source('passk_tasks')} and n > 0 limit 1")
+    )
+
+
+def counts_with_excluded(chosen: Chosen) -> pl.DataFrame:
+    """Count the tasks by n, with the excluded attempts in it, and by the least and most c."""
+    return fetch_frame(
+        chosen.tables.connection,
+        "select n + excluded as n, c, c + excluded as c_most, count(*) as tasks "
+        f"from {chosen.source('passk_tasks')} group by all order by all",
+    )
+
+
+def pair_counts(
+    tables: Tables, suite: str, best: str, others: Iterable[str]
+) -> dict[str, Counter[PairCounts]]:
+    """Count the tasks of one run and of each other run that have the same counts."""
+    table = tables.require("passk_tasks")
+    found: dict[str, Counter[PairCounts]] = {}
+    for run_id, number, *counts in tables.rows(
+        "select others.run_id, count(*), best.n, best.c, others.n, others.c "
+        f"from {table} as best inner join {table} as others using (suite, task_id) "
+        f"where best.suite = {quote(suite)} and best.run_id = {quote(best)} "
+        f"and {any_of('others.run_id', others)} "
+        "group by others.run_id, best.n, best.c, others.n, others.c"
+    ):
+        found.setdefault(run_id, Counter())[PairCounts(*counts)] = number
+    return found
