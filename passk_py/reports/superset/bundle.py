@@ -35,22 +35,7 @@ _TYPES: Final = {
 
 
 def bundle_files(uri: str, *, schema: str | None, name: str) -> dict[str, Any]:
-    """Make what Superset imports.
-
-    Parameters
-    ----------
-    uri
-        The address of the database, as SQLAlchemy has it.
-    schema
-        The schema of the public tables; None for the one that the database finds by itself.
-    name
-        What Superset calls the database. Bundles of other names stand beside each other.
-
-    Returns
-    -------
-    dict
-        What each YAML file holds, by its path within the bundle.
-    """
+    """Make what Superset imports."""
     ids = _Ids(name)
     tables = described_tables()
     folder = _file_name(name)

@@ -6,7 +6,7 @@ more than one row, as the metrics of ``models/semantic.yml`` are, and counts alo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 __all__ = ["DATASETS", "Column", "Dataset", "Metric", "sole"]
@@ -14,24 +14,14 @@ __all__ = ["DATASETS", "Column", "Dataset", "Metric", "sole"]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A number of a group of rows.
-
-    Parameters
-    ----------
-    name
-        What it is called.
-    expression
-        SQL that every engine understands.
-    text
-        What it is.
-    number_format
-        How it is shown, in d3's notation.
-    """
+    """A number of a group of rows."""
 
     name: str
     expression: str
+    """SQL that every engine understands."""
     text: str
     number_format: str = ".1%"
+    """In d3's notation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +35,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A table as Superset sees it.
-
-    Parameters
-    ----------
-    name
-        What it is called.
-    table
-        The public table that it reads; its columns and their descriptions are the dataset's.
-    metrics
-        Numbers of a group of rows.
-    sql
-        The query; ``{schema}`` stands before each table.
-    added
-        What the query adds to the columns of the table.
-    """
+    """A table as Superset sees it."""
 
     name: str
     table: str
+    """The public table that it reads; its columns and their descriptions are the dataset's."""
     metrics: tuple[Metric, ...]
     sql: str = "select * from {table}"
-    added: tuple[Column, ...] = field(default=())
+    """The query; ``{schema}`` stands before each table."""
+    added: tuple[Column, ...] = ()
+    """What the query adds to the columns of the table."""
 
 
 _ROWS: Final = Metric("rows", "count(*)", "How many rows.", ",d")

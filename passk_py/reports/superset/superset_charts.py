@@ -19,27 +19,15 @@ HAT_LIMIT_COLOR: Final = "#cf9fd4"
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart.
-
-    Parameters
-    ----------
-    name
-        Its title.
-    dataset
-        The name of the dataset that it asks.
-    kind
-        What Superset calls this kind of chart.
-    settings
-        Superset's settings of it.
-    text
-        What it shows, which Superset has beside the title.
-    """
+    """A chart."""
 
     name: str
     dataset: str
     kind: str
+    """What Superset calls this kind of chart."""
     settings: dict[str, Any]
     text: str = ""
+    """What it shows, which Superset has beside the title."""
     colors: dict[str, str] = field(default_factory=dict)
 
 
@@ -65,23 +53,7 @@ def table(
     limit: int = 1000,
     text: str = "",
 ) -> Chart:
-    """Show rows as they are.
-
-    Parameters
-    ----------
-    name, dataset, text
-        As in :class:`Chart`.
-    columns
-        The columns, and what they are called on the page.
-    order
-        What the rows are sorted by: columns, and whether they ascend.
-    where
-        Which rows.
-    formats
-        The columns that are shown in each of d3's formats.
-    limit
-        How many rows at most.
-    """
+    """Show rows, with the columns as they are called on the page, in d3's formats."""
     config: dict[str, Any] = {
         column: {"customColumnName": called} for column, called in columns.items()
     }
@@ -155,21 +127,7 @@ def limits(
     where: tuple[dict[str, Any], ...] = (),
     text: str = "",
 ) -> Chart:
-    """Draw metrics over k as lines.
-
-    Parameters
-    ----------
-    name, dataset, text
-        As in :class:`Chart`.
-    metrics
-        The metrics, and the colour of each.
-    bounds
-        Where the axis begins and ends.
-    known
-        The column that must have a value.
-    where
-        Which rows.
-    """
+    """Draw metrics over k as lines, each in its colour, where a column has a value."""
     # Superset's own bands, those of a forecast, stand wrong where the other axis has numbers.
     settings = _line(list(metrics), []) | {"y_axis_bounds": list(bounds), "legendType": "plain"}
     settings["adhoc_filters"] = [condition(known, "IS NOT NULL"), *where]

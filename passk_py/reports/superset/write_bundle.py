@@ -23,20 +23,7 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def write_zip(path: Path, files: Mapping[str, str]) -> None:
-    """Write a zip file with one folder in it, as Superset wants it.
-
-    Parameters
-    ----------
-    path
-        The file; one that is there is replaced.
-    files
-        What each file holds.
-
-    Raises
-    ------
-    PasskError
-        If it can't be written.
-    """
+    """Write a zip file with one folder in it, as Superset wants it."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
@@ -47,20 +34,7 @@ def write_zip(path: Path, files: Mapping[str, str]) -> None:
 
 
 def write_folder(path: Path, files: Mapping[str, str]) -> None:
-    """Write a folder, whole or not at all.
-
-    Parameters
-    ----------
-    path
-        The folder; a bundle that is there is replaced with all that it holds.
-    files
-        What each file holds.
-
-    Raises
-    ------
-    PasskError
-        If something else is there, or it can't be written.
-    """
+    """Write a folder, whole or not at all."""
     if path.exists() and not _is_bundle(path):
         raise PasskError(
             f"{path} is there, and is no bundle for Superset.",

@@ -1,0 +1,64 @@
+"""What a dashboard is made of: rows of charts, and filters at its side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from passk_py.reports.superset.superset_charts import Chart
+
+__all__ = ["ESTIMATES", "Dashboard", "Filter", "filter_of_k", "filter_of_suite"]
+
+ESTIMATES: Final = {
+    "pass_at_k": "pass@k",
+    "pass_at_k_lower": "pass@k from",
+    "pass_at_k_upper": "pass@k to",
+    "pass_hat_k": "pass^k",
+    "pass_hat_k_lower": "pass^k from",
+    "pass_hat_k_upper": "pass^k to",
+}
+"""The columns of both metrics with their limits, and what they are called on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A choice at the side of a dashboard; it filters each chart whose dataset has the column."""
+
+    name: str
+    dataset: str
+    column: str
+    first: str = ""
+    """The metric by which the values are sorted; empty to sort them by themselves."""
+    ascending: bool = True
+    must_choose: bool = False
+    """Whether one value is always chosen, at first the first one; else several, or none, can be."""
+    within: tuple[str, ...] = ()
+    """The filters whose choice narrows the values."""
+    but_not: tuple[str, ...] = ()
+    """The names of the charts that it leaves alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """A dashboard."""
+
+    name: str
+    """The last part of its address, and of its title."""
+    text: str
+    """What it shows; stands above the charts."""
+    rows: tuple[tuple[Chart, ...], ...]
+    """Of a row all charts are as wide as each other."""
+    heights: tuple[int, ...]
+    """How high each row is, in Superset's units of eight pixels."""
+    filters: tuple[Filter, ...]
+
+
+def filter_of_suite(dataset: str = "points", first: str = "newest run") -> Filter:
+    """Let one suite be chosen, at first that of the newest run."""
+    return Filter("Suite", dataset, "suite", first, ascending=False, must_choose=True)
+
+
+def filter_of_k(dataset: str = "points", *, but_not: tuple[str, ...] = ()) -> Filter:
+    """Let one k be chosen, at first the deployment k."""
+    return Filter("k", dataset, "k", "deployment k first", must_choose=True, but_not=but_not)

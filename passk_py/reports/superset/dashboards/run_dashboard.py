@@ -1,0 +1,142 @@
+"""One run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from passk_py.reports.superset.dashboards.dashboard_parts import (
+    ESTIMATES,
+    Dashboard,
+    Filter,
+    filter_of_k,
+    filter_of_suite,
+)
+from passk_py.reports.superset.superset_charts import (
+    AT_COLOR,
+    AT_LIMIT_COLOR,
+    HAT_COLOR,
+    HAT_LIMIT_COLOR,
+    bars,
+    condition,
+    limits,
+    table,
+)
+
+__all__ = ["RUN"]
+
+RUN: Final = Dashboard(
+    "run",
+    "One run: how far pass@k and pass^k part over k, which tasks cost the most reliability, and "
+    "whether its log can be trusted. Limits are those for tasks like these, in lighter colours.",
+    (
+        (
+            table(
+                "At this k",
+                "points",
+                {
+                    "k": "k",
+                    **ESTIMATES,
+                    "judgement": "reading",
+                    "eligible_tasks": "tasks with k attempts",
+                    "total_tasks": "tasks",
+                    "n": "counted attempts",
+                    "excluded": "excluded",
+                },
+                order=(("k", True),),
+                formats={".1%": tuple(ESTIMATES)},
+            ),
+        ),
+        (
+            limits(
+                "pass@k and pass^k over k",
+                "points",
+                {
+                    "pass@k": AT_COLOR,
+                    "pass@k from": AT_LIMIT_COLOR,
+                    "pass@k to": AT_LIMIT_COLOR,
+                    "pass^k": HAT_COLOR,
+                    "pass^k from": HAT_LIMIT_COLOR,
+                    "pass^k to": HAT_LIMIT_COLOR,
+                },
+                known="pass_at_k",
+                text="With their limits, in lighter colours. Not filtered by k.",
+            ),
+            limits(
+                "delta_k over k",
+                "points",
+                {
+                    "delta_k": HAT_COLOR,
+                    "delta_k from": HAT_LIMIT_COLOR,
+                    "delta_k to": HAT_LIMIT_COLOR,
+                },
+                known="delta_k",
+                bounds=(0, None),
+                text="How unequal the tasks are; 0 where each is as flaky as the next. "
+                "Not filtered by k.",
+            ),
+        ),
+        (
+            bars(
+                "Tasks by class",
+                "tasks",
+                "tasks",
+                by="task_class",
+                text="Consistent, flaky or incapable at the deployment k. Not filtered by k.",
+            ),
+            table(
+                "What to mend first",
+                "tasks",
+                {
+                    "task_id": "task",
+                    "task_class": "class",
+                    "c": "passed",
+                    "n": "of",
+                    "k": "k",
+                    "pass_at_k": "pass@k",
+                    "pass_hat_k": "pass^k",
+                    "expected_gain": "expected gain",
+                },
+                order=(("mend_rank", True),),
+                where=(condition("pass_rate", "<", 1),),
+                formats={".1%": ("pass_at_k", "pass_hat_k", "expected_gain")},
+                text="Expected gain: how much pass^k of the suite can be expected to rise if the "
+                "task passed always. At the deployment k. Not filtered by k.",
+            ),
+        ),
+        (
+            table(
+                "Can the log be trusted?",
+                "diagnostics",
+                {
+                    "diagnostic": "diagnostic",
+                    "verdict": "verdict",
+                    "finding": "finding",
+                    "advice": "what to do",
+                },
+                # Warnings come last in the alphabet, and first on the page.
+                order=(("verdict", False), ("diagnostic", True)),
+            ),
+        ),
+    ),
+    (20, 50, 50, 50),
+    (
+        filter_of_suite(),
+        Filter(
+            "Run",
+            "points",
+            "run_id",
+            "newest run",
+            ascending=False,
+            must_choose=True,
+            within=("Suite",),
+        ),
+        filter_of_k(
+            but_not=(
+                "pass@k and pass^k over k",
+                "delta_k over k",
+                "Tasks by class",
+                "What to mend first",
+            )
+        ),
+    ),
+)
