@@ -16,9 +16,11 @@ __all__ = [
     "as_part",
     "chance",
     "decimals",
+    "from_to",
     "interval_line",
     "limit",
     "percent",
+    "percents",
     "plain",
     "plural",
     "points",
@@ -64,6 +66,28 @@ def percent(share: float | None) -> str:
         return str(int(100 * share))
     text = f"{100 * share:.1f}"
     return {"100.0": ">99.9", "0.0": "<0.1"}.get(text, text)
+
+
+def percents(first: float | None, last: float | None) -> str:
+    """Write two shares in percent, such as the limits of an interval.
+
+    Examples
+    --------
+    >>> percents(0.909, 1.0)
+    '90.9 to 100'
+    """
+    return f"{percent(first)} to {percent(last)}"
+
+
+def from_to(first: object, last: object) -> str:
+    """Write the ends of a range, or the one value that it has.
+
+    Examples
+    --------
+    >>> from_to(14, 24), from_to(8, 8)
+    ('14 to 24', '8')
+    """
+    return f"{first}" if first == last else f"{first} to {last}"
 
 
 def decimals(number: float) -> str:

@@ -19,20 +19,7 @@ _SIZE: Final = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"[^>]*
 
 
 def inline(chart: Chart, label: str) -> str:
-    """Draw a chart into a page: as wide as there is room, in the page's colours.
-
-    Parameters
-    ----------
-    chart
-        One of :mod:`passk_py.reports.report.charts`.
-    label
-        What it shows, for who can't see it.
-
-    Returns
-    -------
-    str
-        An ``svg`` element.
-    """
+    """Draw a chart into a page: as wide as there is room, in the page's colours."""
     drawn = _drawn(chart)
     found = _SIZE.match(drawn)
     width, height = (float(size) for size in found.groups()) if found else (0.0, 0.0)
@@ -44,15 +31,9 @@ def inline(chart: Chart, label: str) -> str:
 
 
 def as_svg(chart: Chart, *, follows_mode: bool = False) -> str:
-    """Draw a chart as an SVG file.
+    """Draw a chart as an SVG file, on white paper unless it follows the reader's mode.
 
-    Parameters
-    ----------
-    chart
-        One of :mod:`passk_py.reports.report.charts`.
-    follows_mode
-        Whether its colours are those of the reader's light or dark mode, which browsers know and
-        few other programs do; else it is on white paper.
+    Browsers know whether that is light or dark; few other programs do.
     """
     drawn = _drawn(chart, background="var(--paper)")
     if not follows_mode:
@@ -61,15 +42,7 @@ def as_svg(chart: Chart, *, follows_mode: bool = False) -> str:
 
 
 def as_png(chart: Chart, *, scale: float = 2.0) -> bytes:
-    """Draw a chart as a PNG file on white paper.
-
-    Parameters
-    ----------
-    chart
-        One of :mod:`passk_py.reports.report.charts`.
-    scale
-        Pixels of the file for one of the chart.
-    """
+    """Draw a chart as a PNG file on white paper."""
     return bytes(vlc.svg_to_png(as_svg(chart), scale=scale))
 
 

@@ -26,19 +26,10 @@ _LONGEST_NAME: Final = 60
 
 
 def figures(facts: Row) -> dict[str, Chart]:
-    """Make the charts of every suite.
+    """Make the charts of every suite by name, which can be that of a file.
 
-    Parameters
-    ----------
-    facts
-        What :func:`passk_py.reports.report.report_facts.gather` gives.
-
-    Returns
-    -------
-    dict
-        Charts by name, which can be that of a file: ``over-k``, ``delta-k``, ``classes``, ``tasks``
-        and ``releases-AGENT``, with the suite before it where there are several. Of more than eight
-        runs, each has a chart over k of its own.
+    Where there are several suites, theirs stands before it. Of more than eight runs, each has a
+    chart over k of its own.
     """
     found: dict[str, Chart] = {}
     for suite in facts["suites"]:
@@ -77,27 +68,7 @@ def _free(name: str, taken: Iterable[str]) -> str:
 
 
 def write_figures(facts: Row, folder: Path, kinds: Iterable[str] = KINDS) -> list[Path]:
-    """Write the charts as SVG and PNG on white paper.
-
-    Parameters
-    ----------
-    facts
-        What :func:`passk_py.reports.report.report_facts.gather` gives.
-    folder
-        Where to; made if it is not there.
-    kinds
-        ``svg`` and ``png``.
-
-    Returns
-    -------
-    list of pathlib.Path
-        The files.
-
-    Raises
-    ------
-    PasskError
-        If a file can't be written.
-    """
+    """Write the charts as SVG and PNG on white paper."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

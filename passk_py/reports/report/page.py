@@ -50,18 +50,7 @@ _OUTCOMES: Final = str.maketrans({"P": "●", "F": "○", "x": "×"})  # noqa: R
 
 
 def as_html(facts: Row) -> str:
-    """Write the facts as a page.
-
-    Parameters
-    ----------
-    facts
-        What :func:`passk_py.reports.report.report_facts.gather` gives.
-
-    Returns
-    -------
-    str
-        The whole page: styles, drawings and the few lines of script are inside.
-    """
+    """Write the facts as a page."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_read), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined, finalize=_printable,
@@ -105,15 +94,7 @@ def _read(name: str) -> str:
 
 
 class _Suite:
-    """A suite, as its section of the page shows it.
-
-    Parameters
-    ----------
-    told
-        The suite of the facts.
-    facts
-        All of them.
-    """
+    """A suite, as its section of the page shows it."""
 
     def __init__(self, told: Row, facts: Row) -> None:
         self.told = told

@@ -20,6 +20,7 @@ from passk_py.cli import cli
 from passk_py.common.errors import PasskError
 from passk_py.reports import report as reporting
 from passk_py.reports.report import charts
+from passk_py.reports.report.charts.chart_parts import run_names, short_name
 from passk_py.reports.report.drawing import as_png, as_svg, inline
 from passk_py.reports.report.theme import PAPER, heat_step, stylesheet
 from passk_py.warehouse import project as pk_project
@@ -153,7 +154,7 @@ def test_the_drawn_curves_stand_where_the_numbers_are(
         )
         assert len(rows) == 4
         for k, value, lower, upper in rows:
-            name = charts._short(run["run_id"])
+            name = short_name(run["run_id"])
             label = f"{name}: pass{sign}{k} {said(value)}% ({said(lower)} to {said(upper)})"
             x, y = place(found[label])
             assert x == pytest.approx(300 * (k - 1) / 3, abs=0.01)
@@ -204,7 +205,7 @@ def test_overlays_say_the_same(built: Project, desk: dict[str, Any]) -> None:
 
 
 def test_the_classes_are_counted_as_in_the_table(built: Project, desk: dict[str, Any]) -> None:
-    names = charts._names(desk["runs"])
+    names = run_names(desk["runs"])
     expected = {
         f"{names[run]}: {count} {kind}"
         for run, kind, count in built.query(
@@ -240,7 +241,7 @@ def test_the_heat_map_has_each_task_of_each_run(built: Project, desk: dict[str, 
     assert len(found) == len(rows)
     for run, task, rate in rows:
         column = order.index(task)
-        label = f"{charts._short(run)}, task {column + 1}: {said(rate)}% passed"
+        label = f"{short_name(run)}, task {column + 1}: {said(rate)}% passed"
         mark = found[label]
         assert mark.attrib["fill"] == PAPER[f"heat{heat_step(rate)}"]
         left = float(re.match(r"M(-?[0-9.]+)", mark.attrib["d"])[1])  # type: ignore[index]
@@ -451,7 +452,7 @@ def test_both_modes_have_every_colour_and_enough_contrast() -> None:
 
 def test_forty_runs_and_names_that_are_alike(desk: dict[str, Any]) -> None:
     runs = [{**desk["runs"][1], "run_id": f"{LONG}{number}{LONG}"} for number in range(40)]
-    names = charts._names(runs)
+    names = run_names(runs)
     assert len(set(names.values())) == 40
     assert all(len(name) <= 32 for name in names.values())
 

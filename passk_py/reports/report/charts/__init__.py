@@ -1,0 +1,28 @@
+"""The report's charts, as Vega-Lite by Altair: each from rows of the facts, and from nothing else.
+
+Every mark that stands for a number says it in its ``description``, which becomes its label in the
+drawing: for screen readers, for who points at it, and for tests. A chart that stands ``alone`` has
+no page around it that says what its marks mean, and says it in a legend.
+"""
+
+from __future__ import annotations
+
+from passk_py.reports.report.charts.chart_parts import Chart
+from passk_py.reports.report.charts.over_k import curve, delta, known_ks, overlay, overlay_delta
+from passk_py.reports.report.charts.over_releases import releases, trend
+from passk_py.reports.report.charts.over_tasks import classes, heat
+from passk_py.reports.report.charts.spans import span
+
+__all__ = [
+    "Chart",
+    "classes",
+    "curve",
+    "delta",
+    "heat",
+    "known_ks",
+    "overlay",
+    "overlay_delta",
+    "releases",
+    "span",
+    "trend",
+]

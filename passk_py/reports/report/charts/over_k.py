@@ -1,0 +1,196 @@
+"""pass@k, pass^k and delta_k over k: of one run, or of a few runs in one plot."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+
+from passk_py.common.words import percent, percents
+from passk_py.reports.report.charts.chart_parts import (
+    PERCENT,
+    SHARES,
+    beside,
+    dashes,
+    filled,
+    finished,
+    metric_colours,
+    of_rows,
+    points,
+    run_colours,
+    run_names,
+    shapes,
+    share_axis,
+    short_name,
+)
+from passk_py.reports.report.theme import colour
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.reports.report.charts.chart_parts import Chart, Row
+
+__all__ = ["curve", "delta", "known_ks", "overlay", "overlay_delta"]
+
+_WIDE: Final = 24
+"""A grid with a larger k is drawn on a logarithmic axis."""
+
+
+def known_ks(runs: Iterable[Row]) -> list[int]:
+    """Give the k at which some run has a value, for axes that several charts share.
+
+    Examples
+    --------
+    >>> known_ks([{"curve": [{"k": 1, "pass_at_k": 0.5}, {"k": 2, "pass_at_k": None}]}])
+    [1]
+    """
+    return sorted(
+        {row["k"] for run in runs for row in run["curve"] if row["pass_at_k"] is not None}
+    )
+
+
+def curve(
+    run: Row,
+    ks: Sequence[int],
+    deployment_k: int,
+    *,
+    alone: bool = False,
+    width: int = 280,
+    height: int = 180,
+) -> Chart:
+    """Draw pass@k dashed and pass^k solid over k, each with its band."""
+    return filled(_curve(tuple(ks), deployment_k, alone, width, height), list(points(run)))
+
+
+@cache
+def _curve(
+    ks: tuple[int, ...],
+    deployment_k: int,
+    alone: bool,
+    width: int,
+    height: int,
+) -> Chart:
+    """Make the chart without its rows: one for the forty runs of a page."""
+    base = of_rows([]).encode(x=_over_k(ks))
+    colours = metric_colours()
+    band = base.mark_area(opacity=0.2, aria=False).encode(
+        y=alt.Y("lower:Q", scale=SHARES, axis=share_axis(), title=None),
+        y2="upper:Q",
+        color=colours,
+    )
+    line = base.mark_line(strokeWidth=2, aria=False).encode(
+        y="value:Q", color=colours, strokeDash=dashes(named=alone)
+    )
+    dots = base.mark_point(filled=True, opacity=1, size=26).encode(
+        y="value:Q", color=colours, description="said:N", shape=shapes()
+    )
+    return finished(alt.layer(*_marked(ks, deployment_k), band, line, dots), width, height)
+
+
+def overlay(
+    runs: Sequence[Row],
+    ks: Sequence[int],
+    deployment_k: int,
+    *,
+    width: int = 720,
+    height: int = 340,
+) -> Chart:
+    """Draw both curves of a few runs in one plot, a colour for each run."""
+    names = run_names(runs)
+    rows = [{**row, "run": names[row["run"]]} for run in runs for row in points(run)]
+    base = of_rows(rows).encode(
+        x=_over_k(ks),
+        y=alt.Y("value:Q", scale=SHARES, axis=share_axis(), title=None),
+        color=run_colours(list(names.values())),
+        detail="metric:N",
+    )
+    line = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=dashes(named=True))
+    dots = base.mark_point(filled=True, opacity=1, size=26).encode(description="said:N")
+    return finished(alt.layer(*_marked(ks, deployment_k), line, dots), width, height)
+
+
+def delta(
+    run: Row, ks: Sequence[int], highest: float, *, width: int = 280, height: int = 70
+) -> Chart | None:
+    """Draw what unequal tasks add to pass^k over k, with its band."""
+    rows = list(_deltas(run))
+    return filled(_delta(tuple(ks), highest, width, height), rows) if rows else None
+
+
+@cache
+def _delta(ks: tuple[int, ...], highest: float, width: int, height: int) -> Chart:
+    base = of_rows([]).encode(x=_over_k(ks))
+    scale = alt.Scale(domain=[0, highest], nice=False, clamp=True)
+    axis = alt.Axis(labelExpr=PERCENT, tickCount=2)
+    band = base.mark_area(opacity=0.2, aria=False, color=colour("hat")).encode(
+        y=alt.Y("lower:Q", scale=scale, axis=axis, title=None), y2="upper:Q"
+    )
+    line = base.mark_line(strokeWidth=2, aria=False, color=colour("hat")).encode(y="value:Q")
+    dots = base.mark_point(filled=True, opacity=1, size=20, color=colour("hat")).encode(
+        y="value:Q", description="said:N"
+    )
+    return finished(band + line + dots, width, height)
+
+
+def overlay_delta(
+    runs: Sequence[Row], ks: Sequence[int], *, width: int = 720, height: int = 240
+) -> Chart | None:
+    """Draw delta_k of a few runs in one plot, a colour for each run."""
+    names = run_names(runs)
+    rows = [{**row, "run": names[row["run"]]} for run in runs for row in _deltas(run)]
+    if not rows:
+        return None
+    base = of_rows(rows).encode(
+        x=_over_k(ks),
+        y=alt.Y("value:Q", axis=alt.Axis(labelExpr=PERCENT, tickCount=4), title=None),
+        color=run_colours(list(names.values())),
+    )
+    line = base.mark_line(strokeWidth=2, aria=False)
+    dots = base.mark_point(filled=True, opacity=1, size=26).encode(description="said:N")
+    return finished(line + dots, width, height)
+
+
+def _deltas(run: Row) -> Iterable[Row]:
+    for row in run["curve"]:
+        if row["delta_k"] is not None:
+            limits = ""
+            if row["delta_k_lower"] is not None:
+                ends = (max(0.0, row[f"delta_k_{side}"]) for side in ("lower", "upper"))
+                limits = f" ({percents(*ends)})"
+            yield {
+                "k": row["k"],
+                "run": run["run_id"],
+                "value": row["delta_k"],
+                "lower": row["delta_k_lower"],
+                "upper": row["delta_k_upper"],
+                "said": f"{short_name(run['run_id'])}: delta_{row['k']} "
+                f"{_points_of(row['delta_k'])}{limits}",
+            }
+
+
+def _points_of(share: float) -> str:
+    return f"{'-' if share < 0 else ''}{percent(abs(share))}%"
+
+
+def _over_k(ks: Sequence[int]) -> alt.X:
+    """Make the axis of k: each k of the grid has its mark, and large ones don't push the others."""
+    domain: list[float] = [ks[0], ks[-1]] if len(ks) > 1 else [ks[0] - 0.5, ks[0] + 0.5]
+    scale = (
+        alt.Scale(type="log", base=2, nice=False, domain=domain)
+        if domain[-1] > _WIDE
+        else alt.Scale(nice=False, domain=domain)
+    )
+    axis = alt.Axis(values=list(ks), format="d", labelOverlap="greedy", grid=False)
+    return alt.X("k:Q", scale=scale, axis=axis, title="k")
+
+
+def _marked(ks: Sequence[int], deployment_k: int) -> list[alt.Chart]:
+    """Draw a thin line at the deployment k, where the axis has it."""
+    if deployment_k not in ks or len(ks) == 1:
+        return []
+    return [
+        beside([{"k": deployment_k}])
+        .mark_rule(color=colour("quiet"), strokeDash=[1, 3], strokeWidth=1.5, aria=False)
+        .encode(x=_over_k(ks))
+    ]

@@ -1,0 +1,75 @@
+"""The runs of one agent in the order in which they were made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from passk_py.reports.report.charts.chart_parts import (
+    SHARES,
+    dashes,
+    finished,
+    metric_colours,
+    of_rows,
+    points,
+    run_names,
+    shapes,
+    share_axis,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.reports.report.charts.chart_parts import Chart, Row
+
+__all__ = ["releases", "trend"]
+
+
+def trend(
+    runs: Sequence[Row], k: int, *, alone: bool = False, width: int = 460, height: int = 200
+) -> Chart:
+    """Draw pass@k and pass^k of one agent's runs, in the order in which they were made."""
+    names = run_names(runs)
+    rows = [
+        {**row, "run": names[run["run_id"]]} for run in runs for row in points(run) if row["k"] == k
+    ]
+    base = of_rows(rows).encode(
+        x=alt.X(
+            "run:N",
+            sort=list(names.values()),
+            scale=alt.Scale(domain=list(names.values())),
+            axis=alt.Axis(labelAngle=-30, labelLimit=190, grid=False),
+            title=None,
+        )
+    )
+    colours = metric_colours()
+    rules = base.mark_rule(strokeWidth=2, opacity=0.45, aria=False).encode(
+        y=alt.Y("lower:Q", scale=SHARES, axis=share_axis(), title=None),
+        y2="upper:Q",
+        color=colours,
+    )
+    line = base.mark_line(strokeWidth=2, aria=False).encode(
+        y="value:Q", color=colours, strokeDash=dashes(named=alone)
+    )
+    dots = base.mark_point(filled=True, opacity=1, size=40).encode(
+        y="value:Q", color=colours, description="said:N", shape=shapes()
+    )
+    return finished(rules + line + dots, width, height)
+
+
+def releases(runs: Iterable[Row], k: int) -> list[tuple[str, list[Row]]]:
+    """Find the agents of which several runs have a value at the deployment k."""
+    lines: dict[str, list[Row]] = {}
+    for run in runs:
+        if run["agent"] is not None:
+            lines.setdefault(run["agent"], []).append(run)
+    return [
+        (agent, line)
+        for agent, line in lines.items()
+        if sum(
+            any(row["k"] == k and row["pass_at_k"] is not None for row in run["curve"])
+            for run in line
+        )
+        > 1
+    ]
