@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.common.words import plain, shortened
+from passk_py.common.words import decimals, plain, shortened, side_of_zero
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["between", "name", "share", "signed", "signed_limit", "table", "text"]
+__all__ = ["name", "share", "share_interval", "signed", "signed_interval", "table", "text"]
 
 _LONGEST_NAME: Final = 80
 _WIDEST_COLUMN: Final = 320
@@ -95,7 +94,7 @@ def share(number: float | None) -> str:
         return "not known"
     if number in (0.0, 1.0):
         return str(int(number))
-    said = f"{math.floor(number * 1000 + 0.5) / 1000:.3f}"
+    said = decimals(number)
     return {"1.000": ">0.999", "0.000": "<0.001"}.get(said, said)
 
 
@@ -107,36 +106,43 @@ def signed(number: float | None) -> str:
     >>> [signed(number) for number in (0.0625, -0.25, -0.0004, None)]
     ['+0.063', '-0.250', '0.000', 'not known']
     """
-    from passk_py.common.words import decimals
-
     if number is None:
         return "not known"
     said = decimals(number)
     return f"+{said}" if number > 0 and said != "0.000" else said
 
 
-def signed_limit(number: float | None) -> str:
-    """Write a limit of a difference, which is on one side of 0 or the other.
+def share_interval(row: Mapping[str, Any], column: str) -> str:
+    """Write the limits of a share: the columns of a row that end in ``_lower`` and ``_upper``.
 
     Examples
     --------
-    >>> [signed_limit(number) for number in (0.0625, -1e-9, 1e-9, None)]
-    ['+0.063', 'below 0', 'above 0', 'not known']
+    >>> share_interval({"pass_at_k_lower": 0.281, "pass_at_k_upper": 0.534}, "pass_at_k")
+    '0.281 to 0.534'
+    >>> share_interval({"pass_at_k_lower": None, "pass_at_k_upper": None}, "pass_at_k")
+    'not known'
     """
-    from passk_py.common.words import side_of_zero
-
-    return signed(number) if number is None else side_of_zero(number, signed(number))
+    return _interval(row, column, share)
 
 
-def between(lower: str, upper: str) -> str:
-    """Write the two limits of an interval.
+def signed_interval(row: Mapping[str, Any], column: str) -> str:
+    """Write the limits of a difference, each of which is on one side of 0 or the other.
 
     Examples
     --------
-    >>> between("0.281", "0.534"), between("not known", "not known")
-    ('0.281 to 0.534', 'not known')
+    >>> signed_interval({"difference_lower": -1e-9, "difference_upper": 0.0625}, "difference")
+    'below 0 to +0.063'
+    >>> signed_interval({"difference_lower": 1e-9, "difference_upper": None}, "difference")
+    'not known'
+    >>> signed_interval({"difference_lower": 1e-9, "difference_upper": 0.5}, "difference")
+    'above 0 to +0.500'
     """
-    return "not known" if "not known" in (lower, upper) else f"{lower} to {upper}"
+    return _interval(row, column, lambda limit: side_of_zero(limit, signed(limit)))
+
+
+def _interval(row: Mapping[str, Any], column: str, write: Callable[[float], str]) -> str:
+    lower, upper = row[f"{column}_lower"], row[f"{column}_upper"]
+    return "not known" if None in (lower, upper) else f"{write(lower)} to {write(upper)}"
 
 
 def table(

@@ -13,19 +13,7 @@ __all__ = ["answer_as_dict"]
 
 
 def answer_as_dict(answer: Answer) -> dict[str, Any]:
-    """Turn the answer into what JSON can hold.
-
-    Parameters
-    ----------
-    answer
-        What the tables say.
-
-    Returns
-    -------
-    dict
-        The thresholds and, for each suite, its runs and what follows from them. Runs are named by
-        their ``run_id``; shares are from 0 to 1, and null where they can't be known.
-    """
+    """Turn the answer into what JSON can hold."""
     return {
         "deployment_k": answer.deployment_k,
         "capable_threshold": answer.capable_threshold,

@@ -13,22 +13,9 @@ _MOST: Final = 7
 
 
 def shown_ks(suite: Suite, deployment_k: int, *, most: int = _MOST) -> list[int]:
-    """Choose the k to show.
+    """Choose the k to show: those with a value, thinned where they stand closest.
 
-    Parameters
-    ----------
-    suite
-        A suite with its grid of k.
-    deployment_k
-        The k that is always shown.
-    most
-        How many there is room for; never more than seven are shown, nor less than three.
-
-    Returns
-    -------
-    list of int
-        The k at which some run has a value, thinned where they stand closest. The first, the last
-        and the deployment k stay.
+    The first, the last and the deployment k stay. At most seven are shown, at least three.
     """
     known = [k for k in suite.ks if any(run.pass_at_k.get(k) is not None for run in suite.runs)]
     ks = sorted({*known, deployment_k} if deployment_k in suite.ks else known)

@@ -50,22 +50,7 @@ _COUNTS: Final = (
 
 
 def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
-    """Lay out the answer.
-
-    Parameters
-    ----------
-    answer
-        What the tables say.
-    width
-        Cells of the terminal.
-    bars
-        Whether the terminal can show bars.
-
-    Returns
-    -------
-    rich.console.Group
-        To print on a console of that width.
-    """
+    """Lay out the answer."""
     parts: list[RenderableType] = []
     for suite in answer.suites:
         parts += _suite(answer, suite, width, bars=bars)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from passk_py.common.words import and_list, below, limit, percent, plural, points, shortened, symbol
+from passk_py.common.words import (
+    and_list,
+    below,
+    limit,
+    percent,
+    percents,
+    plural,
+    points,
+    shortened,
+    symbol,
+)
 from passk_py.reports.answer.verdicts import limits
 
 if TYPE_CHECKING:
@@ -26,38 +36,16 @@ _SHOWN: Final = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One verdict.
-
-    Parameters
-    ----------
-    headline
-        What to do, in a sentence.
-    sentences
-        Why, by how much, and what to mind.
-    names
-        The names in the headline, which may stand out.
-    """
+    """One verdict: what to do, then why, by how much, and what to mind."""
 
     headline: str
     sentences: tuple[str, ...]
     names: tuple[str, ...]
+    """The names in the headline, which may stand out."""
 
 
 def paragraphs(answer: Answer, suite: str) -> list[Paragraph]:
-    """Say all that follows from the runs of a suite.
-
-    Parameters
-    ----------
-    answer
-        The whole answer.
-    suite
-        The suite.
-
-    Returns
-    -------
-    list of Paragraph
-        Which run to use for what, for each set of tasks, and which runs regressed.
-    """
+    """Say all that follows from the runs of a suite."""
     return [
         paragraph
         for verdict in answer.verdicts[suite]
@@ -70,17 +58,7 @@ def paragraphs(answer: Answer, suite: str) -> list[Paragraph]:
 
 
 def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
-    """Say which run is the best for what, and why.
-
-    Parameters
-    ----------
-    pick
-        The best of the verdict's runs.
-    verdict
-        What follows from them.
-    answer
-        The whole answer, with its thresholds.
-    """
+    """Say which run is the best for what, and why."""
     metric = symbol(pick.metric, pick.k)
     reviewed = pick.metric == "pass_at_k"
     several = len(verdict.runs) > 1
@@ -185,8 +163,8 @@ def _interval(pick: Pick, answer: Answer) -> str:
     if len(pick.runs) != 1:
         return ""
     run = pick.runs[0]
-    low, high = limits(run, pick.metric)[pick.k]
-    return f" ({limit(answer.confidence)}% interval {percent(low)} to {percent(high)})"
+    ends = percents(*limits(run, pick.metric)[pick.k])
+    return f" ({limit(answer.confidence)}% interval {ends})"
 
 
 def _compared(pick: Pick, metric: str) -> list[str]:
@@ -269,15 +247,7 @@ def _short_of(*, several: bool) -> str:
 
 
 def regression_paragraphs(regressions: Sequence[Regression], confidence: float) -> list[Paragraph]:
-    """Say which runs regressed, the newest first, and count those that are not said.
-
-    Parameters
-    ----------
-    regressions
-        The regressions, the newest first.
-    confidence
-        Level of the intervals.
-    """
+    """Say which runs regressed, the newest first, and count those that are not said."""
     said = [_regression(one, confidence) for one in regressions[:_MOST_REGRESSIONS]]
     left = len(regressions) - len(said)
     if left:
@@ -295,13 +265,13 @@ def _regression(regression: Regression, confidence: float) -> Paragraph:
     near, far = -change.limits[1], -change.limits[0]
     ends = f"{'above 0' if near < _SHOWN else percent(near)} to {percent(far)}"
     by = f"by {points(fell)} ({limit(confidence)}% interval for these tasks {ends})"
-    levels = f"from {percent(change.hat_k[0])} to {percent(change.hat_k[1])}%"
+    levels = f"from {percents(*change.hat_k)}%"
     against = f"Against {shortened(regression.before, _LONGEST_NAME)},"
     rose = change.at_1 is not None and change.at_1[1] - change.at_1[0] > _EQUAL
     if change.k == 1 or change.at_1 is None:
         said = f"{against} {hat} fell {levels}, {by}."
     else:
-        rates = f"from {percent(change.at_1[0])} to {percent(change.at_1[1])}%"
+        rates = f"from {percents(*change.at_1)}%"
         if not change.is_hidden:
             said = f"{against} pass@1 fell {rates}, and {hat} {levels}, {by}."
         else:

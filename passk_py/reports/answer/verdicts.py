@@ -38,48 +38,29 @@ _EQUAL: Final = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The best of the runs that can be compared.
-
-    Parameters
-    ----------
-    metric
-        What they are compared by.
-    k
-        At which k.
-    runs
-        The best run; more than one if they are equal.
-    rivals
-        Other runs that can't be told from the best.
-    value
-        Its value; None if no run has one.
-    runner_up
-        The best of the others; None if there is none.
-    runner_up_value
-        Its value.
-    unknown
-        Runs that have no value at this k.
-    looked_at
-        How many runs have a value, of which the best is one.
-    reaches
-        Whether the value is at least what counts as capable or consistent.
-    sure
-        The runs of which even the lower limit is, at a level that knows how many were looked at.
-    lower
-        The least of the lower limits of the best runs, at that level; None if no run has a value.
-    """
+    """The best of the runs that can be compared at some k."""
 
     metric: Metric
     k: int
     runs: tuple[Run, ...]
+    """The best run; more than one if they are equal."""
     rivals: tuple[Run, ...]
+    """Other runs that can't be told from the best."""
     value: float | None
+    """The value of the best; None if no run has one."""
     runner_up: Run | None
+    """The best of the others; None if there is none."""
     runner_up_value: float | None
     unknown: tuple[Run, ...]
+    """Runs that have no value at this k."""
     looked_at: int
+    """How many runs have a value, of which the best is one."""
     reaches: bool
+    """Whether the value is at least what counts as capable or consistent."""
     sure: tuple[Run, ...]
+    """The runs of which even the lower limit is, at a level that knows how many were looked at."""
     lower: float | None
+    """The least of the lower limits of the best runs, at that level; None if no run has a value."""
 
     @property
     def named(self) -> tuple[Run, ...]:
@@ -106,40 +87,17 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A run that is less dependable than the one that it is compared with, beyond chance.
-
-    Parameters
-    ----------
-    before
-        What to call the baseline.
-    after
-        The run.
-    change
-        What ``passk_comparisons`` says of the pair.
-    """
+    """A run that is less dependable than the one that it is compared with, beyond chance."""
 
     before: str
+    """What to call the baseline."""
     after: Run
     change: Change
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What follows from runs that can be compared.
-
-    Parameters
-    ----------
-    runs
-        The runs.
-    tasks
-        How many tasks they have tried, the same in all.
-    reviewed
-        Which to use where a person reviews the output.
-    unattended
-        Which to use where nobody does.
-    regressions
-        Runs that regressed, the newest first.
-    """
+    """What follows from runs that can be compared."""
 
     runs: tuple[Run, ...]
     tasks: int
@@ -157,28 +115,9 @@ def judge(
     confidence: float = 0.95,
     rivals: Rivals | None = None,
 ) -> tuple[Verdict, ...]:
-    """Judge the runs of a suite.
+    """Judge the runs of each set of tasks, that of the most runs first.
 
-    Parameters
-    ----------
-    suite
-        The suite and its runs.
-    deployment_k
-        How many times in a row the agent must succeed once deployed.
-    capable_threshold
-        From which pass@k on a run is capable.
-    consistent_threshold
-        From which pass^k on a run is consistent.
-    confidence
-        Level of the limits of the runs.
-    rivals
-        Finds the runs that can't be told from the best; None where their tasks are not known, and
-        values are compared as they are.
-
-    Returns
-    -------
-    tuple of Verdict
-        One for each set of tasks, that of the most runs first.
+    Without ``rivals``, values are compared as they are.
     """
     verdicts = []
     for group in suite.groups:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from passk_py.common.markdown import between, name, share, signed, signed_limit, table, text
+from passk_py.common.markdown import name, share, signed, signed_interval, table, text
 from passk_py.common.words import chance, symbol
-from passk_py.metrics.gates.gate_reports import settling
-from passk_py.reports.model_card.wording import verdict_of
+from passk_py.reports.decision_words import result_of, verdict_of, why_of
 
 __all__ = ["comparisons_section", "gates_section"]
 
@@ -37,8 +36,8 @@ def comparisons_section(card: Row) -> list[str]:
                 share(row["baseline"]),
                 share(row["candidate"]),
                 signed(row["difference"]),
-                _differences(row, "difference_suite"),
-                _differences(row, "difference"),
+                signed_interval(row, "difference_suite"),
+                signed_interval(row, "difference"),
                 chance(row["p"], "no test"),
                 verdict_of(row),
             )
@@ -80,28 +79,23 @@ def _moved_tasks(pair: Row) -> str:
     )
 
 
-def _differences(row: Row, column: str) -> str:
-    return between(signed_limit(row[f"{column}_lower"]), signed_limit(row[f"{column}_upper"]))
-
-
 def gates_section(card: Row) -> list[str]:
     """Say which rules it was held to, and what came out."""
     if not card["gates"]:
         return ["## Gates", "", "No gate judges this run: the var passk_gates has no rule for it."]
     rows = []
     for gate in card["gates"]:
-        why = " ".join(filter(None, (gate["reason"], settling(gate))))
         part = ""
         if gate["slice_name"] != "all":
             part = f"{name(gate['slice_name'])} = {name(gate['slice_value'])}"
         rows.append(
             (
                 name(gate["gate"]),
-                gate["result"] + (" (advisory)" if gate["is_advisory"] else ""),
+                result_of(gate),
                 text(gate["rule"]),
                 part or "all",
                 share(gate["pass_at_1"]),
-                text(why),
+                text(why_of(gate)),
             )
         )
     heads = ("gate", "result", "rule", "slice", "pass@1", "why")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.markdown import name, share, table, text
-from passk_py.common.words import and_list, plural, symbol
+from passk_py.common.words import and_list, from_to, plural, symbol
 from passk_py.reports.model_card.wording import named, time_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def measured_section(card: Row) -> list[str]:
         )
         if seed["attempts_without"]:
             seeds += f"; not recorded of {seed['attempts_without']:,}"
-    n = str(run["min_n"]) if run["min_n"] == run["max_n"] else f"{run['min_n']} to {run['max_n']}"
     rows = [
         ("run", name(run["run_id"], whole=True)),
         ("agent", named(run["agent"])),
@@ -40,7 +39,7 @@ def measured_section(card: Row) -> list[str]:
         ("suite version", _tag(recorded["suite_version"], attempts)),
         ("tasks", f"{run['tasks']:,}"),
         ("attempts", f"{attempts:,}: {run['n']:,} counted, {run['excluded']:,} excluded"),
-        ("counted attempts per task (n)", n),
+        ("counted attempts per task (n)", from_to(run["min_n"], run["max_n"])),
         ("temperature", _tag(recorded["temperature"], attempts)),
         ("seeds", seeds),
         ("started", _period(run["started_at"], run["last_started_at"])),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.common.markdown import between, name, share, table, text
-from passk_py.common.words import and_list, decimals, limit, plural, symbol
-from passk_py.reports.model_card.wording import trust_of, verdict_of
+from passk_py.common.markdown import name, share, share_interval, table, text
+from passk_py.common.words import TASK_CLASSES, and_list, decimals, limit, plural, symbol
+from passk_py.reports.decision_words import verdict_of
+from passk_py.reports.model_card.wording import trust_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +48,8 @@ def headline_section(card: Row) -> list[str]:
             called,
             means,
             share(values[metric]),
-            _limits(values, metric),
-            _limits(values, f"{metric}_suite"),
+            share_interval(values, metric),
+            share_interval(values, f"{metric}_suite"),
             f"{values['eligible_tasks']} of {values['total_tasks']}",
         )
         for called, values, metric, means in shown
@@ -185,10 +186,10 @@ def curve_section(card: Row) -> list[str]:
             str(row["k"]),
             share(row["pass_at_1"]),
             share(row["pass_at_k"]),
-            _limits(row, "pass_at_k"),
+            share_interval(row, "pass_at_k"),
             share(row["pass_hat_k"]),
-            _limits(row, "pass_hat_k"),
-            _limits(row, "pass_hat_k_suite"),
+            share_interval(row, "pass_hat_k"),
+            share_interval(row, "pass_hat_k_suite"),
             f"{row['eligible_tasks']} of {row['total_tasks']}",
             _why_not(row),
         )
@@ -256,21 +257,17 @@ def _three_heads(k: int) -> tuple[str, ...]:
 
 def _three(row: Row, k: int) -> tuple[str, ...]:
     if k == 1:
-        return (share(row["pass_at_1"]), _limits(row, "pass_at_k"))
+        return (share(row["pass_at_1"]), share_interval(row, "pass_at_k"))
     return (
         share(row["pass_at_1"]),
         share(row["pass_at_k"]),
         share(row["pass_hat_k"]),
-        _limits(row, "pass_hat_k"),
+        share_interval(row, "pass_hat_k"),
     )
 
 
 def _three_numbers(first: int, k: int) -> tuple[int, ...]:
     return (first,) if k == 1 else (first, first + 1, first + 2)
-
-
-def _limits(row: Row, metric: str) -> str:
-    return between(share(row[f"{metric}_lower"]), share(row[f"{metric}_upper"]))
 
 
 def tasks_section(card: Row) -> list[str]:
@@ -279,7 +276,7 @@ def tasks_section(card: Row) -> list[str]:
     classes = and_list(
         [
             f"{tasks['classes'][kind]:,} {kind}"
-            for kind in ("consistent", "flaky", "incapable", "unknown")
+            for kind in TASK_CLASSES
             if tasks["classes"][kind] or kind != "unknown"
         ]
     )

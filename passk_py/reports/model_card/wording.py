@@ -11,7 +11,7 @@ from passk_py.metrics.diagnostic_words import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["named", "time_of", "trust_of", "verdict_of"]
+__all__ = ["named", "time_of", "trust_of"]
 
 Row = dict[str, Any]
 
@@ -28,11 +28,6 @@ def trust_of(diagnostics: Sequence[Row]) -> str:
     if unknown:
         said += f"; {unknown} of {len(diagnostics)} diagnostics can't be known from it"
     return f"{said}."
-
-
-def verdict_of(row: Row) -> str:
-    """Give the verdict of a comparison, and whether pass@1 hides it."""
-    return str(row["verdict"]) + (" (hidden by pass@1)" if row["hidden_regression"] else "")
 
 
 def named(value: str | None) -> str:

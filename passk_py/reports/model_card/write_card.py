@@ -26,18 +26,7 @@ Row = dict[str, Any]
 
 
 def as_markdown(card: Row) -> str:
-    """Write a card for people.
-
-    Parameters
-    ----------
-    card
-        What :func:`passk_py.reports.model_card.card_facts.gather` gives.
-
-    Returns
-    -------
-    str
-        Sections in Markdown. Wherever there is a pass^k, pass@1 stands in the same table or line.
-    """
+    """Write a card for people: pass@1 stands in the table or line of every pass^k."""
     run = card["run"]
     lines = [f"# Model card: {name(run['run_id'])} on {name(run['suite'])}", ""]
     parts = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from passk_py.common.words import limit, percent, symbol
+from passk_py.common.words import limit, percent, percents, symbol
 
 __all__ = ["interval", "spoken", "verdict"]
 
@@ -20,18 +20,6 @@ _ADVICE: Final = {
 def interval(row: Row, metric: str) -> str:
     """Write a share in percent with its limits.
 
-    Parameters
-    ----------
-    row
-        A row of ``passk_suite_metrics``.
-    metric
-        ``pass_at_k`` or ``pass_hat_k``.
-
-    Returns
-    -------
-    str
-        A dash for a null.
-
     Examples
     --------
     >>> interval({"pass_at_k": 0.97, "pass_at_k_lower": 0.909, "pass_at_k_upper": 1.0}, "pass_at_k")
@@ -39,8 +27,8 @@ def interval(row: Row, metric: str) -> str:
     """
     if row[metric] is None:
         return percent(None)
-    low, high = (percent(row[f"{metric}_{side}"]) for side in ("lower", "upper"))
-    return f"{percent(row[metric])}% ({low} to {high})"
+    limits = percents(row[f"{metric}_lower"], row[f"{metric}_upper"])
+    return f"{percent(row[metric])}% ({limits})"
 
 
 def spoken(row: Row, metric: str) -> str:
@@ -60,19 +48,6 @@ def spoken(row: Row, metric: str) -> str:
 
 def verdict(run: Row, facts: Row) -> str:
     """Say of a run what its reading at the deployment k means.
-
-    Parameters
-    ----------
-    run
-        A run of the report's facts. ``is_sure`` says whether even its lower limit reaches what
-        counts as consistent, at a level that knows how many runs there are.
-    facts
-        All of them, with the thresholds.
-
-    Returns
-    -------
-    str
-        A sentence with the numbers that it rests on, and what to do.
 
     Examples
     --------

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.common.markdown import between, name, share, signed, signed_limit, table, text
-from passk_py.common.words import TASK_CLASSES, and_list, limit, plural, symbol
-from passk_py.metrics.gates.gate_reports import settling
+from passk_py.common.markdown import (
+    name,
+    share,
+    share_interval,
+    signed,
+    signed_interval,
+    table,
+    text,
+)
+from passk_py.common.words import TASK_CLASSES, and_list, from_to, limit, plural, symbol
+from passk_py.reports.decision_words import result_of, verdict_of, why_of
 from passk_py.reports.report.agent_sentences import verdict
 
 if TYPE_CHECKING:
@@ -20,18 +28,7 @@ _MOST_TASKS: Final = 20
 
 
 def as_markdown(facts: Row) -> str:
-    """Write the facts as Markdown.
-
-    Parameters
-    ----------
-    facts
-        What :func:`passk_py.reports.report.report_facts.gather` gives.
-
-    Returns
-    -------
-    str
-        A section for each suite. Tables have the runs and, of the tasks, the first to mend.
-    """
+    """Write the facts as Markdown."""
     k = facts["deployment_k"]
     lines = [
         "# Capability and reliability",
@@ -69,9 +66,9 @@ def _curves(suite: Row, _facts: Row) -> list[str]:
             name(run["run_id"]),
             str(row["k"]),
             share(row["pass_at_k"]),
-            _limits(row, "pass_at_k"),
+            share_interval(row, "pass_at_k"),
             share(row["pass_hat_k"]),
-            _limits(row, "pass_hat_k"),
+            share_interval(row, "pass_hat_k"),
             signed(row["delta_k"]),
             text(row["null_reason"] or ""),
         )
@@ -80,10 +77,6 @@ def _curves(suite: Row, _facts: Row) -> list[str]:
     ]
     heads = ("run", "k", "pass@k", "interval", "pass^k", "interval", "delta_k", "why not known")
     return ["### Over k", "", *table(heads, rows, numbers=(1, 2, 4, 6))]
-
-
-def _limits(row: Row, metric: str) -> str:
-    return between(share(row[f"{metric}_lower"]), share(row[f"{metric}_upper"]))
 
 
 def _tasks(suite: Row, facts: Row) -> list[str]:
@@ -133,11 +126,8 @@ def _comparisons(suite: Row, _facts: Row) -> list[str]:
             share(row["baseline"]),
             share(row["candidate"]),
             signed(row["difference"]),
-            between(
-                signed_limit(row["difference_suite_lower"]),
-                signed_limit(row["difference_suite_upper"]),
-            ),
-            row["verdict"] + (" (hidden by pass@1)" if row["hidden_regression"] else ""),
+            signed_interval(row, "difference_suite"),
+            verdict_of(row),
             text(row["meaning"] or row["null_reason"] or ""),
         )
         for row in suite["comparisons"]
@@ -156,10 +146,10 @@ def _gates(suite: Row, _facts: Row) -> list[str]:
     rows = [
         (
             name(row["gate"]),
-            row["result"] + (" (advisory)" if row["is_advisory"] else ""),
+            result_of(row),
             name(row["run_id"]),
             text(row["rule"]),
-            text(" ".join(filter(None, (row["reason"], settling(row))))),
+            text(why_of(row)),
         )
         for row in suite["gates"]
     ]
@@ -172,7 +162,7 @@ def _coverage(suite: Row, _facts: Row) -> list[str]:
             name(run["run_id"]),
             f"{run['tasks']:,}",
             f"{run['attempts']:,}",
-            _range(run["min_n"], run["max_n"]),
+            from_to(run["min_n"], run["max_n"]),
             f"{run['excluded']:,}",
             "not known" if run["expected_attempts"] is None else f"{run['missing_attempts']:,}",
             f"{run['rejected']:,}",
@@ -186,10 +176,6 @@ def _coverage(suite: Row, _facts: Row) -> list[str]:
         "why excluded", "to mind",
     )  # fmt: skip
     return ["### What was measured", "", *table(heads, rows, numbers=(1, 2, 3, 4, 5, 6))]
-
-
-def _range(low: int | None, high: int | None) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _reasons(rows: Sequence[Row]) -> str:
