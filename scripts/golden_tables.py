@@ -57,8 +57,6 @@ STRANGE: Final = (
 NOT_COMPARED: Final = {("passk_rejected_attempts", "raw")}
 """Columns that engines may write in ways of their own: `raw` shows tags as the engine writes its type of a map."""
 
-KEYS: Final = {"passk_rejected_attempts": ("source_file", "source_line")}
-
 TEXT_TYPE: Final = (
     "{{ {'spark': 'string', 'databricks': 'string', 'bigquery': 'string', 'clickhouse': 'Nullable(String)', "
     "'redshift': 'varchar(65535)'}.get(target.type, 'varchar') }}"
@@ -218,7 +216,7 @@ def golden_rows(connection: duckdb.DuckDBPyConnection, table: PublicTable) -> tu
     names = [name for name, *_ in described if (table.name, name) not in NOT_COMPARED]
     # Of tags, the one that the log has.
     picked = ["tags['difficulty'] as tags" if name == "tags" else f'"{name}"' for name in names]
-    keys = ", ".join(KEYS.get(table.name, table.key))
+    keys = ", ".join(table.key)
     found = connection.execute(
         f"select {', '.join(picked)} from {schema}.{table.name} order by {keys}"
     ).fetchall()
@@ -238,7 +236,7 @@ def properties(columns: dict[PublicTable, list[str]]) -> str:
             "description": f"What DuckDB has in {table.name}. One row per {table.grain}.",
             "config": {
                 "column_types": dict.fromkeys(names, "*text"),
-                "meta": {"keys": list(KEYS.get(table.name, table.key))},
+                "meta": {"keys": list(table.key)},
             },
             "data_tests": [
                 {
@@ -266,8 +264,6 @@ def wanted() -> dict[Path, str]:
         database = build(Path(folder), log_text)
         with duckdb.connect(str(database), read_only=True) as connection:
             for table in PUBLIC_TABLES:
-                if table.var:
-                    continue
                 names, text = golden_rows(connection, table)
                 # Your own table says nothing of attempts that were to be made.
                 if text.count("\n") > 1:

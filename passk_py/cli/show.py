@@ -14,13 +14,7 @@ from passk_py.cli.shared_options import (
     examples,
     filter_options,
 )
-from passk_py.warehouse.catalog import (
-    KNOWN_TABLES,
-    OPTIONAL_TABLES,
-    PUBLIC_TABLES,
-    Filters,
-    public_table,
-)
+from passk_py.warehouse.catalog import KNOWN_TABLES, Filters, public_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,17 +25,27 @@ _LIMIT = 50
 _NAMES = [table.name for table in KNOWN_TABLES]
 
 
+class _ListsTables(click.Command):
+    """Names the tables in its help: only there are all their descriptions read."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the tables before the examples."""
+        lines = [
+            f"  {table.name:<24} one row per {table.grain}"
+            + (f"; with the var {table.var}" if table.var else "")
+            for table in KNOWN_TABLES
+        ]
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text("\n".join(["\b", "Tables:", *lines]))
+        super().format_epilog(ctx, formatter)
+
+
 @click.command(
     "show",
+    cls=_ListsTables,
     short_help="The answer again, or a public table.",
-    epilog="\b\nTables:\n"
-    + "\n".join(f"  {table.name:<24} one row per {table.grain}" for table in PUBLIC_TABLES)
-    + "".join(
-        f"\n  {table.name:<24} one row per {table.grain}; with the var {table.var}"
-        for table in OPTIONAL_TABLES
-    )
-    + "\n\n"
-    + examples(
+    epilog=examples(
         "passk show",
         "passk show passk_tasks --run nightly-2026-11-20 --limit 10",
         "passk show passk_suite_metrics --k 1 --k 4 --csv",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.errors import PasskError
 from passk_py.common.sql_text import quote
+from passk_py.warehouse.descriptions import described_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,142 +24,122 @@ __all__ = [
     "shared_columns",
 ]
 
+_GRAIN: Final = re.compile(r"One row per ([^.]+) \(([\w, ]+)\)\.$")
+
 
 @dataclass(frozen=True, slots=True)
 class PublicTable:
-    """One table that people query.
+    """One table that people query; all but what is shown first is what its model's YAML says.
 
     Parameters
     ----------
     name
         Its name in the database.
-    grain
-        What one row is.
-    key
-        The columns that tell its rows apart, in the order in which rows are shown.
     headline
         The columns that a terminal shows first, the most telling ones first.
-    filters
-        Which of ``run_id``, ``suite`` and ``k`` it can be filtered by.
-    run_columns
-        The columns that name a run; a row with the run in any of them is one of the run.
-    suite_columns
-        The columns that name a suite, in the same way.
-    var
-        The var that asks for it; empty if every build makes it.
     """
 
     name: str
-    grain: str
-    key: tuple[str, ...]
     headline: tuple[str, ...]
-    filters: tuple[str, ...] = ("run_id", "suite")
-    run_columns: tuple[str, ...] = ("run_id",)
-    suite_columns: tuple[str, ...] = ("suite",)
-    var: str = ""
+
+    @property
+    def grain(self) -> str:
+        """What one row is."""
+        return self._last_sentence[1]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that tell its rows apart, in the order in which rows are shown."""
+        return tuple(self._last_sentence[2].split(", "))
+
+    @property
+    def var(self) -> str:
+        """The var that asks for it; empty if every build makes it."""
+        return described_table(self.name).var
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """Which of ``run_id``, ``suite`` and ``k`` it can be filtered by."""
+        # The k of passk_tasks is the deployment k in every row.
+        has_k = "k" in described_table(self.name).columns and self.name != "passk_tasks"
+        return ("run_id", "suite", "k") if has_k else ("run_id", "suite")
+
+    @property
+    def _last_sentence(self) -> re.Match[str]:
+        """What the description ends with: the grain, and the key in parentheses."""
+        text = described_table(self.name).text
+        found = _GRAIN.search(text)
+        if found is None:
+            raise ValueError(f"the description of {self.name} ends without its grain: {text!r}")
+        return found
 
     def columns_of(self, name: str) -> tuple[str, ...]:
-        """Give the columns that hold a ``run_id``, a ``suite`` or a ``k``."""
-        places = {"run_id": self.run_columns, "suite": self.suite_columns}
-        return places.get(name, (name,))
+        """Give the columns that hold a ``run_id``, a ``suite`` or a ``k``.
+
+        A table of pairs has two of them; a row with the run in any of them is one of the run.
+        """
+        columns = described_table(self.name).columns
+        if name in columns:
+            return (name,)
+        return tuple(column for column in columns if column.endswith(f"_{name}"))
 
 
 PUBLIC_TABLES: Final = (
     PublicTable(
         "passk_attempts",
-        "attempt",
-        ("run_id", "suite", "task_id", "attempt"),
         ("run_id", "task_id", "attempt", "outcome", "outcome_reason", "score", "duration_s"),
     ),
     PublicTable(
         "passk_rejected_attempts",
-        "refused row",
-        ("source_file", "source_line"),
         ("reason", "source_line", "source_file", "run_id", "task_id", "attempt"),
     ),
     PublicTable(
         "passk_runs",
-        "run",
-        ("suite", "run_id"),
         ("run_id", "tasks", "attempts", "excluded", "rejected", "pass_rate", "min_n", "max_n"),
     ),
     PublicTable(
         "passk_missing_attempts",
-        "run, task that lacks attempts",
-        ("suite", "run_id", "task_id"),
         ("run_id", "task_id", "expected_attempts", "attempts", "missing_attempts"),
     ),
     PublicTable(
         "passk_tasks",
-        "run, task",
-        ("suite", "run_id", "task_id"),
         ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "mend_rank"),
     ),
     PublicTable(
         "passk_task_metrics",
-        "run, task, k",
-        ("suite", "run_id", "task_id", "k"),
         ("run_id", "task_id", "k", "n", "c", "pass_at_k", "pass_hat_k", "null_reason"),
-        ("run_id", "suite", "k"),
     ),
     PublicTable(
         "passk_suite_metrics",
-        "run, slice, k",
-        ("suite", "run_id", "slice_name", "slice_value", "k"),
         ("run_id", "k", "pass_at_k", "pass_hat_k", "eligible_tasks", "total_tasks", "reading"),
-        ("run_id", "suite", "k"),
     ),
     PublicTable(
         "passk_extrapolations",
-        "run, k beyond what was measured",
-        ("suite", "run_id", "k"),
         ("run_id", "k", "pass_at_k", "pass_hat_k", "pass_hat_k_at_most", "basis", "measured_k"),
-        ("run_id", "suite", "k"),
     ),
     PublicTable(
         "passk_comparisons",
-        "pair of runs, metric, k",
-        ("suite", "baseline_run_id", "candidate_run_id", "metric", "k"),
         ("baseline_run_id", "candidate_run_id", "metric", "k", "difference", "p", "verdict"),
-        ("run_id", "suite", "k"),
-        ("baseline_run_id", "candidate_run_id"),
     ),
     PublicTable(
         "passk_task_comparisons",
-        "pair of runs, task",
-        ("suite", "baseline_run_id", "candidate_run_id", "task_id"),
         ("task_id", "baseline_c", "baseline_n", "candidate_c", "candidate_n", "p", "moved"),
-        ("run_id", "suite"),
-        ("baseline_run_id", "candidate_run_id"),
     ),
     PublicTable(
         "passk_plans",
-        "run, metric, k, attempts per task",
-        ("suite", "run_id", "metric", "k", "attempts"),
         ("run_id", "metric", "k", "attempts", "tasks_for_width", "tasks_for_difference", "basis"),
-        ("run_id", "suite", "k"),
     ),
     PublicTable(
         "passk_contamination",
-        "pair of suites, run on the public one, k",
-        ("public_suite", "private_suite", "public_run_id", "k"),
         ("public_run_id", "k", "public_pass_hat_k", "private_pass_hat_k", "verdict", "meaning"),
-        ("run_id", "suite", "k"),
-        ("public_run_id", "private_run_id"),
-        ("public_suite", "private_suite"),
     ),
     PublicTable(
         "passk_diagnostics",
-        "run, diagnostic",
-        ("suite", "run_id", "diagnostic"),
         ("run_id", "diagnostic", "verdict", "statistic", "p_adjusted", "tasks", "finding"),
     ),
     PublicTable(
         "passk_gates",
-        "gate, run",
-        ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slice_value"),
         ("gate", "run_id", "result", "rule", "estimate", "threshold", "reason"),
-        ("run_id", "suite", "k"),
     ),
 )
 """Every public table that a build makes, in the order of the way of the data."""
@@ -165,11 +147,7 @@ PUBLIC_TABLES: Final = (
 OPTIONAL_TABLES: Final = (
     PublicTable(
         "passk_suite_bootstrap",
-        "run, slice, metric, k",
-        ("suite", "run_id", "slice_name", "slice_value", "metric", "k"),
         ("run_id", "slice_value", "metric", "k", "estimate", "lower", "upper", "eligible_tasks"),
-        ("run_id", "suite", "k"),
-        var="passk_bootstrap",
     ),
 )
 """Public tables that are there only if a var asks for them."""

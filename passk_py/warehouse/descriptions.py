@@ -11,11 +11,13 @@ from passk_py.warehouse.project import project_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-__all__ = ["TableDescription", "described_tables"]
+__all__ = ["TableDescription", "described_table", "described_tables"]
 
 _DOCS: Final = re.compile(r"{%-?\s*docs\s+(\w+)\s*-?%}(.*?){%-?\s*enddocs\s*-?%}", re.DOTALL)
 _USE: Final = re.compile(r"{{\s*doc\(\s*['\"](\w+)['\"]\s*\)\s*}}")
+_VAR: Final = re.compile(r"var\('(\w+)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,22 @@ class TableDescription:
         What the table is, and what one row is.
     columns
         What each column is, by its name.
-    types
-        The type of each column, by its name, as the contract of the table has it.
+    data_types
+        The type of each column, by its name, as the contract of the table has it: Jinja over the
+        target where engines spell it differently.
+    var
+        The var that asks for the table; empty if every build makes it.
     """
 
     text: str
     columns: Mapping[str, str]
-    types: Mapping[str, str]
+    data_types: Mapping[str, str]
+    var: str
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The type of each column on DuckDB, by its name."""
+        return {name: _on_duckdb(data_type) for name, data_type in self.data_types.items()}
 
 
 def described_tables() -> dict[str, TableDescription]:
@@ -55,31 +66,50 @@ def described_tables() -> dict[str, TableDescription]:
     >>> described_tables()["passk_runs"].columns["min_n"]
     'Counted attempts of the task that has fewest. Suites answer up to this k.'
     """
+    models = project_dir() / "models"
+    return {path.stem: _read(models, path.stem) for path in sorted(models.glob("marts/*.yml"))}
+
+
+def described_table(name: str) -> TableDescription:
+    """Read the description of one public table; reading all of them takes noticeably longer.
+
+    Parameters
+    ----------
+    name
+        The name of the table, which is that of its file.
+
+    Raises
+    ------
+    PasskError
+        If there is no dbt project beside this package.
+    """
+    return _read(project_dir() / "models", name)
+
+
+@functools.cache
+def _read(models: Path, name: str) -> TableDescription:
+    """Read the file of a model, once."""
     import yaml  # type: ignore[import-untyped]
 
-    models = project_dir() / "models"
-    docs = {
-        name: text
-        for path in sorted(models.glob("*.md"))
-        for name, text in _DOCS.findall(path.read_text(encoding="utf-8"))
-    }
     # Written in C where it can be: it is ten times as fast.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found: dict[str, TableDescription] = {}
-    for path in sorted((models / "marts").glob("*.yml")):
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - is safe
-        for model in content.get("models", ()):
-            columns = {
-                column["name"]: _text(column, docs)
-                for column in model.get("columns", ())
-                if column.get("description")
-            }
-            types = {
-                column["name"]: _on_duckdb(column["data_type"])
-                for column in model.get("columns", ())
-            }
-            found[model["name"]] = TableDescription(_text(model, docs), columns, types)
-    return found
+    text = (models / "marts" / f"{name}.yml").read_text(encoding="utf-8")
+    [model] = yaml.load(text, Loader=loader)["models"]  # noqa: S506 - is safe
+    docs, columns = _docs(models), model["columns"]
+    asked_for = _VAR.search(str(model["config"].get("enabled", "")))
+    return TableDescription(
+        _text(model, docs),
+        {column["name"]: _text(column, docs) for column in columns},
+        {column["name"]: column["data_type"] for column in columns},
+        asked_for[1] if asked_for else "",
+    )
+
+
+@functools.cache
+def _docs(models: Path) -> dict[str, str]:
+    """Read the texts that several descriptions share."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(models.glob("*.md"))]
+    return {name: text for one in texts for name, text in _DOCS.findall(one)}
 
 
 @functools.cache
@@ -94,6 +124,5 @@ def _on_duckdb(data_type: str) -> str:
 
 
 def _text(node: Mapping[str, Any], docs: Mapping[str, str]) -> str:
-    said = str(node.get("description") or "")
-    # A tool shows it beside a column's name, where the lines of its file mean nothing.
-    return " ".join(_USE.sub(lambda use: docs[use[1]], said).split())
+    """Write a description on one line: a tool shows it beside a column's name."""
+    return " ".join(_USE.sub(lambda use: docs[use[1]], node["description"]).split())

@@ -13,7 +13,8 @@ from passk_py.common.errors import InUseError, PasskError
 from passk_py.common.names import require_known
 from passk_py.common.sql_text import quote
 from passk_py.warehouse.catalog import (
-    KNOWN_TABLES,
+    OPTIONAL_TABLES,
+    PUBLIC_TABLES,
     Filters,
     PublicTable,
     filters_of,
@@ -94,22 +95,22 @@ class Tables:
             If it is not there.
         """
         found = self.find(name)
-        var = next((table.var for table in KNOWN_TABLES if table.name == name), "")
-        if found is None and var:
+        if found is not None:
+            return found
+        var = next((table.var for table in OPTIONAL_TABLES if table.name == name), None)
+        if var:
             raise PasskError(
                 f"{self.database} has no table {name}: it is made where the var {var} is set.",
                 hint=f"Set {var} in dbt_project.yml or with --vars, and build again.",
             )
-        if found is None:
-            raise PasskError(
-                f"{self.database} has no table {name}: nothing has been built in it.",
-                hint="Run `passk build`; before that, `passk load FILE` if no log is in yet.",
-            )
-        return found
+        raise PasskError(
+            f"{self.database} has no table {name}: nothing has been built in it.",
+            hint="Run `passk build`; before that, `passk load FILE` if no log is in yet.",
+        )
 
     def public(self) -> list[PublicTable]:
         """Give the public tables that the vars of the build ask for."""
-        return [table for table in KNOWN_TABLES if not table.var or self.find(table.name)]
+        return [*PUBLIC_TABLES, *(table for table in OPTIONAL_TABLES if self.find(table.name))]
 
     def columns(self, name: str) -> dict[str, str]:
         """Give the columns of a public table, in order, with their types."""

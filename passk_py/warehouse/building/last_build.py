@@ -58,7 +58,7 @@ def find_last_build(
     """
     with open_tables(database) as tables:
         place = tables.find(_TABLE)
-        names = [one.name for one in PUBLIC_TABLES if not one.var or variables.get(one.var)]
+        names = [one.name for one in PUBLIC_TABLES]
         if place is None or not all(map(tables.find, names)):
             return None
         [(made_from, is_tested, warned)] = tables.rows(f"from {place}")
