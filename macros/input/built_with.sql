@@ -1,15 +1,10 @@
 {#- Gives the version, code and vars that shape a table as one short text: rows with another text are made anew. The part before the
     last stroke is the same for all tables of a build, so that tables of two builds can be told apart. The code is the files of
     the model and of all above it; dbt shows no macro to a project, so that who edits one says `--full-refresh`. The vars are
-    all that an incremental model reads, itself or by a macro. -#}
+    those of `_vars` that say so. -#}
 {% macro _built_with() -%}
   {%- set shaping = [['input', passk._attempts_kind()], ['functions', passk._functions_schema()]] -%}
-  {%- for name in [
-    'passk_attempts_model', 'passk_attempts_source', 'passk_attempts_files', 'passk_attempts_columns',
-    'passk_landing_schema', 'passk_score_threshold', 'passk_outcome_policy', 'passk_ks', 'passk_min_eligible_share', 'passk_slices',
-    'passk_ordered_metrics', 'passk_diagnostics', 'passk_confidence', 'passk_deployment_k', 'passk_capable_threshold',
-    'passk_consistent_threshold', 'passk_create_sql_functions'
-  ] -%}
+  {%- for name, known in passk._vars().items() if known.rebuilds -%}
     {%- do shaping.append([name, var(name, none)]) -%}
   {%- endfor -%}
   {{ return([passk._version(), local_md5(tojson(shaping)), local_md5(tojson(passk._origins(model.unique_id)))] | join('/')) }}

@@ -426,23 +426,23 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         'passk_attempts_columns maps "colour", but the contract has no such column. It has'
         f" {CONTRACT}.",
         'passk_landing_schema is "", but must be a schema name.',
+        'passk_incremental_by_loaded_at is "x", but must be true or false.',
         'passk_score_threshold is "x", but must be a number.',
         'passk_outcome_policy.timeout is "x", but must be failed or excluded.',
         "passk_ks holds 0, but must hold integers of at least 1 only.",
         "passk_ks is [0, 2, 2], but must hold each k once.",
         'passk_min_eligible_share is "x", but must be a number from 0 to 1.',
         f"passk_slices is 5, but must be {SLICES}",
+        'passk_ordered_metrics is "x", but must be true or false.',
+        'passk_diagnostics is "x", but must be true or false.',
         f"passk_confidence is 95, but must be {LEVELS}",
-        "passk_deployment_k is 3, but must be one of passk_ks, which is [0, 2, 2].",
         f"passk_capable_threshold is 2, but must be {A_SHARE}",
         f"passk_consistent_threshold is 2, but must be {A_SHARE}",
         f"passk_consistent_rate is 2, but must be {A_SHARE}",
         f"passk_incapable_rate is 2, but must be {A_SHARE}",
-        'passk_ordered_metrics is "x", but must be true or false.',
-        'passk_diagnostics is "x", but must be true or false.',
         'passk_create_sql_functions is "x", but must be true or false.',
-        'passk_incremental_by_loaded_at is "x", but must be true or false.',
         'passk_semantic_layer is "x", but must be true or false.',
+        "passk_deployment_k is 3, but must be one of passk_ks, which is [0, 2, 2].",
     )
 
 

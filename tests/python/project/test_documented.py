@@ -258,18 +258,22 @@ def test_described_defaults_are_the_defaults(
 def test_macros_that_other_projects_call_know_the_defaults(
     project_vars: dict[str, Any], project: Project
 ) -> None:
-    known = project.render("{{ passk._default_settings() | tojson }}")
-    assert json.loads(known) == project_vars
+    known = json.loads(project.render("{{ passk._vars() | tojson }}"))
+    assert {name: var["default"] for name, var in known.items()} == project_vars
     assert list(json.loads(project.render("{{ passk._setting_names() | tojson }}"))) == list(
         project_vars
     )
 
 
-def test_every_var_is_checked_when_a_run_starts(project_vars: dict[str, Any]) -> None:
+def test_every_var_is_checked_when_a_run_starts(project: Project) -> None:
+    known = json.loads(project.render("{{ passk._vars() | tojson }}"))
     # Rules are a language of their own, checked beside the rest of it.
-    places = ("input/check_vars.sql", "gates/check_gates.sql")
-    checks = "".join((ROOT / "macros" / place).read_text() for place in places)
-    assert not [name for name in project_vars if f"'{name}'" not in checks]
+    assert [name for name, var in known.items() if "must_be" not in var["takes"]] == ["passk_gates"]
+    assert "var('passk_gates'" in (ROOT / "macros" / "gates" / "check_gates.sql").read_text()
+    wrong: dict[str, Any] = {name: [{"no": "such"}] for name in known}
+    wrong["passk_landing_schema"] = ""  # or dbt refuses the sources
+    mistakes = json.loads(project.render("{{ passk._var_mistakes() | tojson }}", wrong))
+    assert [name for name in known if not any(one.startswith(f"{name} ") for one in mistakes)] == []
 
 
 @pytest.mark.long
@@ -287,11 +291,10 @@ def test_examples_of_vars_are_accepted(
 
 
 def test_which_vars_rebuild_is_what_the_models_compare(
-    described_vars: dict[str, dict[str, str]],
+    described_vars: dict[str, dict[str, str]], project: Project
 ) -> None:
-    source = (ROOT / "macros" / "input" / "built_with.sql").read_text()
-    body = source[source.index("{% macro _built_with()") :]
-    compared = set(re.findall(r"'(passk_\w+)'", body[: body.index("{%- endmacro %}")]))
+    known = json.loads(project.render("{{ passk._vars() | tojson }}"))
+    compared = {name for name, var in known.items() if var.get("rebuilds")}
     rebuilding = {
         name for name, items in described_vars.items() if items["Changes"].endswith("Rebuilds.")
     }
