@@ -1,4 +1,4 @@
-"""The version stands in three places; this fails where they differ."""
+"""Fails where the places that name the version differ."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ PLACES = {
     "pyproject.toml": r'^version = "([^"]+)"',
     "dbt_project.yml": r"^version: (\S+)",
     "macros/input/version.sql": r"return\('([^']+)'\)",
+    "CITATION.cff": r"^version: (\S+)",
     "CHANGELOG.md": r"^## (\d\S*)",
 }
 

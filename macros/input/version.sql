@@ -1,4 +1,4 @@
-{#- The package's version. scripts/check_versions.py keeps it equal to dbt_project.yml and pyproject.toml. -#}
+{#- The package's version. scripts/check_versions.py keeps it equal to the other places that name it. -#}
 {% macro _version() -%}
-  {{ return('0.1.0') }}
+  {{ return('0.2.0') }}
 {%- endmacro %}

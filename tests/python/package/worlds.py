@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
+import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 STRICT: Final = Path(__file__).with_name("strict_dbt.py")
-VERSION: Final = "0.1.0"
+VERSION: Final = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))["version"]
 
 DBTS: Final = ("1.10", "1.11", "1.12")
 DUCKDBS: Final = {"1.4": "1.10", "1.5": "1.11", "2.0": "1.12"}
