@@ -84,15 +84,32 @@ def prepared(name: str, text: str) -> str:
 
     text = _OUTSIDE.sub(address, text)
     if name != "index":
-        return text
+        # A page that has a folder of its name is the index of the pages in it.
+        return text + toctree("", re.findall(rf"\]\(({page.stem}/[^)#]+)\.md\)", text))
     parts = _SECTION.split(text)
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
-        pages = _ENTRY.findall(body)
-        if pages:
-            text += (
-                f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n"
-            )
+        text += toctree(f":caption: {title}\n", _ENTRY.findall(body))
     return text
+
+
+def toctree(options: str, pages: list[str]) -> str:
+    """Write the navigation to some pages, which shows at the side and not in the text.
+
+    Parameters
+    ----------
+    options
+        Lines of further options.
+    pages
+        Paths from the page that it is in, without endings.
+
+    Returns
+    -------
+    str
+        Markdown, empty if there are no pages.
+    """
+    if not pages:
+        return ""
+    return f"\n```{{toctree}}\n:hidden:\n{options}\n" + "\n".join(pages) + "\n```\n"
 
 
 def linked_to_dbt_docs(text: str) -> str:

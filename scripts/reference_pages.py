@@ -9,22 +9,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml  # type: ignore[import-untyped]
 
-from passk_py.warehouse.catalog import OPTIONAL_TABLES, PUBLIC_TABLES
+from passk_py.warehouse.catalog import KNOWN_TABLES
 from passk_py.warehouse.descriptions import described_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from passk_py.warehouse.catalog import PublicTable
+    from passk_py.warehouse.descriptions import TableDescription
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = ROOT / "docs" / "reference"
 
 TABLES_HEAD: Final = """\
-# Tables and columns
+# Tables
 
-What a build makes for people to query. Names, columns and types are contracts, except for those of `passk_suite_bootstrap`: a build that
-would make others stops. A number that can't be known is null, and a column beside it says why.
+A build makes these public tables, one page each. Their names, columns and types are contracts, except for those of
+`passk_suite_bootstrap`: a build that would change them stops. A number that can't be known is null, and a column beside it says why.
 
-Written by `scripts/reference_pages.py` from `models/marts/*.yml`, which `dbt docs generate` shows beside the lineage.
+Written by `scripts/reference_pages.py` from `models/marts/*.yml`. `dbt docs generate` shows the same beside the lineage.
 """
 
 MACROS_HEAD: Final = """\
@@ -49,6 +52,8 @@ GROUPS: Final = {
     "engine": "Engines",
 }
 _CODE: Final = re.compile(r"(`[^`]*`)")
+_SENTENCE: Final = re.compile(r"(?<=[.)])\s+(?=[A-Z`])")
+_VAR: Final = re.compile(r"^### (passk_\w+)$", re.MULTILINE)
 _DEFINED: Final = re.compile(r"{%-?\s*macro\s+(\w+)\((.*?)\)\s*-?%}", re.DOTALL)
 
 
@@ -65,23 +70,66 @@ def cell(text: str) -> str:
 
 
 def tables_page() -> str:
-    """Write the page of the public tables."""
-    said = described_tables()
-    known = (*PUBLIC_TABLES, *OPTIONAL_TABLES)
+    """Write the index of the public tables."""
     lines = [TABLES_HEAD, "| table | one row per |", "|---|---|"]
-    lines += [f"| [`{one.name}`](#{one.name}) | {cell(one.grain)} |" for one in known]
-    for one in known:
-        table = said[one.name]
-        lines += ["", f"## {one.name}", "", plain(table.text), ""]
-        if one.var:
-            lines += [f"Only with the var [`{one.var}`](../vars.md#{one.var}).", ""]
-        lines += [f"Key: {', '.join(f'`{column}`' for column in one.key)}.", ""]
-        lines += ["| column | type | is |", "|---|---|---|"]
-        lines += [
-            f"| `{column}` | {table.types[column]} | {cell(text)} |"
-            for column, text in table.columns.items()
-        ]
+    lines += [
+        f"| [`{one.name}`](tables/{one.name}.md) | {cell(one.grain)} |" for one in KNOWN_TABLES
+    ]
     return "\n".join(lines) + "\n"
+
+
+def table_page(table: PublicTable, said: TableDescription, meta: dict[str, dict[str, Any]]) -> str:
+    """Write the page of one public table."""
+    after = [other for other in meta if table.name in meta[other]["follows"]]
+    facts = {
+        "One row per": cell(table.grain),
+        "Key": ", ".join(f"`{column}`" for column in table.key),
+        "Read before it": _links(meta[table.name]["follows"]),
+        "Read after it": _links(after),
+        "Built": f"only with the var `{table.var}`" if table.var else "",
+    }
+    lines = [f"# {table.name}", "", plain(said.text), ""]
+    lines += [f"- {name}: {text}" for name, text in facts.items() if text]
+    lines += ["", "## Example", "", "```sql", meta[table.name]["example"].strip(), "```"]
+    lines += ["", "## Columns", "", "| column | type | description | null |", "|---|---|---|---|"]
+    for column, text in said.columns.items():
+        is_null = [one for one in _SENTENCE.split(text) if one.startswith("Null ")]
+        others = [one for one in _SENTENCE.split(text) if one not in is_null]
+        null = "; ".join(one.removeprefix("Null ").removesuffix(".") for one in is_null)
+        lines += [
+            f"| `{column}` | {said.types[column]} | {cell(' '.join(others))} | {cell(null)} |"
+        ]
+    return _linked("\n".join(lines) + "\n", table.name)
+
+
+def _links(names: list[str]) -> str:
+    """List tables, which become links when the page is done."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _linked(page: str, name: str) -> str:
+    """Link tables and vars where the page of a table names them."""
+    tables = {one.name for one in KNOWN_TABLES} - {name}
+    of_vars = set(_VAR.findall((ROOT / "docs" / "vars.md").read_text("utf-8")))
+
+    def link(found: re.Match[str]) -> str:
+        # `passk_gates` and `passk_diagnostics` are tables and vars; a text says "the var" of those.
+        if found[1] and found[2] in of_vars:
+            return f"{found[1]}[`{found[2]}`](../../vars.md#{found[2]})"
+        if found[2] in tables:
+            return f"{found[1]}[`{found[2]}`]({found[2]}.md)"
+        return found[0]
+
+    return re.sub(r"(\bvars? |)`(passk_\w+)`", link, page)
+
+
+def _metas() -> dict[str, dict[str, Any]]:
+    """Read what the YAML of each table says for its page alone: an example, and what to read before it."""
+    found = {}
+    for path in (ROOT / "models" / "marts").glob("*.yml"):
+        for model in yaml.safe_load(path.read_text("utf-8"))["models"]:
+            found[model["name"]] = model["config"]["meta"]
+    return {one.name: found[one.name] for one in KNOWN_TABLES}
 
 
 def macros_page() -> str:
@@ -133,18 +181,24 @@ def _macro(macro: dict[str, Any], signature: str | None) -> list[str]:
 def main() -> int:
     """Write the pages, or compare them."""
     pages = {PAGES / "tables.md": tables_page(), PAGES / "macros.md": macros_page()}
+    said, meta = described_tables(), _metas()
+    for one in KNOWN_TABLES:
+        pages[PAGES / "tables" / f"{one.name}.md"] = table_page(one, said[one.name], meta)
     groups = {path.parent.name for path in (ROOT / "macros").rglob("_*__macros.yml")}
     if groups - set(GROUPS):
         print(f"macros/ has described groups without a title: {sorted(groups - set(GROUPS))}")
         return 1
     if "--check" not in sys.argv[1:]:
-        PAGES.mkdir(exist_ok=True)
+        (PAGES / "tables").mkdir(parents=True, exist_ok=True)
         for path, text in pages.items():
             path.write_text(text, "utf-8")
         return 0
     old = [p for p, text in pages.items() if not p.exists() or p.read_text("utf-8") != text]
+    old += [path for path in PAGES.rglob("*.md") if path not in pages]
     for path in old:
-        print(f"{path.relative_to(ROOT)} is old: run python scripts/reference_pages.py")
+        print(
+            f"{path.relative_to(ROOT)} is old: run python scripts/reference_pages.py, or delete it"
+        )
     return 1 if old else 0
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SERIOUS: Final = ("serious", "critical")
 # Each kind of page: the front, figures, long code, a wide table, many headings, the search.
 SEEN: Final = (
-    "index", "concepts", "gates-in-ci", "reference/tables", "reference/macros", "vars", "search",
+    "index", "concepts", "gates-in-ci", "reference/tables/passk_suite_metrics", "reference/macros", "vars", "search",
 )  # fmt: skip
 
 _no_builder = importlib.util.find_spec("sphinx") is None or importlib.util.find_spec("furo") is None

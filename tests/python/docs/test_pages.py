@@ -58,17 +58,17 @@ def test_the_front_page_can_link_to_dbt_docs(conf: Any) -> None:
 
 
 def test_every_page_is_in_the_navigation_once(conf: Any) -> None:
-    text = conf.prepared("index", (ROOT / "docs" / "index.md").read_text("utf-8"))
+    docs = ROOT / "docs"
+    pages = {path.relative_to(docs).with_suffix("").as_posix() for path in docs.rglob("*.md")}
     listed = [
-        line
-        for block in text.split("```{toctree}")[1:]
+        (Path(page).parent / line).as_posix()
+        for page in pages
+        for block in conf.prepared(page, (docs / f"{page}.md").read_text("utf-8")).split(
+            "```{toctree}"
+        )[1:]
         for line in block.split("```")[0].splitlines()
         if line and not line.startswith(":")
     ]
-    pages = {
-        path.relative_to(ROOT / "docs").with_suffix("").as_posix()
-        for path in (ROOT / "docs").rglob("*.md")
-    }
     assert sorted(listed) == sorted(pages - {"index"})
 
 
