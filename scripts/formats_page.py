@@ -13,8 +13,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "formats.md"
 HEAD = """\
 # Log formats
 
-`passk load PATH...` takes files, globs and folders, and tells by its content what a file is. Files that are one log
-together, such as the trials of a job, are read together. `passk formats NAME` prints what stands here.
+`passk load PATH...` takes files, globs and folders, and recognises the format of a file by its content. Files that form one log, such as
+the trials of a job, are read together. `passk formats NAME` prints the same description.
 
 Written by `scripts/formats_page.py` from `passk_py/ingest/formats/`.
 
@@ -22,57 +22,57 @@ Written by `scripts/formats_page.py` from `passk_py/ingest/formats/`.
 
 ## Options that describe a log
 
-`--run-id`, `--suite`, `--agent`, `--model` and `--tag` apply to all attempts that a call loads, whatever the log says of itself.
+`--run-id`, `--suite`, `--agent`, `--model` and `--tag` apply to all attempts that a call loads, even if the log has other values.
 
-- Where an option takes the place of a name that the log gives, `passk load` says so.
-- A log that tells several runs, suites, agents or models apart is refused where an option names one: they would become one. A tag
-  takes the place of one of the same name in each attempt.
-- Logs that are given together under one `--run-id` are one run. Three logs of Inspect with one epoch each are attempts 1 to 3:
+- If an option replaces a name in the log, `passk load` says so.
+- If a log has several runs, suites, agents or models, and an option would merge them into one, the log is rejected. A tag replaces the tag
+  of the same name in each attempt.
+- Logs given together under one `--run-id` form one run. Three logs of Inspect with one epoch each become attempts 1 to 3:
 
   ```shell
   passk load logs/2026-11-2*.eval --run-id nightly
   ```
 
-  The attempts of a task are numbered on from log to log, in the order in which the logs are given; those of a folder or a glob come
-  by name, `run-2` before `run-10`. Name all of them in one call: logs of one run that are loaded one after the other are each counted
-  from 1, and `passk load` then says how to load them together. One more log may be added by naming it with the others.
-- Logs in which an attempt has its own number keep it: `jsonl`, `json`, `csv`, `parquet` and mappings other than `attempt: in_order`. If two
-  of them give one number of a task to different verdicts, `passk load` says so, and neither counts.
+  The attempt numbers of a task continue from log to log, in the order of the arguments. Logs of a folder or a glob are sorted by name,
+  `run-2` before `run-10`. Name all logs of a run in one call: if you load them one after the other, the numbers of each start at 1, and
+  `passk load` says how to load them together. To add a log later, name it together with the others.
+- Logs in which attempts have numbers keep them: `jsonl`, `json`, `csv`, `parquet` and mappings other than `attempt: in_order`. If two of
+  them have different verdicts for the same attempt number of a task, `passk load` says so, and neither counts.
 
-## Copies and separate logs
+## Duplicate files and separate logs
 
-A file of the same bytes as another, such as a copy of a run in a subfolder, counts once; the one that lies deeper is left alone, and
-`passk load` names it. Where two runs may write the same bytes, because nothing in them says when they were made (reports without
-times, HumanEval's and lm-eval's samples), a file under another name counts, and is named too.
+Two files with the same bytes, such as a run that was copied to a subfolder, count once. `passk load` skips the one in the deeper folder,
+and names it. Two runs may also write the same bytes, if the format has no times (reports without times, HumanEval's and lm-eval's samples).
+Then a file with another name counts, and is named too.
 
-`passk load` also says where it took files for one run that could be several, or for several that could be one: files of two agents
-in one folder of JUnit XML, evaluation runs of SWE-bench and Terminal-Bench whose names are not those of repeats, tests of one name.
-Load files of one run with a `--run-id`, and files of different runs in calls of their own.
+`passk load` also warns if it read files as one run that could be several, or as several that could be one: files of two agents in one
+folder of JUnit XML, evaluation runs of SWE-bench and Terminal-Bench whose names do not look like repeats, or tests with the same name. Load
+the files of one run with a `--run-id`, and files of different runs in separate calls.
 
 ## Errors
 
-An attempt that was graded keeps its verdict, whatever else went wrong: a timeout that passed all the same is a pass, and its
-reason is kept beside it. An attempt without a verdict has at most a reason, and the reason decides: `failed` where the agent
-caused it, `excluded` where it says nothing about the agent. What is asked first decides:
+A graded attempt keeps its verdict, even if something else went wrong: a timeout that passed is a pass, and its reason is kept. If an
+attempt has no verdict, its reason decides: it is `failed` if the agent caused the error, and `excluded` if the error says nothing about the
+agent. The first rule that applies decides:
 
 1. your own rules: `passk load --policy timeout=excluded`, or a YAML file of lines `reason: outcome`;
 2. the format's own words, in its section below;
-3. the general table, of which the first pattern that fits decides (`*` is anything, case does not matter);
-4. nothing fits: excluded.
+3. the general table below, in which the first matching pattern decides (`*` matches anything, case does not matter);
+4. if nothing matches, the attempt is excluded.
 
 | reason | counts as |
 |---|---|
 {policy}
 
-What has landed can still be decided otherwise when it is built, by the dbt var `passk_outcome_policy`.
+The dbt var `passk_outcome_policy` can still change the outcome of landed attempts when the tables are built.
 
 ## Retries
 
-A runner that tries a test again because it failed, and stops at the first pass, makes every estimate too good: tries stop where they
-suit. Attempts of such a test have the tag `reruns` where the report tells of the tries; `passk load` says so, and the diagnostic
+If a runner repeats a failed test and stops at the first pass, every estimate is too good, because the result decides when the tries stop.
+If the report mentions the tries, attempts of such a test have the tag `reruns`, `passk load` says so, and the diagnostic
 [`retry_until_pass`](diagnostics.md#the-questions) warns. Switch retries off, and repeat each test a fixed number of times instead:
 
-| runner | retries off | a fixed number of times |
+| runner | to switch retries off | to repeat a fixed number of times |
 |---|---|---|
 | pytest | without `--reruns`; `-p no:rerunfailures` where tests are marked `flaky` | `--count 8`, with pytest-repeat |
 | Playwright | `--retries=0`, or `retries: 0` in its config | `--repeat-each=8` |
@@ -81,39 +81,39 @@ suit. Attempts of such a test have the tag `reruns` where the report tells of th
 | Surefire | `-Dsurefire.rerunFailingTestsCount=0` | JUnit's `@RepeatedTest(8)`, or a loop around the run |
 | Bazel | `--flaky_test_attempts=1` | `--runs_per_test=8` |
 
-jest-junit writes nothing of retries: a test that passed at the third try looks like one that passed at the first.
+jest-junit does not report retries: a test that passed at the third try looks like one that passed at the first.
 
 ## Attempts that are missing
 
-Where something says how many attempts there should be, those that the log does not hold are in `passk_missing_attempts`, and
-`passk_runs` counts them. They are no failures and in no metric. What comes first counts:
+If the number of expected attempts is known, `passk_missing_attempts` lists those that the log lacks, and `passk_runs` counts them. They are
+not failures, and are in no metric. The first of these sources that exists counts:
 
-1. a field or column `expected_attempts` of the rows, the same in each row of a task (`--map expected_attempts=$.planned` names
-   another); rows of a task that differ are told of, and the most counts;
-2. what the harness says in its log;
-3. `passk load --expected-attempts 4`, for the tasks that the log holds.
+1. a field or column `expected_attempts` of the rows, the same in each row of a task (`--map expected_attempts=$.planned` names another); if
+   the rows of a task differ, `passk load` warns, and the largest number counts;
+2. the number that the harness gives in its log;
+3. `passk load --expected-attempts 4`, for the tasks that are in the log.
 
 ## Names of runs
 
-Where no row says its run, it is called after the file, without its endings. A name such as `samples_eval_results.json`,
-`results.json` or `output.jsonl`, which the files of every run have, says nothing: the folder names the run then, or the one above
-it where that is called `results` or the like too. So `gpt-5/samples_eval_results.json` and `o3/samples_eval_results.json` are the
-runs `gpt-5` and `o3`. A name with a digit, `samples_2`, stays. `--run-id` says it otherwise; canonical logs have to say it.
+If the rows do not name their run, it gets the name of the file without its endings. If every run has a file of that name, such as
+`samples_eval_results.json`, `results.json` or `output.jsonl`, the run gets the name of the folder, or of the folder above if that is called
+`results` or the like. So `gpt-5/samples_eval_results.json` and `o3/samples_eval_results.json` are the runs `gpt-5` and `o3`. A name with a
+digit, such as `samples_2`, is kept. `--run-id` overrides the name. Canonical logs must name their run.
 
 ## Scores and their threshold
 
-`--score-threshold 0.5` says from where on a score passes, 1 by default. It decides for canonical rows that have neither `outcome` nor
-`passed`, for mappings with `score`, for Inspect and for Harbor. Other formats have verdicts of their own, and a load says that
-the threshold decides nothing. Where all verdicts are from scores and none reaches the threshold, a load says what the highest is.
+`--score-threshold 0.5` sets the lowest score that passes; the default is 1. It applies to canonical rows that have neither `outcome` nor
+`passed`, to mappings with `score`, to Inspect and to Harbor. Other formats have their own verdicts, and `passk load` says that the
+threshold has no effect. If all verdicts are from scores and none reaches the threshold, `passk load` gives the highest score.
 
 ## Files left out of a folder
 
-Of a folder, files are read whose names end like those of a log. Others that hold JSON or a log of a known format, `a.out` or
-`b.log`, are counted and named, and read when they are named themselves. Hidden files and links are left alone.
+In a folder, `passk load` reads the files whose names end like those of a log. It counts and names other files that contain JSON or a log of
+a known format, such as `a.out` or `b.log`; to read them, name them as arguments. It skips hidden files and links.
 
 ## Any other file
 
-A mapping says where a row of any JSON, CSV or Parquet has what the attempt contract asks for:
+For any other JSON, CSV or Parquet, a mapping names the place of each column of the attempt contract:
 
 ```shell
 passk load results.json --map 'rows=$.results' --map 'task_id=$.case.id' --map 'attempt=$.trial + 1' \\
@@ -121,7 +121,7 @@ passk load results.json --map 'rows=$.results' --map 'task_id=$.case.id' --map '
 passk load next.json --mapping ours
 ```
 
-The second line reads `passk_mappings/ours.yml`, which the first has written:
+The second command reads `passk_mappings/ours.yml`, which the first one wrote:
 
 ```yaml
 rows: $.results
@@ -130,14 +130,14 @@ attempt: $.trial + 1
 passed: $.score >= 0.8
 ```
 
-| expression | means |
+| expression | meaning |
 |---|---|
-| `$.case.id`, `$["a b"]`, `$.scores[0]` | what stands there in a row; `$.name` is a column of a table |
-| `$.score >= 0.8`, `$.status == 'ok'`, `$.kind in ('a', 'b')` | true, false, or null where there is no value |
-| `$.trial + 1` | a number that starts elsewhere |
+| `$.case.id`, `$["a b"]`, `$.scores[0]` | the value at that place in a row; `$.name` is a column of a table |
+| `$.score >= 0.8`, `$.status == 'ok'`, `$.kind in ('a', 'b')` | true, false, or null if there is no value |
+| `$.trial + 1` | a number that does not start at 1 in the file |
 | `nightly` | this text, for every row |
-| `attempt: in_order` | the tries of a task, numbered by `started_at` or, where there is none, in the order of the rows |
-| `rows: $.results`, `rows: $.eval.*.*` | where in a document the rows are |
+| `attempt: in_order` | the tries of a task, numbered by `started_at` or, without it, in the order of the rows |
+| `rows: $.results`, `rows: $.eval.*.*` | the place of the rows in a document |
 | `tags: {{domain: $.meta.domain}}`, `--map tags.domain=$.meta.domain` | tags |
 
 """
