@@ -1,5 +1,5 @@
-{#- The words of each diagnostic, in the order in which they are shown.
-    Written by scripts/diagnostic_macro.py from passk_py/metrics/diagnostic_words.py. -#}
+{#- The words of each diagnostic, in the order in which they are shown. Written by scripts/written_macros.py
+    from passk_py/metrics/diagnostic_words.py. -#}
 {% macro _diagnostic_words() -%}
   {{ return({
     'serial_dependence': {

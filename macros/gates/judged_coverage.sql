@@ -8,23 +8,23 @@ shares as (
     gates.*,
     runs.tasks,
     case gates.metric
-      {%- for metric, share in passk._gate_shares().items() %}
-      when '{{ metric }}' then runs.{{ share.count }}
+      {%- for metric, share in passk._rule_schema().shares.items() %}
+      when '{{ metric }}' then runs.{{ share.part }}
       {%- endfor %}
     end as part,
     case gates.metric
-      {%- for metric, share in passk._gate_shares().items() %}
-      when '{{ metric }}' then {{ share.whole }}
+      {%- for metric, share in passk._rule_schema().shares.items() %}
+      when '{{ metric }}' then {{ share.whole | join(' + ') }}
       {%- endfor %}
     end as whole,
     case gates.metric
-      {%- for metric, share in passk._gate_shares().items() if share.unsure is defined %}
+      {%- for metric, share in passk._rule_schema().shares.items() if share.unsure is defined %}
       when '{{ metric }}' then runs.{{ share.unsure }}
       {%- endfor %}
       else 0
     end as unsure,
     case gates.metric
-      {%- for metric, share in passk._gate_shares().items() %}
+      {%- for metric, share in passk._rule_schema().shares.items() %}
       when '{{ metric }}' then '{{ share.said }}'
       {%- endfor %}
     end as said

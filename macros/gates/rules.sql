@@ -3,26 +3,22 @@
     gate, kind, metric, k, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
     inconclusive_severity, rule.
 
-    kind is one of `threshold` (a suite's metric is at least so high), `each_task` (every task's is), `drop` (it is not so much
+    kind is its type: `threshold` (a suite's metric is at least so high), `each_task` (every task's is), `drop` (it is not so much
     lower than a baseline's), `coverage` (a share of the attempts), `regressed_tasks` and `diagnostics`. -#}
 {% macro _gates() -%}
   {%- set rules = [] -%}
   {%- for gate in passk._given_gates() -%}
-    {%- set metric = gate.get('metric', 'diagnostics' if 'diagnostics' in gate else none) -%}
-    {%- set kind = passk._gate_kind(gate) -%}
-    {%- set scope = gate.get('scope', {'threshold': 'unseen', 'drop': 'suite'}.get(kind)) -%}
-    {%- set has_k = kind in ['threshold', 'each_task', 'drop'] -%}
-    {%- set by_slice = kind == 'threshold' and 'each' in gate -%}
-    {%- set threshold = gate.get({'threshold': 'min', 'each_task': 'min', 'drop': 'max_drop'}.get(kind, 'max')) -%}
+    {%- set kind = gate.type -%}
+    {%- set threshold = gate.get('min', gate.get('max', gate.get('max_drop'))) -%}
     {%- set rule = {
       'gate': gate.name,
       'kind': kind,
-      'metric': metric,
-      'k': gate.get('k', passk._setting('passk_deployment_k')) if has_k else none,
+      'metric': gate.get('metric', kind),
+      'k': gate.get('k', passk._setting('passk_deployment_k')) if 'k' in passk._keys_of_gate(kind) else none,
       'threshold': threshold | int if threshold is number and threshold == threshold | int else threshold,
-      'scope': scope,
-      'slice_name': none if kind != 'threshold' else (gate.each if by_slice else 'all'),
-      'slice_value': none if kind != 'threshold' else (gate.get('slice_value') if by_slice else 'all'),
+      'scope': gate.get('scope', passk._rule_schema().scopes.get(kind)),
+      'slice_name': none if kind != 'threshold' else gate.get('each', 'all'),
+      'slice_value': none if kind != 'threshold' else (gate.get('slice_value') if 'each' in gate else 'all'),
       'diagnostics': passk._gate_diagnostics(gate),
       'run': gate.get('run', 'latest'),
       'suite': gate.get('suite'),
@@ -41,43 +37,13 @@
 {#- The rules as they are written; those of the demo log where it is built, because nobody else declares any for it. -#}
 {% macro _given_gates() -%}
   {%- set given = passk._setting('passk_gates') or [] -%}
-  {{ return(passk._demo_gates() if passk._has_demo_gates() else given) }}
+  {{ return(passk._rule_schema().demo if passk._has_demo_gates() else given) }}
 {%- endmacro %}
 
 
 {% macro _has_demo_gates() -%}
   {%- set given = passk._setting('passk_gates') or [] -%}
   {{ return(given == 'demo' or (not given and passk._is_demo())) }}
-{%- endmacro %}
-
-
-{#- Which kind a rule is, by what it asks for; none where it can't be told. -#}
-{% macro _gate_kind(gate) -%}
-  {%- if 'diagnostics' in gate -%}
-    {{ return('diagnostics') }}
-  {%- elif 'max_drop' in gate -%}
-    {{ return('drop') }}
-  {%- elif 'min' in gate -%}
-    {{ return('each_task' if gate.get('each') == 'task' else 'threshold') }}
-  {%- elif 'max' in gate -%}
-    {{ return('regressed_tasks' if gate.get('metric') == 'regressed_tasks' else 'coverage') }}
-  {%- endif -%}
-{%- endmacro %}
-
-
-{#- What a share of attempts is a share of, in words, by metric; `unsure` is what may belong to it or not. -#}
-{% macro _gate_shares() -%}
-  {{ return({
-    'excluded_attempts': {'count': 'excluded', 'whole': 'attempts', 'said': 'attempts are excluded', 'of': 'the attempts'},
-    'missing_attempts': {
-      'count': 'missing_attempts', 'whole': 'expected_attempts', 'said': 'expected attempts are missing',
-      'of': 'the expected attempts'
-    },
-    'rejected_attempts': {
-      'count': 'rejected', 'unsure': 'rejected_unnamed', 'whole': 'rejected + attempts', 'said': 'rows are rejected',
-      'of': 'the rows that were read'
-    }
-  }) }}
 {%- endmacro %}
 
 
@@ -112,8 +78,7 @@
   {%- elif rule.kind == 'drop' -%}
     {{ return(metric ~ ' at most ' ~ threshold ~ ' below the baseline, on ' ~ tasks) }}
   {%- elif rule.kind == 'coverage' -%}
-    {{ return('at most ' ~ threshold ~ ' of ' ~ passk._gate_shares()[rule.metric].of
-      ~ {'excluded_attempts': ' excluded', 'missing_attempts': ' missing', 'rejected_attempts': ' rejected'}[rule.metric]) }}
+    {{ return('at most ' ~ threshold ~ ' of ' ~ passk._rule_schema().shares[rule.metric].of) }}
   {%- elif rule.kind == 'regressed_tasks' -%}
     {{ return('at most ' ~ threshold ~ (' task' if rule.threshold == 1 else ' tasks') ~ ' worse than in the baseline') }}
   {%- endif -%}

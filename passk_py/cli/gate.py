@@ -32,6 +32,15 @@ _FAILED, _INCONCLUSIVE = 1, 2
 _ALONE: Final = "rule"
 """The name of a rule that is given by options."""
 
+_TYPES: Final = {
+    "min": "threshold",
+    "max": "coverage",
+    "max_drop": "drop",
+    "diagnostics": "diagnostics",
+}
+"""The type of a rule by what its options ask for."""
+_HELP: Final = "`passk gate --help` says what a rule takes."
+
 Row = dict[str, Any]
 
 
@@ -217,6 +226,22 @@ def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"name": _ALONE, **given}
 
 
+def _typed(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a rule of options its type, by what it asks for, in place of those that only say it."""
+    asked = [name for name in _TYPES if name in rule]
+    if len(asked) != 1:
+        what = f"{' and '.join(asked)} stand together" if asked else "nothing is asked for"
+        raise PasskError(
+            f"{what}; a gate has one of min, max, max_drop and diagnostics.", hint=_HELP
+        )
+    kind, said_by = _TYPES[asked[0]], None
+    if kind == "threshold" and rule.get("each") == "task":
+        kind, said_by = "each_task", "each"
+    elif kind == "coverage" and rule.get("metric") == "regressed_tasks":
+        kind, said_by = "regressed_tasks", "metric"
+    return {"type": kind, **{key: value for key, value in rule.items() if key != said_by}}
+
+
 def _refuse_mixed(names: tuple[str, ...], rules: Path | None, one: object) -> None:
     if one is not None and (names or rules is not None):
         other = "--rules" if rules is not None else "--gate"
@@ -260,7 +285,7 @@ def _read(
     from passk_py.metrics.gates import read_rules, rules_of
 
     written = [] if path is None else read_rules(path)
-    given: Sequence[Mapping[str, Any]] = written if one is None else [one]
+    given: Sequence[Mapping[str, Any]] = written if one is None else [_typed(one)]
     try:
         rules = rules_of(
             given,
@@ -275,9 +300,7 @@ def _read(
         lead = f"  - {_ALONE}: "
         lines = [line for line in str(error).splitlines() if line.startswith(lead)]
         mistakes = [line.removeprefix(lead) for line in lines]
-        raise PasskError(
-            "\n".join(mistakes), hint="`passk gate --help` says what a rule takes."
-        ) from error
+        raise PasskError("\n".join(mistakes), hint=_HELP) from error
     known = [rule.gate for rule in rules]
     missing = [name for name in names if name not in known]
     if missing:

@@ -1,6 +1,6 @@
 """What the diagnostics of a log mean, in words.
 
-``scripts/diagnostic_macro.py`` writes ``macros/diagnostics/words.sql`` from them.
+``scripts/written_macros.py`` writes ``macros/diagnostics/words.sql`` from them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import polars as pl
 from passk_py.metrics.comparisons import compare, compare_tasks
 from passk_py.metrics.diagnostics import diagnose
 from passk_py.metrics.frames import suite_metrics, task_counts
-from passk_py.metrics.gates.shares import SHARES
+from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.logs import read_log
 from passk_py.metrics.run_order import Run, runs_in_order
 from passk_py.stats import estimators as est

@@ -111,7 +111,7 @@ def judge_gates(
     ...     ]
     ... )
     >>> rules = [
-    ...     {"name": name, "metric": "pass_hat_k", "k": 4, "min": least}
+    ...     {"name": name, "type": "threshold", "metric": "pass_hat_k", "k": 4, "min": least}
     ...     for name, least in (("good", 0.9), ("splendid", 0.99))
     ... ]
     >>> judge_gates(log, rules).select("gate", "result", "to_settle").rows()

@@ -15,7 +15,7 @@ from passk_py.metrics.gates.gate_sentences import (
 )
 from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
-from passk_py.metrics.gates.shares import SHARES
+from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.stats.permutations import PairCounts, variance_of_difference
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from passk_py.common.errors import PasskError
 from passk_py.common.words import symbol
 from passk_py.metrics.diagnostic_words import WORDS
-from passk_py.metrics.gates.rule_mistakes import kind_of, means_all, mistakes_of, quotes, shown
-from passk_py.metrics.gates.shares import SHARES
+from passk_py.metrics.gates.rule_mistakes import means_all, mistakes_of, quotes, shown
+from passk_py.metrics.gates.rule_schema import SCHEMA, SHARES, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,8 @@ class Rule:
     gate
         Its name.
     kind
-        ``threshold``, ``each_task``, ``drop``, ``coverage``, ``regressed_tasks``, ``diagnostics``.
+        Its type: ``threshold``, ``each_task``, ``drop``, ``coverage``, ``regressed_tasks`` or
+        ``diagnostics``.
     metric
         What it is about.
     k
@@ -115,8 +116,7 @@ class Rule:
         if self.kind == "drop":
             return f"{metric} at most {self.threshold} below the baseline, on {tasks}"
         if self.kind == "coverage":
-            share = SHARES[self.metric]
-            return f"at most {self.threshold} of {share.of} {share.word}"
+            return f"at most {self.threshold} of {SHARES[self.metric].of}"
         if self.kind == "regressed_tasks":
             noun = "task" if self.threshold == 1 else "tasks"
             return f"at most {self.threshold} {noun} worse than in the baseline"
@@ -137,8 +137,8 @@ def rules_of(
     Parameters
     ----------
     gates
-        Mappings, each with a ``name`` and one of ``min``, ``max``, ``max_drop`` and
-        ``diagnostics``; docs/gates.md has all keys. A rule that is read already stays as it is.
+        Mappings, each with a ``name`` and a ``type``; docs/gates.md has the other keys of each. A
+        rule that is read already stays as it is.
     deployment_k
         The k of a rule that names none.
     slices, ks
@@ -158,7 +158,9 @@ def rules_of(
 
     Examples
     --------
-    >>> rule, = rules_of([{"name": "safe", "metric": "pass_hat_k", "k": 8, "min": 0.95}])
+    >>> rule, = rules_of(
+    ...     [{"name": "safe", "type": "threshold", "metric": "pass_hat_k", "k": 8, "min": 0.95}]
+    ... )
     >>> rule.text
     'pass^8 at least 0.95 on tasks like these'
     """
@@ -196,18 +198,16 @@ def rules_of(
 
 
 def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
-    kind = kind_of(gate)
-    has_k = kind in ("threshold", "each_task", "drop")
-    by_slice = kind == "threshold" and "each" in gate
+    kind, by_slice = gate["type"], "each" in gate
     named = gate.get("diagnostics", ())
     return Rule(
         gate=gate["name"],
         kind=kind,
-        metric=gate.get("metric", "diagnostics"),
-        k=gate.get("k", deployment_k) if has_k else 0,
+        metric=gate.get("metric", kind),
+        k=gate.get("k", deployment_k) if "k" in keys_of(kind) else 0,
         threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), 0.0),
-        scope=gate.get("scope", {"threshold": "unseen", "drop": "suite"}.get(kind)),
-        slice_name=gate["each"] if by_slice else "all",
+        scope=gate.get("scope", SCHEMA["scopes"].get(kind)),
+        slice_name=gate.get("each", "all"),
         slice_value=gate.get("slice_value") if by_slice else "all",
         diagnostics=tuple(
             WORDS if means_all(named) else [named] if isinstance(named, str) else named

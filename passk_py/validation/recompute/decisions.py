@@ -14,7 +14,7 @@ import polars as pl
 from passk_py.metrics.bootstrap import LIMIT_TYPES, limits_of_states
 from passk_py.metrics.contamination import compared_suites
 from passk_py.metrics.extrapolation import extrapolated
-from passk_py.metrics.gates.demo_rules import DEMO_GATES
+from passk_py.metrics.gates.rule_schema import DEMO_GATES
 from passk_py.metrics.gates.rules import rules_of
 from passk_py.metrics.planning.plans_table import PLAN_TYPES, plan_counts
 from passk_py.metrics.planning.wish import Wish

@@ -141,8 +141,8 @@ def test_vars_reach_dbt_as_yaml_has_them(passk: Passk, letters: Path) -> None:
     said = passk(
         "build",
         "--vars",
-        "{passk_gates: [{name: a, metric: pass_hat_k, k: 4, min: 1.0e-5, run: 2026-03-01},"
-        " {name: it's, metric: pass_hat_k, k: 4, min: 1e-5}]}",
+        "{passk_gates: [{name: a, type: threshold, metric: pass_hat_k, k: 4, min: 1.0e-5, run: 2026-03-01},"
+        " {name: it's, type: threshold, metric: pass_hat_k, k: 4, min: 1e-5}]}",
     )
     assert (said.code, said.out) == (2, "")
     # A number stays one, a text that looks like one stays a text, and a date is named.

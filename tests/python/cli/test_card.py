@@ -51,10 +51,10 @@ VARS = {
     "passk_slices": ["domain"],
     "passk_baseline": "old",
     "passk_gates": [
-        {"name": "twice|in a row", "metric": "pass_hat_k", "k": 2, "min": 0.6, "run": "new"},
-        {"name": "no-worse", "metric": "pass_hat_k", "k": 2, "max_drop": 0.1, "baseline": "old"},
-        {"name": "domains", "metric": "pass_at_k", "k": 2, "min": 0.5, "each": "domain", "run": "new"},
-        {"name": "whole", "metric": "missing_attempts", "max": 0, "run": "new"},
+        {"name": "twice|in a row", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.6, "run": "new"},
+        {"name": "no-worse", "type": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.1, "baseline": "old"},
+        {"name": "domains", "type": "threshold", "metric": "pass_at_k", "k": 2, "min": 0.5, "each": "domain", "run": "new"},
+        {"name": "whole", "type": "coverage", "metric": "missing_attempts", "max": 0, "run": "new"},
     ],
 }  # fmt: skip
 

@@ -91,7 +91,10 @@ def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
         (("--min", 0.5), "metric is null, but must be one of pass_at_k, pass_hat_k."),
         ((*RELIABLE, "--min", 3), "min is 3, but must be a number between 0 and 1;"),
         (RELIABLE, "nothing is asked for; a gate has one of min, max, max_drop and diagnostics."),
-        ((*RELIABLE, "--min", 0.5, "--each", "colour"), 'each is "colour", but must be task'),
+        (
+            (*RELIABLE, "--min", 0.5, "--each", "colour"),
+            'each is "colour", but must be one of passk_slices',
+        ),
         (("--rules", "gates.yml", "--k", 4), "--rules stands beside options that make a rule."),
         (
             ("--diagnostic", "all", "--diagnostic", "drift"),
@@ -123,7 +126,7 @@ def test_a_run_that_is_not_there_is_no_pass(passk: Passk, demo: Demo) -> None:
 def test_a_declared_gate_that_finds_no_run_is_no_pass(
     passk: Passk, demo: Demo, tmp_path: Path
 ) -> None:
-    rule = "{name: %s, metric: pass_hat_k, k: 4, min: %s, agent: %s%s}"
+    rule = "{name: %s, type: threshold, metric: pass_hat_k, k: 4, min: %s, agent: %s%s}"
     gates = {
         "lost": rule % ("lost", 0.1, "nobody", ""),
         "advisory": rule % ("advisory", 0.1, "nobody", ", severity: warn"),
@@ -193,11 +196,11 @@ def test_a_file_of_rules(passk: Passk, demo: Demo, tmp_path: Path) -> None:
     path = tmp_path / "gates.yml"
     path.write_text(
         "passk_gates:\n"
-        "- {name: high, metric: pass_hat_k, k: 4, min: 0.9, agent: walker, severity: warn}\n"
-        "- {name: low, metric: pass_hat_k, k: 4, min: 0.1, agent: walker}\n"
-        "- {name: each family, metric: pass_at_k, k: 1, min: 0.01, each: task, agent: walker}\n"
-        "- {name: sound, diagnostics: [drift], agent: walker}\n"
-        "- {name: few excluded, metric: excluded_attempts, max: 0.5, agent: walker}\n",
+        "- {name: high, type: threshold, metric: pass_hat_k, k: 4, min: 0.9, agent: walker, severity: warn}\n"
+        "- {name: low, type: threshold, metric: pass_hat_k, k: 4, min: 0.1, agent: walker}\n"
+        "- {name: each family, type: each_task, metric: pass_at_k, k: 1, min: 0.01, agent: walker}\n"
+        "- {name: sound, type: diagnostics, diagnostics: [drift], agent: walker}\n"
+        "- {name: few excluded, type: coverage, metric: excluded_attempts, max: 0.5, agent: walker}\n",
         encoding="utf-8",
     )
     said = passk("gate", "--rules", path, "--database", demo.database)
@@ -214,7 +217,7 @@ def test_a_file_of_rules(passk: Passk, demo: Demo, tmp_path: Path) -> None:
 def test_a_declared_gate_may_be_called_rule(passk: Passk, demo: Demo, tmp_path: Path) -> None:
     path = tmp_path / "gates.yml"
     path.write_text(
-        "- {name: rule, metric: pass_hat_k, k: 4, min: 0.9, agent: walker, severity: warn}\n",
+        "- {name: rule, type: threshold, metric: pass_hat_k, k: 4, min: 0.9, agent: walker, severity: warn}\n",
         encoding="utf-8",
     )
     said = passk("gate", "--rules", path, "--database", demo.database)
@@ -240,7 +243,7 @@ def test_diagnostics_that_are_not_computed_are_refused(
 ) -> None:
     assert passk("build", *models_only, "--vars", "{passk_diagnostics: false}").code == 0
     path = tmp_path / "gates.yml"
-    path.write_text("- {name: sound, diagnostics: all}\n", encoding="utf-8")
+    path.write_text("- {name: sound, type: diagnostics, diagnostics: all}\n", encoding="utf-8")
     said = passk("gate", "--rules", path)
     assert said.code == 3
     assert "sound: passk_diagnostics is false, so that no diagnostic is computed." in said.err
@@ -333,10 +336,12 @@ def test_a_name_that_stands_twice_in_a_rule_is_refused(
     passk: Passk, demo: Demo, tmp_path: Path
 ) -> None:
     rules = tmp_path / "gates.yml"
-    rules.write_text("- name: high\n  metric: pass_hat_k\n  k: 1\n  min: 0.9\n  min: 0.1\n")
+    rules.write_text(
+        "- name: high\n  type: threshold\n  metric: pass_hat_k\n  k: 1\n  min: 0.9\n  min: 0.1\n"
+    )
     said = passk("gate", "--rules", str(rules), "--database", str(demo.database))
     assert said.code == 3
-    assert f"{rules}, line 5, column 3: this is no YAML, min stands there twice." in said.err
+    assert f"{rules}, line 6, column 3: this is no YAML, min stands there twice." in said.err
 
 
 @pytest.mark.long
@@ -355,7 +360,9 @@ def test_rule_of_a_file_sees_the_retries_that_the_table_sees(
         for attempt in range(1, 5)
     ]
     Path("log.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    Path("gates.yml").write_text("- {name: g, diagnostics: [retry_until_pass]}\n", "utf-8")
+    Path("gates.yml").write_text(
+        "- {name: g, type: diagnostics, diagnostics: [retry_until_pass]}\n", "utf-8"
+    )
     assert passk("load", "log.jsonl").code == 0
     assert passk("build", *models_only).code == 0
     (found,) = (

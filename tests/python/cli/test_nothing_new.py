@@ -117,7 +117,9 @@ def test_a_build_of_a_part_is_no_whole_build(
 
 @pytest.mark.long
 def test_warnings_are_said_again_and_failures_are_judged_again(passk: Passk, letters: Path) -> None:
-    gate = "{name: all, metric: pass_hat_k, k: 2, min: 0.99, run: all, severity: %s}"
+    gate = (
+        "{name: all, type: threshold, metric: pass_hat_k, k: 2, min: 0.99, run: all, severity: %s}"
+    )
     advisory = ("build", "--vars", f"{{passk_gates: [{gate % 'warn'}]}}")
     first, second = passk(*advisory), passk(*advisory)
     assert second.out.splitlines()[0] == UNCHANGED
@@ -146,7 +148,7 @@ def test_a_build_without_tests_is_tested_by_the_next(passk: Passk, letters: Path
 
 @pytest.mark.long
 def test_gates_stop_no_build_without_tests(passk: Passk, letters: Path) -> None:
-    gate = "{passk_gates: [{name: all, metric: pass_hat_k, k: 2, min: 0.99, run: all}]}"
+    gate = "{passk_gates: [{name: all, type: threshold, metric: pass_hat_k, k: 2, min: 0.99, run: all}]}"
     assert passk("build", "--vars", gate).code == 1
     said = passk("build", "--no-tests", "--vars", gate)
     assert (said.code, said.err) == (0, "")

@@ -87,7 +87,7 @@ def test_a_second_database_costs_no_parse(
         assert build(second.database, **PART, variables=variables).failed == ()
         assert len(parses) == 2
     # A gate reads the tables that it judges by.
-    gate = {"name": "floor", "metric": "pass_hat_k", "k": 2, "min": 0.5}
+    gate = {"name": "floor", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5}
     for gates in ([gate], [{**gate, "each": "task"}]):
         judged = {"select": ("+passk_gates",), "tests": False, "variables": {"passk_gates": gates}}
         assert build(second.database, **judged).failed == ()

@@ -193,7 +193,7 @@ def test_a_guess_reads_no_tables(passk: Passk) -> None:
 # ---------------------------------------------------------------------------------------------
 # builds that were stopped
 
-GATES: Final = "{passk_gates: [{name: works, metric: pass_hat_k, k: 2, min: 0.5, scope: suite}]%s}"
+GATES: Final = "{passk_gates: [{name: works, type: threshold, metric: pass_hat_k, k: 2, min: 0.5, scope: suite}]%s}"
 TASKS: Final = [f"task {number}" for number in range(12)]
 GOOD: Final = [(run, task, "PPPPPPPP") for run in ("old", "new") for task in TASKS]
 WORSE: Final = [("new", task, "F" * 21) for task in TASKS]

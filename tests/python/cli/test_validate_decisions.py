@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from passk_py.metrics.gates.demo_rules import DEMO_GATES
+from passk_py.metrics.gates.rule_schema import DEMO_GATES, SCHEMA
 from passk_py.validation.check_all import validate_tables
 from passk_py.warehouse.tables import read_table
 
@@ -133,19 +133,19 @@ def test_pairs_and_diagnostics_agree_under_other_vars(
 
 
 GATES = """[
-  {name: low, metric: pass_hat_k, k: 2, min: 0.1, run: all},
-  {name: half, metric: pass_at_k, k: 1, min: 0.5, severity: warn},
-  {name: here, metric: pass_hat_k, k: 2, min: 0.4, scope: suite, run: all},
-  {name: each half, metric: pass_hat_k, k: 1, min: 0.3, each: half},
-  {name: each task, metric: pass_at_k, k: 4, min: 0.2, each: task, inconclusive: error},
-  {name: drop, metric: pass_hat_k, k: 1, max_drop: 0.05, run: all},
-  {name: named, metric: pass_at_k, k: 2, max_drop: 0, baseline: a1, scope: unseen, run: all},
-  {name: nobody, metric: pass_hat_k, k: 1, max_drop: 0.1, baseline: nobody},
-  {name: excluded, metric: excluded_attempts, max: 0.03, run: all},
-  {name: rejected, metric: rejected_attempts, max: 0},
-  {name: worse, metric: regressed_tasks, max: 0, run: all},
-  {name: clean, diagnostics: all, run: all},
-  {name: unknown, metric: pass_hat_k, min: 0.5, agent: zoe},
+  {name: low, type: threshold, metric: pass_hat_k, k: 2, min: 0.1, run: all},
+  {name: half, type: threshold, metric: pass_at_k, k: 1, min: 0.5, severity: warn},
+  {name: here, type: threshold, metric: pass_hat_k, k: 2, min: 0.4, scope: suite, run: all},
+  {name: each half, type: threshold, metric: pass_hat_k, k: 1, min: 0.3, each: half},
+  {name: each task, type: each_task, metric: pass_at_k, k: 4, min: 0.2, inconclusive: error},
+  {name: drop, type: drop, metric: pass_hat_k, k: 1, max_drop: 0.05, run: all},
+  {name: named, type: drop, metric: pass_at_k, k: 2, max_drop: 0, baseline: a1, scope: unseen, run: all},
+  {name: nobody, type: drop, metric: pass_hat_k, k: 1, max_drop: 0.1, baseline: nobody},
+  {name: excluded, type: coverage, metric: excluded_attempts, max: 0.03, run: all},
+  {name: rejected, type: coverage, metric: rejected_attempts, max: 0},
+  {name: worse, type: regressed_tasks, max: 0, run: all},
+  {name: clean, type: diagnostics, diagnostics: all, run: all},
+  {name: unknown, type: threshold, metric: pass_hat_k, min: 0.5, agent: zoe},
 ]"""
 DECIDED = (
     "passk_ks: [1, 2, 4], passk_deployment_k: 2, passk_min_eligible_share: 0, "
@@ -372,7 +372,7 @@ def test_gates_without_the_order_of_attempts(
     assert passk("load", trials / "first.jsonl").code == 0
     said = passk(
         "build", *models_only, "--vars",
-        "{passk_ordered_metrics: false, passk_gates: [{name: clean, diagnostics: [drift, "
+        "{passk_ordered_metrics: false, passk_gates: [{name: clean, type: diagnostics, diagnostics: [drift, "
         "serial_dependence], run: all}]}",
     )  # fmt: skip
     assert said.code == 0, said.err
@@ -381,9 +381,10 @@ def test_gates_without_the_order_of_attempts(
 
 
 def test_demo_gates_are_those_of_the_project() -> None:
-    """Python knows the rules of the demo log by heart: they must be those of the macro."""
-    text = (ROOT / "macros" / "gates" / "demo_gates.sql").read_text(encoding="utf-8")
-    rules = ast.literal_eval(
+    """Python reads the rules of the demo log from a file: they must be those of the macro."""
+    text = (ROOT / "macros" / "gates" / "rule_schema.sql").read_text(encoding="utf-8")
+    schema = ast.literal_eval(
         text[text.index("return(") + len("return(") : text.index(") }}")].strip()
     )
-    assert rules == list(DEMO_GATES)
+    assert schema["demo"] == list(DEMO_GATES)
+    assert schema == SCHEMA

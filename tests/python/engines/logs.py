@@ -304,6 +304,7 @@ RANDOM_VARS: Final = {
     "passk_gates": [
         {
             "name": "suite",
+            "type": "threshold",
             "metric": "pass_hat_k",
             "k": 4,
             "min": 0.5,
@@ -312,6 +313,7 @@ RANDOM_VARS: Final = {
         },
         {
             "name": "drop",
+            "type": "drop",
             "metric": "pass_hat_k",
             "k": 4,
             "max_drop": 0.1,
@@ -320,15 +322,21 @@ RANDOM_VARS: Final = {
         },
         {
             "name": "tasks",
+            "type": "each_task",
             "metric": "pass_hat_k",
             "k": 2,
             "min": 0.3,
-            "each": "task",
             "severity": "ignore",
         },
-        {"name": "excluded", "metric": "excluded_attempts", "max": 0.05, "severity": "ignore"},
-        {"name": "log", "diagnostics": "all", "severity": "ignore"},
-        {"name": "moved", "metric": "regressed_tasks", "max": 0, "severity": "ignore"},
+        {
+            "name": "excluded",
+            "type": "coverage",
+            "metric": "excluded_attempts",
+            "max": 0.05,
+            "severity": "ignore",
+        },
+        {"name": "log", "type": "diagnostics", "diagnostics": "all", "severity": "ignore"},
+        {"name": "moved", "type": "regressed_tasks", "max": 0, "severity": "ignore"},
     ],
 }
 OWN_VARS: Final = {

@@ -68,7 +68,14 @@ def test_passk_says_what_it_says(
         "- passk_ks holds 0, but must hold integers of at least 1 only.",
         "- passk_confidence is 2, but must be 0.8, 0.9, 0.95 or 0.99.",
     ]
-    gate = {"name": "hard", "metric": "pass_hat_k", "k": 2, "min": 0.99, "run": "all"}
+    gate = {
+        "name": "hard",
+        "type": "threshold",
+        "metric": "pass_hat_k",
+        "k": 2,
+        "min": 0.99,
+        "run": "all",
+    }
     (failed,) = pk.build(database, variables={"passk_gates": [gate]}).failed
     assert (failed.name, failed.status) == ("passk_gates_hold", "fail")
     assert failed.message.startswith("passk gate hard: fail, ")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 RATE: Final = {"metric": "pass_hat_k", "k": 4}
 KS: Final = [1, 2, 4]
 BETWEEN: Final = "a number between 0 and 1; no number of attempts shows that a chance is 1"
-ONE_OF: Final = "a gate has one of min, max, max_drop and diagnostics."
-COMMON: Final = "name, run, suite, agent, severity, inconclusive"
+TYPES: Final = "threshold, each_task, drop, coverage, regressed_tasks, diagnostics"
+COMMON: Final = "name, type, run, suite, agent, severity, inconclusive"
 KNOWN: Final = (
     "serial_dependence, drift, shared_run_effect, batch_effect, duplicate_seeds, duplicate_outputs, "
     "noisy_grader, temperature_zero, retry_until_pass, window_gap, first_k_gap, dominant_tasks, "
@@ -29,75 +29,94 @@ KNOWN: Final = (
 )
 
 WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
-    ({}, [f"nothing is asked for; {ONE_OF}"]),
-    ({**RATE, "min": 0.5, "max_drop": 0.1}, [f"min and max_drop stand together; {ONE_OF}"]),
-    ({**RATE, "min": 1}, [f"min is 1, but must be {BETWEEN}."]),
-    ({**RATE, "min": "0.5"}, [f'min is "0.5", but must be {BETWEEN}.']),
-    ({**RATE, "min": True}, [f"min is true, but must be {BETWEEN}."]),
-    ({"min": 0.5}, ["metric is null, but must be one of pass_at_k, pass_hat_k."]),
-    ({"metric": "pass^k", "min": 0.5}, ['metric is "pass^k", but must be one of pass_at_k, pass_hat_k.']),
-    ({**RATE, "k": 3, "min": 0.5}, ["k is 3, but must be one of passk_ks, which is [1, 2, 4]."]),
-    ({**RATE, "k": 0, "min": 0.5}, ["k is 0, but must be an integer of at least 1."]),
-    ({**RATE, "max_drop": 1}, ["max_drop is 1, but must be a number from 0 to less than 1."]),
+    # What to write where a rule has no type, by what it asks for.
+    ({}, [f"type is missing; write {' or '.join(f'type: {one}' for one in TYPES.split(', '))}."]),
+    ({**RATE, "min": 0.5}, ["type is missing; write type: threshold or type: each_task."]),
+    ({**RATE, "max_drop": 0.1}, ["type is missing; write type: drop."]),
+    ({"metric": "regressed_tasks", "max": 1}, ["type is missing; write type: coverage or type: regressed_tasks."]),
+    ({"diagnostics": "all"}, ["type is missing; write type: diagnostics."]),
     (
-        {"metric": "excluded_attempts", "max": 1.5},
+        {**RATE, "min": 0.5, "max_drop": 0.1},
+        ["type is missing; write type: threshold or type: each_task or type: drop."],
+    ),
+    ({"type": "floor", **RATE, "min": 0.5}, [f'type is "floor", but must be one of {TYPES}.']),
+    ({"type": None, **RATE, "min": 0.5}, [f"type is null, but must be one of {TYPES}."]),
+    ({"type": ["drop"], **RATE, "max_drop": 0.1}, [f'type is ["drop"], but must be one of {TYPES}.']),
+    (
+        {"type": "drop", **RATE, "min": 0.5, "max_drop": 0.1},
+        [f"min has no meaning in a rule of type drop, which takes {COMMON}, metric, k, max_drop, baseline, scope."],
+    ),
+    ({"type": "threshold", **RATE}, [f"min is null, but must be {BETWEEN}."]),
+    (
+        {"type": "each_task", **RATE, "min": 0.5, "each": "task"},
+        [f"each has no meaning in a rule of type each_task, which takes {COMMON}, metric, k, min."],
+    ),
+    ({"type": "threshold", **RATE, "min": 1}, [f"min is 1, but must be {BETWEEN}."]),
+    ({"type": "threshold", **RATE, "min": "0.5"}, [f'min is "0.5", but must be {BETWEEN}.']),
+    ({"type": "threshold", **RATE, "min": True}, [f"min is true, but must be {BETWEEN}."]),
+    ({"type": "threshold", "min": 0.5}, ["metric is null, but must be one of pass_at_k, pass_hat_k."]),
+    ({"type": "threshold", "metric": "pass^k", "min": 0.5}, ['metric is "pass^k", but must be one of pass_at_k, pass_hat_k.']),
+    ({"type": "threshold", **RATE, "k": 3, "min": 0.5}, ["k is 3, but must be one of passk_ks, which is [1, 2, 4]."]),
+    ({"type": "threshold", **RATE, "k": 0, "min": 0.5}, ["k is 0, but must be an integer of at least 1."]),
+    ({"type": "drop", **RATE, "max_drop": 1}, ["max_drop is 1, but must be a number from 0 to less than 1."]),
+    (
+        {"type": "coverage", "metric": "excluded_attempts", "max": 1.5},
         ["max is 1.5, but must be a share, from 0 to 1."],
     ),
     (
-        {"metric": "tasks", "max": 1},
-        ['metric is "tasks", but must be one of excluded_attempts, missing_attempts, rejected_attempts,'
-         " regressed_tasks."],
+        {"type": "coverage", "metric": "tasks", "max": 1},
+        ['metric is "tasks", but must be one of excluded_attempts, missing_attempts, rejected_attempts.'],
     ),
     (
-        {"metric": "regressed_tasks", "max": 0.5},
+        {"type": "regressed_tasks", "max": 0.5},
         ["max is 0.5, but must be a number of tasks, an integer of at least 0."],
     ),
     (
-        {"metric": "excluded_attempts", "max": 0.1, "k": 4},
-        [f"k has no meaning in a rule with max, which takes {COMMON}, metric, max."],
+        {"type": "coverage", "metric": "excluded_attempts", "max": 0.1, "k": 4},
+        [f"k has no meaning in a rule of type coverage, which takes {COMMON}, metric, max."],
     ),
     (
-        {**RATE, "min": 0.5, "baseline": "r"},
-        [f"baseline has no meaning in a rule with min, which takes {COMMON}, metric, k, min, each,"
+        {"type": "threshold", **RATE, "min": 0.5, "baseline": "r"},
+        [f"baseline has no meaning in a rule of type threshold, which takes {COMMON}, metric, k, min, each,"
          " slice_value, scope."],
     ),
-    ({**RATE, "min": 0.5, "scope": "all"}, ['scope is "all", but must be unseen (tasks like these) or suite (these tasks).']),
-    ({**RATE, "min": 0.5, "each": "colour"}, ['each is "colour", but must be task, or one of passk_slices, which is ["domain"].']),
-    ({**RATE, "min": 0.5, "slice_value": "air"}, ["slice_value stands without each, which says of which slice it is."]),
-    ({**RATE, "min": 0.5, "run": 7, "suite": ""}, ["run is 7, but must be a text.", 'suite is "", but must be a text.']),
+    ({"type": "threshold", **RATE, "min": 0.5, "scope": "all"}, ['scope is "all", but must be unseen (tasks like these) or suite (these tasks).']),
+    ({"type": "threshold", **RATE, "min": 0.5, "each": "colour"}, ['each is "colour", but must be one of passk_slices, which is ["domain"].']),
+    ({"type": "threshold", **RATE, "min": 0.5, "slice_value": "air"}, ["slice_value stands without each, which says of which slice it is."]),
+    ({"type": "threshold", **RATE, "min": 0.5, "run": 7, "suite": ""}, ["run is 7, but must be a text.", 'suite is "", but must be a text.']),
     (
-        {**RATE, "min": 0.5, "severity": "fatal", "inconclusive": "fail"},
+        {"type": "threshold", **RATE, "min": 0.5, "severity": "fatal", "inconclusive": "fail"},
         ['severity is "fatal", but must be error, warn or ignore.',
          'inconclusive is "fail", but must be error, warn or ignore.'],
     ),
     # What YAML takes for something else, what no dict can be asked for, and what HTML would escape.
     (
-        {**RATE, "min": 0.5, "run": date(2026, 3, 1), "agent": datetime(2026, 3, 1, 12)},
+        {"type": "threshold", **RATE, "min": 0.5, "run": date(2026, 3, 1), "agent": datetime(2026, 3, 1, 12)},
         ["run is 2026-03-01, but must be a text; write it in quotes.",
          "agent is 2026-03-01 12:00:00, but must be a text; write it in quotes."],
     ),
-    ({**RATE, "min": date(2026, 3, 1)}, [f"min is 2026-03-01, but must be {BETWEEN}."]),
+    ({"type": "threshold", **RATE, "min": date(2026, 3, 1)}, [f"min is 2026-03-01, but must be {BETWEEN}."]),
     (
-        {**RATE, "min": 0.5, "severity": "<it's> \"é\" \\u0027 & \t😀"},
+        {"type": "threshold", **RATE, "min": 0.5, "severity": "<it's> \"é\" \\u0027 & \t😀"},
         ['severity is "<it\'s> \\"é\\" \\\\u0027 & \\t😀", but must be error, warn or ignore.'],
     ),
     (
-        {**RATE, "min": 0.5, "suite": {"b": [1.5, None], "a": {"d": True, "C": "x"}}},
+        {"type": "threshold", **RATE, "min": 0.5, "suite": {"b": [1.5, None], "a": {"d": True, "C": "x"}}},
         ['suite is {"a": {"C": "x", "d": true}, "b": [1.5, null]}, but must be a text.'],
     ),
-    ({**RATE, "min": 0.5, "each": "all"}, ['each is "all", but must be task, or one of passk_slices, which is ["domain"].']),
-    ({"diagnostics": [["drift"]]}, [f'diagnostics is ["drift"], but must be all, or one or more of {KNOWN}.']),
-    ({"diagnostics": [{"drift": 1}]}, [f'diagnostics is {{"drift": 1}}, but must be all, or one or more of {KNOWN}.']),
+    ({"type": "threshold", **RATE, "min": 0.5, "each": "all"}, ['each is "all", but must be one of passk_slices, which is ["domain"].']),
+    ({"type": "diagnostics", "diagnostics": [["drift"]]}, [f'diagnostics is ["drift"], but must be all, or one or more of {KNOWN}.']),
+    ({"type": "diagnostics", "diagnostics": [{"drift": 1}]}, [f'diagnostics is {{"drift": 1}}, but must be all, or one or more of {KNOWN}.']),
     (
-        {"diagnostics": ["drift", "window_gap", "drift", "window_gap", "drift"]},
+        {"type": "diagnostics", "diagnostics": ["drift", "window_gap", "drift", "window_gap", "drift"]},
         ["diagnostics names drift twice.", "diagnostics names window_gap twice."],
     ),
-    ({"diagnostics": ["all", "drift"]}, ["diagnostics names all beside others; all stands alone."]),
-    ({"diagnostics": ["all", "all"]}, ["diagnostics names all twice."]),
-    ({"diagnostics": None}, ["diagnostics is null, but must be all, or a list of diagnostics."]),
-    ({"diagnostics": []}, ["diagnostics is [], but must be all, or a list of diagnostics."]),
+    ({"type": "diagnostics", "diagnostics": ["all", "drift"]}, ["diagnostics names all beside others; all stands alone."]),
+    ({"type": "diagnostics", "diagnostics": ["all", "all"]}, ["diagnostics names all twice."]),
+    ({"type": "diagnostics", "diagnostics": None}, ["diagnostics is null, but must be all, or a list of diagnostics."]),
+    ({"type": "diagnostics", "diagnostics": []}, ["diagnostics is [], but must be all, or a list of diagnostics."]),
     (
-        {"diagnostics": ["drift", "luck"]},
+        {"type": "diagnostics", "diagnostics": ["drift", "luck"]},
         [f'diagnostics is "luck", but must be all, or one or more of {KNOWN}.'],
     ),
 ]  # fmt: skip
@@ -115,7 +134,7 @@ def test_mistakes_are_named_in_python(gate: dict[str, Any], mistakes: list[str])
 def test_dbt_says_the_same_of_all_of_them_at_once(make_project: Callable[[], Project]) -> None:
     project = make_project()
     gates = [{"name": f"g{place}", **gate} for place, (gate, _) in enumerate(WRONG)]
-    gates += [{"name": "it's", **RATE, "min": 0.5}] * 2
+    gates += [{"name": "it's", "type": "threshold", **RATE, "min": 0.5}] * 2
     gates += [cast("dict[str, Any]", 7), {"min": 0.5, "k": 4}]
     gates += [{"name": date(2026, 3, 1), **RATE}]
     refused = project.refused(
@@ -156,12 +175,15 @@ def test_no_list_of_rules_is_refused(make_project: Callable[[], Project]) -> Non
     said = "but must be a list of rules, each a mapping with a name."
     assert f'passk_gates is "x", {said}' in project.refused({"passk_gates": "x"})
     assert "so that no diagnostic is computed" in project.refused(
-        {"passk_gates": [{"name": "g", "diagnostics": "all"}], "passk_diagnostics": False}
+        {
+            "passk_gates": [{"name": "g", "type": "diagnostics", "diagnostics": "all"}],
+            "passk_diagnostics": False,
+        }
     )
 
 
 def test_two_rules_of_a_name_are_refused_in_python() -> None:
-    written: dict[str, Any] = {"name": "g", **RATE, "min": 0.5}
+    written: dict[str, Any] = {"name": "g", "type": "threshold", **RATE, "min": 0.5}
     (read,) = rules_of([written])
     log = pl.DataFrame({"run_id": ["r"], "task_id": ["t"], "attempt": [1], "passed": [True]})
     for gates in ([written, written], [read, written], [written, read], [read, read]):
@@ -171,25 +193,29 @@ def test_two_rules_of_a_name_are_refused_in_python() -> None:
 
 def test_rules_that_are_read_already_keep_their_place() -> None:
     log = pl.DataFrame({"run_id": ["r"], "task_id": ["t"], "attempt": [1], "passed": [True]})
-    written = [{"name": name, "metric": "excluded_attempts", "max": 0} for name in "abcd"]
+    written = [
+        {"name": name, "type": "coverage", "metric": "excluded_attempts", "max": 0}
+        for name in "abcd"
+    ]
     read = rules_of(written)
     mixed: list[dict[str, Any] | Rule] = [written[0], read[1], written[2], read[3]]
     assert judge_gates(log, mixed).get_column("gate").to_list() == list("abcd")
 
 
 def test_all_is_no_slice_where_the_slices_are_not_known_either() -> None:
-    with pytest.raises(PasskError, match='each is "all", but must be task, or one of passk_slices'):
-        rules_of([{"name": "g", **RATE, "min": 0.5, "each": "all"}])
+    with pytest.raises(PasskError, match='each is "all", but must be one of passk_slices'):
+        rules_of([{"name": "g", "type": "threshold", **RATE, "min": 0.5, "each": "all"}])
 
 
 def test_diagnostics_that_are_not_computed_are_refused_in_python() -> None:
     with pytest.raises(PasskError, match="g: passk_diagnostics is false, so that no diagnostic is"):
-        rules_of([{"name": "g", "diagnostics": "all"}], diagnostics=False)
+        rules_of([{"name": "g", "type": "diagnostics", "diagnostics": "all"}], diagnostics=False)
 
 
 def test_a_list_of_all_alone_means_all() -> None:
     listed, said = (
-        rules_of([{"name": "g", "diagnostics": given}])[0] for given in (["all"], "all")
+        rules_of([{"name": "g", "type": "diagnostics", "diagnostics": given}])[0]
+        for given in (["all"], "all")
     )
     assert listed == said
     assert listed.all_diagnostics
@@ -197,11 +223,11 @@ def test_a_list_of_all_alone_means_all() -> None:
 
 def test_rules_are_the_same_in_dbt(make_project: Callable[[], Project]) -> None:
     gates: list[dict[str, Any]] = [
-        {"name": "listed", "diagnostics": ["all"]},
-        {"name": "none", "metric": "excluded_attempts", "max": 0.0},
-        {"name": "any", "metric": "excluded_attempts", "max": 1.0},
-        {"name": "some", "metric": "excluded_attempts", "max": 0.25},
-        {"name": "same", **RATE, "max_drop": 0.0},
+        {"name": "listed", "type": "diagnostics", "diagnostics": ["all"]},
+        {"name": "none", "type": "coverage", "metric": "excluded_attempts", "max": 0.0},
+        {"name": "any", "type": "coverage", "metric": "excluded_attempts", "max": 1.0},
+        {"name": "some", "type": "coverage", "metric": "excluded_attempts", "max": 0.25},
+        {"name": "same", "type": "drop", **RATE, "max_drop": 0.0},
     ]
     template = (
         "{% for rule in passk._gates() %}[{{ rule.rule }}; {{ rule.diagnostics | length }}; "
@@ -220,20 +246,20 @@ def test_rules_are_the_same_in_dbt(make_project: Callable[[], Project]) -> None:
 @pytest.mark.parametrize(
     ("gate", "text"),
     [
-        ({**RATE, "min": 0.9}, "pass^4 at least 0.9 on tasks like these"),
-        ({"metric": "pass_at_k", "min": 0.9, "scope": "suite"}, "pass@6 at least 0.9 on these tasks"),
-        ({**RATE, "min": 0.9, "each": "domain"}, "pass^4 at least 0.9 on tasks like these, in each domain"),
+        ({"type": "threshold", **RATE, "min": 0.9}, "pass^4 at least 0.9 on tasks like these"),
+        ({"type": "threshold", "metric": "pass_at_k", "min": 0.9, "scope": "suite"}, "pass@6 at least 0.9 on these tasks"),
+        ({"type": "threshold", **RATE, "min": 0.9, "each": "domain"}, "pass^4 at least 0.9 on tasks like these, in each domain"),
         (
-            {**RATE, "min": 0.9, "each": "domain", "slice_value": "air"},
+            {"type": "threshold", **RATE, "min": 0.9, "each": "domain", "slice_value": "air"},
             "pass^4 at least 0.9 on tasks like these, in domain air",
         ),
-        ({**RATE, "min": 0.9, "each": "task"}, "pass^4 of each task at least 0.9"),
-        ({**RATE, "max_drop": 0.03}, "pass^4 at most 0.03 below the baseline, on these tasks"),
-        ({"metric": "missing_attempts", "max": 0}, "at most 0 of the expected attempts missing"),
-        ({"metric": "missing_attempts", "max": 0.0}, "at most 0 of the expected attempts missing"),
-        ({"metric": "regressed_tasks", "max": 1}, "at most 1 task worse than in the baseline"),
-        ({"diagnostics": "all"}, "no warning of any diagnostic"),
-        ({"diagnostics": ["drift", "noisy_grader"]}, "no warning of drift, noisy_grader"),
+        ({"type": "each_task", **RATE, "min": 0.9}, "pass^4 of each task at least 0.9"),
+        ({"type": "drop", **RATE, "max_drop": 0.03}, "pass^4 at most 0.03 below the baseline, on these tasks"),
+        ({"type": "coverage", "metric": "missing_attempts", "max": 0}, "at most 0 of the expected attempts missing"),
+        ({"type": "coverage", "metric": "missing_attempts", "max": 0.0}, "at most 0 of the expected attempts missing"),
+        ({"type": "regressed_tasks", "max": 1}, "at most 1 task worse than in the baseline"),
+        ({"type": "diagnostics", "diagnostics": "all"}, "no warning of any diagnostic"),
+        ({"type": "diagnostics", "diagnostics": ["drift", "noisy_grader"]}, "no warning of drift, noisy_grader"),
     ],
 )  # fmt: skip
 def test_a_rule_in_words(gate: dict[str, Any], text: str) -> None:
@@ -248,8 +274,11 @@ def test_a_rule_in_words(gate: dict[str, Any], text: str) -> None:
 @pytest.mark.parametrize("lead", ["", "passk_gates:\n"])
 def test_a_file_is_a_list_or_vars(tmp_path: Path, lead: str) -> None:
     path = tmp_path / "gates.yml"
-    path.write_text(f"{lead}- {{name: g, metric: pass_hat_k, k: 4, min: 0.5}}\n", encoding="utf-8")
-    assert read_rules(path) == [{"name": "g", **RATE, "min": 0.5}]
+    path.write_text(
+        f"{lead}- {{name: g, type: threshold, metric: pass_hat_k, k: 4, min: 0.5}}\n",
+        encoding="utf-8",
+    )
+    assert read_rules(path) == [{"name": "g", "type": "threshold", **RATE, "min": 0.5}]
 
 
 @pytest.mark.parametrize(

@@ -71,37 +71,37 @@ def is_near(actual: Any, expected: Any) -> bool:
 # SQL against polars
 
 RULES: Final[Rows] = [
-    {"name": "low", "metric": "pass_hat_k", "min": 0.1, "run": "all"},
-    {"name": "middle", "metric": "pass_hat_k", "k": 2, "min": 0.5, "run": "all"},
-    {"name": "high", "metric": "pass_at_k", "k": 1, "min": 0.99, "agent": "b", "severity": "warn"},
-    {"name": "here", "metric": "pass_hat_k", "k": 2, "min": 0.45, "scope": "suite", "run": "all"},
-    {"name": "too far", "metric": "pass_at_k", "k": 5, "min": 0.5},
-    {"name": "each domain", "metric": "pass_at_k", "k": 2, "min": 0.6, "each": "domain"},
+    {"name": "low", "type": "threshold", "metric": "pass_hat_k", "min": 0.1, "run": "all"},
+    {"name": "middle", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5, "run": "all"},
+    {"name": "high", "type": "threshold", "metric": "pass_at_k", "k": 1, "min": 0.99, "agent": "b", "severity": "warn"},
+    {"name": "here", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.45, "scope": "suite", "run": "all"},
+    {"name": "too far", "type": "threshold", "metric": "pass_at_k", "k": 5, "min": 0.5},
+    {"name": "each domain", "type": "threshold", "metric": "pass_at_k", "k": 2, "min": 0.6, "each": "domain"},
     {
-        "name": "one domain", "metric": "pass_hat_k", "k": 1, "min": 0.3, "each": "domain",
+        "name": "one domain", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.3, "each": "domain",
         "slice_value": "air", "run": "all",
     },
     {
-        "name": "no domain", "metric": "pass_hat_k", "k": 1, "min": 0.3, "each": "domain",
+        "name": "no domain", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.3, "each": "domain",
         "slice_value": "sea",
     },
-    {"name": "each task", "metric": "pass_hat_k", "k": 2, "min": 0.5, "each": "task"},
-    {"name": "any try", "metric": "pass_at_k", "k": 4, "min": 0.2, "each": "task", "run": "all"},
-    {"name": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.05, "run": "all"},
-    {"name": "wide drop", "metric": "pass_at_k", "k": 1, "max_drop": 0.6, "scope": "unseen"},
-    {"name": "no drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0, "baseline": "a3"},
-    {"name": "odd pair", "metric": "pass_hat_k", "k": 1, "max_drop": 0.1, "baseline": "b1"},
-    {"name": "lost pair", "metric": "pass_hat_k", "k": 1, "max_drop": 0.1, "baseline": "gone"},
-    {"name": "excluded", "metric": "excluded_attempts", "max": 0.03, "run": "all"},
-    {"name": "missing", "metric": "missing_attempts", "max": 0},
-    {"name": "rejected", "metric": "rejected_attempts", "max": 0.5},
-    {"name": "worse", "metric": "regressed_tasks", "max": 0, "run": "all"},
-    {"name": "one worse", "metric": "regressed_tasks", "max": 1, "baseline": "a1", "run": "a2"},
-    {"name": "clean", "diagnostics": "all", "inconclusive": "error"},
-    {"name": "still", "diagnostics": ["drift", "batch_effect"], "severity": "ignore"},
-    {"name": "copies", "diagnostics": "duplicate_seeds"},
-    {"name": "nobody", "metric": "pass_hat_k", "min": 0.5, "agent": "zoe"},
-    {"name": "nothing", "metric": "missing_attempts", "max": 0, "run": "x9", "suite": "other"},
+    {"name": "each task", "type": "each_task", "metric": "pass_hat_k", "k": 2, "min": 0.5},
+    {"name": "any try", "type": "each_task", "metric": "pass_at_k", "k": 4, "min": 0.2, "run": "all"},
+    {"name": "drop", "type": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.05, "run": "all"},
+    {"name": "wide drop", "type": "drop", "metric": "pass_at_k", "k": 1, "max_drop": 0.6, "scope": "unseen"},
+    {"name": "no drop", "type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0, "baseline": "a3"},
+    {"name": "odd pair", "type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.1, "baseline": "b1"},
+    {"name": "lost pair", "type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.1, "baseline": "gone"},
+    {"name": "excluded", "type": "coverage", "metric": "excluded_attempts", "max": 0.03, "run": "all"},
+    {"name": "missing", "type": "coverage", "metric": "missing_attempts", "max": 0},
+    {"name": "rejected", "type": "coverage", "metric": "rejected_attempts", "max": 0.5},
+    {"name": "worse", "type": "regressed_tasks", "max": 0, "run": "all"},
+    {"name": "one worse", "type": "regressed_tasks", "max": 1, "baseline": "a1", "run": "a2"},
+    {"name": "clean", "type": "diagnostics", "diagnostics": "all", "inconclusive": "error"},
+    {"name": "still", "type": "diagnostics", "diagnostics": ["drift", "batch_effect"], "severity": "ignore"},
+    {"name": "copies", "type": "diagnostics", "diagnostics": "duplicate_seeds"},
+    {"name": "nobody", "type": "threshold", "metric": "pass_hat_k", "min": 0.5, "agent": "zoe"},
+    {"name": "nothing", "type": "coverage", "metric": "missing_attempts", "max": 0, "run": "x9", "suite": "other"},
 ]  # fmt: skip
 
 
@@ -180,99 +180,99 @@ class Case(NamedTuple):
 CASES: Final = {
     # (T + 1 - t) / (T + 2) with t = 2.0010 at 59 degrees and 2.0003 at 60: .94998 and .95081.
     "58 perfect tasks": Case(
-        {"r": ["PP"] * 58}, {"metric": "pass_hat_k", "k": 2, "min": 0.95}, "inconclusive",
+        {"r": ["PP"] * 58}, {"type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.95}, "inconclusive",
         "pass^2 is 1.000 (0.950 to 1.000), and 0.95 lies between these limits. "
         "It cannot pass with fewer than 59 tasks, and there are 58.", "At least 59 tasks.",
     ),
     "59 perfect tasks": Case(
-        {"r": ["PP"] * 59}, {"metric": "pass_hat_k", "k": 2, "min": 0.95}, "pass",
+        {"r": ["PP"] * 59}, {"type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.95}, "pass",
         "pass^2 is 1.000 (0.951 to 1.000): even the lower limit reaches 0.95.",
     ),
     # Two attempts of each: 1 + ln(.025) / 2 / T: .95 at 36.9. Eight: 1 - 1.96 / 2 / T: .95 at 19.6.
     "36 of this suite": Case(
-        {"r": ["PP"] * 36}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+        {"r": ["PP"] * 36}, {"type": "threshold", "metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
         "inconclusive", "It cannot pass with fewer than 37 tasks, and there are 36.",
         "At least 37 tasks.",
     ),
     "37 of this suite": Case(
-        {"r": ["PP"] * 37}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+        {"r": ["PP"] * 37}, {"type": "threshold", "metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
         "pass", "pass@1 is 1.000 (0.950 to 1.000): even the lower limit reaches 0.95.",
     ),
     "19 of this suite, eight times": Case(
-        {"r": ["P" * 8] * 19}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+        {"r": ["P" * 8] * 19}, {"type": "threshold", "metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
         "inconclusive", "It cannot pass with fewer than 20 tasks, and there are 19.",
         "At least 20 tasks.",
     ),
     "20 of this suite, eight times": Case(
-        {"r": ["P" * 8] * 20}, {"metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
+        {"r": ["P" * 8] * 20}, {"type": "threshold", "metric": "pass_at_k", "k": 1, "min": 0.95, "scope": "suite"},
         "pass", "pass@1 is 1.000 (0.951 to 1.000): even the lower limit reaches 0.95.",
     ),
     "too few attempts for this suite": Case(
-        {"r": ["PPP"] * 20}, {"metric": "pass_at_k", "k": 2, "min": 0.95, "scope": "suite"},
+        {"r": ["PPP"] * 20}, {"type": "threshold", "metric": "pass_at_k", "k": 2, "min": 0.95, "scope": "suite"},
         "inconclusive",
         "pass@2 is 1.000, but an interval for these tasks takes 4 attempts of each.",
         "At least 4 counted attempts of every task.",
     ),
     "an excluded attempt tips a pass": Case(
-        {"r": ["PP"] * 58 + ["PPX"]}, {"metric": "pass_hat_k", "k": 2, "min": 0.95},
+        {"r": ["PP"] * 58 + ["PPX"]}, {"type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.95},
         "inconclusive", "which would pass, but not if the 1 excluded attempts had failed.",
         "The excluded attempts, made again.",
     ),
     "a sure fail": Case(
-        {"r": ["FF"] * 20 + ["PF"] * 2}, {"metric": "pass_hat_k", "k": 1, "min": 0.24},
+        {"r": ["FF"] * 20 + ["PF"] * 2}, {"type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.24},
         "fail", "even the upper limit is below 0.24.",
     ),
     # As passes they would add 20 / 3 / 22 = .30.
     "excluded attempts tip a fail": Case(
-        {"r": ["FFX"] * 20 + ["PF"] * 2}, {"metric": "pass_hat_k", "k": 1, "min": 0.24},
+        {"r": ["FFX"] * 20 + ["PF"] * 2}, {"type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.24},
         "inconclusive", "which would fail, but not if the 20 excluded attempts had passed.",
         "The excluded attempts, made again.",
     ),
     "at the threshold": Case(
-        {"r": ["P", "F"] * 50}, {"metric": "pass_hat_k", "k": 1, "min": 0.499},
+        {"r": ["P", "F"] * 50}, {"type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.499},
         "inconclusive", "and 0.499 lies between these limits.",
         "Hardly anything: the estimate is too near the threshold.",
     ),
     "too few attempts": Case(
-        {"r": ["PPPP", "PPP"]}, {"metric": "pass_hat_k", "k": 4, "min": 0.5},
+        {"r": ["PPPP", "PPP"]}, {"type": "threshold", "metric": "pass_hat_k", "k": 4, "min": 0.5},
         "inconclusive", "There is no pass^4: n < 4 in 1 of 2 tasks.",
         "At least 4 counted attempts of every task.",
     ),
     "no such slice": Case(
         {"r": ["PP"] * 3},
-        {"metric": "pass_hat_k", "k": 1, "min": 0.5, "each": "domain", "slice_value": "sea"},
+        {"type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.5, "each": "domain", "slice_value": "sea"},
         "inconclusive", "The run has no task in domain sea.",
         "A run that has such tasks, or another slice in the gate.",
     ),
     # Two attempts of each: -ln(.025) / 2 / T = 1.844 / T: .03 at 61.5.
     "61 equal tasks": Case(
-        {"old": ["PP"] * 61, "new": ["PP"] * 61}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
+        {"old": ["PP"] * 61, "new": ["PP"] * 61}, {"type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
         "inconclusive", "It cannot pass with fewer than 62 tasks, and there are 61.",
         "At least 62 tasks.",
     ),
     "62 equal tasks": Case(
-        {"old": ["PP"] * 62, "new": ["PP"] * 62}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
+        {"old": ["PP"] * 62, "new": ["PP"] * 62}, {"type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
         "pass", "a difference of 0.000 (-0.030 to 0.030), at worst not below -0.03.",
     ),
     # Where k is n, -ln(.025) / T = 3.689 / T, .074 with 50 tasks: two perfect runs show no drop of .03.
     "50 perfect tasks, four in a row": Case(
         {"old": ["PPPP"] * 50, "new": ["PPPP"] * 50},
-        {"metric": "pass_hat_k", "k": 4, "max_drop": 0.03},
+        {"type": "drop", "metric": "pass_hat_k", "k": 4, "max_drop": 0.03},
         "inconclusive", "It cannot pass with fewer than 123 tasks, and there are 50.",
         "At least 123 tasks.",
     ),
     # Eight: z sqrt(1 / 2) / T = 1.386 / T: .03 at 46.2.
     "47 equal tasks, eight times": Case(
         {"old": ["P" * 8] * 47, "new": ["P" * 8] * 47},
-        {"metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
+        {"type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.03},
         "pass", "a difference of 0.000 (-0.029 to 0.029), at worst not below -0.03.",
     ),
     "a fall": Case(
-        {"old": ["PPPP"] * 30, "new": ["PFFF"] * 30}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.1},
+        {"old": ["PPPP"] * 30, "new": ["PFFF"] * 30}, {"type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.1},
         "fail", "at best below -0.1.",
     ),
     "other tasks": Case(
-        {"old": ["PP"] * 30, "new": ["PP"] * 26}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.5},
+        {"old": ["PP"] * 30, "new": ["PP"] * 26}, {"type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.5},
         "inconclusive",
         "Only 26 of 30 tasks of the baseline are in both runs, fewer than 90 %.",
         "A run over the tasks of the baseline.",
@@ -280,59 +280,59 @@ CASES: Final = {
     # 35 have n >= 2 in both, but each run has 36 of the 37, which are 92.5 % of the baseline's.
     "short tasks are no other tasks": Case(
         {"old": ["P"] + ["PP"] * 39, "new": ["PP", "P"] + ["PP"] * 35},
-        {"metric": "pass_hat_k", "k": 2, "max_drop": 0.5},
+        {"type": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.5},
         "pass", "over 35 of 37 tasks, at worst not below -0.5.",
     ),
     "no baseline": Case(
-        {"r": ["PP"] * 30}, {"metric": "pass_hat_k", "k": 1, "max_drop": 0.5}, "inconclusive",
+        {"r": ["PP"] * 30}, {"type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.5}, "inconclusive",
         "There is no baseline: no earlier run of the agent on this suite, and no declared pair.",
         "Another run of the agent, or a baseline that the gate names.",
     ),
     # .95^59 = .0485, .95^58 = .0510.
     "a task of 58 attempts": Case(
-        {"r": ["P" * 58]}, {"metric": "pass_hat_k", "k": 1, "min": 0.95, "each": "task"},
+        {"r": ["P" * 58]}, {"type": "each_task", "metric": "pass_hat_k", "k": 1, "min": 0.95},
         "inconclusive",
         "0 of 1 tasks are sure to reach 0.95, 0 are sure not to; worst is t000 (58 of 58 passed).",
         "At least 59 attempts of each task.",
     ),
     "a task of 59 attempts": Case(
-        {"r": ["P" * 59]}, {"metric": "pass_hat_k", "k": 1, "min": 0.95, "each": "task"},
+        {"r": ["P" * 59]}, {"type": "each_task", "metric": "pass_hat_k", "k": 1, "min": 0.95},
         "pass",
         "1 of 1 tasks are sure to reach 0.95, 0 are sure not to; worst is t000 (59 of 59 passed).",
     ),
     # 0.3 * 10 is not 3 in every order of rounding.
     "a share at its limit": Case(
-        {"r": ["PPPPPPPXXX"]}, {"metric": "excluded_attempts", "max": 0.3}, "pass",
+        {"r": ["PPPPPPPXXX"]}, {"type": "coverage", "metric": "excluded_attempts", "max": 0.3}, "pass",
         "3 of 10 attempts are excluded, and 3 may be.",
     ),
     "a share above its limit": Case(
-        {"r": ["PPPPPPPXXX"]}, {"metric": "excluded_attempts", "max": 0.29}, "fail",
+        {"r": ["PPPPPPPXXX"]}, {"type": "coverage", "metric": "excluded_attempts", "max": 0.29}, "fail",
         "3 of 10 attempts are excluded, and 2 may be.",
     ),
     "missing is not known": Case(
-        {"r": ["PP"]}, {"metric": "missing_attempts", "max": 0.1}, "inconclusive",
+        {"r": ["PP"]}, {"type": "coverage", "metric": "missing_attempts", "max": 0.1}, "inconclusive",
         "The log does not say how many attempts were to be made.",
         "A log that says how many attempts were to be made.",
     ),
     # Fisher's exact test of 4 of 4 against 0 of 4: p = 2 / C(8, 4) = .029.
     "a task got worse": Case(
-        {"old": ["PPPP"], "new": ["FFFF"]}, {"metric": "regressed_tasks", "max": 0}, "fail",
+        {"old": ["PPPP"], "new": ["FFFF"]}, {"type": "regressed_tasks", "max": 0}, "fail",
         "1 of 1 tasks fell beyond chance, the surest of them t000.",
     ),
     # With 2 attempts p is 1 / 3 at the least.
     "none could be seen": Case(
-        {"old": ["PP"], "new": ["FF"]}, {"metric": "regressed_tasks", "max": 0}, "inconclusive",
+        {"old": ["PP"], "new": ["FF"]}, {"type": "regressed_tasks", "max": 0}, "inconclusive",
         "0 of 1 tasks fell beyond chance. A fall to no pass could be seen in 0 of the 1 that passed "
         "before.",
         "More attempts of each task: see least_p_of_fall in passk_task_comparisons.",
     ),
     "no order to speak of": Case(
-        {"r": ["PPPP"] * 3}, {"diagnostics": ["drift"]}, "inconclusive",
+        {"r": ["PPPP"] * 3}, {"type": "diagnostics", "diagnostics": ["drift"]}, "inconclusive",
         "Nothing is known of drift.", "More in the log: see advice in passk_diagnostics.",
     ),
     # All of the newest run's attempts conflict: the same number twice, with two verdicts.
     "the newest is of no use": Case(
-        {"old": ["PP"] * 30, "new": ["!"]}, {"metric": "pass_hat_k", "k": 1, "min": 0.1},
+        {"old": ["PP"] * 30, "new": ["!"]}, {"type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.1},
         "inconclusive", "No attempt of new can be used: all were rejected.",
         "The reasons in passk_rejected_attempts, mended.",
     ),
@@ -341,7 +341,7 @@ CASES: Final = {
     # (3 - 1 / 4) / sqrt(3 / 7) = 4.2.
     "falls that can't be seen": Case(
         {"old": ["PPPP"] * 100, "new": ["FFFF"] * 3 + ["PPPP"] * 97},
-        {"metric": "regressed_tasks", "max": 0}, "inconclusive",
+        {"type": "regressed_tasks", "max": 0}, "inconclusive",
         "0 of 100 tasks fell beyond chance. Together they fell beyond chance, but which of them "
         "cannot be told.",
         "More attempts of each task.",
@@ -349,7 +349,7 @@ CASES: Final = {
     # No fall of 3 of 8 is beyond chance, and 20 of them are: 20 * 3 / 8 - 1 / 8 = 7.4, the variance
     # 20 * 3 * 13 / (15 * 8 * 8) = .81.
     "all fell, and none alone": Case(
-        {"old": ["PPPFFFFF"] * 20, "new": ["F" * 8] * 20}, {"metric": "regressed_tasks", "max": 0},
+        {"old": ["PPPFFFFF"] * 20, "new": ["F" * 8] * 20}, {"type": "regressed_tasks", "max": 0},
         "inconclusive",
         "0 of 20 tasks fell beyond chance. Together they fell beyond chance, but which of them "
         "cannot be told.",
@@ -358,21 +358,21 @@ CASES: Final = {
     # The first may fall. The others: 10 * 3 / 8 - 1 / 8 = 3.6, 10 * 13 * 3 / (15 * 8 * 8) = .41.
     "more than the one that may": Case(
         {"old": ["P" * 8] * 20, "new": ["F" * 8, *["PPPPPFFF"] * 10, *["P" * 8] * 9]},
-        {"metric": "regressed_tasks", "max": 1}, "inconclusive",
+        {"type": "regressed_tasks", "max": 1}, "inconclusive",
         "1 of 20 tasks fell beyond chance, the surest of them t000. All but the worst fell together "
         "beyond chance, but which of them cannot be told.",
         "More attempts of each task.",
     ),
     "the one that may": Case(
         {"old": ["P" * 8] * 20, "new": ["F" * 8, *["P" * 8] * 19]},
-        {"metric": "regressed_tasks", "max": 1}, "pass",
+        {"type": "regressed_tasks", "max": 1}, "pass",
         "1 of 20 tasks fell beyond chance, the surest of them t000. A fall to no pass could be seen "
         "in 20 of the 20 that passed before.",
     ),
     # 4 of 12 against none: (1 / 3 - 1 / 12) / sqrt(4 * 20 / (23 * 12 * 12)) = 1.6.
     "one that passed a third": Case(
         {"old": ["PPPPFFFFFFFF", *["P" * 12] * 19], "new": ["F" * 12, *["P" * 12] * 19]},
-        {"metric": "regressed_tasks", "max": 0}, "pass",
+        {"type": "regressed_tasks", "max": 0}, "pass",
         "0 of 20 tasks fell beyond chance. A fall to no pass could be seen in 19 of the 20 that "
         "passed before.",
     ),
@@ -380,63 +380,63 @@ CASES: Final = {
     # others (1 - (1 + 18 / 20) / 38 * 2) / 1 = .9.
     "the one that may, beside one attempt": Case(
         {"old": ["P", *["P" * 20] * 19], "new": ["F", "PP" + "F" * 18, *["P" * 20] * 18]},
-        {"metric": "regressed_tasks", "max": 1}, "pass",
+        {"type": "regressed_tasks", "max": 1}, "pass",
         "1 of 20 tasks fell beyond chance, the surest of them t001. A fall to no pass could be seen "
         "in 19 of the 20 that passed before.",
     ),
     "all may fall": Case(
-        {"old": ["P" * 20] * 3, "new": ["P" * 20] * 3}, {"metric": "regressed_tasks", "max": 3},
+        {"old": ["P" * 20] * 3, "new": ["P" * 20] * 3}, {"type": "regressed_tasks", "max": 3},
         "pass",
         "0 of 3 tasks fell beyond chance. A fall to no pass could be seen in 3 of the 3 that passed "
         "before.",
     ),
     "one passed before, and a hundred may fall": Case(
         {"old": ["PPPP", "FFFF"], "new": ["PPPP", "FFFF"]},
-        {"metric": "regressed_tasks", "max": 100}, "pass",
+        {"type": "regressed_tasks", "max": 100}, "pass",
         "0 of 2 tasks fell beyond chance. A fall to no pass could be seen in 1 of the 1 that passed "
         "before.",
     ),
     # A single attempt in each run can't show anything: p = 1.
     "one task of 20 could be seen": Case(
         {"old": ["P" * 20, *["P"] * 19], "new": ["P" * 20, *["P"] * 19]},
-        {"metric": "regressed_tasks", "max": 0}, "inconclusive",
+        {"type": "regressed_tasks", "max": 0}, "inconclusive",
         "0 of 20 tasks fell beyond chance. A fall to no pass could be seen in 1 of the 20 that "
         "passed before.",
         "More attempts of each task: see least_p_of_fall in passk_task_comparisons.",
     ),
     "none passed before": Case(
-        {"old": ["F" * 12] * 3, "new": ["F" * 12] * 3}, {"metric": "regressed_tasks", "max": 0},
+        {"old": ["F" * 12] * 3, "new": ["F" * 12] * 3}, {"type": "regressed_tasks", "max": 0},
         "inconclusive",
         "0 of 3 tasks fell beyond chance. No task passed in the baseline.",
         "A baseline that passes.",
     ),
     # 2 / C(24, 12) = 7e-7, times 20 tasks.
     "no fall to be seen": Case(
-        {"old": ["P" * 12] * 20, "new": ["P" * 12] * 20}, {"metric": "regressed_tasks", "max": 0},
+        {"old": ["P" * 12] * 20, "new": ["P" * 12] * 20}, {"type": "regressed_tasks", "max": 0},
         "pass",
         "0 of 20 tasks fell beyond chance. A fall to no pass could be seen in 20 of the 20 that "
         "passed before.",
     ),
     "few of the baseline's tasks": Case(
-        {"old": ["P" * 12] * 20, "new": ["P" * 12] * 17}, {"metric": "regressed_tasks", "max": 0},
+        {"old": ["P" * 12] * 20, "new": ["P" * 12] * 17}, {"type": "regressed_tasks", "max": 0},
         "inconclusive",
         "0 of 17 tasks fell beyond chance. They are fewer than 90 % of the 20 of the baseline.",
         "A run over the tasks of the baseline.",
     ),
     "a task with excluded attempts": Case(
         {"r": ["P" * 60 + "X" * 40]},
-        {"metric": "pass_hat_k", "k": 1, "min": 0.95, "each": "task"}, "inconclusive",
+        {"type": "each_task", "metric": "pass_hat_k", "k": 1, "min": 0.95}, "inconclusive",
         "0 of 1 tasks are sure to reach 0.95, 0 are sure not to; worst is t000 (60 of 60 passed).",
         "More attempts of the tasks that are neither.",
     ),
     # Each of 30 tasks as flaky: z sqrt(1/4) / 30 = .033 is left however many attempts there are,
     # and the estimate is only .02 above.
     "attempts alone can't settle it": Case(
-        {"r": ["PPPPPPPF"] * 30}, {"metric": "pass_at_k", "k": 1, "min": 0.855, "scope": "suite"},
+        {"r": ["PPPPPPPF"] * 30}, {"type": "threshold", "metric": "pass_at_k", "k": 1, "min": 0.855, "scope": "suite"},
         "inconclusive", "and 0.855 lies between these limits.", "... tasks like these",
     ),
     "no run": Case(
-        {"r": ["PP"]}, {"metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "other"},
+        {"r": ["PP"]}, {"type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "other"},
         "inconclusive", "No run is judged: the log has none named other of the suite no run.",
         "Such a run, or other names in the gate.",
     ),
@@ -445,15 +445,15 @@ CASES: Final = {
 N: Final = 30
 GRADED: Final = ["P" * c + "F" * (N - c) for c in range(N + 1)]
 MORE_GATES: Final = [
-    {"name": "needed", "suite": "at the threshold", "metric": "pass_hat_k", "k": 1, "min": 0.45},
-    {"name": "graded", "suite": "graded", "metric": "pass_hat_k", "k": 1, "min": 0.9, "each": "task"},
-    {"name": "moved", "suite": "moved", "metric": "pass_hat_k", "k": 2, "min": 0.5},
-    {"name": "latest", "suite": "order", "metric": "pass_hat_k", "k": 1, "min": 0.5},
-    {"name": "all", "suite": "order", "metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "all"},
-    {"name": "one", "suite": "order", "metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "y"},
-    {"name": "own", "suite": "order", "metric": "pass_hat_k", "k": 1, "max_drop": 0.9, "run": "x"},
+    {"name": "needed", "suite": "at the threshold", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.45},
+    {"name": "graded", "suite": "graded", "type": "each_task", "metric": "pass_hat_k", "k": 1, "min": 0.9},
+    {"name": "moved", "suite": "moved", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5},
+    {"name": "latest", "suite": "order", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.5},
+    {"name": "all", "suite": "order", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "all"},
+    {"name": "one", "suite": "order", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.5, "run": "y"},
+    {"name": "own", "suite": "order", "type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.9, "run": "x"},
     {
-        "name": "rival", "suite": "order", "metric": "pass_hat_k", "k": 1, "max_drop": 0.9,
+        "name": "rival", "suite": "order", "type": "drop", "metric": "pass_hat_k", "k": 1, "max_drop": 0.9,
         "run": "x", "baseline": "z",
     },
 ]  # fmt: skip
@@ -576,8 +576,8 @@ def test_a_baseline_that_only_a_gate_names_is_for_that_gate(cases: Project, judg
 def test_each_gate_has_its_severity(cases: Project) -> None:
     gates = [
         {
-            "name": f"{key} {severity}", "suite": "at the threshold", "metric": "pass_hat_k",
-            "k": 1, "min": least, key: severity,
+            "name": f"{key} {severity}", "suite": "at the threshold", "type": "threshold",
+            "metric": "pass_hat_k", "k": 1, "min": least, key: severity,
         }
         for key, least in (("severity", 0.9), ("inconclusive", 0.5))
         for severity in ("error", "warn", "ignore")
@@ -619,12 +619,12 @@ def test_the_log_of_a_build_says_why(project: Project) -> None:
         *run_of("new\nline", ["FFFF"] * 12, loaded_at=_day(2), tags={"domain": "air"}),
     ])  # fmt: skip
     gates = [
-        {"name": "fails", "metric": "pass_hat_k", "k": 4, "min": 0.9},
-        {"name": "warns", "metric": "pass_hat_k", "k": 5, "min": 0.9},
-        {"name": "falls", "metric": "pass_hat_k", "k": 4, "max_drop": 0.1, "baseline": "old"},
-        {"name": "in a slice", "metric": "pass_at_k", "k": 1, "min": 0.5, "each": "domain"},
-        {"name": "passes", "metric": "excluded_attempts", "max": 0},
-        {"name": "is let through", "metric": "pass_at_k", "min": 0.9, "severity": "ignore"},
+        {"name": "fails", "type": "threshold", "metric": "pass_hat_k", "k": 4, "min": 0.9},
+        {"name": "warns", "type": "threshold", "metric": "pass_hat_k", "k": 5, "min": 0.9},
+        {"name": "falls", "type": "drop", "metric": "pass_hat_k", "k": 4, "max_drop": 0.1, "baseline": "old"},
+        {"name": "in a slice", "type": "threshold", "metric": "pass_at_k", "k": 1, "min": 0.5, "each": "domain"},
+        {"name": "passes", "type": "coverage", "metric": "excluded_attempts", "max": 0},
+        {"name": "is let through", "type": "threshold", "metric": "pass_at_k", "min": 0.9, "severity": "ignore"},
     ]  # fmt: skip
     found = {row["gate"]: row for row in build(project, gates, passk_slices=["domain"])}
     variables = {**VARS, "passk_gates": gates, "passk_slices": ["domain"]}
@@ -652,7 +652,10 @@ def test_the_log_of_a_build_says_why(project: Project) -> None:
 @pytest.mark.long
 def test_the_log_says_nothing_of_gates_that_pass_or_are_not_there(project: Project) -> None:
     project.land(run_of("r", ["PPPP"] * 12))
-    passing = {**VARS, "passk_gates": [{"name": "p", "metric": "excluded_attempts", "max": 0}]}
+    passing = {
+        **VARS,
+        "passk_gates": [{"name": "p", "type": "coverage", "metric": "excluded_attempts", "max": 0}],
+    }
     for variables in (passing, VARS):
         project.run(variables, select=["+passk_gates"])
         said = said_by(project, ["build", "--select", "passk_gates"], variables)
@@ -670,7 +673,16 @@ def test_the_log_of_many_gates_ends_with_their_number(project: Project) -> None:
             "r", ["FFFF"] * 12, suite=f"suite {number:02}", tags={"domain": "air"}
         )
     ])  # fmt: skip
-    gates = [{"name": "each", "metric": "pass_at_k", "k": 1, "min": 0.5, "each": "domain"}]
+    gates = [
+        {
+            "name": "each",
+            "type": "threshold",
+            "metric": "pass_at_k",
+            "k": 1,
+            "min": 0.5,
+            "each": "domain",
+        }
+    ]
     build(project, gates, passk_slices=["domain"])
     variables = {**VARS, "passk_gates": gates, "passk_slices": ["domain"]}
     said = said_by(project, ["test", "--select", "passk_gates"], variables)
@@ -694,7 +706,7 @@ def test_tasks_that_a_pair_lost_to_excluded_attempts_count_against_a_pass(projec
         *run_of("old", ["PPPP"] * 20, "whole", loaded_at=_day(1)),
         *run_of("new", ["PPPP"] * 19, "whole", loaded_at=_day(2)),
     ])  # fmt: skip
-    rule = {"name": "drop", "metric": "pass_hat_k", "k": 4, "max_drop": 0.2}
+    rule = {"name": "drop", "type": "drop", "metric": "pass_hat_k", "k": 4, "max_drop": 0.2}
     found = {row["suite"]: row for row in build(project, [rule], passk_min_eligible_share=0)}
     lost, whole = found["suite"], found["whole"]
     assert (lost["result"], lost["tasks"], lost["estimate"]) == ("inconclusive", 19, 0)
@@ -713,17 +725,20 @@ def test_tasks_that_a_pair_lost_to_excluded_attempts_count_against_a_pass(projec
         # d = -5/30; V = 1 for each of five tasks; the floor is ln(.025)^2 / z^2 = 3.542:
         # 1.96 sqrt(8.542) / 30 = .191. Three of 33 tasks may have any difference.
         (
-            ["PPPP"] * 30 + ["FFXX"] * 3, ["PPPF"] * 5 + ["PPPP"] * 28, {"max_drop": 0.25},
+            ["PPPP"] * 30 + ["FFXX"] * 3, ["PPPF"] * 5 + ["PPPP"] * 28,
+            {"type": "drop", "max_drop": 0.25},
             "a difference of -0.167 (-0.416 to 0.113) over 30 of 33 tasks, and -0.25 lies between",
         ),
         # V = 2/70 for each of two tasks: 1.96 sqrt(3.600) / 28 = .133.
         (
-            ["PPPP"] * 31, ["PPPP"] * 26 + ["FFFF"] * 2 + ["FFXX"] * 3, {"max_drop": 0.05},
+            ["PPPP"] * 31, ["PPPP"] * 26 + ["FFFF"] * 2 + ["FFXX"] * 3,
+            {"type": "drop", "max_drop": 0.05},
             "a difference of -0.071 (-0.281 to 0.152) over 28 of 31 tasks, and -0.05 lies between",
         ),
         # Over the 34 tasks .742 to .980: 34/64 of that, and up to 30/64 more.
         (
-            ["PPPP"], ["PPPP"] * 30 + ["FFFF"] * 4 + ["FFFX"] * 30, {"min": 0.9},
+            ["PPPP"], ["PPPP"] * 30 + ["FFFF"] * 4 + ["FFFX"] * 30,
+            {"type": "threshold", "min": 0.9},
             "pass^4 is 0.882 (0.394 to 0.989) over 34 of 64 tasks, and 0.9 lies between these limits.",
         ),
     ],
@@ -746,7 +761,7 @@ def test_a_gate_says_how_many_tasks_it_leaves_out(project: Project) -> None:
     # (78 + 1 - t) / 80 with t = 1.9905 at 79 degrees is .963; 78/80 of it.
     log = run_of("r", [*["PPPP"] * 78, *["PP"] * 2])
     project.land(log)
-    rule = {"name": "most", "metric": "pass_hat_k", "k": 4, "min": 0.9}
+    rule = {"name": "most", "type": "threshold", "metric": "pass_hat_k", "k": 4, "min": 0.9}
     (row,) = build(project, [rule])
     said = "pass^4 is 1.000 (0.939 to 1.000) over 78 of 80 tasks: even the lower limit reaches 0.9."
     assert (row["result"], row["reason"]) == ("pass", said)
@@ -789,7 +804,7 @@ def test_rejected_rows_that_name_no_run_may_be_of_any_run_of_their_file(
         for file, rows in files.items()
         for number in range(rows)
     ])  # fmt: skip
-    rule = {"name": "rejected", "metric": "rejected_attempts", "max": most}
+    rule = {"name": "rejected", "type": "coverage", "metric": "rejected_attempts", "max": most}
     (row,) = build(project, [rule])
     assert (row["result"], row["reason"]) == (result, said)
     settle = "The reasons in passk_rejected_attempts, mended." if result == "inconclusive" else None

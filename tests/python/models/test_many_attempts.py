@@ -20,10 +20,10 @@ VARS: Final = {
         | {"inconclusive": "ignore"}
         | rule
         for name, rule in {
-            "enough": {"min": 0.2},
-            "enough of these": {"min": 0.2, "scope": "suite"},
-            "drop": {"max_drop": 0.5},
-            "each": {"min": 0.2, "each": "task"},
+            "enough": {"type": "threshold", "min": 0.2},
+            "enough of these": {"type": "threshold", "min": 0.2, "scope": "suite"},
+            "drop": {"type": "drop", "max_drop": 0.5},
+            "each": {"type": "each_task", "min": 0.2},
         }.items()
     ],
 }

@@ -109,7 +109,11 @@ def test_a_plain_log_gets_its_number_from_the_command_line(
 ) -> None:
     """A gate on missing attempts has something to judge then."""
     log = canonical(tmp_path, "log.jsonl", *tries("short", 3), *tries("whole", 4))
-    gates = {"passk_gates": [{"name": "all of them", "metric": "missing_attempts", "max": 0}]}
+    gates = {
+        "passk_gates": [
+            {"name": "all of them", "type": "coverage", "metric": "missing_attempts", "max": 0}
+        ]
+    }
     load(log, database=project.database)
     project.run(gates)
     assert project.query("select result from passk_gates") == [("inconclusive",)]

@@ -281,7 +281,7 @@ def test_the_core_alone_is_what_the_page_switches_on(
 
 def test_a_rule_whose_table_is_switched_off_stops_the_parse(own: Callable[..., Project]) -> None:
     """A gate that could never be judged must not be passed over."""
-    gate = {"name": "g", "metric": "pass_hat_k", "k": 2, "min": 0.5}
+    gate = {"name": "g", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5}
     project = own({"trials": LOG}, config=marts_off("passk_gates"))
     with pytest.raises(
         Exception, match=r"passk_gates.* depends on .*passk_suite_metrics.* disabled"

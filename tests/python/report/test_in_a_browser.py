@@ -46,7 +46,9 @@ def report(
         {
             "passk_ks": [1, 2, 3, 4],
             "passk_min_eligible_share": 0,
-            "passk_gates": [{"name": "works", "metric": "pass_hat_k", "k": 3, "min": 0.5}],
+            "passk_gates": [
+                {"name": "works", "type": "threshold", "metric": "pass_hat_k", "k": 3, "min": 0.5}
+            ],
         }
     )
     path = tmp_path_factory.mktemp("page") / "report.html"

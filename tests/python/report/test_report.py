@@ -39,9 +39,23 @@ VARS: Final = {
     "passk_ks": [1, 2, 3, 4, 8],
     "passk_deployment_k": 3,
     "passk_gates": [
-        {"name": "finds", "metric": "pass_at_k", "k": 3, "min": 0.5, "run": "new"},
-        {"name": "no worse", "metric": "pass_hat_k", "k": 3, "max_drop": 0.1, "baseline": "old"},
-        {"name": "whole", "metric": "missing_attempts", "max": 0, "run": "new"},
+        {
+            "name": "finds",
+            "type": "threshold",
+            "metric": "pass_at_k",
+            "k": 3,
+            "min": 0.5,
+            "run": "new",
+        },
+        {
+            "name": "no worse",
+            "type": "drop",
+            "metric": "pass_hat_k",
+            "k": 3,
+            "max_drop": 0.1,
+            "baseline": "old",
+        },
+        {"name": "whole", "type": "coverage", "metric": "missing_attempts", "max": 0, "run": "new"},
     ],
 }
 RUNS: Final = {"old": ("bot", 0.0), "new": ("bot", -0.15), STRANGE: (LONG, 0.1)}

@@ -57,7 +57,9 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]
         {
             "passk_ks": [1, 2, 3, 9],
             "passk_deployment_k": 2,
-            "passk_gates": [{"name": "works", "metric": "pass_hat_k", "k": 2, "min": 0.5}],
+            "passk_gates": [
+                {"name": "works", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5}
+            ],
         }
     )
     return made

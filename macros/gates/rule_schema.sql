@@ -1,0 +1,85 @@
+{#- What a gate rule takes. Written by scripts/written_macros.py
+    from passk_py/metrics/gates/rule_schema.yml. -#}
+{% macro _rule_schema() -%}
+  {{ return({
+    'common': {
+      'name': 'text',
+      'type': 'type',
+      'run': 'text',
+      'suite': 'text',
+      'agent': 'text',
+      'severity': 'severity',
+      'inconclusive': 'severity'
+    },
+    'types': {
+      'threshold': {
+        'metric': 'rate',
+        'k': 'count',
+        'min': 'chance',
+        'each': 'slice',
+        'slice_value': 'text',
+        'scope': 'scope'
+      },
+      'each_task': {'metric': 'rate', 'k': 'count', 'min': 'chance'},
+      'drop': {'metric': 'rate', 'k': 'count', 'max_drop': 'fall', 'baseline': 'text', 'scope': 'scope'},
+      'coverage': {'metric': 'coverage', 'max': 'share'},
+      'regressed_tasks': {'max': 'tasks', 'baseline': 'text'},
+      'diagnostics': {'diagnostics': 'diagnostics'}
+    },
+    'required': ['metric', 'min', 'max', 'max_drop', 'diagnostics'],
+    'scopes': {'threshold': 'unseen', 'drop': 'suite'},
+    'allowed': {
+      'text': {'is': 'text', 'must': 'a text'},
+      'severity': {'one_of': ['error', 'warn', 'ignore'], 'must': 'error, warn or ignore'},
+      'scope': {'one_of': ['unseen', 'suite'], 'must': 'unseen (tasks like these) or suite (these tasks)'},
+      'rate': {'one_of': ['pass_at_k', 'pass_hat_k'], 'must': 'one of pass_at_k, pass_hat_k'},
+      'coverage': {
+        'one_of': ['excluded_attempts', 'missing_attempts', 'rejected_attempts'],
+        'must': 'one of excluded_attempts, missing_attempts, rejected_attempts'
+      },
+      'count': {'is': 'integer', 'least': 1, 'must': 'an integer of at least 1'},
+      'tasks': {'is': 'integer', 'least': 0, 'must': 'a number of tasks, an integer of at least 0'},
+      'chance': {
+        'is': 'number',
+        'above': 0,
+        'below': 1,
+        'must': 'a number between 0 and 1; no number of attempts shows that a chance is 1'
+      },
+      'fall': {'is': 'number', 'least': 0, 'below': 1, 'must': 'a number from 0 to less than 1'},
+      'share': {'is': 'number', 'least': 0, 'most': 1, 'must': 'a share, from 0 to 1'}
+    },
+    'shares': {
+      'excluded_attempts': {
+        'part': 'excluded',
+        'whole': ['attempts'],
+        'said': 'attempts are excluded',
+        'of': 'the attempts excluded'
+      },
+      'missing_attempts': {
+        'part': 'missing_attempts',
+        'whole': ['expected_attempts'],
+        'said': 'expected attempts are missing',
+        'of': 'the expected attempts missing'
+      },
+      'rejected_attempts': {
+        'part': 'rejected',
+        'whole': ['rejected', 'attempts'],
+        'unsure': 'rejected_unnamed',
+        'said': 'rows are rejected',
+        'of': 'the rows that were read rejected'
+      }
+    },
+    'demo': [
+      {'name': 'finds-an-answer', 'type': 'threshold', 'metric': 'pass_at_k', 'k': 4, 'min': 0.9, 'agent': 'walker'},
+      {
+        'name': 'no-worse-than-before',
+        'type': 'drop',
+        'metric': 'pass_hat_k',
+        'k': 4,
+        'max_drop': 0.02,
+        'agent': 'scout'
+      },
+      {'name': 'runs-unattended', 'type': 'threshold', 'metric': 'pass_hat_k', 'k': 4, 'min': 0.6, 'agent': 'tracer'}
+    ]
+  }) }}
+{%- endmacro %}
