@@ -79,7 +79,7 @@ print(rounds, len(set(copies.values())))
 )
 DIES = """
 import itertools, os, pathlib, shutil, signal, sys
-from passk_py.warehouse import publishing
+from passk_py.warehouse.publishing import copied_tables, publish
 
 point, steps = int(sys.argv[1]), itertools.count()
 
@@ -93,8 +93,8 @@ def counted(function):
 for name in ("mkdir", "rename", "replace", "symlink_to", "unlink", "chmod"):
     setattr(pathlib.Path, name, counted(getattr(pathlib.Path, name)))
 shutil.rmtree = counted(shutil.rmtree)
-publishing._comments = counted(publishing._comments)
-publishing.publish(sys.argv[3], database=sys.argv[2])
+copied_tables._comments = counted(copied_tables._comments)
+publish(sys.argv[3], database=sys.argv[2])
 """
 PUBLISH = (
     "import sys; from passk_py.warehouse.publishing import publish; print('loaded', flush=True); "
@@ -422,7 +422,7 @@ def test_full_disk_is_said_of_the_folder(
     def fail(tables: object, chosen: object, draft: Path, *, with_raw: bool) -> None:
         raise duckdb.IOException(f'IO Error: Could not write file "{draft}": No space left.')
 
-    monkeypatch.setattr(module, "_copy", fail)
+    monkeypatch.setattr(module, "write_copy", fail)
     with pytest.raises(PasskError) as caught:
         publish(folder, database=source.path)
     assert caught.value.message == (
@@ -440,7 +440,7 @@ def test_error_of_the_database_is_not_said_of_the_folder(
     def fail(tables: object, chosen: object, draft: Path, *, with_raw: bool) -> None:
         raise duckdb.IOException('IO Error: No files found that match "logs/*.jsonl"')
 
-    monkeypatch.setattr(module, "_copy", fail)
+    monkeypatch.setattr(module, "write_copy", fail)
     with pytest.raises(duckdb.IOException, match="No files found"):
         publish(folder, database=source.path)
     # Nor is anything left of a folder that was made for nothing.

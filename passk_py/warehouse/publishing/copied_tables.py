@@ -1,0 +1,206 @@
+"""Writing the tables of a copy: a DuckDB file, and Parquet files of it."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from passk_py.common.files import to_disk
+from passk_py.common.sql_text import identifier, quote
+from passk_py.warehouse.catalog import PublicTable, shared_columns
+from passk_py.warehouse.freshness import COPY as ABOUT
+from passk_py.warehouse.freshness import changed_since, pending_changes
+from passk_py.warehouse.publishing.copy_folder import DATABASE, PARQUET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from passk_py.warehouse.tables import Tables
+
+__all__ = ["PublishedCopy", "write_copy", "write_parquet"]
+
+COPY_ID: Final = "passk_copy_id"
+
+# The oldest that DuckDB writes, which is what it wrote by default until 2.0: whatever DuckDB a tool
+# has inside reads it. Versions of the format can be raised later, never lowered.
+_STORAGE: Final = "v1.0.0"
+
+_ABOUT_COLUMNS: Final = {
+    "copy_id": ("varchar", "Names this copy; each of its Parquet files has it in its metadata."),
+    "published_at": ("timestamp", "When the tables were read for the copy, UTC."),
+    "passk_version": ("varchar", "The version of passk that published."),
+    "source_database": ("varchar", "The name of the database's file, without its folder."),
+    "newest_loaded_at": (
+        "timestamp",
+        "When the newest attempts of any run in the copy were loaded, UTC. Null where no run says.",
+    ),
+    "runs": ("bigint", "Rows of passk_runs."),
+    "landed_since_build": (
+        "bigint",
+        "Attempts loaded after the last build: passk_attempts may hold them, no other number does.",
+    ),
+}
+_ABOUT_TEXT: Final = "How fresh this copy is, and where it comes from. One row."
+
+_SHORTENED: Final = {
+    "raw": "Null: this copy was published without the rows as they were read.",
+    "source_file": "The name of the file that the row came from, without its folder. Null where "
+    "the attempts come from a table.",
+}
+"""What is said of columns that a copy shortens."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCopy:
+    """A copy that was published.
+
+    Parameters
+    ----------
+    copy_id
+        Its name, in ``passk_published`` and in each Parquet file.
+    published_at
+        When the tables were read, UTC.
+    database
+        The DuckDB file; None if none was asked for.
+    parquet
+        The folder of the Parquet files; None if none were asked for.
+    rows
+        How many rows each table holds, by its name.
+    runs
+        How many runs there are.
+    newest_loaded_at
+        When the newest attempts were loaded, UTC; None if no run says.
+    landed_since_build
+        Attempts that were loaded after the last build.
+    stale
+        What has changed in the landing tables since, in a sentence; None if nothing has.
+    """
+
+    copy_id: str
+    published_at: datetime
+    database: Path | None
+    parquet: Path | None
+    rows: Mapping[str, int]
+    runs: int
+    newest_loaded_at: datetime | None
+    landed_since_build: int
+    stale: str | None = None
+
+
+def write_copy(
+    tables: Tables, chosen: Sequence[PublicTable], draft: Path, *, with_raw: bool
+) -> PublishedCopy:
+    """Write the tables to a new DuckDB file, and what there is to say of them but where it is."""
+    from passk_py.warehouse.project import version
+
+    now = datetime.now(UTC).replace(tzinfo=None)
+    token = secrets.token_hex(4)
+    copy_id = f"{now:%Y%m%dT%H%M%SZ}-{token}"
+    with _attached(tables, draft, f"passk_copy_{token}") as schema:
+        rows = {}
+        for table in chosen:
+            values = shared_columns(tables.columns(table.name), with_raw=with_raw)
+            wanted = [f"{value} as {name}" for name, value in values.items()]
+            query = tables.select(table, columns=wanted)
+            made = tables.rows(f"create table {schema}.{table.name} as {query}")
+            rows[table.name] = int(made[0][0])
+        runs, newest = tables.rows(
+            f"select count(*), max(loaded_at) from {tables.require('passk_runs')}"
+        )[0]
+        pending = pending_changes(tables)
+        landed, newer = pending.attempts, changed_since(tables, pending)
+        columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _ABOUT_COLUMNS.items())
+        tables.rows(f"create table {schema}.{ABOUT} ({columns})")
+        tables.connection.execute(
+            f"insert into {schema}.{ABOUT} values (?, ?, ?, ?, ?, ?, ?)",
+            [copy_id, now, version(), tables.database.name, newest, runs, landed],
+        )
+        for statement in _comments(tables, chosen, schema, with_raw=with_raw):
+            tables.rows(statement)
+    return PublishedCopy(copy_id, now, None, None, rows, int(runs), newest, landed, newer)
+
+
+@contextmanager
+def _attached(tables: Tables, draft: Path, name: str) -> Iterator[str]:
+    """Give a new DuckDB file a name that no database has, as views name theirs; give its schema."""
+    tables.rows(
+        f"attach {quote(str(draft))} as {name} (read_write, storage_version {quote(_STORAGE)})"
+    )
+    try:
+        yield f"{name}.main"
+        tables.rows("commit")
+        # All into the one file: a log beside it would not be published.
+        tables.rows(f"checkpoint {name}")
+    except BaseException:
+        with suppress(Exception):
+            tables.rows("rollback")
+        raise
+    finally:
+        # Who has the database open in this process shares it with this connection.
+        with suppress(Exception):
+            tables.rows(f"detach {name}")
+
+
+def _comments(
+    tables: Tables, chosen: Sequence[PublicTable], schema: str, *, with_raw: bool
+) -> Iterator[str]:
+    """Write the comments: those of the database, and where it has none, the project's words."""
+    from passk_py.warehouse.descriptions import described_tables
+
+    described = described_tables()
+    said = _comments_of(tables)
+    for table in chosen:
+        place = tables.require(table.name)
+        words = described.get(table.name)
+        of_project = {"": words.text, **words.columns} if words else {}
+        for column in ("", *tables.columns(table.name)):
+            text = said.get((place, column)) or of_project.get(column)
+            if not with_raw:
+                text = _SHORTENED.get(column, text)
+            if text:
+                yield _comment(f"{schema}.{table.name}", column, text)
+    yield _comment(f"{schema}.{ABOUT}", "", _ABOUT_TEXT)
+    for column, (_, text) in _ABOUT_COLUMNS.items():
+        yield _comment(f"{schema}.{ABOUT}", column, text)
+
+
+def _comments_of(tables: Tables) -> dict[tuple[str, str], str]:
+    """Give the comments that a database has, by table and column, '' for the table itself."""
+    found = tables.rows(
+        """
+        select schema_name, table_name, '', comment from duckdb_tables()
+        where database_name = current_database() and comment is not null
+        union all
+        select schema_name, view_name, '', comment from duckdb_views()
+        where database_name = current_database() and comment is not null
+        union all
+        select schema_name, table_name, column_name, comment from duckdb_columns()
+        where database_name = current_database() and comment is not null
+        """
+    )
+    return {(f'"{schema}"."{table}"', column): comment for schema, table, column, comment in found}
+
+
+def _comment(table: str, column: str, text: str) -> str:
+    what = f"column {table}.{identifier(column)}" if column else f"table {table}"
+    return f"comment on {what} is {quote(text)}"
+
+
+def write_parquet(draft: Path, names: Iterable[str], copy_id: str) -> None:
+    """Write the tables of a copy to files, as they are sorted there."""
+    import duckdb
+
+    folder = draft / PARQUET
+    folder.mkdir()
+    options = f"format parquet, compression zstd, kv_metadata {{{COPY_ID}: {quote(copy_id)}}}"
+    with duckdb.connect(str(draft / DATABASE), read_only=True) as connection:
+        connection.execute("set enable_progress_bar = false")
+        for name in names:
+            path = folder / f"{name}.parquet"
+            connection.execute(f"copy main.{name} to {quote(str(path))} ({options})")
+            to_disk(path)
+    to_disk(folder)
