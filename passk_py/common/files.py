@@ -20,16 +20,6 @@ __all__ = ["drafted", "size_in_words", "to_disk", "write_report"]
 def drafted(path: Path) -> Iterator[Path]:
     """Give the path of a draft beside a file, which takes its place unless an error comes.
 
-    Parameters
-    ----------
-    path
-        The file to write.
-
-    Yields
-    ------
-    pathlib.Path
-        Where to write. Nothing of it is left after an error.
-
     Examples
     --------
     >>> import tempfile
@@ -65,20 +55,7 @@ def size_in_words(size: int) -> str:
 
 
 def write_report(path: Path, report: str | bytes) -> None:
-    """Write a report whole or not at all.
-
-    Parameters
-    ----------
-    path
-        The file to write, or to write anew.
-    report
-        What it holds: text, which is written as UTF-8, or bytes.
-
-    Raises
-    ------
-    PasskError
-        If the file can't be written.
-    """
+    """Write a report whole or not at all."""
     content = report.encode() if isinstance(report, str) else report
     try:
         with drafted(path) as draft:
@@ -88,13 +65,7 @@ def write_report(path: Path, report: str | bytes) -> None:
 
 
 def to_disk(path: Path) -> None:
-    """Have the system write a file or folder out, or a power cut could leave a name without it.
-
-    Parameters
-    ----------
-    path
-        The file or folder. What the system can't write out is left to it.
-    """
+    """Have the system write a file or folder out, or a power cut could leave a name without it."""
     if path.is_dir() and os.name != "posix":
         return
     handle = os.open(path, os.O_RDONLY)

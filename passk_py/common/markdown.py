@@ -30,16 +30,6 @@ def text(said: object) -> str:
     Names stand in the sentences of the tables too, and come from files that others wrote. A bar
     is an entity, because dialects differ in how they read a backslash before one.
 
-    Parameters
-    ----------
-    said
-        What to write, with ``str``.
-
-    Returns
-    -------
-    str
-        One line.
-
     Examples
     --------
     >>> print(text("a|b *c* pass_hat_k <b> n < 4"))
@@ -53,18 +43,6 @@ def text(said: object) -> str:
 
 def name(given: object, *, whole: bool = False) -> str:
     r"""Write a name as code, where code can hold it.
-
-    Parameters
-    ----------
-    given
-        The name.
-    whole
-        Whether a long one is shown whole; else it is cut in its middle.
-
-    Returns
-    -------
-    str
-        One line. Never empty.
 
     Examples
     --------
@@ -149,20 +127,6 @@ def table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()
 ) -> list[str]:
     r"""Write a table whose columns are aligned as plain text too.
-
-    Parameters
-    ----------
-    heads
-        The names of the columns.
-    rows
-        Their cells, written by :func:`text`, :func:`name` and the like.
-    numbers
-        The columns that stand to the right, from 0.
-
-    Returns
-    -------
-    list of str
-        Its lines.
 
     Examples
     --------

@@ -18,19 +18,7 @@ _LISTED: Final = 5
 
 
 def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:
-    """Ask whether a name was meant that is nearly the one that was given.
-
-    Parameters
-    ----------
-    given
-        Names that there are not.
-    there
-        The names that there are.
-
-    Returns
-    -------
-    str
-        A question, with the blank that parts it from the sentence before; empty if none is near.
+    """Ask whether a near name was meant, with a blank before the question; empty if none is near.
 
     Examples
     --------
@@ -52,15 +40,6 @@ def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:
 
 def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
     """Say that there is nothing of a name, and what there is instead.
-
-    Parameters
-    ----------
-    kind
-        ``run``, or what else has names.
-    given
-        The names that are asked for.
-    there
-        The names that there are.
 
     Examples
     --------
@@ -86,22 +65,6 @@ def require_known(
     hint: str = "`passk show passk_runs` shows all of them.",
 ) -> None:
     """Refuse names that there are not.
-
-    Parameters
-    ----------
-    kind
-        ``run``, ``suite`` or ``k``.
-    given
-        The names that are asked for.
-    known
-        The names that there are.
-    hint
-        What shows all of them.
-
-    Raises
-    ------
-    PasskError
-        If one of the names is not known: it says which, what there is instead, and what shows all.
 
     Examples
     --------

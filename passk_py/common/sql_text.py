@@ -41,13 +41,6 @@ def io_reason(error: Exception) -> str:
 def slice_sql(name: str, expression: str | None) -> str:
     """Write the value of a slice over ``passk_attempts``.
 
-    Parameters
-    ----------
-    name
-        The name of the slice.
-    expression
-        What it is in SQL; None for the tag of the name.
-
     Examples
     --------
     >>> slice_sql("domain", None)

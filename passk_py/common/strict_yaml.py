@@ -36,17 +36,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 
 
 def load(text: str) -> Any:  # noqa: ANN401 - YAML
-    """Load a document.
-
-    Parameters
-    ----------
-    text
-        The document.
-
-    Raises
-    ------
-    yaml.YAMLError
-        If it is none, or a name stands twice in one of its tables.
+    """Load a document; a name that stands twice in a table of it is an error.
 
     Examples
     --------

@@ -157,13 +157,6 @@ def side_of_zero(number: float, said: str) -> str:
 def chance(p: float | None, none: str = DASH) -> str:
     """Write a p-value to four decimals.
 
-    Parameters
-    ----------
-    p
-        The p-value.
-    none
-        What stands for a null.
-
     Examples
     --------
     >>> [chance(p) for p in (0.0312, 0.00001, None)] == ["0.0312", "<0.0001", DASH]
@@ -227,15 +220,6 @@ def interval_line(
 ) -> str:
     """Draw an interval on a line of characters, with a mark where nothing changes.
 
-    Parameters
-    ----------
-    lower, middle, upper
-        The limits and the estimate.
-    bounds
-        What the first and the last character stand for; 0 lies between.
-    width
-        How many characters.
-
     Examples
     --------
     >>> interval_line(-0.1, 0.0, 0.3, bounds=(-0.4, 0.4), width=17)
@@ -281,13 +265,6 @@ def plain(text: str) -> str:
 
 def shortened(text: str, width: int) -> str:
     """Cut a text in its middle, because names differ at their ends.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    width
-        Cells of the terminal, of which some characters take two.
 
     Examples
     --------

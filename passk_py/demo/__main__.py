@@ -15,18 +15,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the demo log to the file that the command line names.
-
-    Parameters
-    ----------
-    arguments
-        The words of the command line, without the command. By default those of this process.
-
-    Returns
-    -------
-    int
-        The exit code: 0 when the file is written, 2 when it could not be.
-    """
+    """Write the demo log to the file that the command line names; give the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m passk_py.demo",
         description="Write the demo log: attempts of solvers on puzzles, the same every time.",

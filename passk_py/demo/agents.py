@@ -67,23 +67,7 @@ class Agent:
     move_noise: float = 0.0
 
     def attempt(self, puzzle: Puzzle, draw: Draw, *, budget: int = BUDGET) -> Effort:
-        """Try once to solve a puzzle.
-
-        Parameters
-        ----------
-        puzzle
-            What to solve.
-        draw
-            The stream of draws, fresh from the attempt's seed.
-        budget
-            How many steps the attempt may take.
-
-        Returns
-        -------
-        Effort
-            The answer, and all steps taken. Where the search ends without an answer, the best
-            guess is handed in.
-        """
+        """Try once to solve a puzzle; without an answer, the best guess is handed in."""
         guess = Effort(None, 0, finished=False)
         if self.guessing:
             guess = self._guess(puzzle, budget * self.guessing // 100, draw)

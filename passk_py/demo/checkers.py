@@ -41,20 +41,7 @@ NOTHING: Final = Verdict(passed=False, score=0.0)
 
 
 def check(puzzle: Puzzle, output: str | None) -> Verdict:
-    """Judge an answer.
-
-    Parameters
-    ----------
-    puzzle
-        What was to be solved.
-    output
-        The answer as the agent wrote it, or null.
-
-    Returns
-    -------
-    Verdict
-        For a formula the score is the share of satisfied clauses; for a board the share of queens
-        that no other attacks; for a product it is 0 or 1.
+    """Judge an answer; the score is the share of clauses satisfied, or of queens not attacked.
 
     Examples
     --------

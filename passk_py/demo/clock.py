@@ -39,17 +39,6 @@ class StepClock:
         self.now = start
 
     def spend(self, steps: int) -> float:
-        """Let the time of some steps pass.
-
-        Parameters
-        ----------
-        steps
-            How many.
-
-        Returns
-        -------
-        float
-            That time in seconds.
-        """
+        """Let the time of some steps pass, and give it in seconds."""
         self.now += timedelta(milliseconds=steps * STEP_MS)
         return steps * STEP_MS / 1000

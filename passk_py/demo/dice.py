@@ -23,17 +23,7 @@ Draw: TypeAlias = "Callable[[], float]"
 
 
 def fold(*names: object) -> int:
-    """Fold names into a seed of 32 bits.
-
-    Parameters
-    ----------
-    *names
-        What the seed belongs to, from the general to the particular: seed, run, task, attempt.
-
-    Returns
-    -------
-    int
-        The first 32 bits of the SHA-256 of the names, one a line.
+    """Fold names into a seed: the first 32 bits of the SHA-256 of the names, one a line.
 
     Examples
     --------
@@ -47,49 +37,17 @@ def fold(*names: object) -> int:
 
 
 def dice(seed: int) -> Draw:
-    """Return the stream of draws of a seed.
-
-    Parameters
-    ----------
-    seed
-        Any integer that is not negative.
-
-    Returns
-    -------
-    Draw
-        A call that gives the next draw, uniform in [0, 1).
-    """
+    """Return the stream of draws of a seed, uniform in [0, 1)."""
     return random.Random(seed).random
 
 
 def below(draw: Draw, n: int) -> int:
-    """Draw an integer of ``range(n)``.
-
-    Parameters
-    ----------
-    draw
-        The stream of draws.
-    n
-        How many integers to choose from, at least 1.
-
-    Returns
-    -------
-    int
-        Each with the same chance, up to a bias of n / 2**53.
-    """
+    """Draw an integer of ``range(n)``, each with the same chance up to a bias of n / 2**53."""
     return int(draw() * n)
 
 
 def shuffle(draw: Draw, items: MutableSequence[int]) -> None:
-    """Bring items into random order, in place.
-
-    Parameters
-    ----------
-    draw
-        The stream of draws.
-    items
-        What to shuffle (Fisher and Yates, from the end).
-    """
+    """Bring items into random order, in place (Fisher and Yates, from the end)."""
     for i in range(len(items) - 1, 0, -1):
         j = int(draw() * (i + 1))
         items[i], items[j] = items[j], items[i]

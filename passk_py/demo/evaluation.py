@@ -91,17 +91,6 @@ def generate(*, seed: int = 2026) -> Iterator[AttemptRow]:
 
     The same seed gives the same rows on every machine and Python version.
 
-    Parameters
-    ----------
-    seed
-        What the seeds of all attempts, and the losses of workers, follow from. The puzzles do not.
-
-    Yields
-    ------
-    AttemptRow
-        One attempt, with every column of the attempt contract. `started_at` is ISO 8601 with
-        milliseconds and ``Z``.
-
     Examples
     --------
     >>> row = next(generate())

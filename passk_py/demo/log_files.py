@@ -22,20 +22,7 @@ __all__ = ["write_csv", "write_log"]
 
 
 def write_log(path: str | os.PathLike[str], *, seed: int = 2026) -> int:
-    """Write the log as JSON lines, one attempt a line in the order of execution.
-
-    Parameters
-    ----------
-    path
-        The file to write. It is replaced as a whole or not at all.
-    seed
-        Passed to :func:`~passk_py.demo.evaluation.generate`.
-
-    Returns
-    -------
-    int
-        How many attempts were written.
-    """
+    """Write the log as JSON lines in the order of execution; give how many attempts it has."""
     return _write(path, (f"{json.dumps(row)}\n" for row in generate(seed=seed)))
 
 
@@ -44,18 +31,6 @@ def write_csv(path: str | os.PathLike[str], *, seed: int = 2026) -> int:
 
     The columns are those of the attempt contract. Null is an empty field, tags are JSON, and
     times have a space instead of ``T`` and no ``Z``, as every database reads them.
-
-    Parameters
-    ----------
-    path
-        The file to write. It is replaced as a whole or not at all.
-    seed
-        Passed to :func:`~passk_py.demo.evaluation.generate`.
-
-    Returns
-    -------
-    int
-        How many attempts were written.
     """
     names = [column.name for column in CONTRACT_COLUMNS]
     header = ",".join(names) + "\n"

@@ -14,20 +14,6 @@ def plant_board(size: int, fixed: int, *, seed: int) -> tuple[Board, tuple[int, 
 
     A full solution is searched first; then some of its queens stay and the others leave. The
     more stay, the fewer completions there are: hard to walk into, easy to reason out.
-
-    Parameters
-    ----------
-    size
-        Rows, and columns, at least 4.
-    fixed
-        How many queens stay.
-    seed
-        Where the draws come from.
-
-    Returns
-    -------
-    tuple of Board and tuple of int
-        The board and a solution: the column of the queen of each row.
     """
     draw = dice(seed)
     rows = list(range(size))

@@ -56,13 +56,7 @@ class Task:
 
 @cache
 def tasks() -> tuple[Task, ...]:
-    """Return the tasks of the suite, in the order in which a round goes through them.
-
-    Returns
-    -------
-    tuple of Task
-        48 tasks.
-    """
+    """Return the tasks of the suite, in the order in which a round goes through them."""
     return (
         _formula(1, "easy", 20, 80, pick=1),
         _formula(2, "easy", 40, 172, mirrored=True, pick=1),

@@ -46,22 +46,6 @@ def plant_formula(
     search the way. A mirrored formula keeps only clauses that the opposite of the hidden
     assignment satisfies too, so nothing leans and the formula is as hard to walk as one without
     a hidden solution.
-
-    Parameters
-    ----------
-    variables
-        How many variables, at least 3.
-    clauses
-        How many clauses.
-    seed
-        Where the draws come from.
-    mirrored
-        Whether the opposite of the hidden assignment is a solution too.
-
-    Returns
-    -------
-    tuple of Formula and tuple of bool
-        The formula and its hidden solution.
     """
     draw = dice(seed)
     hidden = tuple(draw() < 0.5 for _ in range(variables))

@@ -24,41 +24,14 @@ class Semiprime:
 
 
 def is_prime(number: int) -> bool:
-    """Say whether a number is prime, by trial division.
-
-    Parameters
-    ----------
-    number
-        Any integer; the time grows with its square root.
-
-    Returns
-    -------
-    bool
-        True for a prime.
-    """
+    """Say whether a number is prime, by trial division."""
     if number < 4 or number % 2 == 0:
         return number in (2, 3)
     return all(number % divisor for divisor in range(3, isqrt(number) + 1, 2))
 
 
 def plant_semiprime(smaller: int, larger: int, *, seed: int) -> tuple[Semiprime, tuple[int, int]]:
-    """Draw a product of two primes of given sizes.
-
-    Parameters
-    ----------
-    smaller
-        The smaller prime is the first from a random number between this and 9/8 of it.
-    larger
-        The larger one is the first, other than the smaller, from a random number between this
-        and 9/8 of it.
-    seed
-        Where the draws come from.
-
-    Returns
-    -------
-    tuple of Semiprime and tuple of int
-        The product and its two factors, the smaller first.
-    """
+    """Draw a product of two primes, each the first from a number up to 9/8 of its size."""
     draw = dice(seed)
     p = _next_prime(smaller + below(draw, smaller // 8))
     q = _next_prime(larger + below(draw, larger // 8))

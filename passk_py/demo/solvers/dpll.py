@@ -18,21 +18,6 @@ def dpll(formula: Formula, budget: int, draw: Draw) -> Effort:
 
     Variables that a clause forces are set first. Else it branches on the variable that stands in
     most of the clauses with two open literals, ties broken at random: that is its only luck.
-
-    Parameters
-    ----------
-    formula
-        What to satisfy.
-    budget
-        How many steps it may take. A step is one variable set.
-    draw
-        The stream of draws.
-
-    Returns
-    -------
-    Effort
-        An assignment as a string of 0 and 1, one a variable, or none when the budget ran out or no
-        assignment is left.
     """
     clauses, holders, n = formula.clauses, formula.holders, formula.variables
     everything = (1 << len(clauses)) - 1

@@ -18,24 +18,8 @@ def min_conflicts(board: Board, budget: int, draw: Draw, *, noise: float) -> Eff
 
     From a random column for each row, take a random queen that is attacked and put it where the
     fewest attack it, ties broken at random, or, with the chance `noise`, anywhere. Without noise
-    it can circle on a plateau until the budget is gone.
-
-    Parameters
-    ----------
-    board
-        What to fill.
-    budget
-        How many steps it may take. A step is one queen moved, and the start counts as one.
-    draw
-        The stream of draws.
-    noise
-        Chance of a random move, 0 to 1.
-
-    Returns
-    -------
-    Effort
-        The arrangement with the fewest attacked queens met: the column of each row's queen, from
-        0, separated by spaces.
+    it can circle on a plateau until the budget is gone. A step is one queen moved, and the start
+    counts as one; the answer is the arrangement with the fewest attacked queens met.
     """
     n = board.size
     stay = dict(board.fixed)

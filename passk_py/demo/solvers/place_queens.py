@@ -16,20 +16,8 @@ def place_queens(board: Board, budget: int) -> Effort:
     """Place queens from the first row to the last, and go back where a row has no free field.
 
     Columns are tried from left to right, so the same board always takes the same number of steps:
-    few where the standing queens leave few choices, far too many on most large empty boards.
-
-    Parameters
-    ----------
-    board
-        What to fill.
-    budget
-        How many steps it may take. A step is one queen placed.
-
-    Returns
-    -------
-    Effort
-        The column of each row's queen, from 0, separated by spaces, or none when the budget ran
-        out or no arrangement is left.
+    few where the standing queens leave few choices, far too many on most large empty boards. A step
+    is one queen placed.
     """
     n = board.size
     queens = dict(board.fixed)

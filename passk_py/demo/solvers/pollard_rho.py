@@ -18,21 +18,7 @@ def pollard_rho(semiprime: Semiprime, budget: int, draw: Draw) -> Effort:
     """Walk x -> x*x + c at two speeds until the walkers meet modulo a factor.
 
     How soon they meet is luck: for a factor p it takes about the square root of p steps. A walk
-    that closes without a factor starts again with another c.
-
-    Parameters
-    ----------
-    semiprime
-        What to split.
-    budget
-        How many steps it may take. A step is one step of the slow walker.
-    draw
-        The stream of draws.
-
-    Returns
-    -------
-    Effort
-        The two factors, the smaller first, or none when the budget ran out.
+    that closes without a factor starts again with another c. A step is one of the slow walker.
     """
     number = semiprime.number
     c = 1 + int(draw() * (number - 3))

@@ -18,19 +18,8 @@ def trial_and_squares(semiprime: Semiprime, budget: int) -> Effort:
 
     Odd steps try the next odd divisor from 3 on. Even steps try whether the next a*a above the
     number exceeds it by a square b*b, which gives the factors a - b and a + b. It finds small
-    factors and close ones, always after the same number of steps, and no others.
-
-    Parameters
-    ----------
-    semiprime
-        What to split.
-    budget
-        How many steps it may take. A step is one divisor or one square.
-
-    Returns
-    -------
-    Effort
-        The two factors, the smaller first, or none when the budget ran out.
+    factors and close ones, always after the same number of steps, and no others. A step is one
+    divisor or one square.
     """
     number = semiprime.number
     divisor = 1

@@ -19,23 +19,8 @@ def walksat(formula: Formula, budget: int, draw: Draw, *, noise: float) -> Effor
     From a random assignment, take a random broken clause. If a variable of it can be flipped
     without breaking another clause, flip that one. Else flip, with the chance `noise`, any of the
     three, and otherwise the one that breaks the fewest. Little noise gets stuck where every way
-    out leads up; much noise wanders.
-
-    Parameters
-    ----------
-    formula
-        What to satisfy.
-    budget
-        How many steps it may take. A step is one flip, and the start counts as one.
-    draw
-        The stream of draws.
-    noise
-        Chance of a random flip, 0 to 1.
-
-    Returns
-    -------
-    Effort
-        The best assignment met, as a string of 0 and 1, one a variable.
+    out leads up; much noise wanders. A step is one flip, and the start counts as one; the answer is
+    the best assignment met.
     """
     clauses, holders, n = formula.clauses, formula.holders, formula.variables
     everything = (1 << len(clauses)) - 1
