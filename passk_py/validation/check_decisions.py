@@ -43,23 +43,7 @@ def compare_runs(
     who: pl.DataFrame,
     where: str,
 ) -> None:
-    """Compare what follows from the counts and the metrics of some runs.
-
-    Parameters
-    ----------
-    compared
-        What was found so far.
-    counts
-        The counts of all of their tasks.
-    runs
-        run_id and suite of each.
-    log
-        Their attempts; the slices are the columns ``slice_1``, ``slice_2``, ... in order.
-    who
-        Who made them.
-    where
-        Which rows of the tables are theirs.
-    """
+    """Compare what follows from the counts and the metrics of some runs."""
     settings = compared.settings
     every = {run: counts.states(*run) for run in runs}
     states = {run: tasks for run, tasks in every.items() if tasks}
@@ -100,17 +84,7 @@ def _states_of_slice(log: pl.LazyFrame, column: str, name: str) -> dict[tuple[st
 
 
 def compare_suites(compared: Compared, counts: Counts, runs: pl.DataFrame) -> None:
-    """Compare the public suites beside the private ones.
-
-    Parameters
-    ----------
-    compared
-        What was found so far.
-    counts
-        The counts of all runs.
-    runs
-        What is known of each run: who made it, and its times.
-    """
+    """Compare the public suites beside the private ones."""
     suites = {suite for pair in recompute.suite_pairs(compared.settings) for suite in pair}
     found = [
         SuiteRun(told, counts.states(told["run_id"], told["suite"]))
@@ -134,19 +108,7 @@ def compare_gates(
     *,
     attempts: int,
 ) -> None:
-    """Compare the gates, of which a rule may be about any of the runs.
-
-    Parameters
-    ----------
-    compared
-        What was found so far.
-    runs
-        Who made each run.
-    pairs
-        The pairs of runs that rules without a baseline are judged by: suite, baseline, candidate.
-    attempts
-        How many attempts the log has.
-    """
+    """Compare the gates, of which a rule may be about any of the runs."""
     name = "passk_gates"
     stored = compared.rows(name, [*recompute.GATE, "to_settle"])
     rules = recompute.declared_rules(compared.settings, set(stored["gate"]))

@@ -41,26 +41,7 @@ def stored_pairs(tables: Tables) -> set[Key]:
 def compare_pairs(
     compared: Compared, counts: Counts, runs: pl.DataFrame, stored: set[Key], *, batch: int
 ) -> list[Key]:
-    """Compare the pairs of runs, some at a time.
-
-    Parameters
-    ----------
-    compared
-        What was found so far.
-    counts
-        The counts of all runs.
-    runs
-        The runs, with the columns of :data:`passk_py.validation.recompute.pairs.RUN_COLUMNS`.
-    stored
-        The pairs that the tables hold.
-    batch
-        Rows and tasks to be compared at a time.
-
-    Returns
-    -------
-    list of tuple
-        The pairs that rules without a baseline are judged by.
-    """
+    """Compare the pairs of runs, some at a time; give those that rules without a baseline judge."""
     expected = recompute_pairs.expected_pairs(runs, compared.settings)
     sources = {
         (suite, baseline, candidate): source

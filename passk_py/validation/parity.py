@@ -127,24 +127,8 @@ def compare(
 ) -> Parity:
     """Compare the rows of a table with what polars makes of the same attempts.
 
-    Parameters
-    ----------
-    table
-        The table's name, for the report.
-    sql
-        Its rows.
-    expected
-        What they should be.
-    keep
-        How many differences to keep as examples.
-    more_columns
-        Whether the rows have been compared before, in other columns: they are not counted again.
-
-    Returns
-    -------
-    Parity
-        Nulls must stand in the same places. A difference is relative to the larger value or, for
-        a column that is itself a difference, to what it was subtracted from.
+    Nulls must stand in the same places. A difference is relative to the larger value or, for a
+    column that is itself a difference, to what it was subtracted from.
     """
     key = list(expected.key)
     columns = expected.columns

@@ -67,15 +67,7 @@ _CLOSE: Final = 1e-9
 
 
 def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recomputed:
-    """Compute ``passk_plans``.
-
-    Parameters
-    ----------
-    states
-        The counts of each run and suite.
-    settings
-        The vars of the build.
-    """
+    """Compute ``passk_plans``."""
     wish = Wish(
         tuple(settings.ks),
         tuple(settings.plan_attempts),
@@ -114,16 +106,7 @@ def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recom
 
 
 def extrapolations(measured: pl.DataFrame, settings: Settings) -> Recomputed:
-    """Compute ``passk_extrapolations``.
-
-    Parameters
-    ----------
-    measured
-        ``run_id``, ``suite``, ``k`` and :data:`MEASURED` of whole suites as SQL has them, so that
-        rounding can't tip what the model fits.
-    settings
-        The vars of the build.
-    """
+    """Compute ``passk_extrapolations`` from SQL's estimates, so that rounding can't tip the fit."""
     frame = extrapolated(measured, sorted(settings.extrapolated_ks))
     return Recomputed(
         frame,
@@ -137,15 +120,7 @@ def extrapolations(measured: pl.DataFrame, settings: Settings) -> Recomputed:
 
 
 def bootstrap(states: Mapping[tuple[str, ...], States], settings: Settings) -> Recomputed:
-    """Compute ``passk_suite_bootstrap``.
-
-    Parameters
-    ----------
-    states
-        The counts of each run, suite, ``slice_name`` and ``slice_value``.
-    settings
-        The vars of the build.
-    """
+    """Compute ``passk_suite_bootstrap``."""
     rows = [
         {**dict(zip(_PLACE, place, strict=True)), **row}
         for place, tasks in states.items()
@@ -177,18 +152,7 @@ def suite_pairs(settings: Settings) -> list[tuple[str, str]]:
 def contamination(
     runs: Iterable[SuiteRun], settings: Settings, stored: Iterable[Mapping[str, Any]]
 ) -> Recomputed:
-    """Compute ``passk_contamination``.
-
-    Parameters
-    ----------
-    runs
-        The runs of the suites.
-    settings
-        The vars of the build.
-    stored
-        The same rows as SQL has them. A verdict is found from SQL's figures where they are near
-        enough, so that rounding can't tip it.
-    """
+    """Compute ``passk_contamination``; verdicts follow SQL's figures where they are near enough."""
     as_stored = {tuple(row[name] for name in SUITES): row for row in stored}
     frame = compared_suites(
         runs,
@@ -244,26 +208,7 @@ def _nearest(mine: float, sql: float | None) -> float:
 
 
 def declared_rules(settings: Settings, stored: Collection[str]) -> list[Rule]:
-    """Give the rules of a build.
-
-    Parameters
-    ----------
-    settings
-        The vars of the build.
-    stored
-        The names of the gates that the table has. Where none is declared, those of the demo log
-        stand for themselves: its build declares them for whoever declares none.
-
-    Returns
-    -------
-    list of Rule
-        The rules.
-
-    Raises
-    ------
-    PasskError
-        If a rule can't be right.
-    """
+    """Give the rules of a build; those of the demo log where its build declared them by itself."""
     names = {gate["name"] for gate in DEMO_GATES}
     is_demo = settings.names_demo_gates or (not settings.gates and not names.isdisjoint(stored))
     return rules_of(
@@ -275,24 +220,7 @@ def declared_rules(settings: Settings, stored: Collection[str]) -> list[Rule]:
 
 
 def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Recomputed:
-    """Compute ``passk_gates``.
-
-    Parameters
-    ----------
-    judged
-        The rows of :func:`passk_py.judge_gates`.
-    who
-        Who made the attempts of each run, of those too that have none to judge.
-    stored
-        :data:`GATE` and ``to_settle`` as SQL has them. Where the estimate is the threshold itself,
-        rounding decides on which side of it a rule would have to be settled.
-
-    Returns
-    -------
-    Recomputed
-        The table. Of ``reason`` and ``to_settle`` the words are compared: the figures in them are
-        rounded from those of the other columns.
-    """
+    """Compute ``passk_gates``; ``stored`` is SQL's, for rules whose estimate is the threshold."""
     # A drop has a baseline, and its threshold is below 0; only rules with an interval have a scope.
     bar = pl.when(pl.col("baseline_run_id").is_null()).then(1).otherwise(-1) * pl.col("threshold")
     is_tie = pl.col("scope").is_not_null() & ((pl.col("estimate") - bar).abs() <= _CLOSE)

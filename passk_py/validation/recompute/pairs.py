@@ -18,7 +18,7 @@ from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.gates import rules_of
 from passk_py.metrics.run_order import runs_in_order
 from passk_py.validation.parity import Recomputed
-from passk_py.validation.recompute.runs import APPROXIMATED_P
+from passk_py.validation.recompute.diagnostics import APPROXIMATED_P
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,23 +57,7 @@ _STUDENT: Final = pl.lit(3000.0)
 
 
 def expected_pairs(runs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """Tell which runs must be compared.
-
-    Parameters
-    ----------
-    runs
-        Runs that have attempts, with :data:`RUN_COLUMNS`.
-    settings
-        The vars of the build.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row a pair: ``suite``, ``baseline_run_id``, ``candidate_run_id`` and ``pair_source``:
-        ``declared`` in the var ``passk_pairs``, with one ``baseline``, or, where the vars name
-        neither, with the ``previous`` run of the suite and agent; ``gate`` where only a gate names
-        the baseline.
-    """
+    """Tell which runs must be compared, and by ``pair_source`` why."""
     placed = runs_in_order(runs.to_dicts())
     suites: dict[str, set[str]] = {}
     for run_id, suite in runs.select("run_id", "suite").iter_rows():
@@ -131,26 +115,7 @@ def compared_runs(
     settings: Settings,
     stored: Iterable[Mapping[str, Any]],
 ) -> Recomputed:
-    """Compute ``passk_comparisons``, but for ``loaded_at``.
-
-    Parameters
-    ----------
-    pairs
-        The pairs, and where each comes from.
-    who
-        Who made the attempts of each run, by ``run_id`` and ``suite``.
-    settings
-        The vars of the build.
-    stored
-        The same rows as SQL has them. A verdict is found from SQL's figures where they are near
-        enough, so that rounding can't tip it over a threshold.
-
-    Returns
-    -------
-    Recomputed
-        The table. Of ``meaning`` the words are compared: the figures in it are rounded from those
-        of the other columns.
-    """
+    """Compute ``passk_comparisons``; verdicts follow SQL's figures where they are near enough."""
     keys = (*PAIR, "metric", "k")
     as_stored = {tuple(row[key] for key in keys): row for row in stored}
     rows = []
@@ -213,23 +178,7 @@ def compared_runs(
 
 
 def compared_tasks(pairs: Sequence[Pair], settings: Settings, stored: pl.DataFrame) -> Recomputed:
-    """Compute ``passk_task_comparisons``.
-
-    Parameters
-    ----------
-    pairs
-        The pairs.
-    settings
-        The vars of the build.
-    stored
-        The key of the same rows and ``p_adjusted`` as SQL has it, which decides what moved where
-        it is near enough.
-
-    Returns
-    -------
-    Recomputed
-        The table.
-    """
+    """Compute ``passk_task_comparisons``; SQL's ``p_adjusted``, where near, decides what moved."""
     key = (*PAIR, "task_id")
     # One without tasks has the columns where there is no other.
     frame = pl.concat(

@@ -418,7 +418,7 @@ def test_what_is_too_large_is_left_out_and_said(
         change(*as_table(table, f"delete from {table}"))
     assert passk("validate").code == 1
     monkeypatch.setattr("passk_py.validation.check_pairs._MOST_PERMUTED", 7)
-    monkeypatch.setattr("passk_py.validation.check_all._MOST_DIAGNOSED", 11)
+    monkeypatch.setattr("passk_py.validation.check_runs._MOST_DIAGNOSED", 11)
     said = passk("validate")
     assert said.code == 0, said.out
     assert said.err.splitlines() == [
@@ -485,9 +485,9 @@ def test_table_of_another_version_says_so(passk: Passk, change: Callable[..., No
 @pytest.mark.parametrize("batch", [1, 40, 10_000])
 def test_batches_do_not_matter(batch: int, demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
     if batch == 1:
-        monkeypatch.setattr("passk_py.validation.check_all._BATCH", 700)
+        monkeypatch.setattr("passk_py.validation.check_runs._BATCH", 700)
     else:
-        monkeypatch.setattr("passk_py.validation.check_all._BATCH", batch * 100)
+        monkeypatch.setattr("passk_py.validation.check_runs._BATCH", batch * 100)
     seen: list[tuple[int, int]] = []
     report = validate_tables(demo.database, progress=lambda *step: seen.append(step))
     assert report.different == 0

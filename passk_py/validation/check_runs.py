@@ -1,0 +1,260 @@
+"""Comparing the tables of runs with what polars makes of their attempts, batch by batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from passk_py.common.sql_text import quote, slice_sql
+from passk_py.metrics.diagnostics.read_runs import TAGS_SQL
+from passk_py.stats import estimators as est
+from passk_py.validation import check_decisions
+from passk_py.validation.check_pairs import PAIRED, compare_pairs, stored_pairs
+from passk_py.validation.check_tables import Compared
+from passk_py.validation.parity import Recomputed
+from passk_py.validation.recompute import diagnostics, metrics, tasks
+from passk_py.validation.recompute.pairs import RUN_COLUMNS
+from passk_py.validation.recompute.runs import IDENTITY, RUN, described, identities, run_times
+from passk_py.validation.recompute.runs import runs as table_of_runs
+from passk_py.validation.set_aside import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from passk_py.warehouse.settings import Settings
+    from passk_py.warehouse.tables import Tables
+
+__all__ = ["Run", "Validation", "batches"]
+
+_BATCH: Final = 2_000_000
+"""Attempts and rows of tables that are compared at a time, to bound what memory holds."""
+
+_MOST_DIAGNOSED: Final = 5_000_000
+"""Attempts of a run that are diagnosed at a time: those of a run can't be taken apart."""
+
+_COMPARED: Final = (
+    "passk_task_metrics",
+    "passk_tasks",
+    "passk_suite_metrics",
+    "passk_runs",
+    "passk_diagnostics",
+)
+_WHOLE: Final = ("passk_contamination", "passk_gates")
+"""Tables of which a row may be about any of the runs."""
+_LOG: Final = (
+    "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
+    "started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run, and how large it is."""
+
+    run_id: str
+    suite: str
+    attempts: int
+    rows: int
+    """How many rows it has in the largest table."""
+
+    @property
+    def weight(self) -> int:
+        """How much of a batch it takes up."""
+        return self.attempts + self.rows
+
+
+def batches(runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """Put runs together until they are heavy enough."""
+    batch: list[Run] = []
+    weight = 0
+    for run in runs:
+        if batch and weight + run.weight > _BATCH:
+            yield batch
+            batch, weight = [], 0
+        batch.append(run)
+        weight += run.weight
+    if batch:
+        yield batch
+
+
+class Validation:
+    """Compares the tables of a database, batch by batch of runs."""
+
+    def __init__(self, tables: Tables, settings: Settings, folder: Path, keep: int) -> None:
+        self._tables = tables
+        self._settings = settings
+        self._folder = folder
+        self._of_runs = (*_COMPARED, *check_decisions.decided(settings))
+        self.compared = Compared(tables, settings, (*self._of_runs, *PAIRED, *_WHOLE), keep=keep)
+        self._ks = settings.ks
+        self._counts = Counts(folder)
+        self._known: list[pl.DataFrame] = []
+        self._diagnosed: list[dict[str, Any]] = []
+        self.runs = self._all_runs()
+        self.stored_pairs = stored_pairs(tables)
+
+    def _all_runs(self) -> list[Run]:
+        """List the runs that any of the tables knows, and how large each is."""
+        keys = " union ".join(
+            f"select run_id, suite from {self._tables.require(name)}" for name in self._of_runs
+        )
+        return [
+            Run(run_id, suite, attempts, tasks * len(self._ks))
+            for run_id, suite, attempts, tasks in self._tables.rows(
+                f"""
+                with counted as (
+                  select run_id, suite, count(*) as attempts
+                  from {self._tables.require("passk_attempts")} group by all
+                ),
+                sized as (
+                  select run_id, suite, max(tasks) as tasks
+                  from {self._tables.require("passk_runs")} group by all
+                ),
+                known as ({keys} union select run_id, suite from counted)
+                select run_id, suite, coalesce(attempts, 0), coalesce(tasks, 0)
+                from known
+                left join counted using (run_id, suite)
+                left join sized using (run_id, suite)
+                order by 1, 2
+                """
+            )
+        ]
+
+    def batch(self, runs: Sequence[Run]) -> None:
+        """Compare some runs in all tables."""
+        buckets = max(1, -(-sum(run.weight for run in runs) // _BATCH))
+        values = _values(runs)
+        chosen = f"(run_id, suite) in (values {values})"
+        path = self._log(chosen, buckets)
+        log = pl.scan_parquet(path)
+        # A refused row may not say its suite, and need not belong to a run that has attempts.
+        rejected = self.compared.frame(
+            "select run_id, suite, attempt, reason_code, loaded_at "
+            f"from {self._tables.require('passk_rejected_attempts')} "
+            f"where (run_id, coalesce(suite, 'default')) in (values {values})"
+        ).lazy()
+        who = identities(log, rejected, self._stated(chosen))
+        lost: list[pl.DataFrame] = []
+        for bucket in range(buckets):
+            part = log.filter(pl.col("bucket") == bucket)
+            where = f"{chosen} and hash(task_id) % {buckets} = {bucket}"
+            of_tasks = metrics.task_metrics(part, self._settings, self._ks)
+            self.compared.compare("passk_task_metrics", described(of_tasks, who), where)
+            classed = tasks.tasks(part, self._settings)
+            lost.append(classed.frame.select(*classed.key, "n", "c", "lost_reliability"))
+            self._counts.keep(classed.frame)
+            self.compared.compare("passk_tasks", described(classed, who), where)
+        self.compared.compare(
+            "passk_tasks",
+            tasks.ranks(pl.concat(lost), self._settings),
+            chosen,
+            more_columns=True,
+        )
+        for ks in self._ks_at_a_time(runs):
+            suites = metrics.suite_metrics(log, self._settings, ks)
+            where = f"{chosen} and k in ({', '.join(map(str, ks))})"
+            self.compared.compare("passk_suite_metrics", described(suites, who), where)
+        self.compared.compare(
+            "passk_suite_metrics", self._readings(chosen), chosen, more_columns=True
+        )
+        listed = described(table_of_runs(log, rejected), who)
+        self.compared.compare("passk_runs", listed, chosen)
+        self._diagnose(log, runs)
+        ids = [(run.run_id, run.suite) for run in runs]
+        check_decisions.compare_runs(self.compared, self._counts, ids, log, who, chosen)
+        self._known.append(run_times(log, rejected).join(who, on=list(RUN)))
+        path.unlink()
+
+    def _diagnose(self, log: pl.LazyFrame, runs: Sequence[Run]) -> None:
+        small = [run for run in runs if run.attempts <= _MOST_DIAGNOSED]
+        self.compared.left_out += [
+            f"The diagnostics of {run.run_id}, {run.suite} were not recomputed: "
+            f"it has more than {_MOST_DIAGNOSED:,} attempts."
+            for run in runs
+            if run.attempts > _MOST_DIAGNOSED
+        ]
+        if small:
+            keys = [{"run_id": run.run_id, "suite": run.suite} for run in small]
+            part = log.join(pl.LazyFrame(keys), on=list(RUN), how="semi")
+            measured, rows = diagnostics.diagnostics(part, self._settings)
+            where = f"(run_id, suite) in (values {_values(small)})"
+            self.compared.compare("passk_diagnostics", measured, where)
+            self._diagnosed += rows
+
+    def whole(self) -> None:
+        """Compare what may be about any two runs, after all runs."""
+        self._judge_diagnostics()
+        types = {**RUN_COLUMNS, **dict.fromkeys(IDENTITY, pl.String())}
+        who = pl.concat(
+            [pl.DataFrame(schema=types), *(runs.select(*types) for runs in self._known)]
+        )
+        pairs = compare_pairs(self.compared, self._counts, who, self.stored_pairs, batch=_BATCH)
+        check_decisions.compare_suites(self.compared, self._counts, who)
+        attempts = sum(run.attempts for run in self.runs)
+        check_decisions.compare_gates(self.compared, who, pairs, attempts=attempts)
+
+    def _judge_diagnostics(self) -> None:
+        """Compare the verdicts of diagnostics, for which the p of all runs are corrected."""
+        if not self._diagnosed:
+            return
+        told = ("diagnostic", "p", "p_adjusted", "verdict", "loaded_at")
+        stored = self.compared.rows("passk_diagnostics", [*RUN, *told], "true")
+        # Copies are reported already, and would be compared each with each.
+        stored = stored.unique([*RUN, "diagnostic"], keep="first", maintain_order=True)
+        ids = {(row["run_id"], row["suite"]) for row in self._diagnosed}
+        measured = [run for run in self.runs if (run.run_id, run.suite) in ids]
+        self.compared.compare(
+            "passk_diagnostics",
+            diagnostics.judged_diagnostics(self._diagnosed, stored, self._settings),
+            f"(run_id, suite) in (values {_values(measured)})",
+            more_columns=True,
+        )
+
+    def _ks_at_a_time(self, runs: Sequence[Run]) -> Iterator[list[int]]:
+        """Split the grid where all of it would be too many rows: a suite needs all its tasks."""
+        tasks = sum(run.rows for run in runs) // len(self._ks)
+        size = max(1, _BATCH // max(1, tasks))
+        for start in range(0, len(self._ks), size):
+            yield self._ks[start : start + size]
+
+    def _log(self, chosen: str, buckets: int) -> Path:
+        slices = "".join(
+            f", {slice_sql(name, expression)} as slice_{number}"
+            for number, (name, expression) in enumerate(self._settings.slices.items(), 1)
+        )
+        path = self._folder / "attempts.parquet"
+        self._tables.connection.execute(
+            f"copy (select {_LOG}, {TAGS_SQL}, hash(task_id) % {buckets} as bucket{slices} "
+            f"from {self._tables.require('passk_attempts')} where {chosen}) "
+            f"to {quote(str(path))} (format parquet)"
+        )
+        return path
+
+    def _stated(self, chosen: str) -> pl.LazyFrame:
+        """Read what the table of runs says of who made their attempts."""
+        frame = self.compared.rows("passk_runs", [*RUN, *IDENTITY], chosen)
+        return frame.unique(RUN, keep="first", maintain_order=True).lazy()
+
+    def _readings(self, chosen: str) -> Recomputed:
+        """Read the suites' numbers as SQL has them, so that rounding can't tip a threshold."""
+        key = ("run_id", "suite", "slice_name", "slice_value", "k")
+        frame = self.compared.rows(
+            "passk_suite_metrics", [*key, "pass_at_k", "pass_hat_k"], chosen
+        ).with_columns(
+            reading=est.suite_reading(
+                "pass_at_k",
+                "pass_hat_k",
+                capable_threshold=self._settings.capable_threshold,
+                consistent_threshold=self._settings.consistent_threshold,
+            )
+        )
+        # Copies are reported already, and would be compared each with each.
+        frame = frame.unique(key, keep="first", maintain_order=True)
+        return Recomputed(frame, key, ("reading",), {})
+
+
+def _values(runs: Sequence[Run]) -> str:
+    return ", ".join(f"({quote(run.run_id)}, {quote(run.suite)})" for run in runs)

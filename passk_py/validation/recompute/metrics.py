@@ -1,0 +1,92 @@
+"""``passk_task_metrics`` and ``passk_suite_metrics``, computed from attempts in polars.
+
+Of ``null_reason`` only whether there is one is compared; ``reading`` is made from SQL's numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from passk_py.metrics import frames
+from passk_py.metrics.uncertainty import SUITE_ENDS
+from passk_py.validation.parity import Recomputed
+from passk_py.validation.recompute.runs import RUN, TASK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from passk_py.warehouse.settings import Settings
+
+
+__all__ = ["suite_metrics", "task_metrics"]
+
+_QUANTILE: Final = pl.lit(1000.0)
+"""What quantiles are off by, in units of what is tolerated: they are found in two ways."""
+
+
+def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
+    """Compute ``passk_task_metrics``."""
+    frame = frames.task_metrics(
+        log, ks=ks, ordered=settings.ordered, confidence=settings.confidence
+    )
+    plugins = ("pass_at_k_plugin", "pass_hat_k_plugin")
+    # A plug-in needs no more than one attempt, but the table shows none beside a null.
+    frame = frame.with_columns(
+        pl.when(pl.col("n") >= pl.col("k")).then(pl.col(name)).alias(name) for name in plugins
+    )
+    metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_window", "pass_hat_k_window", *plugins)
+    return Recomputed(
+        frame.collect(engine="streaming"),
+        (*TASK, "k"),
+        ("n", "c", "excluded", "windows"),
+        {
+            **dict.fromkeys((*metrics, "pass_at_k_first_k", "pass_hat_k_first_k")),
+            **dict.fromkeys(("pass_at_k_lower", "pass_at_k_upper"), _QUANTILE),
+            **dict.fromkeys(("pass_hat_k_lower", "pass_hat_k_upper"), _QUANTILE),
+        },
+        ("null_reason",),
+    )
+
+
+def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
+    """Compute ``passk_suite_metrics``; the columns ``slice_1``, ... are the slices in order."""
+    names = list(settings.slices)
+    columns = [f"slice_{number}" for number in range(1, len(names) + 1)]
+    frame = frames.suite_metrics(
+        log,
+        ks=ks,
+        min_eligible_share=settings.min_eligible_share,
+        ordered=settings.ordered,
+        slices=columns,
+        confidence=settings.confidence,
+    ).with_columns(pl.col("slice_name").replace(dict(zip(columns, names, strict=True))))
+    metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
+    ordered = ("pass_at_k_window", "pass_hat_k_window", "pass_at_k_first_k", "pass_hat_k_first_k")
+    tasks = ("eligible_tasks", "total_tasks", "least_n", "informative_tasks")
+    limits = [
+        *(f"{metric}{end}" for metric in metrics[:2] for end in SUITE_ENDS if end != "_bayes"),
+        *(f"{name}_{side}" for name in ("delta_k", "heterogeneity") for side in ("lower", "upper")),
+    ]
+    pooled = pl.col("pass_hat_k_pooled")
+    rate = pooled ** (1 / pl.col("k"))
+    spread = pl.col("delta_k_max")
+    size = pl.max_horizontal("pass_hat_k", pooled)
+    return Recomputed(
+        frame.collect(engine="streaming"),
+        (*RUN, "slice_name", "slice_value", "k"),
+        (*tasks, "attempts", "n", "c", "excluded", "curve_shape"),
+        {
+            **dict.fromkeys((*metrics, *ordered, "pass_at_k_pooled", "pass_hat_k_pooled")),
+            **dict.fromkeys(("pass_at_k_bayes", "pass_hat_k_bayes", "pass_hat_k_per_attempt")),
+            **dict.fromkeys(limits, _QUANTILE),
+            "delta_k": size,
+            "delta_k_plugin": pl.max_horizontal("pass_hat_k_plugin", pooled),
+            "delta_k_max": pl.max_horizontal(rate, pooled),
+            "heterogeneity": pl.max_horizontal(
+                size / spread, pl.col("heterogeneity").abs() * rate / spread
+            ),
+        },
+        ("null_reason", "caveat"),
+    )

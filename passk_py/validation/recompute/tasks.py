@@ -1,0 +1,88 @@
+"""``passk_tasks``, computed from attempts in polars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from passk_py.metrics import frames
+from passk_py.metrics.mend_rank import with_mend_rank
+from passk_py.stats import estimators as est
+from passk_py.validation.parity import Recomputed
+from passk_py.validation.recompute.runs import ENDS, RUN, TASK, size_of_total, sums
+
+if TYPE_CHECKING:
+    from passk_py.warehouse.settings import Settings
+
+
+__all__ = ["ranks", "tasks"]
+
+_SIGNIFICANCE: Final = 0.05
+
+
+def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
+    """Compute ``passk_tasks``, but for what needs all tasks of a run, see :func:`ranks`."""
+    k = settings.deployment_k
+    n, c = pl.col("n"), pl.col("c")
+    frame = frames.tasks(
+        log,
+        consistent_rate=settings.consistent_rate,
+        incapable_rate=settings.incapable_rate,
+    )
+    if not settings.ordered:
+        by_order = ("first_pass_rank", "first_fail_rank", "longest_pass_streak")
+        frame = frame.with_columns(
+            pl.lit(None, pl.Int64).alias(name) for name in (*by_order, "longest_fail_streak")
+        )
+    kind = pl.col("task_class")
+    settled = ((kind == "consistent") & (c == n)) | ((kind == "incapable") & (c == 0))
+    chance = settings.consistent_threshold ** (n.cast(pl.Float64) / k)
+    frame = frame.join(sums(log, TASK), on=list(TASK), how="left", nulls_equal=True).with_columns(
+        pass_rate=pl.when(n > 0).then(c / n),
+        confirmed=pl.when(kind == "flaky")
+        .then(statement=True)
+        .when(settled)
+        .then(chance <= _SIGNIFICANCE),
+        k=pl.lit(k, pl.Int64),
+        pass_at_k=est.pass_at_k("n", "c", k),
+        pass_hat_k=est.pass_hat_k("n", "c", k),
+        # A failure among k is to the failures what a pass among k is to the passes.
+        lost_reliability=est.pass_at_k(n, n - c, k),
+        cost_per_success_usd=pl.when(c > 0).then(pl.col("cost_usd") / c),
+    )
+    counted = ("attempts", "n", "c", "excluded", "task_class", "confirmed", "k")
+    totals = ("duration_s", "cost_usd", "cost_per_success_usd")
+    ordered = (
+        "first_pass_rank",
+        "first_fail_rank",
+        "longest_pass_streak",
+        "longest_fail_streak",
+    )
+    return Recomputed(
+        frame.collect(engine="streaming"),
+        TASK,
+        (*counted, *ordered, *ENDS, "input_tokens", "output_tokens"),
+        {
+            **dict.fromkeys(("pass_rate", "pass_at_k", "pass_hat_k", "lost_reliability")),
+            **{name: size_of_total(pl.col(name), pl.col("attempts")) for name in totals},
+        },
+    )
+
+
+def ranks(tasks: pl.DataFrame, settings: Settings) -> Recomputed:
+    """Compute what of ``passk_tasks`` needs all tasks of a run: their shares and ranks."""
+    total = pl.col("lost_reliability").sum().over(RUN)
+    frame = with_mend_rank(tasks, settings.deployment_k, RUN).with_columns(
+        lost_reliability_share=pl.when(total > 0).then(pl.col("lost_reliability") / total),
+        total=total,
+    )
+    size = size_of_total(1 / pl.col("total"), pl.len().over(RUN))
+    # The failures that SQL believes in are the difference of two numbers as large as n.
+    gain = pl.col("expected_gain") * (1 + pl.col("n") / 100)
+    return Recomputed(
+        frame,
+        TASK,
+        ("mend_rank",),
+        {"lost_reliability_share": size, "expected_gain": gain},
+    )
