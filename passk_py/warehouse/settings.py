@@ -4,20 +4,45 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from passk_py.common.errors import PasskError
 from passk_py.warehouse.project import default_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["RECORDED", "Settings", "parse_variables", "read_settings"]
+__all__ = ["INPUTS", "RECORDED", "Settings", "parse_variables", "read_settings"]
 
 RECORDED: Final = "int_passk__settings"
 """The view in which a build records its vars: ``var_name``, and ``var_value`` as JSON."""
+
+INPUTS: Final = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
+"""The vars that name another input than the landing tables."""
+
+
+T = TypeVar("T")
+
+
+class _Var(Generic[T]):
+    """The value of a var, by default the one of the attribute's name, as a type."""
+
+    def __init__(self, read: Callable[[Any], T], name: str = "") -> None:
+        self._read = read
+        self._name = name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = self._name or f"passk_{name}"
+
+    def __get__(self, settings: Settings, owner: type) -> T:
+        return self._read(settings.values[self._name])
+
+
+def _integers(values: Any) -> list[int]:  # noqa: ANN401 - what YAML holds
+    """Read a list of whole numbers."""
+    return [int(value) for value in values or []]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +55,31 @@ class Settings:
         The value of each var, by its full name.
     recorded
         Whether the database says all of them.
+
+    The vars that are one value have an attribute each, named as in ``docs/vars.md``.
     """
 
     values: Mapping[str, Any]
     recorded: bool
 
-    @property
-    def ks(self) -> list[int]:
-        """The grid of k."""
-        return [int(k) for k in self.values["passk_ks"]]
-
-    @property
-    def confidence(self) -> float:
-        """The confidence level of every interval."""
-        return float(self.values["passk_confidence"])
+    ks = _Var(_integers)
+    deployment_k = _Var(int)
+    extrapolated_ks = _Var(_integers)
+    confidence = _Var(float)
+    min_eligible_share = _Var(float)
+    ordered = _Var(bool, "passk_ordered_metrics")
+    diagnostics = _Var(bool)
+    bootstrap = _Var(int)
+    bootstrap_seed = _Var(int)
+    minimum_change = _Var(float)
+    plan_attempts = _Var(_integers)
+    plan_width = _Var(float)
+    plan_difference = _Var(float)
+    plan_power = _Var(float)
+    capable_threshold = _Var(float)
+    consistent_threshold = _Var(float)
+    consistent_rate = _Var(float)
+    incapable_rate = _Var(float)
 
     @property
     def pairs(self) -> list[dict[str, str | None]]:
@@ -57,6 +93,11 @@ class Settings:
         return None if baseline is None else str(baseline)
 
     @property
+    def private_suites(self) -> list[dict[str, str]]:
+        """The pairs of a ``public`` suite and the ``private`` one that tests the same skill."""
+        return [dict(pair) for pair in self.values["passk_private_suites"] or []]
+
+    @property
     def gates(self) -> list[dict[str, Any]]:
         """The rules of gates as they are written; none for those of the demo log."""
         given = self.values["passk_gates"] or []
@@ -66,91 +107,6 @@ class Settings:
     def names_demo_gates(self) -> bool:
         """Whether the rules of the demo log are meant."""
         return isinstance(self.values["passk_gates"], str)
-
-    @property
-    def bootstrap(self) -> int:
-        """How many suites are drawn for the bootstrap; 0 for none."""
-        return int(self.values["passk_bootstrap"])
-
-    @property
-    def bootstrap_seed(self) -> int:
-        """Where its random numbers start."""
-        return int(self.values["passk_bootstrap_seed"])
-
-    @property
-    def extrapolated_ks(self) -> list[int]:
-        """The k that are extrapolated to."""
-        return [int(k) for k in self.values["passk_extrapolated_ks"] or []]
-
-    @property
-    def minimum_change(self) -> float:
-        """The least difference that matters."""
-        return float(self.values["passk_minimum_change"])
-
-    @property
-    def plan_attempts(self) -> list[int]:
-        """The attempts per task that are planned for."""
-        return [int(attempts) for attempts in self.values["passk_plan_attempts"]]
-
-    @property
-    def plan_width(self) -> float:
-        """The width that an interval should have."""
-        return float(self.values["passk_plan_width"])
-
-    @property
-    def plan_difference(self) -> float:
-        """The drop that should be told from chance."""
-        return float(self.values["passk_plan_difference"])
-
-    @property
-    def plan_power(self) -> float:
-        """How often it should be told."""
-        return float(self.values["passk_plan_power"])
-
-    @property
-    def private_suites(self) -> list[dict[str, str]]:
-        """The pairs of a ``public`` suite and the ``private`` one that tests the same skill."""
-        return [dict(pair) for pair in self.values["passk_private_suites"] or []]
-
-    @property
-    def deployment_k(self) -> int:
-        """How many times in a row the agent must succeed once deployed."""
-        return int(self.values["passk_deployment_k"])
-
-    @property
-    def capable_threshold(self) -> float:
-        """A suite's pass@k from which on it is capable."""
-        return float(self.values["passk_capable_threshold"])
-
-    @property
-    def consistent_threshold(self) -> float:
-        """A suite's pass^k from which on it is consistent."""
-        return float(self.values["passk_consistent_threshold"])
-
-    @property
-    def consistent_rate(self) -> float:
-        """A task's c / n from which on it is consistent."""
-        return float(self.values["passk_consistent_rate"])
-
-    @property
-    def incapable_rate(self) -> float:
-        """A task's c / n up to which it is incapable."""
-        return float(self.values["passk_incapable_rate"])
-
-    @property
-    def min_eligible_share(self) -> float:
-        """The share of a suite's tasks that must have n >= k for the suite to have a value."""
-        return float(self.values["passk_min_eligible_share"])
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the columns that depend on the order of the attempts are computed."""
-        return bool(self.values["passk_ordered_metrics"])
-
-    @property
-    def diagnostics(self) -> bool:
-        """Whether ``passk_diagnostics`` is computed."""
-        return bool(self.values["passk_diagnostics"])
 
     @property
     def slices(self) -> dict[str, str | None]:
@@ -166,26 +122,11 @@ class Settings:
     @property
     def reads_landing(self) -> bool:
         """Whether the attempts come from ``landing.attempts``."""
-        inputs = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
-        return all(self.values.get(name) is None for name in inputs)
+        return not any(self.values.get(name) is not None for name in INPUTS)
 
 
 def read_settings(tables: Tables, given: Mapping[str, Any] | None = None) -> Settings:
-    """Find out with which vars the tables of a database were built.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-    given
-        Vars that go before what the database says.
-
-    Returns
-    -------
-    Settings
-        The vars. Where the database does not say them, the k that its rows have, and the defaults
-        of the project.
-    """
+    """Find the vars of a build; unrecorded, the k that its rows have, and the defaults."""
     values = default_variables()
     recorded = tables.find(RECORDED)
     if recorded is not None:
@@ -215,22 +156,7 @@ def _seen(tables: Tables) -> dict[str, Any]:
 
 
 def parse_variables(text: str | None) -> dict[str, Any]:
-    """Read the value of ``--vars``.
-
-    Parameters
-    ----------
-    text
-        A mapping in YAML.
-
-    Returns
-    -------
-    dict
-        The vars by name.
-
-    Raises
-    ------
-    PasskError
-        If it is no mapping, or names a var that the project does not have.
+    """Read the value of ``--vars``; a var that the project does not have is refused.
 
     Examples
     --------

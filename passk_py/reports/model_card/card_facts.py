@@ -21,36 +21,27 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["SCHEMA_VERSION", "SHAPING_VARS", "gather"]
+__all__ = ["SCHEMA_VERSION", "UNRELATED_VARS", "gather"]
 
 SCHEMA_VERSION: Final = 1
 """Rises when a key of the card goes, or comes to mean something else."""
 
-SHAPING_VARS: Final = (
-    "passk_attempts_model",
-    "passk_attempts_source",
-    "passk_attempts_files",
-    "passk_attempts_columns",
-    "passk_score_threshold",
-    "passk_outcome_policy",
-    "passk_ks",
-    "passk_deployment_k",
-    "passk_min_eligible_share",
-    "passk_slices",
-    "passk_confidence",
-    "passk_ordered_metrics",
-    "passk_diagnostics",
-    "passk_pairs",
-    "passk_baseline",
-    "passk_minimum_change",
-    "passk_gates",
-    "passk_capable_threshold",
-    "passk_consistent_threshold",
-    "passk_consistent_rate",
-    "passk_incapable_rate",
-    "passk_private_suites",
+UNRELATED_VARS: Final = frozenset(
+    {
+        "passk_landing_schema",
+        "passk_incremental_by_loaded_at",
+        "passk_extrapolated_ks",
+        "passk_bootstrap",
+        "passk_bootstrap_seed",
+        "passk_plan_attempts",
+        "passk_plan_width",
+        "passk_plan_difference",
+        "passk_plan_power",
+        "passk_create_sql_functions",
+        "passk_semantic_layer",
+    }
 )
-"""The vars without which the numbers of a card can't be made again."""
+"""The vars that change no number of a card; without the others it can't be made again."""
 
 _TAGS: Final = {
     "temperature": ("temperature",),
@@ -133,7 +124,9 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
         ),
         "provenance": {
             "passk_version": version(),
-            "vars": {name: settings.values[name] for name in SHAPING_VARS},
+            "vars": {
+                name: value for name, value in settings.values.items() if name not in UNRELATED_VARS
+            },
             "vars_are_recorded": settings.recorded,
             "sources": with_text_times(attempt_queries.sources(chosen)),
         },
