@@ -157,23 +157,7 @@ KNOWN_TABLES: Final = (*PUBLIC_TABLES, *OPTIONAL_TABLES)
 
 
 def public_table(name: str) -> PublicTable:
-    """Find a public table by its name.
-
-    Parameters
-    ----------
-    name
-        The table's name.
-
-    Returns
-    -------
-    PublicTable
-        The table.
-
-    Raises
-    ------
-    PasskError
-        If no public table has that name.
-    """
+    """Find a public table by its name."""
     for table in KNOWN_TABLES:
         if table.name == name:
             return table
@@ -188,18 +172,6 @@ def public_table(name: str) -> PublicTable:
 
 def shared_columns(columns: Iterable[str], *, with_raw: bool) -> dict[str, str]:
     """Give the SQL of columns for a copy or a file, which others than who has the log may read.
-
-    Parameters
-    ----------
-    columns
-        The names of a table's columns.
-    with_raw
-        Whether refused rows are given as they were read, and files with their folders.
-
-    Returns
-    -------
-    dict
-        Expressions by the name of the column, which stays the same.
 
     Examples
     --------
@@ -236,18 +208,7 @@ class Filters:
     ks: tuple[int, ...] = ()
 
     def where(self, table: PublicTable) -> str:
-        """Write the condition for a table in SQL.
-
-        Parameters
-        ----------
-        table
-            The table. What it can't be filtered by is left out.
-
-        Returns
-        -------
-        str
-            A condition, ``true`` if nothing is filtered.
-        """
+        """Write the condition for a table in SQL; what it can't be filtered by is left out."""
         wanted: tuple[tuple[str, Sequence[str]], ...] = (
             ("run_id", [quote(run) for run in self.runs]),
             ("suite", [quote(suite) for suite in self.suites]),
@@ -267,11 +228,6 @@ def filters_of(
     k: int | Iterable[int] = (),
 ) -> Filters:
     """Make filters of one value each, or of several.
-
-    Parameters
-    ----------
-    run_id, suite, k
-        A value, or values.
 
     Examples
     --------

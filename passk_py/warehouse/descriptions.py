@@ -49,17 +49,7 @@ class TableDescription:
 
 
 def described_tables() -> dict[str, TableDescription]:
-    """Read the descriptions of the public tables.
-
-    Returns
-    -------
-    dict
-        A description for each public table, by its name; each text on one line.
-
-    Raises
-    ------
-    PasskError
-        If there is no dbt project beside this package.
+    """Read the descriptions of the public tables, by name.
 
     Examples
     --------
@@ -71,18 +61,7 @@ def described_tables() -> dict[str, TableDescription]:
 
 
 def described_table(name: str) -> TableDescription:
-    """Read the description of one public table; reading all of them takes noticeably longer.
-
-    Parameters
-    ----------
-    name
-        The name of the table, which is that of its file.
-
-    Raises
-    ------
-    PasskError
-        If there is no dbt project beside this package.
-    """
+    """Read the description of one public table; reading all of them takes noticeably longer."""
     return _read(project_dir() / "models", name)
 
 

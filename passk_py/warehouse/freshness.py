@@ -65,38 +65,13 @@ class Pending:
 
 
 def stale(tables: Tables) -> str | None:
-    """Say why the public tables are not those of the log: every reader asks this.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-
-    Returns
-    -------
-    str
-        Sentences for a person: which tables the last build did not come to, and what has landed or
-        gone since. None if the tables are those of the log, or nothing has been built.
-    """
+    """Say why the public tables are not those of the log; None if they are. All readers ask."""
     said = (why_unfinished(tables), changed_since(tables, pending_changes(tables)))
     return " ".join(filter(None, said)) or None
 
 
 def changed_since(tables: Tables, pending: Pending) -> str | None:
-    """Say what the log has that complete tables lack.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-    pending
-        What :func:`pending_changes` gives.
-
-    Returns
-    -------
-    str
-        Sentences for a person; None if they have all of it.
-    """
+    """Say what the log has that complete tables lack; None if they have all of it."""
     sentences = [pending.sentence] if pending else []
     if missed := _missed_by_copy(tables):
         plural = "attempts" if missed > 1 else "attempt"
@@ -105,18 +80,7 @@ def changed_since(tables: Tables, pending: Pending) -> str | None:
 
 
 def why_unfinished(tables: Tables) -> str | None:
-    """Say why the public tables are not of one build of this version.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-
-    Returns
-    -------
-    str
-        A sentence for a person; None if they are, or nothing has been built.
-    """
+    """Say why the public tables are not of one build of this version; None if they are."""
     if _is_of_another_version(tables):
         return "The tables are of another version of passk."
     unfinished = unfinished_tables(tables)
@@ -153,19 +117,7 @@ def _missed_by_copy(tables: Tables) -> int:
 
 
 def pending_changes(tables: Tables) -> Pending:
-    """Compare the landing tables with what was built from them.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-
-    Returns
-    -------
-    Pending
-        What the next build will see; false if it is nothing, nothing has been built, or the tables
-        were built from another input.
-    """
+    """Tell what the next build will see; false if it is nothing, or the input is another."""
     counts = tables.find("int_passk__task_counts")
     if counts is None:
         return Pending()
@@ -216,23 +168,12 @@ def _newly_expected(tables: Tables) -> int:
 
 
 def unfinished_tables(tables: Tables) -> list[str]:
-    """Name the public tables that the last build did not come to.
+    """Name the public tables that are older, or newer, than what they are made from.
 
     A build that was killed, or that was told to build a part, leaves tables of two states of the
     log, or of two settings of the vars. Each stored table says by ``log_version`` which state of a
     run its rows are of, and by ``built_with`` what made them, so each is compared with the one
     before it.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-
-    Returns
-    -------
-    list of str
-        The tables that are older, or newer, than what they are made from; empty if all are of one
-        state, or nothing has been built.
     """
     if tables.find("int_passk__runs") is None:
         return []

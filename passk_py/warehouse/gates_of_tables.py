@@ -28,25 +28,7 @@ def judge_tables(
     *,
     pairs: Sequence[tuple[str, str, str | None]] | None = None,
 ) -> pl.DataFrame:
-    """Judge rules by ``passk_attempts``, with what ``passk_runs`` knows of its runs.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-    settings
-        The vars of the build.
-    rules
-        The rules.
-    pairs
-        (baseline, candidate, suite) for the rules that name no baseline; None for the pairs of
-        ``passk_comparisons`` that are not those of gates.
-
-    Returns
-    -------
-    polars.DataFrame
-        The rows of :func:`judge_gates`.
-    """
+    """Judge rules by ``passk_attempts``, over the compared pairs where none are given."""
     slices = "".join(
         f", {slice_sql(name, settings.slices[name])} as {identifier(name)}"
         for name in dict.fromkeys(rule.slice_name for rule in rules)

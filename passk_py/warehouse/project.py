@@ -18,18 +18,7 @@ _CODE: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "tests/ge
 
 
 def project_dir() -> Path:
-    """Find the dbt project.
-
-    Returns
-    -------
-    Path
-        The folder of its ``dbt_project.yml``: the checkout, or what the wheel carries.
-
-    Raises
-    ------
-    PasskError
-        If it is in neither place.
-    """
+    """Find the dbt project: in what the wheel carries, else in the checkout."""
     for folder in (_PACKAGE / "_dbt", _PACKAGE.parent):
         try:
             text = (folder / "dbt_project.yml").read_text(encoding="utf-8")
@@ -86,18 +75,6 @@ def targets() -> list[str]:
 
 
 def state_dir(database: str | Path) -> Path:
-    """Give the folder beside a database that takes what dbt writes.
-
-    Parameters
-    ----------
-    database
-        Path of the DuckDB file.
-
-    Returns
-    -------
-    Path
-        ``.passk/<name of the database>``, which need not exist. Each database has its own, so that
-        two builds in one folder don't write into each other's files.
-    """
+    """Give ``.passk/NAME`` beside a database: two builds in one folder don't share dbt's files."""
     path = Path(database).resolve()
     return path.parent / ".passk" / path.stem

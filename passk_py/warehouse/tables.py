@@ -64,15 +64,7 @@ class Tables:
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
     def find(self, name: str, *, schema: str | None = None) -> str | None:
-        """Give the qualified name of a table or view; None if there is none of that name.
-
-        Parameters
-        ----------
-        name
-            The name without a schema.
-        schema
-            Look in this schema only; by default in all, in ``main`` first.
-        """
+        """Give the qualified name of a table or view, of ``main`` first; None if there is none."""
         schemas = self._places.get(name, [])
         if schema is not None:
             schemas = [schema] if schema in schemas else []
@@ -82,18 +74,7 @@ class Tables:
         return f'"{found}"."{name}"'
 
     def require(self, name: str) -> str:
-        """Give the qualified name of a table that a build makes.
-
-        Parameters
-        ----------
-        name
-            The name without a schema.
-
-        Raises
-        ------
-        PasskError
-            If it is not there.
-        """
+        """Give the qualified name of a table that a build makes; refuse one that is not there."""
         found = self.find(name)
         if found is not None:
             return found
@@ -124,19 +105,7 @@ class Tables:
         columns: Iterable[str] = ("*",),
         limit: int | None = None,
     ) -> str:
-        """Write the query for rows of a public table, in the order of its key.
-
-        Parameters
-        ----------
-        table
-            The table.
-        filters
-            Which rows.
-        columns
-            Expressions to select.
-        limit
-            At most this many rows.
-        """
+        """Write the query for rows of a public table, in the order of its key."""
         where = (filters or Filters()).where(table)
         sql = (
             f"select {', '.join(columns)} from {self.require(table.name)} where {where} "
@@ -154,23 +123,7 @@ class Tables:
 
 @contextmanager
 def open_tables(database: str | Path) -> Iterator[Tables]:
-    """Open a database to read it.
-
-    Parameters
-    ----------
-    database
-        Path of the DuckDB file.
-
-    Yields
-    ------
-    Tables
-        The database, for the length of the block.
-
-    Raises
-    ------
-    PasskError
-        If it is missing or no database; an `InUseError` if a process has it that writes.
-    """
+    """Open a database to read it; an `InUseError` says that another process writes it."""
     import duckdb
 
     path = Path(database)
@@ -222,20 +175,7 @@ def _explained(path: Path, text: str) -> PasskError:
 
 
 def fetch_frame(connection: duckdb.DuckDBPyConnection, sql: str) -> pl.DataFrame:
-    """Fetch a query into polars.
-
-    Parameters
-    ----------
-    connection
-        An open connection.
-    sql
-        A query.
-
-    Returns
-    -------
-    polars.DataFrame
-        Its rows, in order.
-    """
+    """Fetch a query into polars."""
     import polars as pl
 
     # By way of Parquet, because every direct way needs pyarrow, which is a large thing to install
@@ -294,22 +234,7 @@ _KNOWN_BY: Final = (
 
 
 def require_filtered(tables: Tables, filters: Filters, chosen: Sequence[PublicTable] = ()) -> None:
-    """Refuse a run, suite or k that there is not: a slip would become tables without a row.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-    filters
-        What is asked for.
-    chosen
-        The tables that are to be filtered, which may know more names than others.
-
-    Raises
-    ------
-    PasskError
-        If a table is not there, or a name that the filters have.
-    """
+    """Refuse a run, suite or k that there is not: a slip would become tables without a row."""
     names = [table.name for table in chosen]
     for name in names:
         tables.require(name)

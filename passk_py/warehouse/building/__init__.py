@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from passk_py.common.errors import PasskError
 from passk_py.warehouse.building.build_report import BuildReport, NodeReport
 from passk_py.warehouse.building.find_dbt import find_dbt
 from passk_py.warehouse.building.parsed_project import place_of_parsed
 from passk_py.warehouse.building.variables import as_yaml
-from passk_py.warehouse.project import project_dir, state_dir, targets
+from passk_py.warehouse.project import digest_of_code, project_dir, state_dir, targets
+from passk_py.warehouse.settings import INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["BuildReport", "NodeReport", "as_yaml", "build"]
-
-_INPUTS: Final = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
 
 
 def build(
@@ -66,7 +65,7 @@ def build(
     """
     path = Path(database).resolve()
     given = dict(variables or {})
-    if target == "duckdb" and not path.exists() and not any(given.get(name) for name in _INPUTS):
+    if target == "duckdb" and not path.exists() and not any(given.get(name) for name in INPUTS):
         raise PasskError(
             f"There is no database {database}.",
             hint="Load a log first with `passk load FILE`, or name another one with --database.",
@@ -76,16 +75,21 @@ def build(
             f"There is no target {target!r} in the profile of passk.",
             hint=f"Give one of these with --target: {', '.join(targets())}.",
         )
-    _try_open(database)
-    dbt = find_dbt()
-    is_noted = target == "duckdb" and not any(given.get(name) for name in _INPUTS)
-    if is_noted:
-        from passk_py.warehouse.building.last_build import find_last_build, forget_last_build
+    from passk_py.ingest.landing.database import open_database
+    from passk_py.warehouse.building import last_build
+    from passk_py.warehouse.tables import Tables
 
-        is_whole = not (full_refresh or select)
-        if is_whole and (unchanged := find_last_build(path, given, dbt, tests=tests)):
-            return unchanged
-        forget_last_build(path)
+    is_noted = target == "duckdb" and not any(given.get(name) for name in INPUTS)
+    # That it can't be written is said at once, instead of after dbt's start.
+    with open_database(database) as connection:
+        dbt, code = find_dbt(), digest_of_code()
+        recipe = last_build.Recipe(code, given, dbt)
+        if is_noted:
+            tables = Tables(path, connection)
+            is_whole = not (full_refresh or select)
+            if is_whole and (unchanged := last_build.find(tables, recipe, tests=tests)):
+                return unchanged
+            last_build.forget(tables)
     folder = _prepared(path)
     project = project_dir()
     arguments = [
@@ -112,7 +116,7 @@ def build(
         arguments += ["--select", *select]
     # dbt v2 parses too fast to keep what it has parsed; other targets have schemas of their own.
     is_kept = target == "duckdb" and not dbt.program
-    parsed = place_of_parsed(path, given) if is_kept else None
+    parsed = place_of_parsed(path, given, code) if is_kept else None
     report = dbt.run(arguments, progress, database=path, folder=folder, parsed=parsed)
     if not (report.models or report.tests or report.failed or report.skipped):
         raise PasskError(
@@ -120,21 +124,13 @@ def build(
             hint="Name models as `passk show --help` lists them, e.g. --select +passk_runs.",
         )
     if is_noted and not select and not report.failed:
-        from passk_py.warehouse.building.last_build import note_last_build
-
-        note_last_build(path, given, dbt, report, tests=tests)
+        with open_database(path) as connection:
+            last_build.note(Tables(path, connection), recipe, report, tests=tests)
     return report
 
 
-def _try_open(database: str | Path) -> None:
-    """Say at once that the database can't be written, instead of after dbt's start."""
-    from passk_py.ingest.landing.database import open_database
-
-    with open_database(database):
-        pass
-
-
 def _prepared(database: Path) -> Path:
+    """Make the folder for dbt's files."""
     folder = state_dir(database)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -89,27 +89,7 @@ def run(
     database: Path,
     folder: Path,
 ) -> BuildReport:
-    """Run a command of dbt.
-
-    Parameters
-    ----------
-    program, version
-        Which dbt.
-    arguments
-        The command and its options.
-    progress
-        Is told the name of the node that starts and its number; 0 stands for how many there are,
-        which dbt v2 does not say.
-    database
-        The DuckDB file.
-    folder
-        Where dbt writes its files, in ``target``, and its log, in ``logs``.
-
-    Raises
-    ------
-    PasskError
-        If dbt stopped for another reason than a node that failed.
-    """
+    """Run a command of dbt v2; ``progress`` is told 0 nodes, because it does not say how many."""
     events = _Events(progress)
     with (
         tempfile.TemporaryFile() as errors,

@@ -88,15 +88,7 @@ class BuildReport:
 
 
 def report_of(nodes: Iterable[NodeReport], seconds: float) -> BuildReport:
-    """Sum up the nodes of a run.
-
-    Parameters
-    ----------
-    nodes
-        All that were to run.
-    seconds
-        How long dbt ran.
-    """
+    """Sum up the nodes of a run."""
     models = tests = skipped = 0
     failed: list[NodeReport] = []
     warned: list[NodeReport] = []
@@ -136,17 +128,7 @@ def sentence(message: str) -> str:
 
 
 def could_not_run(message: str, database: Path, log: Path) -> PasskError:
-    """Make the error of a dbt that stopped before it built anything.
-
-    Parameters
-    ----------
-    message
-        What dbt said.
-    database
-        What it was to build in.
-    log
-        Where all of it is.
-    """
+    """Make the error of a dbt that stopped before it built anything."""
     if "lock on file" in message:
         return PasskError(
             f"The database {database} is in use by another process.",

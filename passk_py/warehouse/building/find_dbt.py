@@ -63,19 +63,7 @@ class Dbt:
 
 
 def find_dbt() -> Dbt:
-    """Find the dbt that builds.
-
-    Returns
-    -------
-    Dbt
-        The program that ``PASSK_DBT`` names; else the dbt 1 that is installed; else the ``dbt`` of
-        this environment or of the path.
-
-    Raises
-    ------
-    PasskError
-        If there is none, or one that the models can't be built with.
-    """
+    """Find the dbt: that of ``PASSK_DBT``, else dbt 1 as a package, else the program ``dbt``."""
     named = os.environ.get(_VARIABLE)
     if named:
         found = shutil.which(named)

@@ -28,21 +28,7 @@ def run(
     folder: Path,
     parsed: Path | None,
 ) -> BuildReport:
-    """Run a command of dbt.
-
-    Parameters
-    ----------
-    arguments
-        The command and its options.
-    progress
-        Is told the name of the node that starts, its number and how many there are.
-    database
-        The DuckDB file, which dbt lets go of afterwards.
-    folder
-        Where dbt writes its files, in ``target``, and its log, in ``logs``.
-    parsed
-        The file that keeps the parsed project for other builds of this machine, if any does.
-    """
+    """Run a command of dbt 1; ``parsed`` is the file that keeps the parsed project, if any does."""
     # dbt's imports take longer than all else that passk does before its first query.
     from dbt.adapters.factory import reset_adapters
     from dbt.cli.main import dbtRunner

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.ingest.landing.database import open_database
 from passk_py.ingest.landing.schema import TABLES
 from passk_py.warehouse.building.build_report import BuildReport, NodeReport
 from passk_py.warehouse.building.variables import as_yaml
 from passk_py.warehouse.catalog import PUBLIC_TABLES
 from passk_py.warehouse.freshness import stale
-from passk_py.warehouse.project import digest_of_code
 from passk_py.warehouse.project import version as version_of_passk
 from passk_py.warehouse.settings import RECORDED
-from passk_py.warehouse.tables import open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from passk_py.warehouse.building.find_dbt import Dbt
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["find_last_build", "forget_last_build", "note_last_build"]
+__all__ = ["Recipe", "find", "forget", "note"]
 
 _TABLE: Final = "passk_last_whole_build"
 _PLACE: Final = f"main_passk_internal.{_TABLE}"
@@ -34,70 +30,57 @@ _TIMES: Final = {"removed_tasks": "removed_at", "parts": "null"}
 """The column of a landing table that says when its rows came, where it is not ``loaded_at``."""
 
 
-def find_last_build(
-    database: str | Path, variables: Mapping[str, Any], dbt: Dbt, *, tests: bool
-) -> BuildReport | None:
-    """Give the report of a build that would have nothing to do.
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a build is made from, beside the database.
 
     Parameters
     ----------
-    database
-        Path of the DuckDB file.
+    code
+        The digest of the dbt project.
     variables
-        The vars that the build was given.
+        The vars that it was given.
     dbt
-        The dbt that would build.
-    tests
-        Whether it would test the data.
-
-    Returns
-    -------
-    BuildReport
-        No model and no test, and the warnings of the last build, which hold still. None if anything
-        that the tables are made from has changed, or they are not all there.
+        The dbt that builds.
     """
-    with open_tables(database) as tables:
-        place = tables.find(_TABLE)
-        names = [one.name for one in PUBLIC_TABLES]
-        if place is None or not all(map(tables.find, names)):
-            return None
-        [(made_from, is_tested, warned)] = tables.rows(f"from {place}")
-        if tests and not is_tested:
-            return None
-        if made_from != _made_from(tables, variables, dbt) or stale(tables) is not None:
-            return None
+
+    code: str
+    variables: Mapping[str, Any]
+    dbt: Dbt
+
+
+def find(tables: Tables, recipe: Recipe, *, tests: bool) -> BuildReport | None:
+    """Give the report of a build that would have nothing to do; None where something is new."""
+    place = tables.find(_TABLE)
+    if place is None or not all(tables.find(table.name) for table in PUBLIC_TABLES):
+        return None
+    [(made_from, is_tested, warned)] = tables.rows(f"from {place}")
+    if tests and not is_tested:
+        return None
+    if made_from != _made_from(tables, recipe) or stale(tables) is not None:
+        return None
+    # The warnings of the last build hold still.
     nodes = tuple(NodeReport(**node) for node in json.loads(warned))
     return BuildReport(0, 0, 0, (), nodes, 0.0, is_unchanged=True)
 
 
-def forget_last_build(database: str | Path) -> None:
+def forget(tables: Tables) -> None:
     """Take the note away before a build starts: one that is stopped leaves none."""
-    with open_database(database) as connection:
-        connection.execute(f"drop table if exists {_PLACE}")
+    tables.rows(f"drop table if exists {_PLACE}")
 
 
-def note_last_build(
-    database: str | Path,
-    variables: Mapping[str, Any],
-    dbt: Dbt,
-    report: BuildReport,
-    *,
-    tests: bool,
-) -> None:
+def note(tables: Tables, recipe: Recipe, report: BuildReport, *, tests: bool) -> None:
     """Note what a whole build that went well was made from."""
-    with open_tables(database) as tables:
-        made_from = _made_from(tables, variables, dbt)
-    with open_database(database) as connection:
-        connection.execute(
-            f"create or replace table {_PLACE} as "
-            "select ? as made_from, ? as is_tested, ? as warned",
-            [made_from, tests, json.dumps([asdict(node) for node in report.warned])],
-        )
+    warned = json.dumps([asdict(node) for node in report.warned])
+    tables.connection.execute(
+        f"create or replace table {_PLACE} as select ? as made_from, ? as is_tested, ? as warned",
+        [_made_from(tables, recipe), tests, warned],
+    )
 
 
-def _made_from(tables: Tables, variables: Mapping[str, Any], dbt: Dbt) -> str:
+def _made_from(tables: Tables, recipe: Recipe) -> str:
     """Write down all that the tables are made from, as JSON."""
-    schema = variables.get("passk_landing_schema") or "landing"
+    schema = recipe.variables.get("passk_landing_schema") or "landing"
     landed = {
         name: tables.rows(f"select count(*), max({_TIMES.get(name, 'loaded_at')}) from {place}")
         for name in TABLES
@@ -105,10 +88,10 @@ def _made_from(tables: Tables, variables: Mapping[str, Any], dbt: Dbt) -> str:
     }
     scans = tables.find("int_passk__task_scans")
     parts = {
-        "code": digest_of_code(),
-        "programs": [version_of_passk(), dbt.version, *_drivers(dbt)],
+        "code": recipe.code,
+        "programs": [version_of_passk(), recipe.dbt.version, *_drivers(recipe.dbt)],
         # As dbt gets them: their names may be of several types.
-        "vars": as_yaml(variables),
+        "vars": as_yaml(recipe.variables),
         "landed": landed,
         # A dbt that somebody ran on the file themselves may have had other vars, or other code.
         "recorded": tables.rows(f"select * from {tables.find(RECORDED)} order by 1"),

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.warehouse.building.variables import as_yaml
-from passk_py.warehouse.project import digest_of_code, project_dir
+from passk_py.warehouse.project import project_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,25 +56,12 @@ def shaping_vars(variables: Mapping[str, Any]) -> dict[str, Any]:
     return {name: variables[name] for name in sorted(names)}
 
 
-def place_of_parsed(database: Path, variables: Mapping[str, Any]) -> Path:
-    """Name the file that holds the project as it is parsed for a build in a DuckDB file.
-
-    Parameters
-    ----------
-    database
-        The DuckDB file: the names of all tables begin with the file's.
-    variables
-        The vars that the build was given.
-
-    Returns
-    -------
-    Path
-        A file in the user's cache, which need not exist.
-    """
+def place_of_parsed(database: Path, variables: Mapping[str, Any], code: str) -> Path:
+    """Name the file in the user's cache that holds the project as it is parsed for a database."""
     from platformdirs import user_cache_path
 
     parts = {
-        "code": digest_of_code(),
+        "code": code,
         "project": str(project_dir()),
         "programs": [version(name) for name in _PACKAGES],
         "database": database.stem,

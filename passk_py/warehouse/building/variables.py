@@ -17,21 +17,6 @@ def as_yaml(variables: Mapping[str, Any]) -> str:
     JSON would not do: dbt reads YAML 1.1, in which 1e-05 is a text, and JSON has no dates, which
     dbt's own check of the vars should name.
 
-    Parameters
-    ----------
-    variables
-        Vars of the project by name.
-
-    Returns
-    -------
-    str
-        One line of YAML.
-
-    Raises
-    ------
-    PasskError
-        If a value is of a type that vars can't hold.
-
     Examples
     --------
     >>> as_yaml({"passk_minimum_change": 0.00001, "passk_baseline": "1e-5"})

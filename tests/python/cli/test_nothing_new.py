@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from passk_py.warehouse.building import build, in_process, last_build
+from passk_py.warehouse import building
+from passk_py.warehouse.building import build, in_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +101,7 @@ def test_anything_new_starts_dbt(letters: Path, statement: str) -> None:
 def test_another_version_of_the_code_starts_dbt(
     letters: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(last_build, "digest_of_code", lambda: "other models")
+    monkeypatch.setattr(building, "digest_of_code", lambda: "other models")
     assert starts_dbt(letters)
 
 

@@ -11,7 +11,7 @@ import pytest
 from passk_py.common.errors import PasskError
 from passk_py.warehouse.building import build
 from passk_py.warehouse.building.parsed_project import SHAPING, place_of_parsed
-from passk_py.warehouse.project import default_variables, project_dir
+from passk_py.warehouse.project import default_variables, digest_of_code, project_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ CHANGED: dict[str, Any] = {
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of the user's."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return place_of_parsed(tmp_path / "passk.duckdb", {}).parent
+    return place_of_parsed(tmp_path / "passk.duckdb", {}, digest_of_code()).parent
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_a_damaged_file_is_parsed_anew(
     make_project: Callable[[], Project], cache: Path, parses: list[None]
 ) -> None:
     project = make_project()
-    place = place_of_parsed(project.database, {})
+    place = place_of_parsed(project.database, {}, digest_of_code())
     place.parent.mkdir(parents=True)
     place.write_bytes(b"half of")
     assert build(project.database, **PART).failed == ()
@@ -191,7 +191,7 @@ def test_the_cache_does_not_grow(
     assert len(parses) == 1
     kept = {path.name for path in cache.iterdir()}
     assert kept == {
-        place_of_parsed(project.database, {}).name,
+        place_of_parsed(project.database, {}, digest_of_code()).name,
         *(f"parsed-{number:032}.msgpack" for number in range(5, 12)),
     }
 
