@@ -35,12 +35,15 @@ COMMANDS: Final = (
     "export",
     "publish",
     "superset",
-    "forget",
+    "unload",
     "formats",
     "doctor",
     "completion",
 )
-"""In the order in which they are used; each is the attribute ``command`` of its module."""
+"""In the order of their use; each is the attribute ``command`` of its module."""
+
+_ALIASES: Final = {"forget": "unload"}
+"""Names that still work and that the help does not list."""
 
 
 class PasskGroup(click.Group):
@@ -64,6 +67,7 @@ class PasskGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or ask whether one of nearly the same name was meant."""
+        args = [_ALIASES.get(args[0], args[0]), *args[1:]]
         if args[0] not in COMMANDS:
             from passk_py.common.names import did_you_mean
 

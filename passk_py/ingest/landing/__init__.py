@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from passk_py.ingest.landing.forgetting import forget
+    from passk_py.ingest.landing.unloading import forget
     from passk_py.ingest.landing.load_report import (
         FileReport,
         ForgetReport,
@@ -33,7 +33,7 @@ __all__ = [
     "load",
 ]
 
-_MODULES: Final = {"ensure_landing": "schema", "forget": "forgetting", "load": "loading"}
+_MODULES: Final = {"ensure_landing": "schema", "forget": "unloading", "load": "loading"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for

@@ -544,7 +544,7 @@ class Builds(threading.Thread):
                 if self.published % 2 == 0:
                     passk(self.folder, "load", "more.parquet")
                 else:
-                    passk(self.folder, "forget", "--run", "another")
+                    passk(self.folder, "unload", "--run", "another")
                 passk(self.folder, "build")
                 passk(self.folder, "publish", "-o", "bi")
                 self.published += 1
@@ -583,7 +583,7 @@ def test_a_dashboard_stays_up_while_builds_go_on(page: Page, looped: Path) -> No
     page.open("looped-overview")
     states = without | frozen(page.told)
     assert "another" in page.text
-    passk(looped, "forget", "--run", "another")
+    passk(looped, "unload", "--run", "another")
     passk(looped, "build")
     passk(looped, "publish", "-o", "bi")
     page.open("looped-overview")

@@ -38,18 +38,18 @@ def test_missing_database(passk: Passk, words: list[str]) -> None:
     )
 
 
-def test_missing_database_for_build_and_forget(passk: Passk) -> None:
+def test_missing_database_for_build_and_unload(passk: Passk) -> None:
     assert passk("build").err == (
         "Error: There is no database passk.duckdb.\n"
         "Load a log first with `passk load FILE`, or name another one with --database.\n"
     )
-    assert passk("forget", "--run", "a").err == (
-        "Error: There is no database passk.duckdb.\nName the one to clean with --database.\n"
+    assert passk("unload", "--run", "a").err == (
+        "Error: There is no database passk.duckdb.\nName the database with --database.\n"
     )
     assert not Path("passk.duckdb").exists()
 
 
-@pytest.mark.parametrize("words", [*READING, ["doctor"], ["build"], ["forget", "--run", "a"]])
+@pytest.mark.parametrize("words", [*READING, ["doctor"], ["build"], ["unload", "--run", "a"]])
 def test_an_empty_file_is_said_to_be_no_database(passk: Passk, words: list[str]) -> None:
     Path("passk.duckdb").touch()
     said = passk(*words)
@@ -126,7 +126,7 @@ def holder(letters: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize(
-    "words", [*READING, ["build"], ["forget", "--run", "old"], ["load", "a.jsonl"]]
+    "words", [*READING, ["build"], ["unload", "--run", "old"], ["load", "a.jsonl"]]
 )
 def test_database_in_use(passk: Passk, words: list[str], holder: subprocess.Popen[str]) -> None:
     said = passk(*words)
@@ -177,9 +177,9 @@ def test_database_in_use(passk: Passk, words: list[str], holder: subprocess.Pope
             "`passk load --help` shows what can be given.",
         ),
         (
-            ["forget"],
+            ["unload"],
             "Give either --run or --source-file.",
-            "`passk forget --help` shows what can be given.",
+            "`passk unload --help` shows what can be given.",
         ),
     ],
 )

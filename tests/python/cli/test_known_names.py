@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         (("diagnose", "olt"), "old"),
         (("card", "olt"), "old"),
         (("report", "--run", "olt"), "old"),
-        (("forget", "--run", "olt"), "old"),
+        (("unload", "--run", "olt"), "old"),
     ],
 )
 def test_what_was_meant_is_asked(

@@ -1,4 +1,4 @@
-"""``passk load`` and ``passk forget``: what landed, what did not, and what is next."""
+"""``passk load`` and ``passk unload``: what landed, what did not, and what is next."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def test_parquet_is_said_and_remembered(passk: Passk) -> None:
     assert landed("select run_id, attempt from landing.attempts") == [("r", 1)]
     again = passk("load", "a.jsonl", "--json")
     assert again.json["parquet"] == str(Path("lake").absolute())
-    forgotten = passk("forget", "--run", "r")
-    assert "Removed 1 attempt of 1 task" in forgotten.out
+    removed = passk("unload", "--run", "r")
+    assert "Removed 1 attempt of 1 task" in removed.out
     assert not Path("lake/suite=default").exists()
     assert passk("load", "a.jsonl", "--database", "other.duckdb", "--json").json["parquet"] is None
 
@@ -196,10 +196,10 @@ def test_unknown_format_names_those_there_are(passk: Passk) -> None:
 
 
 @pytest.mark.long
-def test_forget_removes_a_run_and_the_next_build_shows_it(
+def test_unload_removes_a_run_and_the_next_build_shows_it(
     passk: Passk, letters: Path, models_only: tuple[str, str]
 ) -> None:
-    said = passk("forget", "--run", "old")
+    said = passk("unload", "--run", "old")
     assert said.code == 0
     assert said.out == (
         "Removed 12 attempts of 3 tasks and 0 rejected rows of the run old.\n  next  passk build\n"
@@ -213,14 +213,21 @@ def test_forget_removes_a_run_and_the_next_build_shows_it(
     assert [run["run_id"] for run in suite["runs"]] == ["new"]
 
 
-def test_forget_of_what_is_not_there(passk: Passk, letters: Path) -> None:
-    said = passk("forget", "--source-file", "other.jsonl")
+def test_forget_is_an_alias_of_unload(passk: Passk, letters: Path) -> None:
+    assert passk("forget", "--help").out == passk("unload", "--help").out
+    wrong = ("--run", "nobody", "--json")
+    assert passk("forget", *wrong) == passk("unload", *wrong)
+    assert passk("forget", "--run", "old").out.startswith("Removed 12 attempts of 3 tasks")
+
+
+def test_unload_of_what_is_not_there(passk: Passk, letters: Path) -> None:
+    said = passk("unload", "--source-file", "other.jsonl")
     assert (said.code, said.out) == (2, "")
     first, second = said.err.splitlines()
-    assert first == "Error: Nothing of the file other.jsonl has landed in passk.duckdb."
-    assert second.startswith("There is /")
+    assert first == "Error: No row of the file other.jsonl has landed in passk.duckdb."
+    assert second.startswith("The landed files: /")
     assert second.endswith("/letters.jsonl.")
-    said = passk("forget", "--run", "nobody", "--json")
+    said = passk("unload", "--run", "nobody", "--json")
     assert said.code == 2
     assert said.json["error"] == "There is no run nobody; there is new, old."
     assert passk("doctor", "--json").json["stale"] is None

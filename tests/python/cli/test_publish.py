@@ -307,7 +307,7 @@ def test_what_landed_after_the_build_is_said(
         "number does. Run `passk build`, then publish.\n"
     )
     assert query(Path("bi"), "select runs, landed_since_build from passk_published") == [(2, 4)]
-    assert passk("forget", "--run", "old").code == 0
+    assert passk("unload", "--run", "old").code == 0
     again = passk("publish", "-o", "bi", "--json")
     assert "have landed and 3 tasks have lost attempts since the last build." in again.err
     assert again.json["stale"] in again.err

@@ -92,7 +92,7 @@ def land_more(passk: Passk, make_log: Callable[..., Path]) -> str:
 
 def forget_a_run(passk: Passk, _make_log: Callable[..., Path]) -> str:
     """Remove a run that had landed."""
-    assert passk("forget", "--run", "new").code == 0
+    assert passk("unload", "--run", "new").code == 0
     return "3 tasks have lost attempts since the last build."
 
 

@@ -409,7 +409,7 @@ def growing(database: Path) -> Iterator[str]:
 
 
 def _forget(database: Path, condition: str, removed_at: Any) -> None:
-    """Remove attempts, as `passk forget` does: what is gone is noted."""
+    """Remove attempts, as `passk unload` does: what is gone is noted."""
     with duckdb.connect(str(database)) as connection:
         connection.execute(
             f"insert into landing.removed_tasks select distinct run_id, suite, task_id, ?::timestamp "

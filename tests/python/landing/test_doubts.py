@@ -51,7 +51,7 @@ def test_runs_of_swe_bench_that_are_loaded_apart_have_the_same_number(
     assert message(paths[1]) == (
         f"Its attempts of m have the same numbers as those of {paths[0]}, because each log was "
         "counted by itself. Load one folder that holds both, and take out what landed by itself: "
-        f"passk forget --source-file {paths[0]}, passk forget --source-file {paths[1]}; or, if "
+        f"passk unload --source-file {paths[0]}, passk unload --source-file {paths[1]}; or, if "
         "they are two runs, name each with --run-id."
     )
     # What it advises leads to where nothing is doubtful.
@@ -90,12 +90,12 @@ def test_a_log_of_which_a_part_landed_before(message: Callable[..., str], tmp_pa
     part = parts[0] / "results.json"
     assert message(runs) == (
         f"{part}, which is a part of it, landed before by itself: what both hold is in the database"
-        f" twice. Take one out: passk forget --source-file {part}."
+        f" twice. Take one out: passk unload --source-file {part}."
     )
     whole = message(parts[1])
     assert whole == (
         f"It is a part of {runs}, which landed before as one log: what both hold is in the database"
-        f" twice. Take one out: passk forget --source-file {parts[1] / 'results.json'}."
+        f" twice. Take one out: passk unload --source-file {parts[1] / 'results.json'}."
     )
 
 
@@ -110,7 +110,7 @@ def test_a_folder_of_a_log_that_landed_before_and_a_file_of_that(
     assert message(report).startswith(f"It is a part of {run}, which landed before as one log")
     forget(tmp_path / "passk.duckdb", source_file=report)
     said = message(root)
-    assert said.endswith(f"Take one out: passk forget --source-file {run}.")
+    assert said.endswith(f"Take one out: passk unload --source-file {run}.")
     assert f" is a part of {run} too, which landed before" in said
 
 
@@ -129,4 +129,4 @@ def test_logs_that_lie_beside_each_other_are_no_doubt(
     report = load(tmp_path / "x", database=tmp_path / "passk.duckdb")
     said = {Path(file.path).name: file.message for file in report.files}
     assert said["one-run-*"] == ""
-    assert said["other-run-*"].endswith(f"passk forget --source-file {tmp_path}/x/other-run-1.")
+    assert said["other-run-*"].endswith(f"passk unload --source-file {tmp_path}/x/other-run-1.")

@@ -172,11 +172,12 @@ def test_forgetting_a_file(landing: Landing) -> None:
 
 
 @pytest.mark.parametrize("what", [{}, {"run_id": "r", "source_file": "f"}])
-def test_forgetting_what(landing: Landing, what: dict[str, str]) -> None:
+def test_forgetting_needs_one_of_run_and_file(landing: Landing, what: dict[str, str]) -> None:
     with pytest.raises(PasskError) as error:
         forget(landing.database, **what)
     assert str(error.value) == (
-        "There is no saying what to forget.\nGive either run_id or source_file."
+        "Either run_id or source_file must be given, and not both.\n"
+        "run_id removes a run, source_file the rows of one file."
     )
 
 

@@ -209,4 +209,4 @@ def test_the_same_bytes_under_another_name_are_noted(landing: Landing, row: dict
     second = landing.load_one(landing.lines(row, name="new.jsonl"))
     assert second.status == "landed"
     assert second.message.startswith(f"The same bytes landed before as {first}.")
-    assert f"passk forget --source-file '{first}'" in second.message
+    assert f"passk unload --source-file '{first}'" in second.message

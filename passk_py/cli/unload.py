@@ -1,4 +1,4 @@
-"""``passk forget``: landed rows out of the database again."""
+"""``passk unload``: remove landed rows from the database."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["command"]
 
 
 @click.command(
-    "forget",
-    short_help="Landed rows out of the database again.",
-    epilog=examples("passk forget --run nightly-2026-11-20", "passk forget --source-file a.jsonl")
-    + "\n\nExit codes: 0 removed, 2 there is no such run or file.",
+    "unload",
+    short_help="Remove the landed rows of a run or of a file.",
+    epilog=examples("passk unload --run nightly-2026-11-20", "passk unload --source-file a.jsonl")
+    + "\n\nExit codes: 0 removed, 2 no such run or file.",
 )
 @click.option(
-    "--run", "run_id", metavar="RUN_ID", help="Remove this run, whichever files it came from."
+    "--run", "run_id", metavar="RUN_ID", help="Remove this run, whichever files hold it."
 )
-@click.option("--source-file", help="Remove what came from this file.")
+@click.option("--source-file", help="Remove the rows of this file.")
 @database_option
 @common_options
 @pass_session
@@ -37,6 +37,7 @@ def command(
     """Remove the landed rows of a run or of a file.
 
     The next build removes them from the public tables. Loading the file again brings them back.
+    `passk forget` is an alias of this command.
     """
     from passk_py.cli.next_steps import command_line, say_next
     from passk_py.ingest.landing import forget
@@ -45,11 +46,11 @@ def command(
         raise click.UsageError("Give either --run or --source-file.")
     if not database.exists():
         raise PasskError(
-            f"There is no database {database}.", hint="Name the one to clean with --database."
+            f"There is no database {database}.", hint="Name the database with --database."
         )
     report = forget(database, run_id=run_id, source_file=source_file)
     if not report.rows and not report.rejected and not report.files:
-        _refuse(database, run_id, source_file)
+        _reject_unknown(database, run_id, source_file)
     session.result(
         {
             "database": str(database),
@@ -68,8 +69,8 @@ def command(
     return 0
 
 
-def _refuse(database: Path, run_id: str | None, source_file: str | None) -> NoReturn:
-    """Say what there is instead: whoever mistypes a name must not think that it is forgotten."""
+def _reject_unknown(database: Path, run_id: str | None, source_file: str | None) -> NoReturn:
+    """Name what has landed: a mistyped name must not look removed."""
     from passk_py.warehouse.tables import open_tables
 
     with open_tables(database) as tables:
@@ -81,9 +82,10 @@ def _refuse(database: Path, run_id: str | None, source_file: str | None) -> NoRe
     if run_id is not None:
         raise PasskError(
             no_such("run", [run_id], [run for (run,) in runs]),
-            hint=f"That is what has landed in {database}.",
+            hint=f"Only a run that has landed in {database} can be removed.",
         )
-    listed = and_list(plain(file) for (file,) in files) if files else "no file at all"
+    listed = and_list(plain(file) for (file,) in files)
     raise PasskError(
-        f"Nothing of the file {source_file} has landed in {database}.", hint=f"There is {listed}."
+        f"No row of the file {source_file} has landed in {database}.",
+        hint=f"The landed files: {listed}." if files else "No file has landed there.",
     )

@@ -1,4 +1,4 @@
-"""``forget``: landed rows out of the database again."""
+"""Removing a load: the rows of a run, or of a file, leave the landing tables."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def forget(
         part = ("source_file", str(absolute(source_file)))
     else:
         raise PasskError(
-            "There is no saying what to forget.", hint="Give either run_id or source_file."
+            "Either run_id or source_file must be given, and not both.",
+            hint="run_id removes a run, source_file the rows of one file."
         )
     with open_database(database) as connection:
         storage = storage_of(connection)
