@@ -1,4 +1,4 @@
-"""``passk build``: from what has landed to the public tables."""
+"""``passk build``: build the public tables from the landed attempts."""
 
 from __future__ import annotations
 
@@ -17,31 +17,36 @@ __all__ = ["command"]
 
 @click.command(
     "build",
-    short_help="Tables from what has landed, with dbt.",
+    short_help="Build and test the tables with dbt.",
     epilog=examples(
         "passk build",
         "passk build --vars '{passk_deployment_k: 8, passk_min_eligible_share: 0.9}'",
         "passk build --select +passk_runs --full-refresh",
         "passk build --no-tests",
     )
-    + "\n\nExit codes: 0 built, 1 a test of the data fails, 2 a model could not be built.",
+    + "\n\nExit codes: 0 built, 1 a data test failed, 2 a model could not be built.",
 )
 @database_option
-@click.option("--full-refresh", is_flag=True, help="Build all anew, not only what has changed.")
-@click.option("--select", multiple=True, metavar="SELECTOR", help="dbt selector; may be repeated.")
+@click.option("--full-refresh", is_flag=True, help="Rebuild everything, not only the changes.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="SELECTOR",
+    help="Build only the models of this dbt selector; may be repeated.",
+)
 @click.option(
     "--no-tests",
     "tests",
     flag_value=False,
     default=True,
-    help="Build without the tests of the data, gates among them.",
+    help="Skip the data tests, gates among them.",
 )
 @vars_option
 @click.option(
     "--target",
     default="duckdb",
     show_default=True,
-    help="Target of the packaged dbt profile.",
+    help="Build with this target of the packaged dbt profile.",
 )
 @common_options
 @pass_session
@@ -55,10 +60,10 @@ def command(
     variables: str | None,
     target: str,
 ) -> int:
-    """Build the public tables from what has landed, and test them, with dbt.
+    """Build the public tables from the landed attempts with dbt, and test them.
 
-    Only what has changed since the last build is built: where nothing has, dbt is not started.
-    A build with other vars builds all anew. What dbt writes goes to the folder .passk beside the
+    A build covers the changes since the last one; if there are none, dbt is not started. A build
+    with other vars rebuilds everything. dbt writes its files to the folder .passk beside the
     database.
     """
     from passk_py.cli.build_output import build_as_dict, rejected_rows, run_build, say_build

@@ -1,4 +1,4 @@
-"""``passk card``: what was measured of a run, for a model card."""
+"""``passk card``: write a model card of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS: Final = {".md": "Markdown", ".json": "JSON"}
 
 @click.command(
     "card",
-    short_help="A model card of a run.",
+    short_help="Write a model card of a run.",
     epilog=examples(
         "passk card nightly-2026-11-20",
         "passk card nightly-2026-11-20 -o card.md -o card.json",
@@ -29,13 +29,13 @@ _KINDS: Final = {".md": "Markdown", ".json": "JSON"}
 )
 @click.argument("run")
 @database_option
-@click.option("--suite", help="The suite, if the run has several.")
+@click.option("--suite", help="Choose the suite, if the run has several.")
 @click.option(
     "--k-reason",
     metavar="TEXT",
-    help="Why the deployment k is what it is. The tables can't know it.",
+    help="Say why the deployment k was chosen. The tables can't know it.",
 )
-@outputs_option(_KINDS, "A file that ends in .md or .json; give both for both.")
+@outputs_option(_KINDS, "Write this .md or .json file; may be repeated.")
 @common_options
 @pass_session
 def command(
@@ -47,10 +47,10 @@ def command(
     k_reason: str | None,
     outputs: Sequence[Path],
 ) -> int:
-    """Write what was measured of RUN, how sure it is and what is not known, as Markdown or JSON.
+    """Write a model card of RUN, as Markdown or JSON: results, uncertainty and limits.
 
-    pass^k stands beside pass@1 everywhere, k beside why it is this k, and what the log does not
-    record is said not to be recorded. All numbers are those of the public tables.
+    Every pass^k has pass@1 beside it, and k has the reason for its choice. Where the log does not
+    record a fact, the card says so. All numbers come from the public tables.
     """
     from passk_py.cli.next_steps import note_stale
     from passk_py.common.files import write_report

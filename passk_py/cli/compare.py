@@ -1,4 +1,4 @@
-"""``passk compare``: what changed between two runs, and how sure it is."""
+"""``passk compare``: compare two runs, with how certain each difference is."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ Row = dict[str, Any]
 
 @click.command(
     "compare",
-    short_help="What changed between two runs.",
+    short_help="Compare two runs.",
     epilog=examples(
         "passk compare nightly-2026-11-19 nightly-2026-11-20",
         "passk compare old new --suite airline --k 4",
     )
-    + "\n\nExit codes: 0 compared, whatever the verdict, 2 there was nothing to compare.",
+    + "\n\nExit codes: 0 compared, whatever the verdict, 2 nothing to compare.",
 )
 @click.argument("baseline")
 @click.argument("candidate")
 @database_option
-@click.option("--suite", help="Only this suite. By default all that both runs have.")
-@click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Only this k.")
+@click.option("--suite", help="Compare on this suite. [default: all that both runs have]")
+@click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Compare at this k.")
 @common_options
 @pass_session
 def command(
@@ -75,10 +75,10 @@ def command(
     suite: str | None,
     ks: tuple[int, ...],
 ) -> int:
-    """Say what changed from BASELINE to CANDIDATE, two runs by their run_id.
+    """Compare the run CANDIDATE with the run BASELINE, both named by their run_id.
 
-    A pair that passk_comparisons holds is read from there. Any other pair is computed from
-    passk_attempts, with the vars of the last build; the vars passk_pairs and passk_baseline put
+    A pair that is in passk_comparisons is read from there. Any other pair is computed from
+    passk_attempts with the vars of the last build. The vars passk_pairs and passk_baseline put
     pairs into the tables.
     """
     from passk_py.warehouse.settings import read_settings

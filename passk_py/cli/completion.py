@@ -1,4 +1,4 @@
-"""``passk completion``: the shell completes commands and options."""
+"""``passk completion``: print the completion script of a shell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHELLS = ("bash", "zsh", "fish")
 
 @click.command(
     "completion",
-    short_help="Let the shell complete commands and tables.",
+    short_help="Print the script that completes commands in a shell.",
     epilog="\b\nTo switch it on:\n"
     "  bash  passk completion bash > ~/.local/share/bash-completion/completions/passk\n"
     "  zsh   passk completion zsh > ~/.zfunc/_passk      (with ~/.zfunc in fpath)\n"
@@ -28,9 +28,9 @@ _SHELLS = ("bash", "zsh", "fish")
 @common_options
 @pass_session
 def command(session: Session, *, shell: str | None) -> int:
-    """Print the script with which a shell completes commands, options and tables.
+    """Print the script that completes commands, options and tables in a shell.
 
-    Without SHELL, for the shell that SHELL in the environment names.
+    Without an argument, the environment variable SHELL decides.
     """
     from click.shell_completion import get_completion_class
 

@@ -22,9 +22,9 @@ _DEFAULT = Path("passk_demo.duckdb")
 
 @click.command(
     "demo",
-    short_help="A real log, from its attempts to the answer.",
+    short_help="Make a demo log, load it, build the tables, print the answer.",
     epilog=examples("passk demo", "passk demo --database /tmp/demo.duckdb --json")
-    + "\n\nExit codes: 0 done, 1 a test of the data fails, 2 it could not run.",
+    + "\n\nExit codes: 0 done, 1 a data test failed, 2 it could not run.",
 )
 # Not PASSK_DATABASE: that names the user's own runs, and the demo never touches them.
 @click.option(
@@ -33,15 +33,15 @@ _DEFAULT = Path("passk_demo.duckdb")
     default=_DEFAULT,
     show_default=True,
     metavar="PATH",
-    help="The DuckDB file to make. The log is written beside it.",
+    help="Make this DuckDB file. The log is written beside it.",
 )
 @common_options
 @pass_session
 def command(session: Session, *, database: Path) -> int:
-    """Make the demo log, load it, build the tables, print the answer.
+    """Make a demo log, load it, build the tables and print the answer.
 
-    The log holds attempts of randomized solvers at 48 puzzles, which they really try and really
-    fail. It takes some seconds, needs no network, and leaves your own runs alone.
+    The log holds real attempts of randomized solvers at 48 puzzles. The demo takes a few seconds,
+    needs no network and does not touch your own runs.
     """
     from passk_py.cli.answer_output import print_answer
     from passk_py.cli.build_output import run_build, say_build

@@ -1,4 +1,4 @@
-"""``passk diagnose``: whether a log can be trusted."""
+"""``passk diagnose``: check whether a log can be trusted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WIDEST: Final = 100
 
 @click.command(
     "diagnose",
-    short_help="Can the log be trusted?",
+    short_help="Check whether the log can be trusted.",
     epilog=examples(
         "passk diagnose",
         "passk diagnose nightly-2026-11-20",
@@ -36,14 +36,15 @@ _WIDEST: Final = 100
 )
 @click.argument("run", required=False)
 @database_option
-@click.option("--suite", "suites", multiple=True, help="Only this suite.")
+@click.option("--suite", "suites", multiple=True, help="Check this suite.")
 @common_options
 @pass_session
 def command(session: Session, *, run: str | None, database: Path, suites: tuple[str, ...]) -> int:
-    """Say what seems wrong with the log of RUN, or of every run: what was seen and what to do.
+    """Check whether the log of RUN, or of every run, can be trusted.
 
-    Attempts should be independent tries of one agent, as many as were meant, judged the same way.
-    Warnings come first; then what is fine, and what can't be known from the log and why.
+    Attempts should be independent tries by one agent, as many as planned, all judged the same way.
+    Warnings come first, each with its evidence and advice. Then come the checks that found nothing
+    and those that this log can't answer, with the reason.
     """
     from passk_py.warehouse.tables import open_tables
 

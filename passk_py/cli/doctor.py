@@ -1,4 +1,4 @@
-"""``passk doctor``: what is installed, what the database holds, what to do next."""
+"""``passk doctor``: show versions, the state of the database and the next step."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "polars")
 
 @click.command(
     "doctor",
-    short_help="What is installed, what is there, what to do.",
+    short_help="Show versions, the state of the database and the next step.",
     epilog=examples("passk doctor", "passk doctor --database nightly.duckdb"),
 )
 @database_option
 @common_options
 @pass_session
 def command(session: Session, *, database: Path) -> int:
-    """Say what is installed, what the database holds, and what to do next."""
+    """Show the installed versions, the state of the database and the next step."""
     from passk_py.cli.next_steps import command_line, say_next
     from passk_py.common.errors import PasskError
     from passk_py.warehouse.building.find_dbt import find_dbt

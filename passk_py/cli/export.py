@@ -1,4 +1,4 @@
-"""``passk export``: public tables as files."""
+"""``passk export``: write public tables to files."""
 
 from __future__ import annotations
 
@@ -31,27 +31,28 @@ _NAMES = [table.name for table in KNOWN_TABLES]
 
 @click.command(
     "export",
-    short_help="Public tables as files.",
+    short_help="Write public tables to files.",
     epilog=examples(
         "passk export --all -o tables",
         "passk export passk_suite_metrics --k 1 --k 4 -o metrics.csv",
         "passk export passk_tasks passk_runs --run nightly -o out --format arrow",
     ),
 )
-@click.argument("tables", nargs=-1, type=NameChoice(_NAMES))
-@click.option("--all", "everything", is_flag=True, help="All public tables.")
+@click.argument("tables", nargs=-1, metavar="[TABLE]...", type=NameChoice(_NAMES))
+@click.option("--all", "everything", is_flag=True, help="Write all public tables.")
 @click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="A folder or, for one table, a file that ends in .parquet, .csv, .json or .arrow.",
+    help="Write to this folder or, for one table, to a .parquet, .csv, .json or .arrow file.",
 )
 @click.option(
     "--format",
     "kind",
     type=click.Choice(["parquet", "csv", "json", "arrow"]),
-    help="Of the files in a folder, by default Parquet. A file's name says its format.",
+    help="Write files of this format to a folder. [default: parquet] The ending of a single file "
+    "decides its format.",
 )
 @raw_option
 @database_option
@@ -73,7 +74,8 @@ def command(
 ) -> int:
     """Write public tables to files, whole or filtered.
 
-    All files are of one state of the database, and appear complete or not at all.
+    All files show one state of the database, and appear complete or not at all. `passk show --help`
+    lists the tables.
     """
     _refuse(tables, everything=everything, ks=ks)
     from passk_py.warehouse.exporting import export_tables

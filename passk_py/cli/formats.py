@@ -1,4 +1,4 @@
-"""``passk formats``: which logs can be loaded."""
+"""``passk formats``: list the log formats that can be loaded."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["command"]
 
 @click.command(
     "formats",
-    short_help="Which logs can be loaded.",
+    short_help="List the log formats that can be loaded.",
     epilog=examples("passk formats", "passk formats tau-bench", "passk formats --policy"),
 )
 @click.argument("name", required=False)
-@click.option("--policy", is_flag=True, help="Show what errors count as, by their reason.")
+@click.option("--policy", is_flag=True, help="List how errors count, by their reason.")
 @common_options
 @pass_session
 def command(session: Session, *, name: str | None, policy: bool) -> int:
-    """List the formats of logs or, with NAME, say how one is read."""
+    """List the log formats or, with NAME, explain how one is read."""
     from passk_py.ingest.formats import FORMATS, format_named
 
     if policy:

@@ -1,4 +1,4 @@
-"""``passk gate``: whether rules hold, for a pipeline to stop on."""
+"""``passk gate``: judge rules about runs, so that a pipeline can stop."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Row = dict[str, Any]
 
 @click.command(
     "gate",
-    short_help="Do the rules hold? Exit code 0, 1, 2 or 3.",
+    short_help="Judge rules about runs; exit code 0, 1, 2 or 3.",
     epilog=examples(
         "passk gate",
         "passk gate --junit gates.xml --step-summary",
@@ -55,11 +55,11 @@ Row = dict[str, Any]
         "passk gate --run new --baseline old --metric pass_hat_k --k 4 --max-drop 0.03",
     )
     + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, 3 it could not run: no "
-    "tables, tables that are not those of the log, no such run, a wrong rule. Advisory gates "
-    "(severity: warn or ignore) do not count.",
+    "tables, stale tables, no such run, a wrong rule. Advisory gates (severity: warn or ignore) do "
+    "not count.",
 )
 @database_option
-@click.option("--gate", "names", multiple=True, metavar="NAME", help="Only the gate of this name.")
+@click.option("--gate", "names", multiple=True, metavar="NAME", help="Judge the gate of this name.")
 @click.option(
     "--rules",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -67,41 +67,46 @@ Row = dict[str, Any]
     help="Judge the rules of a YAML file instead of the declared ones.",
 )
 @click.option("--run", metavar="RUN_ID", help="One rule: judge this run, 'latest' or 'all'.")
-@click.option("--suite", help="One rule: only this suite.")
-@click.option("--agent", help="One rule: only this agent.")
-@click.option("--metric", help="One rule: pass_hat_k, pass_at_k, excluded_attempts, ...")
-@click.option("--k", type=click.IntRange(1), help="One rule: the k of the metric.")
-@click.option("--min", "least", type=float, help="One rule: the metric is at least this.")
-@click.option("--max", "most", type=float, help="One rule: the share or number is at most this.")
-@click.option("--max-drop", type=float, help="One rule: at most this below the baseline.")
-@click.option("--baseline", metavar="RUN_ID", help="One rule: the run to compare with.")
-@click.option("--each", help="One rule: of each task, or of each value of this slice.")
-@click.option("--slice-value", help="One rule: only of this value of the slice.")
+@click.option("--suite", help="One rule: judge this suite only.")
+@click.option("--agent", help="One rule: judge this agent only.")
+@click.option("--metric", help="One rule: judge pass_hat_k, pass_at_k, excluded_attempts, ...")
+@click.option("--k", type=click.IntRange(1), help="One rule: judge the metric at this k.")
+@click.option("--min", "least", type=float, help="One rule: require at least this value.")
+@click.option("--max", "most", type=float, help="One rule: allow at most this share or number.")
+@click.option(
+    "--max-drop", type=float, help="One rule: allow at most this drop below the baseline."
+)
+@click.option("--baseline", metavar="RUN_ID", help="One rule: compare with this run.")
+@click.option("--each", help="One rule: judge each `task`, or each value of this slice.")
+@click.option("--slice-value", help="One rule: judge this value of the slice only.")
 @click.option(
     "--scope",
     type=click.Choice(["unseen", "suite"]),
-    help="One rule: of tasks like these, or of these tasks only.",
+    help="One rule: judge for tasks like these (unseen), or for these tasks only (suite).",
 )
 @click.option(
-    "--diagnostic", "diagnostics", multiple=True, help="One rule: this one does not warn, or 'all'."
+    "--diagnostic",
+    "diagnostics",
+    multiple=True,
+    help="One rule: allow no warning of this diagnostic, or of 'all'.",
 )
 @click.option(
     "--junit",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write JUnit XML.",
+    help="Write the results as JUnit XML.",
 )
 @click.option(
     "--markdown",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write Markdown.",
+    help="Write the results as Markdown.",
 )
 @click.option(
-    "--step-summary", is_flag=True, help="Add Markdown to the summary of the CI step (GitHub)."
+    "--step-summary", is_flag=True, help="Add the results to the summary of the CI step (GitHub)."
 )
 @click.option(
-    "--stale-ok", is_flag=True, help="Judge tables that are older than the log, or half built."
+    "--stale-ok", is_flag=True, help="Judge stale tables: older than the log, or half built."
 )
 @common_options
 @pass_session
@@ -118,12 +123,12 @@ def command(
     stale_ok: bool,
     **rule: Any,  # noqa: ANN401 - the options of one rule
 ) -> int:
-    """Say whether rules hold: those of the var passk_gates, of a file, or one given by options.
+    """Judge rules about runs: those of the var passk_gates, of a file, or one given by options.
 
-    A gate passes where even the limit of its interval meets the rule, fails where even the other
-    limit does not, and is inconclusive in between: then it says what would settle it. Declared
-    gates are read from the table passk_gates; others are computed from passk_attempts. Tables that
-    are not those of the log are not judged: `passk build` first.
+    A gate passes if its whole interval meets the rule, fails if no part of it does, and is
+    inconclusive otherwise; then it says what would settle it. Declared gates are read from the
+    table passk_gates; other rules are computed from passk_attempts. Stale tables are not judged:
+    run `passk build` first.
     """
     from passk_py.metrics.gates import gate_reports as reports
     from passk_py.warehouse.gates_of_tables import judge_tables

@@ -192,14 +192,14 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
     epilog=(
         "\b\n"
         "Start here:\n"
-        "  passk demo                      a real log, from its attempts to the answer\n"
-        "  passk load results/*.jsonl      your own log\n"
-        "  passk build && passk show\n"
+        "  passk demo                      try it on a demo log\n"
+        "  passk load results/*.jsonl      load your own logs\n"
+        "  passk build && passk show       build the tables, print the answer\n"
         "\n"
         "\b\n"
-        "Exit codes: 0 done, 1 the data says no, 2 it could not run, 130 stopped by Ctrl-C.\n"
-        "`passk gate`: 2 the attempts can't tell, 3 it could not run.\n"
-        "`passk completion --help` says how the shell completes commands and options."
+        "Exit codes: 0 success, 1 a check of the data fails, 2 could not run, 130 Ctrl-C.\n"
+        "`passk gate` differs: 2 inconclusive, 3 could not run.\n"
+        "`passk completion --help` explains how to complete commands and options with Tab."
     ),
 )
 @click.option(
@@ -212,7 +212,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
 )
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Pass@k and pass^k of repeated agent attempts, from a log to tables and an answer.
+    """Compute pass@k and pass^k from logs of repeated agent attempts.
 
     pass@k: at least one of k tries succeeds. pass^k: all k tries succeed.
     """

@@ -1,4 +1,4 @@
-"""``passk load``: attempt logs into the database."""
+"""``passk load``: load attempt logs into the database."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHOWN: Final = 20
 
 @click.command(
     "load",
-    short_help="Attempt logs into the database.",
+    short_help="Load attempt logs into the database.",
     epilog=examples(
         "passk load results.jsonl",
         "passk load 'logs/**/*.parquet' --suite checkout --agent helpdesk",
@@ -43,32 +43,37 @@ _SHOWN: Final = 20
         "passk load out.csv --map 'task_id=$.case' --map 'passed=$.score >= 0.8' "
         "--map attempt=in_order",
     )
-    + "\n\nExit codes: 0 landed, 1 --strict refused a file, 2 a file could not be read.",
+    + "\n\nExit codes: 0 loaded, 1 --strict rejected a file, 2 a file could not be read.",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @database_option
 @click.option(
-    "--format", "kind", metavar="NAME", help="`passk formats` lists them; by default recognised."
+    "--format",
+    "kind",
+    metavar="NAME",
+    help="Read the files in this format; `passk formats` lists all. [default: recognised]",
 )
 @click.option(
     "--map",
     "lines",
     multiple=True,
     metavar="COLUMN=EXPR",
-    help="Read any JSON, CSV or Parquet: where a column is found, e.g. 'task_id=$.case.id', "
+    help="Read any JSON, CSV or Parquet: say where a column is, e.g. 'task_id=$.case.id', "
     "'passed=$.score >= 0.8'; may be repeated.",
 )
 @click.option(
     "--mapping",
     "kept",
     metavar="NAME|FILE",
-    help="The same from passk_mappings/NAME.yml or a file.",
+    help="Use the mapping passk_mappings/NAME.yml, or the one in FILE.",
 )
-@click.option("--save-mapping", "save_as", metavar="NAME", help="Keep the mapping under a name.")
-@click.option("--run-id", help="Make all attempts those of one run, numbered on from log to log.")
-@click.option("--suite", help="Name the suite of all attempts.")
-@click.option("--agent", help="Name the agent of all attempts.")
-@click.option("--model", help="Name the model of all attempts.")
+@click.option(
+    "--save-mapping", "save_as", metavar="NAME", help="Save the mapping as passk_mappings/NAME.yml."
+)
+@click.option("--run-id", help="Put all attempts into one run, numbered on from log to log.")
+@click.option("--suite", help="Set the suite of all attempts.")
+@click.option("--agent", help="Set the agent of all attempts.")
+@click.option("--model", help="Set the model of all attempts.")
 @click.option(
     "--tag", "tags", multiple=True, metavar="K=V", help="Tag all attempts; may be repeated."
 )
@@ -77,21 +82,21 @@ _SHOWN: Final = 20
     type=float,
     default=1.0,
     show_default=True,
-    help="A score from here on passes, where the log has no verdict.",
+    help="Count a score of at least this as a pass, where the log has no verdict.",
 )
 @click.option(
     "--policy",
     multiple=True,
     metavar="RULE|FILE",
-    help="What an attempt without a verdict counts as: REASON=failed, REASON=excluded, or a YAML "
-    "file of `reason: outcome`; may be repeated. `passk formats --policy` shows the table.",
+    help="Set how attempts without a verdict count: REASON=failed, REASON=excluded, or a YAML "
+    "file of `reason: outcome`; may be repeated. `passk formats --policy` lists the rules.",
 )
 @click.option(
     "--expected-attempts",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Count as missing what a task has less than N attempts, where the log does not say how "
-    "many there should be.",
+    help="Expect N attempts of each task, where the log does not say how many there should be. "
+    "Those that are not in the log count as missing.",
 )
 @click.option(
     "--jobs",
@@ -99,14 +104,14 @@ _SHOWN: Final = 20
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How many logs to read at a time.",
+    help="Read N logs at a time.",
 )
 @click.option(
     "--parquet",
     metavar="FOLDER",
-    help="Keep the attempts of a new database as Parquet in a folder, by suite and run.",
+    help="Keep the attempts of a new database as Parquet in this folder, by suite and run.",
 )
-@click.option("--strict", is_flag=True, help="Refuse a file of which a row is rejected.")
+@click.option("--strict", is_flag=True, help="Reject a whole file if one of its rows is rejected.")
 @common_options
 @pass_session
 def command(
@@ -130,16 +135,16 @@ def command(
     parquet: str | None,
     strict: bool,
 ) -> int:
-    """Load attempt logs: files, globs and folders.
+    """Load attempt logs from files, globs and folders.
 
-    A file that has landed before is left as it is; if it has changed, its rows are replaced. Rows
-    that break the contract are rejected and keep their reason, in passk_rejected_attempts.
+    A file that has landed before is not loaded again; if it has changed, its rows are replaced.
+    Rows that break the contract go to passk_rejected_attempts, each with its reason.
 
-    --run-id, --suite, --agent, --model and --tag take the place of what a log says of itself. A log
-    that tells several runs, suites, agents or models apart is refused where one is named. Logs that
-    are given together under one --run-id are one run: the attempts of a task are numbered on from
-    log to log, in the order given; those of a folder or glob by name, run-2 before run-10. Logs in
-    which attempts have their own numbers (jsonl, json, csv, parquet, --map) keep them.
+    --run-id, --suite, --agent, --model and --tag replace the log's own values. A log with several
+    runs, suites, agents or models is rejected if an option names one for all. Logs that are loaded
+    together under one --run-id form one run: the attempts of a task are numbered on from log to
+    log, in the order given. Files of a folder or glob are ordered by name, run-2 before run-10.
+    Formats with attempt numbers of their own (jsonl, json, csv, parquet, --map) keep them.
     """
     from passk_py.ingest.formats.mapping import mapping_from, save_mapping
     from passk_py.ingest.formats.policy import policy_from

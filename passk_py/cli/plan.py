@@ -1,8 +1,7 @@
-"""``passk plan``: how many tasks and attempts the next run needs."""
+"""``passk plan``: plan how many tasks and attempts the next run needs."""
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,11 +10,10 @@ import click
 from passk_py.cli.next_steps import note_stale
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import NameChoice, common_options, database_option, examples
-from passk_py.cli.table_output import fitting
 from passk_py.common.errors import PasskError
 from passk_py.common.names import require_known
 from passk_py.common.sql_text import quote
-from passk_py.common.words import DASH, limit, percent, plain, plural, symbol
+from passk_py.common.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_WIDEST: Final = 100
-_MARK: Final = "*"
 _GUESSED_K: Final = 4
 _NOTHING_TO_PLAN_FROM: Final = 2
 
@@ -41,51 +37,55 @@ _SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 @click.command(
     "plan",
-    short_help="How many tasks and attempts the next run needs.",
+    short_help="Plan how many tasks and attempts the next run needs.",
     epilog=examples(
         "passk plan nightly-2026-11-20",
         "passk plan nightly-2026-11-20 --k 8 --width .06 --attempts 8 --attempts 16",
         "passk plan --pass-rate .6 --heterogeneity .4 --k 4",
     )
-    + "\n\nExit codes: 0 planned, 2 there is nothing to plan from.",
+    + "\n\nExit codes: 0 planned, 2 nothing to plan from.",
 )
 @click.argument("run", required=False)
 @database_option
-@click.option("--suite", help="Only this suite. By default all that the run has.")
+@click.option("--suite", help="Plan from this suite. [default: all suites of the run]")
 @click.option(
     "--metric",
     type=NameChoice(["pass_hat_k", "pass_at_k"]),
     default="pass_hat_k",
     show_default=True,
-    help="What is to be measured.",
+    help="Plan for this metric.",
 )
 @click.option(
     "--k",
     type=click.IntRange(1),
-    help=f"Its k. [default: the var passk_deployment_k; {_GUESSED_K} for a guess]",
+    help=f"Plan for this k. [default: the var passk_deployment_k; {_GUESSED_K} for a guess]",
 )
-@click.option("--width", type=_SHARE, help="Width of the interval. [default: passk_plan_width]")
+@click.option(
+    "--width",
+    type=_SHARE,
+    help="Aim for an interval of this width. [default: passk_plan_width]",
+)
 @click.option(
     "--difference",
     type=_SHARE,
-    help="A drop between two runs to be told from chance. [default: passk_plan_difference]",
+    help="Aim to detect this drop between two runs. [default: passk_plan_difference]",
 )
 @click.option(
     "--power",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    help="How often it is to be told. [default: passk_plan_power]",
+    help="Detect the drop with this probability. [default: passk_plan_power]",
 )
 @click.option(
     "--attempts",
     type=click.IntRange(1),
     multiple=True,
-    help="So many attempts per task; may be given again. [default: passk_plan_attempts]",
+    help="Plan for this many attempts per task; may be repeated. [default: passk_plan_attempts]",
 )
-@click.option("--pass-rate", type=_SHARE, help="Without a run: a guess of the mean pass rate.")
+@click.option("--pass-rate", type=_SHARE, help="Guess the mean pass rate, without a run.")
 @click.option(
     "--heterogeneity",
     type=click.FloatRange(0, 1),
-    help="And of how much tasks differ: 0 not at all, 1 each passes always or never.",
+    help="Guess how much tasks differ: 0 not at all, 1 each passes always or never.",
 )
 @common_options
 @pass_session
@@ -104,11 +104,13 @@ def command(
     pass_rate: float | None,
     heterogeneity: float | None,
 ) -> int:
-    """Say how many tasks, with how many attempts each, the next run needs.
+    """Plan how many tasks, with how many attempts each, the next run needs.
 
-    For an interval that is narrow enough, and for telling a drop from chance. From RUN, which was
-    measured, or from a guess: --pass-rate and --heterogeneity.
+    The plan aims for an interval that is narrow enough, and for detecting a drop between two runs.
+    It starts from a measured RUN, or from a guess: --pass-rate and --heterogeneity.
     """
+    from passk_py.cli.plan_output import say_plan
+
     given = {"width": width, "difference": difference, "power": power}
     asked = {name: value for name, value in given.items() if value is not None}
     guess = _guess(run, suite, pass_rate, heterogeneity)
@@ -140,29 +142,23 @@ def command(
     for place, (name, states, rows, excluded) in enumerate(found):
         if place:
             session.say()
-        _say(session, _title(run, name, states, rows[0]), states, rows, wish, excluded)
+        say_plan(session, run, name, states, rows, wish, excluded)
     if not found:
-        session.say(
-            f"Nothing can be planned from {plain(str(run))}: it has no attempt that counts."
-        )
+        session.say(f"No plan is possible from {plain(str(run))}: it has no counted attempt.")
     return session.code
-
-
-# ---------------------------------------------------------------------------------------------
-# finding the numbers
 
 
 def _guess(
     run: str | None, suite: str | None, pass_rate: float | None, heterogeneity: float | None
 ) -> tuple[float, float]:
-    """Give the guess, where there is no run; refuse what is neither, or both."""
+    """Give the guess, if there is no run; exactly one of the two must be given."""
     if run is not None:
         if pass_rate is not None or heterogeneity is not None:
-            raise click.UsageError("A guess and a run that was measured: give one of them.")
+            raise click.UsageError("Give either a run or a guess, not both.")
         return 0.0, 0.0
     if pass_rate is None or heterogeneity is None:
         raise click.UsageError(
-            "Name a run that was measured, or guess with --pass-rate and --heterogeneity."
+            "Name a measured run, or guess with --pass-rate and --heterogeneity."
         )
     if suite is not None:
         raise click.UsageError("--suite needs the name of a run.")
@@ -170,7 +166,7 @@ def _guess(
 
 
 def _enough(attempts: Sequence[int], planned: Sequence[int], k: int) -> tuple[int, ...]:
-    """Give the attempts per task to plan for: as asked, or those of the vars that are enough."""
+    """Choose the attempts per task: the given ones, or those of the vars that are at least k."""
     if not attempts:
         return tuple(n for n in planned if n >= k) or (k, 2 * k, 4 * k)
     if max(attempts) < k:
@@ -201,7 +197,7 @@ def _of_run(
     attempts: Sequence[int],
     asked: Row,
 ) -> tuple[Wish, list[_Found], str | None]:
-    """Plan from the counts of the run's tasks, which the tables hold; say why they are stale."""
+    """Plan from the counts of the run's tasks in the tables; say why the tables are stale."""
     from passk_py.metrics.planning.plans_table import plan_counts
     from passk_py.metrics.planning.wish import Wish
     from passk_py.warehouse.settings import read_settings

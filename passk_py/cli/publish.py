@@ -1,4 +1,4 @@
-"""``passk publish``: a read-only copy for dashboards."""
+"""``passk publish``: write a read-only copy for dashboards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
 
 @click.command(
     "publish",
-    short_help="A read-only copy for dashboards.",
+    short_help="Write a read-only copy for dashboards.",
     epilog=examples(
         "passk build && passk publish -o bi",
         "passk publish -o bi --wait 600",
@@ -41,7 +41,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     required=True,
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Where the copy is, or will be.",
+    help="Write the copy to this folder.",
 )
 @click.option(
     "--without",
@@ -56,7 +56,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     type=click.Choice(["duckdb", "parquet", "both"]),
     default="both",
     show_default=True,
-    help="What to write; the other stays as it is in the folder.",
+    help="Write this format; files of the other format stay as they are.",
 )
 @click.option(
     "--wait",
@@ -64,7 +64,7 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     default=0,
     show_default=True,
     metavar="SECONDS",
-    help="Try again for so long while a build, or another publish, is going on.",
+    help="Keep trying for this long while a build, or another publish, is running.",
 )
 @raw_option
 @database_option
@@ -80,12 +80,12 @@ def command(
     with_raw: bool,
     database: Path,
 ) -> int:
-    """Write a copy of the public tables that dashboards read while builds go on.
+    """Write a copy of the public tables that dashboards can read during builds.
 
-    FOLDER gets passk.duckdb, which every DuckDB from 1.0 on reads, and parquet/TABLE.parquet. The
-    table passk_published in it says how fresh the copy is. All tables are of one state of the
-    database; they take the place of the last copy when all are complete, and who reads that one
-    goes on reading it.
+    FOLDER gets passk.duckdb, which DuckDB 1.0 and later can read, and parquet/TABLE.parquet. The
+    table passk_published in it says how fresh the copy is. All tables show one state of the
+    database. They replace the last copy once all are complete; readers that have the last copy open
+    can go on reading it.
     """
     from passk_py.cli.next_steps import command_line
     from passk_py.warehouse.publishing import publish

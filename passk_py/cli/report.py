@@ -1,4 +1,4 @@
-"""``passk report``: what the tables say, as a page, as Markdown and as figures."""
+"""``passk report``: write a report of the tables as a page, as Markdown and as figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
 
 @click.command(
     "report",
-    short_help="A page with pictures: curves, tasks, comparisons, gates.",
+    short_help="Write an HTML report: charts, tasks, comparisons, gates.",
     epilog=examples(
         "passk report",
         "passk report -o nightly.html -o nightly.md --suite airline",
@@ -32,18 +32,16 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
     ),
 )
 @database_option
-@click.option("--run", "runs", multiple=True, help="These runs only. May be given several times.")
-@click.option(
-    "--suite", "suites", multiple=True, help="These suites only. May be given several times."
-)
+@click.option("--run", "runs", multiple=True, help="Report this run; may be repeated.")
+@click.option("--suite", "suites", multiple=True, help="Report this suite; may be repeated.")
 @outputs_option(
     _KINDS,
-    "A file that ends in .html, .md or .json; give several for several.  [default: report.html]",
+    "Write this .html, .md or .json file; may be repeated.  [default: report.html]",
 )
 @click.option(
     "--figures",
     type=click.Path(path_type=Path, file_okay=False),
-    help="A folder for the charts as SVG and PNG.",
+    help="Write the charts as SVG and PNG to this folder.",
 )
 @common_options
 @pass_session
@@ -56,12 +54,12 @@ def command(
     outputs: Sequence[Path],
     figures: Path | None,
 ) -> int:
-    """Write what the tables say as one HTML file, which needs no network and no other file.
+    """Write a report as one HTML file that needs no network and no other file.
 
-    A verdict for each agent, pass@k and pass^k over k with intervals, the tasks to mend first with
-    each attempt, comparisons, gates, releases, exclusions and diagnostics. Of each
-    suite the 40 latest runs are shown. It can be read on a phone, in the dark, by a screen reader,
-    and printed.
+    The report has a verdict for each agent, pass@k and pass^k over k with intervals, the tasks to
+    fix first with each attempt, comparisons, gates, releases, exclusions and diagnostics. It shows
+    the 40 latest runs of each suite. It works on phones, in dark mode, with screen readers and in
+    print.
     """
     _check_drawing()
     from passk_py.cli.next_steps import note_stale

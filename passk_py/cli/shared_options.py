@@ -61,8 +61,8 @@ def raw_option(command: F) -> F:
     return click.option(
         "--with-raw",
         is_flag=True,
-        help="With refused rows as they were read, which may hold prompts and keys, and with the "
-        "paths of log files. By default raw is null, and source_file a name without its folder.",
+        help="Include rejected rows as they were read, which may hold prompts and keys, and the "
+        "paths of log files. By default raw is null and source_file has no folder.",
     )(command)
 
 
@@ -93,7 +93,7 @@ def database_option(command: F) -> F:
         show_envvar=True,
         show_default=True,
         metavar="PATH",
-        help="The DuckDB file.",
+        help="Use this DuckDB file.",
     )(command)
 
 
@@ -135,16 +135,16 @@ def vars_option(command: F) -> F:
         envvar="PASSK_VARS",
         show_envvar=True,
         metavar="YAML",
-        help="Vars of the dbt project, e.g. '{passk_deployment_k: 8}'.",
+        help="Set vars of the dbt project, e.g. '{passk_deployment_k: 8}'.",
     )(command)
 
 
 def filter_options(command: F) -> F:
     """Add ``--run``, ``--suite`` and ``--k``."""
     for option in (
-        click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Only this k."),
-        click.option("--suite", "suites", multiple=True, help="Only this suite."),
-        click.option("--run", "runs", multiple=True, metavar="RUN_ID", help="Only this run."),
+        click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Select this k."),
+        click.option("--suite", "suites", multiple=True, help="Select this suite."),
+        click.option("--run", "runs", multiple=True, metavar="RUN_ID", help="Select this run."),
     ):
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""``passk show``: the answer again, or a public table."""
+"""``passk show``: print the answer again, or a public table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _ListsTables(click.Command):
 @click.command(
     "show",
     cls=_ListsTables,
-    short_help="The answer again, or a public table.",
+    short_help="Print the answer again, or rows of a public table.",
     epilog=examples(
         "passk show",
         "passk show passk_tasks --run nightly-2026-11-20 --limit 10",
@@ -57,12 +57,12 @@ class _ListsTables(click.Command):
 @click.option(
     "--columns",
     metavar="A,B,...",
-    help="These columns. By default a terminal shows those that fit; files have all.",
+    help="Print only these columns. By default a terminal shows those that fit; files have all.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(0),
-    help=f"At most so many rows, 0 for all. [default: {_LIMIT}; all with --csv and --json]",
+    help=f"Print at most this many rows; 0 prints all. [default: {_LIMIT}; all with --csv, --json]",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header.")
 @common_options
@@ -79,7 +79,7 @@ def command(
     limit: int | None,
     as_csv: bool,
 ) -> int:
-    """Show the answer again or, with TABLE, rows of a public table."""
+    """Print the answer again or, with TABLE, rows of a public table."""
     filters = Filters(runs, suites, ks)
     if table is None:
         for given, option in ((ks, "--k"), (columns, "--columns"), (as_csv, "--csv")):

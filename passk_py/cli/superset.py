@@ -1,4 +1,4 @@
-"""``passk superset``: dashboards that Superset imports."""
+"""``passk superset``: write dashboards that Superset imports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
 
 @click.command(
     "superset",
-    short_help="Dashboards for Superset, over the published copy or Postgres.",
+    short_help="Write dashboards for Superset, over a published copy or Postgres.",
     epilog=examples(
         "passk publish -o bi && passk superset -o bi/superset --copy bi/passk.duckdb",
         "passk superset -o superset.zip --uri duckdb:////srv/bi/passk.duckdb",
@@ -33,26 +33,26 @@ _PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
     required=True,
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="A folder, or a file that ends in .zip.",
+    help="Write to this folder, or to a .zip file.",
 )
 @click.option(
     "--copy",
     "copy",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The DuckDB file that `passk publish` wrote, where Superset runs on this machine.",
+    help="Read this DuckDB file of `passk publish`, where Superset runs on this machine.",
 )
 @click.option(
     "--uri",
     metavar="URI",
-    help="The address of the database as Superset reaches it, in SQLAlchemy's form.",
+    help="Set the database address as Superset reaches it, as an SQLAlchemy URI.",
 )
-@click.option("--schema", help="The schema of the tables, if it has to be said.")
+@click.option("--schema", help="Set the schema of the tables, if it has to be named.")
 @click.option(
     "--name",
     default="passk",
     show_default=True,
-    help="What Superset calls the database; bundles of other names stand beside it.",
+    help="Set the name of the database in Superset. Bundles with other names stay beside it.",
 )
 @common_options
 @pass_session
@@ -65,11 +65,11 @@ def command(
     schema: str | None,
     name: str,
 ) -> int:
-    """Write what Superset imports: a database, datasets, charts, filters and five dashboards.
+    """Write a bundle for Superset: a database, datasets, charts, filters and five dashboards.
 
-    A folder is for `superset import-directory --overwrite FOLDER`, which also updates what an older
-    bundle brought; a zip file is for the button that imports dashboards. Metrics of pass@k and
-    pass^k are null wherever a chart would add them up or average them.
+    Import a folder with `superset import-directory --overwrite FOLDER`, which also updates the
+    imports of an older bundle. Import a zip file with the button that imports dashboards. Metrics
+    of pass@k and pass^k are null wherever a chart would add them up or average them.
     """
     from passk_py.reports.superset import superset_bundle
 

@@ -24,9 +24,7 @@ __all__ = ["command"]
     epilog=examples("passk unload --run nightly-2026-11-20", "passk unload --source-file a.jsonl")
     + "\n\nExit codes: 0 removed, 2 no such run or file.",
 )
-@click.option(
-    "--run", "run_id", metavar="RUN_ID", help="Remove this run, whichever files hold it."
-)
+@click.option("--run", "run_id", metavar="RUN_ID", help="Remove this run, whichever files hold it.")
 @click.option("--source-file", help="Remove the rows of this file.")
 @database_option
 @common_options

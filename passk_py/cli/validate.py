@@ -1,4 +1,4 @@
-"""``passk validate``: the SQL tables against polars."""
+"""``passk validate``: check the SQL tables against polars."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _EXAMPLES = 20
 
 @click.command(
     "validate",
-    short_help="SQL against polars, number by number.",
+    short_help="Recompute every number in polars and compare it with SQL.",
     epilog=examples("passk validate", "passk validate --json")
-    + "\n\nExit codes: 0 the tables agree, 1 they differ, 2 there was nothing to compare.",
+    + "\n\nExit codes: 0 the tables agree, 1 they differ, 2 nothing to compare.",
 )
 @database_option
 @vars_option
@@ -36,11 +36,10 @@ _EXAMPLES = 20
 def command(session: Session, *, database: Path, variables: str | None) -> int:
     """Recompute every public number from passk_attempts in polars, and compare it with SQL.
 
-    Counts, times, names, classes, verdicts and results of gates must be equal, nulls in the same
-    places, no row be there twice, and numbers equal to a relative difference of 1e-12; limits, p,
-    plans and extrapolations, which SQL approximates, to 1e-9. Which pairs of runs and which gates
-    there must be is found from the vars. --vars is needed only for a database that does not say
-    with which vars it was built.
+    Counts, times, names, classes, verdicts and gate results must be equal, nulls must be in the
+    same places, and no row may appear twice. Numbers may differ by a relative 1e-12; limits, p,
+    plans and extrapolations, which SQL approximates, by 1e-9. The vars determine the expected pairs
+    of runs and gates. --vars is needed only for a database that does not record its vars.
     """
     from passk_py.cli.next_steps import note_stale
     from passk_py.validation.check_all import validate_tables

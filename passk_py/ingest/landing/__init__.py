@@ -9,7 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from passk_py.ingest.landing.unloading import forget
     from passk_py.ingest.landing.load_report import (
         FileReport,
         ForgetReport,
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     )
     from passk_py.ingest.landing.loading import load
     from passk_py.ingest.landing.schema import ensure_landing
+    from passk_py.ingest.landing.unloading import forget
 
 __all__ = [
     "FileReport",

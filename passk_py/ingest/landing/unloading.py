@@ -57,7 +57,7 @@ def forget(
     else:
         raise PasskError(
             "Either run_id or source_file must be given, and not both.",
-            hint="run_id removes a run, source_file the rows of one file."
+            hint="run_id removes a run, source_file the rows of one file.",
         )
     with open_database(database) as connection:
         storage = storage_of(connection)

@@ -33,13 +33,13 @@ def test_a_run_is_the_pilot(passk: Passk, demo: Demo) -> None:
     assert [line.split()[0] for line in rest[3:7]] == ["4", "8", "16", "32"]
     for words in (
         "* the fewest attempts in all.",
-        "of the variance is chance within tasks",
+        "chance within tasks makes up",
         "The 48 tasks of the run",
         # 9 of 812. C(18, 3) .0111^3 x 303 tasks is .3, and C(17, 2) .0111^2 x 303 is 5.
-        "1.1 % of the run's attempts were excluded. Make 18 of each task to keep 16: then less than "
-        "one of 303 tasks is left with fewer, on average.",
-        "at 95 %. The drop is of two",
-        "How sure: measured on 48 tasks",
+        "1.1 % of the run's attempts were excluded. Make 18 of each task to keep 16: then, on "
+        "average, fewer than one of 303 tasks ends up with less.",
+        "is the 95 % interval for tasks like these. The drop is between two",
+        "How certain: as certain as a sample of 48 tasks can be.",
     ):
         assert words in said.out.replace("\n  ", " ")
 
@@ -75,7 +75,7 @@ def test_a_guess_needs_no_database(passk: Passk, tmp_path: Path) -> None:
     said = passk("plan", *GUESS)
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith("a guess · pass^4 of 32.7\n")
-    assert "How sure: as sure as the guess." in said.out
+    assert "How certain: only as certain as the guess." in said.out
     rows = passk("plan", *GUESS, "--k", 2, "--attempts", 8, "--json").json["plans"]
     expected = pk.plan_guess(0.6, 0.4, ks=[2], attempts_per_task=[8])
     wanted = expected.filter(pl.col("metric") == "pass_hat_k").to_dicts()
@@ -102,7 +102,10 @@ def test_tasks_that_all_pass_can_not_tell_a_drop(
 def test_few_attempts_are_fitted(passk: Passk, letters: Path) -> None:
     said = passk("plan", "old", "--k", 4)
     assert said.code == 0
-    assert "How sure: little. The run has fewer than 2k attempts" in said.out.replace("\n  ", " ")
+    assert (
+        "How certain: not very. Some task of the run has fewer than 2k attempts"
+        in said.out.replace("\n  ", " ")
+    )
 
 
 @pytest.mark.long
@@ -116,7 +119,7 @@ def test_nothing_to_plan_from_is_said_by_the_exit_code_too(
     for run, reason in (("single", "n < 2 in 1 of 1 tasks"), ("void", "")):
         said = passk("plan", run)
         assert said.code == 2
-        assert "Nothing can be planned from" in said.out
+        assert "No plan is possible from" in said.out
         assert reason in said.out
         said = passk("plan", run, "--json")
         assert said.code == 2
@@ -126,9 +129,9 @@ def test_nothing_to_plan_from_is_said_by_the_exit_code_too(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "Name a run that was measured, or guess with --pass-rate and --heterogeneity."),
-        (("--pass-rate", 0.5), "Name a run that was measured, or guess"),
-        (("old", *GUESS), "A guess and a run that was measured: give one of them."),
+        ((), "Name a measured run, or guess with --pass-rate and --heterogeneity."),
+        (("--pass-rate", 0.5), "Name a measured run, or guess"),
+        (("old", *GUESS), "Give either a run or a guess, not both."),
         ((*GUESS, "--suite", "x"), "--suite needs the name of a run."),
         (("gone",), "There is no run gone; there is "),
         (("old", "--suite", "x"), "There is no suite x; there is letters."),

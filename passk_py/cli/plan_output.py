@@ -1,0 +1,204 @@
+"""Printing plans: a table of tasks and attempts, and sentences about it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.cli.table_output import fitting
+from passk_py.common.words import DASH, limit, percent, plain, plural, symbol
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from passk_py.cli.session import Session
+    from passk_py.metrics.planning import Wish
+
+__all__ = ["say_plan"]
+
+_WIDEST: Final = 100
+_MARK: Final = "*"
+
+Row = dict[str, Any]
+
+
+def say_plan(
+    session: Session,
+    run: str | None,
+    suite: str | None,
+    states: Counter[tuple[int, int]],
+    rows: list[Row],
+    wish: Wish,
+    excluded: float,
+) -> None:
+    """Print the plans of one suite.
+
+    Parameters
+    ----------
+    session
+        The call.
+    run, suite
+        The pilot; None for a guess.
+    states
+        How many of its tasks have n attempts and c passes.
+    rows
+        Its plans, one for each number of attempts per task.
+    wish
+        What they aim for.
+    excluded
+        The share of its attempts that is excluded.
+    """
+    session.say(_title(run, suite, states, rows[0]))
+    session.say()
+    width = min(session.console().width, _WIDEST)
+    answered = [row for row in rows if row["basis"] is not None]
+    if not answered:
+        _wrapped(session, f"No plan is possible from it: {rows[0]['null_reason']}.", width)
+        return
+    _say_grid(session, answered, wish)
+    session.say(f"{_MARK} the fewest attempts in all.")
+    session.say()
+    for sentence in _sentences(states, rows, answered, wish, excluded):
+        _wrapped(session, sentence, width)
+
+
+def _title(run: str | None, suite: str | None, states: Counter[tuple[int, int]], row: Row) -> str:
+    name = symbol(row["metric"], row["k"])
+    if run is None or suite is None:
+        return f"a guess · {name} of {percent(row['estimate'])}"
+    sizes = sorted({n for n, _ in states})
+    each = plural(sizes[-1], "attempt")
+    if len(sizes) > 1:
+        each = f"{sizes[0]} to {each}"
+    seen = "" if row["estimate"] is None else f" of {percent(row['estimate'])}"
+    tasks = plural(states.total(), "task")
+    return f"{plain(run)} · {plain(suite)} · {name}{seen} · {tasks}, {each} each"
+
+
+def _say_grid(session: Session, rows: list[Row], wish: Wish) -> None:
+    """Lay the plans out: both aims beside each other, or where that is too wide, one by one."""
+    console = session.console()
+    wide = f"{limit(wish.width)} points wide"
+    drop = f"drop of {limit(wish.difference)} points"
+    per_task, lines = "attempts\nper task", _lines(rows)
+    names = (per_task, f"{wide}:\ntasks", "\nattempts", f"{drop}:\ntasks", "\nattempts in each run")
+    columns = list(zip(names, *lines, strict=True))
+    # Two more cells between columns than other tables have.
+    room = console.width - (len(names) - 1)
+    if len(fitting(columns, room, [4])) == len(names):
+        session.show(_grid(names, lines), console)
+        return
+    for title, first, attempts in (
+        (f"{wide}:", 1, "attempts"),
+        (f"{drop}:", 3, "attempts\nin each run"),
+    ):
+        if first > 1:
+            session.say()
+        session.say(title)
+        of_aim = [(line[0], *line[first : first + 2]) for line in lines]
+        session.show(_grid((per_task, "tasks", attempts), of_aim), console)
+
+
+def _grid(names: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True, vertical="bottom")
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def _lines(rows: list[Row]) -> list[list[str]]:
+    """Write the numbers of each plan, the cheapest of each aim with its mark."""
+    lines = []
+    cheapest = {
+        name: min((row[name] for row in rows if row[name] is not None), default=None)
+        for name in ("attempts_for_width", "attempts_for_difference")
+    }
+    for row in rows:
+        cells = [f"{row['attempts']:,}"]
+        for aim in ("width", "difference"):
+            tasks, total = row[f"tasks_for_{aim}"], row[f"attempts_for_{aim}"]
+            mark = _MARK if total is not None and total == cheapest[f"attempts_for_{aim}"] else " "
+            cells += [DASH, DASH] if tasks is None else [f"{tasks:,}", f"{total:,}{mark}"]
+        lines.append(cells)
+    return lines
+
+
+def _sentences(
+    states: Counter[tuple[int, int]],
+    rows: list[Row],
+    answered: list[Row],
+    wish: Wish,
+    excluded: float,
+) -> list[str]:
+    """Say what helps more, what the two aims mean, and how certain the numbers are."""
+    said = []
+    # At as many attempts as were made, or would be made at the least.
+    made = min((n for n, _ in states), default=0)
+    row = min(answered, key=lambda one: abs(one["attempts"] - made))
+    share = row["within_share"]
+    if share is not None:
+        more = "more attempts help more than more tasks" if share > 0.5 else "only more tasks help"
+        if 0.2 < share <= 0.5:
+            more = "more tasks help more than more attempts"
+        said.append(
+            f"With {plural(row['attempts'], 'attempt')} per task, chance within tasks makes up"
+            f" {percent(share)} % of the variance, and differences between tasks the rest: for the"
+            f" interval, {more}."
+        )
+    if row["expected_width"] is not None:
+        told = ""
+        if row["detectable_difference"] is not None:
+            drop = limit(round(row["detectable_difference"], 3))
+            told = f", and two such runs can detect a drop of {drop} points"
+        wide = limit(round(row["expected_width"], 3))
+        said.append(
+            f"The {plural(row['tasks'], 'task')} of the run, with that many attempts each, give an"
+            f" interval {wide} points wide{told}."
+        )
+    if excluded:
+        said.append(_spares(row, excluded))
+    unknown = [one for one in rows if one["null_reason"] is not None]
+    if unknown:
+        said.append(f"No figure for a drop: {unknown[0]['null_reason']}.")
+    said.append(
+        f"The interval is the {limit(wish.confidence)} % interval for tasks like these. The drop is"
+        f" between two runs on the same tasks and is detected in {limit(wish.power)} % of all"
+        " repetitions; it says nothing about unseen tasks, which may change differently."
+    )
+    tasks = plural(row["tasks"] or 0, "task")
+    sure = {
+        "moments": f"as certain as a sample of {tasks} can be.",
+        "beta_binomial": (
+            "not very. Some task of the run has fewer than 2k attempts, so a beta distribution was"
+            " fitted."
+        ),
+        "guess": "only as certain as the guess. Measure some tasks and plan from them.",
+    }
+    said.append(f"How certain: {sure[row['basis']]}")
+    return said
+
+
+def _spares(row: Row, excluded: float) -> str:
+    """Say how many attempts to make so that enough are left."""
+    from passk_py.metrics.planning import with_spares
+
+    tasks = row["tasks_for_width"] or row["tasks"]
+    made = with_spares(row["attempts"], tasks, excluded)
+    return (
+        f"{percent(excluded)} % of the run's attempts were excluded. Make {made} of each task to"
+        f" keep {row['attempts']}: then, on average, fewer than one of"
+        f" {plural(tasks, 'task')} ends up with less."
+    )
+
+
+def _wrapped(session: Session, text: str, width: int) -> None:
+    for line in textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False):
+        session.say(line)
