@@ -33,9 +33,9 @@ Written by `scripts/reference_pages.py` from `models/marts/*.yml`. `dbt docs gen
 MACROS_HEAD: Final = """\
 # Macros
 
-SQL expressions for models of your own: `{{ passk.pass_hat_k('n', 'c', 4) }}`. Arguments are columns, expressions or numbers. A
-literal that can't be right is an error when the project compiles; data that can't be right gives null. What begins with an
-underscore, and stands nowhere here, is private. On DuckDB the estimators are functions of the database too:
+SQL expressions for models of your own: `{{ passk.pass_hat_k('n', 'c', 4) }}`. Arguments are columns, expressions or numbers. An
+invalid literal is an error when the project compiles; invalid data gives null. Macros whose name begins with an underscore are private
+and not listed here. On DuckDB the estimators are functions of the database too:
 `select pass_hat_k(16, 14, 4)`.
 
 Written by `scripts/reference_pages.py` from `macros/*/_*__macros.yml`.
@@ -169,7 +169,7 @@ def _macro(macro: dict[str, Any], signature: str | None) -> list[str]:
         lines += [plain(" ".join(paragraph.split())), ""]
     arguments = macro.get("arguments") or []
     if arguments:
-        lines += ["| argument | type | is |", "|---|---|---|"]
+        lines += ["| argument | type | meaning |", "|---|---|---|"]
         lines += [
             f"| `{one['name']}` | {one.get('type', 'any')} | {cell(one['description'])} |"
             for one in arguments

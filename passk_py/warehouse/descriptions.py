@@ -54,7 +54,7 @@ def described_tables() -> dict[str, TableDescription]:
     Examples
     --------
     >>> described_tables()["passk_runs"].columns["min_n"]
-    'Counted attempts of the task that has fewest. Suites answer up to this k.'
+    'Counted attempts of the task with the fewest. All tasks are eligible up to this k.'
     """
     models = project_dir() / "models"
     return {path.stem: _read(models, path.stem) for path in sorted(models.glob("marts/*.yml"))}
