@@ -98,7 +98,7 @@ def command(
         known = ", ".join(map(str, settings.ks))
         raise PasskError(
             f"The tables have no k = {' and no k = '.join(map(str, ks))}.",
-            hint=f"They were built for k = {known}: the var passk_ks.",
+            hint=f"They were built for k = {known}, by the var passk_ks.",
         )
     # Before anything is said: the reader of a pipe may close it.
     session.code = _exit_code(rows, tasks)
@@ -121,10 +121,8 @@ def command(
         if not stored:
             pairs = f"{{passk_pairs: [{{baseline: {baseline}, candidate: {candidate}}}]}}"
             again = command_line("build", "--vars", pairs, database=database)
-            session.note(
-                "These two runs are no pair of the tables, so they were compared just now."
-            )
-            session.note(f"Into the tables: {again}")
+            session.note("This pair is not in the tables, so it was compared just now.")
+            session.note(f"To add it to the tables: {again}")
     return session.code
 
 
@@ -313,7 +311,7 @@ def _grid(rows: list[Row], room: int, *, drawn: bool) -> tuple[Table, list[str]]
 
 def _say_left_out(session: Session, names: Sequence[str]) -> None:
     if names:
-        session.say(f"No room for {and_list(names)}: --json has all.")
+        session.say(f"No room for {and_list(names)}; --json has all columns.")
 
 
 def _bounds(rows: list[Row]) -> tuple[float, float]:
@@ -331,11 +329,13 @@ def _say_tasks(session: Session, tasks: list[Row]) -> None:
         if tested:
             least = min(task["least_p"] for task in tasks if task["p"] is not None)
             session.say(
-                f"No single one of {plural(tested, 'task')} moved beyond chance; with as many"
-                f" attempts, p can be {least:.2g} at the least."
+                f"None of {plural(tested, 'task')} moved beyond chance; with this many attempts,"
+                f" p can't be below {least:.2g}."
             )
         return
-    session.say(f"{len(moved):,} of {plural(tested, 'task')} moved, adjusted for their number:")
+    session.say(
+        f"{len(moved):,} of {plural(tested, 'task')} moved; p is adjusted for their number:"
+    )
     console = session.console()
     names = ("task", "baseline", "candidate", "p adjusted", "")
     lines = [
@@ -360,4 +360,4 @@ def _say_tasks(session: Session, tasks: list[Row]) -> None:
     session.show(table, console)
     _say_left_out(session, [name for place, name in enumerate(names) if place not in shown])
     if len(moved) > _TASKS:
-        session.say(f"{len(moved) - _TASKS:,} more, which --json names.")
+        session.say(f"... and {len(moved) - _TASKS:,} more; --json lists all.")

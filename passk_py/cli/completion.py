@@ -39,7 +39,7 @@ def command(session: Session, *, shell: str | None) -> int:
     name = shell or Path(os.environ.get("SHELL", "")).name
     found = get_completion_class(name)
     if found is None:
-        raise click.UsageError(f"Say for which shell: {', '.join(_SHELLS)}.")
+        raise click.UsageError(f"Name the shell: {', '.join(_SHELLS)}.")
     script = found(cli, {}, "passk", "_PASSK_COMPLETE").source()
     session.result({"shell": name, "script": script})
     session.say(script)

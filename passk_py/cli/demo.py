@@ -56,7 +56,7 @@ def command(session: Session, *, database: Path) -> int:
     except OSError as error:
         raise PasskError(
             f"{log} can't be written: {error.strerror}.",
-            hint="Give a database in a folder where you may write with --database.",
+            hint="With --database, name a database in a folder where you may write.",
         ) from error
     loaded = _load(log, database)
     session.note(f"Loaded {loaded.rows_landed:,} attempts. Building the tables with dbt.")
@@ -97,8 +97,8 @@ def _refuse_other_log(log: Path) -> None:
         ours = False
     if not ours:
         raise PasskError(
-            f"{log} is there already, and is not the demo's log.",
-            hint="Give a database in another folder with --database, or move the file away.",
+            f"{log} already exists and is not the demo's log.",
+            hint="Name a database in another folder with --database, or move the file away.",
         )
 
 

@@ -139,7 +139,9 @@ def _say(session: Session, title: str, rows: list[dict[str, Any]], width: int) -
     ]
     if fine:
         _wrapped(session, f"Fine: {', '.join(fine)}.", width, "  ")
-    unknown.append("what all attempts of a task share (it looks like another chance of passing)")
+    unknown.append(
+        "an effect that all attempts of a task share (it looks like a different chance of a pass)"
+    )
     _wrapped(session, f"Not known: {'; '.join(unknown)}.", width, "  ")
 
 

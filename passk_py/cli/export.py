@@ -110,9 +110,9 @@ def command(
 def _refuse(given: Sequence[str], *, everything: bool, ks: Sequence[int]) -> None:
     """Refuse what can't be asked for together."""
     if everything and given:
-        raise click.UsageError("--all and the names of tables can't both be given.")
+        raise click.UsageError("Give either --all or the names of tables, not both.")
     if not everything and not given:
-        raise click.UsageError("There is nothing to export: name tables, or give --all.")
+        raise click.UsageError("Name the tables to export, or give --all.")
     without = [name for name in given if "k" not in public_table(name).filters]
     if ks and without:
         raise click.UsageError(f"{', '.join(without)} has no k to filter by.")

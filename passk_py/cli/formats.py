@@ -50,7 +50,7 @@ def command(session: Session, *, name: str | None, policy: bool) -> int:
         for one in chosen:
             session.say(f"{one.name:<{width}}  {one.title}")
         session.say()
-        session.say("`passk formats NAME` says how one is read.")
+        session.say("`passk formats NAME` explains how one of them is read.")
         return 0
     for one in chosen:
         session.say(f"{one.name}: {one.title}")
@@ -67,7 +67,7 @@ def command(session: Session, *, name: str | None, policy: bool) -> int:
         for column, source in one.fields:
             session.say(f"    {column:<{width}}  {source}")
         if one.reasons:
-            session.say("  reasons of its own")
+            session.say("  its own reasons")
             width = max(len(reason) for reason in one.reasons)
             for reason, outcome in one.reasons.items():
                 session.say(f"    {reason:<{width}}  {outcome}")
@@ -89,7 +89,7 @@ def _say_policy(session: Session, name: str | None) -> int:
         session.say(f"{reason:<{width}}  {outcome}")
     session.say()
     session.say(
-        "The first that fits decides for an attempt that was not graded; none: excluded. "
-        "`passk load --policy REASON=failed` comes before all of them."
+        "For an attempt without a verdict, the first rule that matches decides; without a match, "
+        "the attempt is excluded. The rules of `passk load --policy` come first."
     )
     return 0

@@ -187,7 +187,7 @@ def _refuse_stale(tables: Tables) -> None:
 
     if (sentence := stale(tables)) is not None:
         raise PasskError(
-            f"No gate is judged. {sentence}",
+            f"No gate was judged. {sentence}",
             hint=f"{build_again(tables)} --stale-ok judges them as they are.",
         )
 
@@ -251,7 +251,7 @@ def _refuse_mixed(names: tuple[str, ...], rules: Path | None, one: object) -> No
     if one is not None and (names or rules is not None):
         other = "--rules" if rules is not None else "--gate"
         raise PasskError(
-            f"{other} stands beside options that make a rule.",
+            f"{other} can't be combined with the options of a single rule.",
             hint="Give declared gates, a file of rules, or one rule.",
         )
 
@@ -260,7 +260,7 @@ def _declared(tables: Tables, names: tuple[str, ...], database: Path) -> list[Ro
     """Read the gates of the last build."""
     if "is_advisory" not in tables.columns("passk_gates"):
         raise PasskError(
-            "The table passk_gates is of another version of passk.", hint="Run `passk build`."
+            "Another version of passk built the table passk_gates.", hint="Run `passk build`."
         )
     rows = tables.records(
         f"select * exclude (loaded_at) from {tables.require('passk_gates')} "

@@ -162,17 +162,17 @@ def _explained(error: Exception) -> tuple[str, str | None]:
         return error.message, error.hint
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx is not None else "passk"
-        return error.format_message(), f"`{path} --help` shows what can be given."
+        return error.format_message(), f"`{path} --help` shows the usage."
     if isinstance(error, click.ClickException):
         return error.format_message(), None
     first = next(iter(str(error).splitlines()), "")
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or first}", None
-    hint = "Run it again with --debug to see where it comes from, and report it."
+    hint = "Run the command again with --debug and report the output."
     if type(error).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
-        return f"DuckDB could not do it: {first}", hint
-    return f"passk failed, which it should not: {type(error).__name__}: {first}", hint
+        return f"DuckDB failed: {first}", hint
+    return f"passk failed because of a bug: {type(error).__name__}: {first}", hint
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:

@@ -155,7 +155,7 @@ def command(
     if save_as is not None:
         if mapping is None:
             raise click.UsageError("--save-mapping needs --map or --mapping.")
-        session.note(f"The mapping is kept in {save_mapping(mapping, save_as)}.")
+        session.note(f"The mapping was saved in {save_mapping(mapping, save_as)}.")
         # As it will be called the next time.
         mapping = replace(mapping, name=save_as)
     with _watched(session) as progress:
@@ -224,7 +224,7 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
         elif file.message:
             session.note(f"{_short(file.path)}: {plain(file.message)}")
     for skipped in report.skipped[:3]:
-        session.note(f"Left alone: {plain(skipped.path)} is {plain(skipped.reason)}.")
+        session.note(f"Skipped: {plain(skipped.path)} is {plain(skipped.reason)}.")
     if len(report.skipped) > 3:
         session.note(f"... and {len(report.skipped) - 3:,} more files.")
     if report.passed_over:
@@ -292,7 +292,7 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
         if file.status != "failed" and (said := _left_out(file)):
             session.say(f"{_short(file.path)}: {said}.")
     if report.parquet is not None:
-        session.say(f"The attempts are Parquet in {_short(str(report.parquet))}.")
+        session.say(f"The attempts are stored as Parquet in {_short(str(report.parquet))}.")
 
 
 def _left_out(file: FileReport) -> str:
@@ -305,8 +305,7 @@ def _left_out(file: FileReport) -> str:
         attempts = plural(sum(file.excluded.values()), "attempt")
         parts.append(f"{attempts} excluded{_reasons(file.excluded)}")
     if file.missing:
-        attempts = plural(file.missing, "attempt")
-        parts.append(f"{attempts} missing that the harness was to make")
+        parts.append(f"{plural(file.missing, 'expected attempt')} missing")
     return "; ".join(parts)
 
 

@@ -108,8 +108,7 @@ def command(
     if copy.stale is not None:
         again = command_line("build", database=database)
         session.note(
-            f"{copy.stale} passk_attempts may show that, no other number does. "
-            f"Run `{again}`, then publish."
+            f"{copy.stale} Only passk_attempts may show this. Run `{again}`, then publish."
         )
     return 0
 

@@ -102,5 +102,5 @@ def _check_drawing() -> None:
     if missing is not None:
         raise PasskError(
             f"A report needs the package {missing}, which is not installed.",
-            hint="Install what draws with: pip install altair jinja2 vl-convert-python",
+            hint="Install the packages that draw: pip install altair jinja2 vl-convert-python",
         )

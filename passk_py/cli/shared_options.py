@@ -113,7 +113,7 @@ def outputs_option(kinds: Mapping[str, str], text: str) -> Callable[[F], F]:
     ) -> Sequence[Path]:
         for path in outputs:
             if path.suffix.lower() not in kinds:
-                raise click.BadParameter(f"{path} ends neither in {' nor in '.join(kinds)}.")
+                raise click.BadParameter(f"{path} must end in {' or '.join(kinds)}.")
         return outputs
 
     return click.option(

@@ -92,7 +92,7 @@ def command(
         print_answer(session, database, filters)
         return 0
     if as_csv and session.as_json:
-        raise click.UsageError("--csv and --json can't both be printed.")
+        raise click.UsageError("Give either --csv or --json, not both.")
     chosen = public_table(table)
     if ks and "k" not in chosen.filters:
         raise click.UsageError(f"{table} has no k to filter by.")

@@ -76,7 +76,7 @@ def command(
     address = _address(copy, uri)
     files = superset_bundle(output, uri=address, schema=schema, name=name)
     if _has_password(address):
-        session.note(f"{output} holds the password of {name}: keep it as you keep that.")
+        session.note(f"{output} contains the password of {name}: keep it secret.")
     session.result({"path": str(output), "uri": _shown(address), "files": files})
     kinds = ("dashboards", "charts", "datasets")
     counted = ", ".join(
@@ -96,7 +96,7 @@ def _address(copy: Path | None, uri: str | None) -> str:
     if uri is not None and copy is None:
         if "://" not in uri:
             raise click.BadParameter(
-                f"{uri} is no address, such as duckdb:////srv/bi/passk.duckdb or "
+                f"{uri} is not an address such as duckdb:////srv/bi/passk.duckdb or "
                 "postgresql://reader@db/evals.",
                 param_hint="--uri",
             )

@@ -1,4 +1,4 @@
-"""Names that are asked for: they are there, or it is said what is."""
+"""Names that users give: known, or an error that lists the known ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["did_you_mean", "no_such", "require_known"]
 
 _LISTED: Final = 5
-"""What is named of what there is."""
+"""How many known names a message lists."""
 
 
 def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:
@@ -39,22 +39,22 @@ def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:
 
 
 def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
-    """Say that there is nothing of a name, and what there is instead.
+    """Say that a name is unknown, and list the known ones.
 
     Examples
     --------
     >>> no_such("run", ["nope"], ["new", "old"])
-    'There is no run nope; there is new, old.'
+    'There is no run nope; the runs are new, old.'
     >>> no_such("run", ["run-1o"], ["run-9", "run-10"])
-    'There is no run run-1o; there is run-9, run-10. Did you mean run-10?'
+    'There is no run run-1o; the runs are run-9, run-10. Did you mean run-10?'
     >>> no_such("suite", ["a", "b"], [])
-    'There is no suite a or b; there is no suite at all.'
+    'There is no suite a or b; there are no suites.'
     """
     some = [*map(plain, there[:_LISTED]), *(["..."] if there[_LISTED:] else [])]
     missing = list(given)
     named = and_list(map(plain, missing), word="or")
-    listed = ", ".join(some) or f"no {kind} at all"
-    return f"There is no {kind} {named}; there is {listed}.{did_you_mean(missing, there)}"
+    known = f"the {kind}s are {', '.join(some)}" if some else f"there are no {kind}s"
+    return f"There is no {kind} {named}; {known}.{did_you_mean(missing, there)}"
 
 
 def require_known(
@@ -71,7 +71,7 @@ def require_known(
     >>> require_known("run", ["new"], ["new", "old"])
     >>> require_known("run", ["nope", "new"], ["new", "old"])
     Traceback (most recent call last):
-    passk_py.common.errors.PasskError: There is no run nope; there is new, old.
+    passk_py.common.errors.PasskError: There is no run nope; the runs are new, old.
     `passk show passk_runs` shows all of them.
     """
     missing = [name for name in given if name not in known]

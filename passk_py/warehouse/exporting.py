@@ -173,7 +173,7 @@ def _paths(
     one_file = bool(output.suffix) and not output.is_dir()
     if one_file and of_name is None and len(tables) == 1:
         raise PasskError(
-            f"{output} ends in {output.suffix}, which is no format that passk writes.",
+            f"{output} ends in {output.suffix}, which is not a format that passk writes.",
             hint=f"End the file in {_ENDINGS}; make a folder of that name before, if it is one.",
         )
     if of_name is None or not one_file:

@@ -82,7 +82,7 @@ def changed_since(tables: Tables, pending: Pending) -> str | None:
 def why_unfinished(tables: Tables) -> str | None:
     """Say why the public tables are not of one build of this version; None if they are."""
     if _is_of_another_version(tables):
-        return "The tables are of another version of passk."
+        return "Another version of passk built the tables."
     unfinished = unfinished_tables(tables)
     return half_built(unfinished) if unfinished else None
 
@@ -103,9 +103,9 @@ def half_built(unfinished: list[str]) -> str:
     Examples
     --------
     >>> half_built(["passk_runs", "passk_suite_metrics"])
-    'The tables are half built: the last build did not come to passk_runs, passk_suite_metrics.'
+    'The tables are half built: the last build did not reach passk_runs, passk_suite_metrics.'
     """
-    return f"The tables are half built: the last build did not come to {', '.join(unfinished)}."
+    return f"The tables are half built: the last build did not reach {', '.join(unfinished)}."
 
 
 def _missed_by_copy(tables: Tables) -> int:

@@ -174,9 +174,9 @@ def parse_variables(text: str | None) -> dict[str, Any]:
         values = yaml.safe_load(text)
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise PasskError(f"--vars is no YAML: {problem}, in {text!r}.", hint=hint) from error
+        raise PasskError(f"--vars is not valid YAML: {problem}, in {text!r}.", hint=hint) from error
     if not isinstance(values, dict):
-        raise PasskError(f"--vars is {text!r}, which is no mapping of vars.", hint=hint)
+        raise PasskError(f"--vars is {text!r}, which is not a mapping of vars.", hint=hint)
     known = default_variables()
     unknown = [str(name) for name in values if name not in known]
     if unknown:

@@ -201,7 +201,8 @@ class ZipMembers:
             )
         if info.flag_bits & _UNREADABLE:
             raise PasskError(
-                f"The member {info.filename} of the zip is encrypted.", hint="Pack it without."
+                f"The member {info.filename} of the zip is encrypted.",
+                hint="Create the zip without encryption.",
             )
         if info.compress_type not in (*_OWN, _ZSTD):
             raise PasskError(
@@ -226,8 +227,8 @@ class ZipMembers:
 
 def _too_large(info: zipfile.ZipInfo, most: int) -> PasskError:
     return PasskError(
-        f"The member {info.filename} of the zip holds more than {most} bytes, which is the most "
-        "that is read.",
+        f"The member {info.filename} of the zip is larger than {most} bytes, the most that passk "
+        "reads.",
         hint=f"Check where the file comes from. {_AGAIN}",
     )
 

@@ -102,7 +102,7 @@ def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
     body = head.lstrip(_SPACE)
     sample = replace(sample, start=body)
     if not body:
-        return _unreadable(sample, "empty", "Check whether the run that wrote it ended.")
+        return _unreadable(sample, "empty", "Check whether the run that wrote it has finished.")
     if b"\n" not in head and b"\r" in head:
         sample = replace(sample, newline=b"\r")
     if body.startswith(b"["):

@@ -43,8 +43,8 @@ def mapped(mapping: MappingOfColumns, sample: Sample) -> Format:
     if mapping.rows:
         if not sample.one_object:
             raise PasskError(
-                f"{sample.path} is no single JSON object in which rows could be looked for.",
-                hint="Leave out rows: each line, element or row of the file is one already.",
+                f"{sample.path} is not a single JSON object, so rows can't be looked up in it.",
+                hint="Leave out rows: each line, element or row of the file is already a row.",
             )
         container = "json_object"
     said: dict[str, Any] = {

@@ -88,13 +88,14 @@ class Mapping:
         unknown = [str(key) for key in said if key not in (*_COLUMNS, *_OTHERS)]
         if unknown:
             raise PasskError(
-                f"The mapping {name} has {', '.join(unknown)}, which is no column of the contract.",
+                f"The mapping {name} has {', '.join(unknown)}, which is not a column of the "
+                "contract.",
                 hint=f"The columns are {', '.join((*_COLUMNS, 'tags'))}; rows says where rows are.",
             )
         tags = said.get("tags") or {}
         if not isinstance(tags, dict):
             raise PasskError(
-                f"The tags of the mapping {name} are no table.",
+                f"The tags of the mapping {name} are not a table.",
                 hint="Write tags as lines of their own, such as `domain: $.domain`.",
             )
         in_order = said.get("attempt") == IN_ORDER
@@ -105,17 +106,17 @@ class Mapping:
         }
         if "task_id" not in given:
             raise PasskError(
-                f"The mapping {name} does not say what task_id is.",
+                f"The mapping {name} has no rule for task_id.",
                 hint="Add a line such as `task_id: $.case.id`.",
             )
         if not any(column in given for column in ("outcome", "passed", "score")):
             raise PasskError(
-                f"The mapping {name} does not say which attempts passed.",
+                f"The mapping {name} has no rule for the verdict.",
                 hint="Add a line such as `passed: $.score >= 0.8`, or outcome, or score.",
             )
         if "attempt" not in given and not in_order:
             raise PasskError(
-                f"The mapping {name} does not say which try of its task a row is.",
+                f"The mapping {name} has no rule for the number of the attempt.",
                 hint=f"Add `attempt: $.trial`, or `attempt: {IN_ORDER}` to number the tries of a "
                 "task by started_at or, where there is none, in the order of the rows.",
             )
@@ -191,7 +192,7 @@ def save_mapping(mapping: Mapping, name: str) -> Path:
 
     if not re.fullmatch(r"[\w-][\w.-]*", name):
         raise PasskError(
-            f"{name!r} is no name for a mapping.",
+            f"{name!r} is not a valid name for a mapping.",
             hint="Use letters, digits, dots, dashes and underscores.",
         )
     said: dict[str, Any] = {}
@@ -208,7 +209,8 @@ def save_mapping(mapping: Mapping, name: str) -> Path:
     path = MAPPINGS_FOLDER / f"{name}.yml"
     if path.exists() and path.read_text("utf-8") != written:
         raise PasskError(
-            f"{path} holds another mapping already.", hint="Take another name, or edit the file."
+            f"{path} already holds a different mapping.",
+            hint="Choose another name, or edit the file.",
         )
     path.parent.mkdir(exist_ok=True)
     path.write_text(written, "utf-8")

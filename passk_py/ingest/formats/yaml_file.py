@@ -35,7 +35,7 @@ def load_yaml(path: Path, example: str) -> dict[str, Any]:
     hint = f"Write lines such as {example}; put what begins with * or [ into quotes."
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise PasskError(f"{path} is too large to be a file of a few lines.", hint=hint)
+            raise PasskError(f"{path} is too large: it should be a file of a few lines.", hint=hint)
         said = strict_yaml.load(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]

@@ -51,7 +51,7 @@ class Options:
             if value is not None and (not value or not can_be_stored(value)):
                 flag = "--" + name.replace("_", "-")
                 raise PasskError(
-                    f"{flag} is {value!r}, which is no name.",
+                    f"{flag} is {value!r}, which is not a name.",
                     hint=f"Give {flag} a text, or leave it out.",
                 )
         for name, value in self.tags.items():
@@ -75,8 +75,8 @@ class Options:
             )
         if not math.isfinite(self.score_threshold):
             raise PasskError(
-                f"--score-threshold is {self.score_threshold}, which no score can be held against.",
-                hint="Give a finite number; the default is 1.0.",
+                f"--score-threshold is {self.score_threshold}, which is not a finite number.",
+                hint="Give a finite number, such as the default 1.0.",
             )
         if self.mapping and self.format:
             raise PasskError(

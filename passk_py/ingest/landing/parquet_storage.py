@@ -197,8 +197,8 @@ def keep_in_parquet(
     path = absolute(folder)
     if now.folder is not None and os.path.realpath(now.folder) != os.path.realpath(path):
         raise PasskError(
-            f"The attempts of this database are Parquet in {now.folder}, not in {path}.",
-            hint="Load without --parquet, which goes on there, or into a new database.",
+            f"The attempts of this database are stored as Parquet in {now.folder}, not in {path}.",
+            hint="Load without --parquet to add to that folder, or load into a new database.",
         )
     if isinstance(now, InParquet):
         return now
@@ -207,8 +207,8 @@ def keep_in_parquet(
     attempts = connection.execute("select count(*) from landing.attempts").fetchall()[0][0]
     if attempts:
         raise PasskError(
-            f"This database holds its attempts itself ({attempts:,}), so no others can go to "
-            f"{path}.",
+            f"This database already has attempts in its own tables ({attempts:,}), so new ones "
+            f"can't go to {path}.",
             hint="Load all of the logs into a new database with --parquet.",
         )
     other = next(path.glob(_FILES), None)

@@ -90,7 +90,7 @@ def explained(path: str, error: Exception) -> tuple[str, str]:
         return f"{path} can't be read: {_first_line(error)}", "Write or copy it again."
     return (
         f"{path} did not land, because passk failed: {type(error).__name__}: {_first_line(error)}",
-        "This is a mistake of passk: please report it.",
+        "This is a bug in passk: please report it.",
     )
 
 

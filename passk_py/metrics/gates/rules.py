@@ -238,7 +238,7 @@ def read_rules(path: Path) -> list[Mapping[str, Any]]:
     Raises
     ------
     PasskError
-        If the file can't be read, is no YAML, or holds no list of rules.
+        If the file can't be read, is no YAML, or has no list of rules.
     """
     import yaml  # type: ignore[import-untyped]
 
@@ -250,13 +250,13 @@ def read_rules(path: Path) -> list[Mapping[str, Any]]:
     except OSError as error:
         raise PasskError(f"{path} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise PasskError(f"{path} is no text in UTF-8.", hint=hint) from error
+        raise PasskError(f"{path} is not UTF-8 text.", hint=hint) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it can't be parsed"
-        raise PasskError(f"{path}{place}: this is no YAML, {problem}.", hint=hint) from error
+        raise PasskError(f"{path}{place}: this is not valid YAML, {problem}.", hint=hint) from error
     gates = values.get("passk_gates") if isinstance(values, dict) else values
     if not isinstance(gates, list) or not gates:
-        raise PasskError(f"{path} holds no list of rules.", hint=hint)
+        raise PasskError(f"{path} has no list of rules.", hint=hint)
     return gates

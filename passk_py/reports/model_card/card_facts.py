@@ -149,8 +149,8 @@ def _find(tables: Tables, run_id: str, suite: str | None) -> str:
     if suite is None and len(suites) > 1:
         raise PasskError(
             f"The run {plain(run_id)} has the suites {', '.join(map(plain, suites))}; a card is "
-            "about one.",
-            hint="Say which with --suite.",
+            "about one suite.",
+            hint="Choose it with --suite.",
         )
     if suite is not None and suite not in suites:
         raise PasskError(

@@ -133,7 +133,7 @@ def _refuse(tables: Tables, filters: Filters | None) -> NoReturn:
         require_known("run", filters.runs, sorted({run for run, _ in known}))
         require_known("suite", filters.suites, sorted({suite for _, suite in known}))
     raise PasskError(
-        "There is no run to report.", hint="`passk load FILE` and `passk build` make one."
+        "There is no run to report on.", hint="Add one with `passk load FILE` and `passk build`."
     )
 
 

@@ -37,8 +37,8 @@ def write_folder(path: Path, files: Mapping[str, str]) -> None:
     """Write a folder, whole or not at all."""
     if path.exists() and not _is_bundle(path):
         raise PasskError(
-            f"{path} is there, and is no bundle for Superset.",
-            hint="Give the name of a folder that is not there yet.",
+            f"{path} already exists and is not a Superset bundle.",
+            hint="Name a folder that does not exist yet.",
         )
     token = secrets.token_hex(8)
     draft = path.with_name(f".passk-{token}.tmp")

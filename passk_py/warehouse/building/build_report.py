@@ -137,4 +137,4 @@ def could_not_run(message: str, database: Path, log: Path) -> PasskError:
     said = sentence(message)
     if said.startswith(("passk: ", "passk.")):
         return PasskError(said.removeprefix("passk: "), hint="Correct --vars and build again.")
-    return PasskError(f"dbt could not run: {said}", hint=f"All that dbt said is in {log}.")
+    return PasskError(f"dbt could not run: {said}", hint=f"The full output of dbt is in {log}.")

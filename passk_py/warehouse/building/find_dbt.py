@@ -69,7 +69,7 @@ def find_dbt() -> Dbt:
         found = shutil.which(named)
         if found is None:
             raise PasskError(
-                f"{_VARIABLE} names {named}, which is no program that can be started.",
+                f"{_VARIABLE} names {named}, which can't be started as a program.",
                 hint="Name the program of dbt v2, or unset it to build with dbt 1.",
             )
         return _of_program(found)
@@ -83,7 +83,7 @@ def find_dbt() -> Dbt:
         return Dbt(version)
     found = shutil.which("dbt", path=str(Path(sys.executable).parent)) or shutil.which("dbt")
     if found is None:
-        raise PasskError("There is no dbt.", hint=_VERSIONS)
+        raise PasskError("No dbt was found.", hint=_VERSIONS)
     return _of_program(found)
 
 

@@ -41,7 +41,7 @@ _ABOUT_COLUMNS: Final = {
     "runs": ("bigint", "Rows of passk_runs."),
     "landed_since_build": (
         "bigint",
-        "Attempts loaded after the last build: passk_attempts may hold them, no other number does.",
+        "Attempts loaded after the last build. Only passk_attempts may include them.",
     ),
 }
 _ABOUT_TEXT: Final = "How fresh this copy is, and where it comes from. One row."

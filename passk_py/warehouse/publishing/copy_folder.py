@@ -95,8 +95,8 @@ def check_targets(folder: Path, source: Path, kinds: Sequence[str], draft: Path)
         is_ours = (parquet / f"{ABOUT}.parquet").is_file()
     if not is_ours:
         raise PasskError(
-            f"{parquet} is in the way: passk did not publish it.",
-            hint="Publish to another folder, or take it away.",
+            f"{parquet} already exists, and passk did not publish it.",
+            hint="Publish to another folder, or remove it.",
         )
 
 
@@ -110,8 +110,8 @@ def _check_database(target: Path, source: Path, draft: Path) -> None:
         )
     if not _is_copy(target, draft):
         raise PasskError(
-            f"{target} is in the way: passk did not publish it.",
-            hint="Publish to another folder, or take it away.",
+            f"{target} already exists, and passk did not publish it.",
+            hint="Publish to another folder, or remove it.",
         )
 
 

@@ -96,12 +96,12 @@ def test_vars_reach_the_models(passk: Passk, letters: Path, models_only: tuple[s
     [
         (
             "{passk_ks: [1",
-            "--vars is no YAML: expected ',' or ']', but got '<stream end>', in '{passk_ks: [1'.",
+            "--vars is not valid YAML: expected ',' or ']', but got '<stream end>', in '{passk_ks: [1'.",
             "Write it as in --vars '{passk_ks: [1, 2, 4]}'.",
         ),
         (
             "[1, 2]",
-            "--vars is '[1, 2]', which is no mapping of vars.",
+            "--vars is '[1, 2]', which is not a mapping of vars.",
             "Write it as in --vars '{passk_ks: [1, 2, 4]}'.",
         ),
         (

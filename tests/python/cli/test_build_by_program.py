@@ -182,7 +182,7 @@ def test_a_second_build_starts_no_program(passk: Passk, fake: Fake, letters: Pat
         ),
         (
             "[error] [DbDriverFailed (dbt1308)]: Parser Error: syntax error\nLINE 4: x" + STACK,
-            "Error: dbt could not run: Parser Error: syntax error\nLINE 4: x\nAll that dbt said",
+            "Error: dbt could not run: Parser Error: syntax error\nLINE 4: x\nThe full output of dbt",
         ),
     ],
 )
@@ -299,7 +299,7 @@ def test_without_dbt_1_the_program_on_the_path_builds(
     assert find_dbt() == Dbt("2.0.0-alpha.4", fake.path)
     fake.path.unlink()
     monkeypatch.setenv("PATH", str(fake.folder))
-    with pytest.raises(PasskError, match=r"There is no dbt\.") as raised:
+    with pytest.raises(PasskError, match=r"No dbt was found\.") as raised:
         find_dbt()
     assert raised.value.hint is not None
     assert "dbt 1.10 and 1.11" in raised.value.hint
@@ -326,7 +326,7 @@ def test_a_program_that_is_not_there(
     for command in ("build", "doctor"):
         said = passk(command)
         assert said.code == 2
-        assert "PASSK_DBT names /no/such/dbt, which is no program that can be started." in said.err
+        assert "PASSK_DBT names /no/such/dbt, which can't be started as a program." in said.err
         assert "unset it to build with dbt 1." in said.err
 
 

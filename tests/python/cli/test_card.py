@@ -579,7 +579,7 @@ def test_a_run_of_several_suites_needs_one(full: Project, passk: Passk) -> None:
     said = passk("card", "two", "--database", full.database)
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "Error: The run two has the suites one, other; a card is about one.\nSay which with --suite.\n"
+        "Error: The run two has the suites one, other; a card is about one suite.\nChoose it with --suite.\n"
     )
     words = ("card", "two", "--suite", "other", "--database", full.database, "--json")
     assert passk(*words).json["run"]["suite"] == "other"
@@ -591,11 +591,11 @@ def test_what_is_not_there(passk: Passk, demo: Demo, tmp_path: Path) -> None:
     said = passk("card", "nope", "--database", demo.database)
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith(
-        "Error: There is no run nope; there is scout-2026-02, scout-2026-03, "
+        "Error: There is no run nope; the runs are scout-2026-02, scout-2026-03, "
     )
     said = passk("card", "scout-2026-03", "--database", demo.database, "-o", tmp_path / "card.txt")
     assert said.code == 2
-    assert "card.txt ends neither in .md nor in .json." in said.err
+    assert "card.txt must end in .md or .json." in said.err
     said = passk("card", "nope", "--database", tmp_path / "none.duckdb")
     assert said.err.startswith("Error: There is no database ")
 

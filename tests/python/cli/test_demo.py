@@ -130,7 +130,7 @@ def test_demo_keeps_a_file_that_is_not_its_log(passk: Passk, content: str, tmp_p
     said = passk("demo")
     assert said.code == 2
     assert said.err == (
-        "Error: passk_demo.jsonl is there already, and is not the demo's log.\n"
+        "Error: passk_demo.jsonl already exists and is not the demo's log.\n"
         "Give a database in another folder with --database, or move the file away.\n"
     )
     assert log.read_text(encoding="utf-8") == content

@@ -46,7 +46,7 @@ def test_warnings_come_first_with_meaning_and_advice(passk: Passk, sticky: Path)
     assert f"To do: {WORDS['serial_dependence'].advice}" in text
     assert text.index("serial_dependence") < text.index(" Fine: ") < text.index(" Not known: ")
     assert "duplicate_seeds (no task has two attempts with a seed)" in text
-    assert "what all attempts of a task share" in text
+    assert "an effect that all attempts of a task share" in text
     assert "sticky" not in passk("diagnose", "mixed").out
 
 
@@ -65,8 +65,8 @@ def test_json_has_every_diagnostic_of_every_run(passk: Passk, sticky: Path) -> N
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nope"], "There is no run nope; there is mixed, sticky."),
-        (["--suite", "nope"], "There is no suite nope; there is letters."),
+        (["nope"], "There is no run nope; the runs are mixed, sticky."),
+        (["--suite", "nope"], "There is no suite nope; the suites are letters."),
     ],
 )
 def test_what_is_not_there(passk: Passk, sticky: Path, words: list[str], message: str) -> None:

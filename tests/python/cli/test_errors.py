@@ -140,46 +140,46 @@ def test_database_in_use(passk: Passk, words: list[str], holder: subprocess.Pope
 @pytest.mark.parametrize(
     ("words", "error", "hint"),
     [
-        (["nope"], "No such command 'nope'.", "`passk --help` shows what can be given."),
+        (["nope"], "No such command 'nope'.", "`passk --help` shows the usage."),
         (
             ["biuld"],
             "No such command 'biuld'. Did you mean build?",
-            "`passk --help` shows what can be given.",
+            "`passk --help` shows the usage.",
         ),
         (
             ["show", "passk_attempts", "--json", "--csv"],
-            "--csv and --json can't both be printed.",
-            "`passk show --help` shows what can be given.",
+            "Give either --csv or --json, not both.",
+            "`passk show --help` shows the usage.",
         ),
         (
             ["show", "--limit", "3"],
             "--limit needs the name of a table.",
-            "`passk show --help` shows what can be given.",
+            "`passk show --help` shows the usage.",
         ),
         (
             ["show", "passk_runs", "--k", "2"],
             "passk_runs has no k to filter by.",
-            "`passk show --help` shows what can be given.",
+            "`passk show --help` shows the usage.",
         ),
         (
             ["export", "-o", "x"],
-            "There is nothing to export: name tables, or give --all.",
-            "`passk export --help` shows what can be given.",
+            "Name the tables to export, or give --all.",
+            "`passk export --help` shows the usage.",
         ),
         (
             ["export", "passk_runs", "--all", "-o", "x"],
-            "--all and the names of tables can't both be given.",
-            "`passk export --help` shows what can be given.",
+            "Give either --all or the names of tables, not both.",
+            "`passk export --help` shows the usage.",
         ),
         (
             ["load", "a.jsonl", "--tag", "split"],
             "--tag is 'split', but must be a name and a value: K=V.",
-            "`passk load --help` shows what can be given.",
+            "`passk load --help` shows the usage.",
         ),
         (
             ["unload"],
             "Give either --run or --source-file.",
-            "`passk unload --help` shows what can be given.",
+            "`passk unload --help` shows the usage.",
         ),
     ],
 )
@@ -201,8 +201,8 @@ def test_unexpected_error_is_no_traceback_but_with_debug(
     said = passk("show")
     assert said.code == 2
     assert said.err == (
-        "Error: passk failed, which it should not: RuntimeError: the disk\n"
-        "Run it again with --debug to see where it comes from, and report it.\n"
+        "Error: passk failed because of a bug: RuntimeError: the disk\n"
+        "Run the command again with --debug and report the output.\n"
     )
     assert "Traceback" in passk("show", "--debug").err
 

@@ -213,7 +213,7 @@ def test_unknown_ending_is_refused(more: tuple[str, ...], passk: Passk, letters:
     said = passk("export", "passk_runs", "-o", "m.xlsx", *more)
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "Error: m.xlsx ends in .xlsx, which is no format that passk writes.\n"
+        "Error: m.xlsx ends in .xlsx, which is not a format that passk writes.\n"
         "End the file in .parquet, .csv, .json or .arrow; make a folder of that name before, "
         "if it is one.\n"
     )
@@ -254,7 +254,7 @@ def test_unknown_run_is_refused(table: str, passk: Passk, letters: Path) -> None
     said = passk("export", table, "--run", "old", "--run", "nope", "-o", "out")
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "Error: There is no run nope; there is new, old.\n"
+        "Error: There is no run nope; the runs are new, old.\n"
         "Name runs with --run as `passk show passk_runs` lists them.\n"
     )
     assert not Path("out").exists()
@@ -263,8 +263,8 @@ def test_unknown_run_is_refused(table: str, passk: Passk, letters: Path) -> None
 @pytest.mark.parametrize(
     ("filters", "message"),
     [
-        (("--suite", "nope"), "There is no suite nope; there is letters."),
-        (("--k", "7"), "There is no k 7; there is "),
+        (("--suite", "nope"), "There is no suite nope; the suites are letters."),
+        (("--k", "7"), "There is no k 7; the ks are "),
     ],
 )
 def test_unknown_suite_or_k_is_refused(

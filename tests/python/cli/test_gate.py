@@ -95,7 +95,10 @@ def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
             (*RELIABLE, "--min", 0.5, "--each", "colour"),
             'each is "colour", but must be one of passk_slices',
         ),
-        (("--rules", "gates.yml", "--k", 4), "--rules stands beside options that make a rule."),
+        (
+            ("--rules", "gates.yml", "--k", 4),
+            "--rules can't be combined with the options of a single rule.",
+        ),
         (
             ("--diagnostic", "all", "--diagnostic", "drift"),
             "diagnostics names all beside others; all stands alone.",

@@ -111,8 +111,7 @@ def test_completion_without_a_known_shell_asks_for_one(
     said = passk("completion")
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "Error: Say for which shell: bash, zsh, fish.\n"
-        "`passk completion --help` shows what can be given.\n"
+        "Error: Name the shell: bash, zsh, fish.\n`passk completion --help` shows the usage.\n"
     )
 
 

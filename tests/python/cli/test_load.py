@@ -68,7 +68,7 @@ def test_json_says_all_that_the_summary_says(passk: Passk) -> None:
 def test_parquet_is_said_and_remembered(passk: Passk) -> None:
     said = passk("load", write("a.jsonl", GOOD), "--parquet", "lake")
     assert said.code == 0
-    assert "The attempts are Parquet in lake." in said.out.splitlines()
+    assert "The attempts are stored as Parquet in lake." in said.out.splitlines()
     assert len(list(Path("lake/suite=default/run_id=r").iterdir())) == 1
     assert landed("select run_id, attempt from landing.attempts") == [("r", 1)]
     again = passk("load", "a.jsonl", "--json")
@@ -83,7 +83,7 @@ def test_parquet_is_for_a_new_database(passk: Passk) -> None:
     passk("load", write("a.jsonl", GOOD))
     said = passk("load", write("b.jsonl", GOOD | {"attempt": 2}), "--parquet", "lake")
     assert said.code == 2
-    assert "This database holds its attempts itself (1)" in said.err
+    assert "This database already has attempts in its own tables (1)" in said.err
     assert "Load all of the logs into a new database with --parquet." in said.err
     assert not Path("lake").exists()
 
@@ -138,7 +138,7 @@ def test_folder_is_searched_and_other_files_are_left_alone(passk: Passk) -> None
     said = passk("load", "logs")
     assert said.code == 0
     assert "2 files: 2 landed." in said.out
-    assert "Left alone: " in said.err
+    assert "Skipped: " in said.err
     known = "c.jsonl is a log of no format that passk knows: one JSON object with the keys other."
     assert known in said.err
 
@@ -229,7 +229,7 @@ def test_unload_of_what_is_not_there(passk: Passk, letters: Path) -> None:
     assert second.endswith("/letters.jsonl.")
     said = passk("unload", "--run", "nobody", "--json")
     assert said.code == 2
-    assert said.json["error"] == "There is no run nobody; there is new, old."
+    assert said.json["error"] == "There is no run nobody; the runs are new, old."
     assert passk("doctor", "--json").json["stale"] is None
 
 
@@ -255,7 +255,7 @@ def test_what_a_harness_left_out_is_said(passk: Passk, tmp_path: Path) -> None:
     (line,) = (line for line in said.out.splitlines() if line.startswith("run.json:"))
     assert line == (
         "run.json: 1 row rejected (wrong_type); 2 attempts excluded (1 infrastructure_error, "
-        "1 unexpected_error); 3 attempts missing that the harness was to make."
+        "1 unexpected_error); 3 expected attempts missing."
     )
     (file,) = passk("load", "run.json", "--policy", "unexpected*=failed", "--json").json["files"]
     assert (file["status"], file["excluded"], file["missing"]) == (
@@ -277,7 +277,7 @@ def test_any_file_by_a_mapping_that_is_kept(passk: Passk) -> None:
     options = [part for line in lines for part in ("--map", line)]
     said = passk("load", "out.csv", *options, "--save-mapping", "ours")
     assert said.code == 0
-    assert f"The mapping is kept in {Path('passk_mappings', 'ours.yml')}." in said.err
+    assert f"The mapping was saved in {Path('passk_mappings', 'ours.yml')}." in said.err
     again = passk("load", "out.csv", "--mapping", "ours", "--json")
     assert again.json["rows_landed"] == 2
     missing = passk("load", "out.csv", "--mapping", "theirs")

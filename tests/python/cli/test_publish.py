@@ -352,7 +352,7 @@ def test_table_that_the_build_did_not_come_to_is_named(
     statement: str, table: str, letters: Path, change: Callable[..., None]
 ) -> None:
     change(statement.format("main_passk_internal"))
-    with pytest.raises(PasskError, match=f"the last build did not come to {table}"):
+    with pytest.raises(PasskError, match=f"the last build did not reach {table}"):
         publish("bi")
     assert not Path("bi").exists()
 
@@ -362,11 +362,11 @@ def test_tables_of_another_version_are_not_published(
     passk: Passk, letters: Path, change: Callable[..., None]
 ) -> None:
     change("alter table main_passk_internal.int_passk__runs drop column log_version")
-    with pytest.raises(PasskError, match="The tables are of another version of passk"):
+    with pytest.raises(PasskError, match="Another version of passk built the tables"):
         publish("bi")
     said = passk("show")
     assert said.code == 0
-    assert said.err.startswith("The tables are of another version of passk. `passk build`")
+    assert said.err.startswith("Another version of passk built the tables. `passk build`")
     assert passk("build").code == 0
     assert passk("show").err == ""
 
@@ -470,8 +470,8 @@ def test_what_passk_did_not_publish_is_not_replaced(passk: Passk, letters: Path)
         said = passk("publish", "-o", Path(name).parent)
         assert said.code == 2
         assert said.err == (
-            f"Error: {name} is in the way: passk did not publish it.\n"
-            "Publish to another folder, or take it away.\n"
+            f"Error: {name} already exists, and passk did not publish it.\n"
+            "Publish to another folder, or remove it.\n"
         )
     assert Path("text/passk.duckdb").read_text(encoding="utf-8") == "mine"
     assert Path("exported/parquet/passk_runs.parquet").read_bytes() == b"mine"
@@ -504,7 +504,9 @@ def test_database_of_another_that_is_being_written_is_not_replaced(
     holder.kill()
     holder.communicate()
     assert said.code == 2
-    assert said.err.startswith("Error: other/passk.duckdb is in the way")
+    assert said.err.startswith(
+        "Error: other/passk.duckdb already exists, and passk did not publish it"
+    )
     assert [path.name for path in Path("other").iterdir()] == ["passk.duckdb"]
 
 

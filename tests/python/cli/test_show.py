@@ -86,7 +86,7 @@ def test_unknown_run_names_those_there_are(passk: Passk, letters: Path) -> None:
     said = passk("show", "passk_tasks", "--run", "nobody")
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "Error: There is no run nobody; there is new, old.\n"
+        "Error: There is no run nobody; the runs are new, old.\n"
         "Name runs with --run as `passk show passk_runs` lists them.\n"
     )
     for words in ((), ("passk_tasks", "--csv"), ("passk_gates",), ("--run", "old")):
@@ -94,15 +94,15 @@ def test_unknown_run_names_those_there_are(passk: Passk, letters: Path) -> None:
         assert (again.code, again.out, again.err) == (2, "", said.err)
     as_json = passk("show", "passk_runs", "--run", "nobody", "--json")
     assert as_json.code == 2
-    assert as_json.json["error"] == "There is no run nobody; there is new, old."
+    assert as_json.json["error"] == "There is no run nobody; the runs are new, old."
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--suite", "other"), "There is no suite other; there is letters."),
+        (("--suite", "other"), "There is no suite other; the suites are letters."),
         (("passk_runs", "--suite", "other", "--json"), "There is no suite other;"),
-        (("passk_task_metrics", "--k", 7), "There is no k 7; there is 1, 2, "),
+        (("passk_task_metrics", "--k", 7), "There is no k 7; the ks are 1, 2, "),
     ],
 )
 def test_unknown_suite_or_k_names_those_there_are(

@@ -118,10 +118,10 @@ def test_a_gate_on_tables_older_than_the_log_could_not_run(
     said = passk(*judged)
     assert (said.code, said.out) == (3, "")
     assert said.err == (
-        f"Error: No gate is judged. {sentence}\n"
+        f"Error: No gate was judged. {sentence}\n"
         "`passk build` brings them up to date. --stale-ok judges them as they are.\n"
     )
-    assert passk(*judged, "--json").json["error"] == f"No gate is judged. {sentence}"
+    assert passk(*judged, "--json").json["error"] == f"No gate was judged. {sentence}"
     meant = passk(*judged, "--stale-ok", "--json", "--markdown", "gates.md")
     assert meant.code == 2
     assert meant.err == f"{sentence} `passk build` brings them up to date.\n"
@@ -152,7 +152,7 @@ def test_a_copy_that_lacks_what_had_landed_is_stale(
     said = passk("gate", "--run", "old", *RULE, *copy)
     assert said.code == 3
     assert said.err == (
-        "Error: No gate is judged. This copy was published without 2 attempts that had landed.\n"
+        "Error: No gate was judged. This copy was published without 2 attempts that had landed.\n"
         "Build, and publish again. --stale-ok judges them as they are.\n"
     )
 
@@ -383,7 +383,7 @@ def test_a_build_of_a_part_is_half_a_build(passk: Passk, passing: Path, tmp_path
     said = passk("gate", "--database", database)
     assert said.code == 3
     assert said.err.startswith(
-        "Error: No gate is judged. The tables are half built: the last build did not come to "
+        "Error: No gate was judged. The tables are half built: the last build did not reach "
     )
 
 
@@ -416,7 +416,7 @@ def test_a_build_that_leaves_out_a_table_is_half_a_build(
     build(passk, database, GATES % "", select=WITHOUT_STATES)
     said = passk("gate", "--database", database)
     assert said.code == 3
-    assert "half built: the last build did not come to " in said.err
+    assert "half built: the last build did not reach " in said.err
     build(passk, database, GATES % "")
     assert why_stale(database) is None
     tables = metrics_of(database)
@@ -465,5 +465,5 @@ def test_the_bootstrap_of_other_attempts_is_seen(
     change("update passk_suite_bootstrap set estimate = 0.2 where estimate is not null")
     said = passk("show", "passk_suite_bootstrap")
     assert said.err.startswith(
-        "The tables are half built: the last build did not come to passk_suite_bootstrap."
+        "The tables are half built: the last build did not reach passk_suite_bootstrap."
     )

@@ -71,7 +71,7 @@ def test_files_that_are_named_do_not_take_the_place_of_the_others_of_their_log(
     (refused,) = load(files[2:], database=database).files
     assert refused.status == "failed"
     assert refused.message == (
-        f"{folder} landed before as one log with {files[0]}, which was not named."
+        f"{folder} landed before as one log with {files[0]}, which is missing from the command."
     )
     assert "Load the folder" in refused.hint
     assert attempts() == 2

@@ -296,8 +296,8 @@ def test_one_of_the_folders_does_not_take_the_place_of_a_run(
     (refused,) = load(folders[:2], database=database).files
     assert refused.status == "failed"
     assert refused.message == (
-        f"{tmp_path}/x/gpt-5-run-* landed before as one log with {folders[2]}/junit.xml, which was "
-        "not named."
+        f"{tmp_path}/x/gpt-5-run-* landed before as one log with {folders[2]}/junit.xml, which is "
+        "missing from the command."
     )
     assert load(folders, database=database).statuses == {"unchanged": 1}
     assert load(tmp_path, database=database).statuses == {"unchanged": 1}
@@ -726,7 +726,7 @@ def test_which_files_of_a_folder_are_attempts_of_one_run(
     said = loaded.report.files[0].message
     assert ("each name is a run" in said) == (len(runs) > 1)
     # What could as well be two agents is said.
-    assert ("taken for attempts of one run" in said) == (files[0] == "agent1.xml")
+    assert ("loaded as attempts of one run" in said) == (files[0] == "agent1.xml")
 
 
 def test_files_of_different_tests_are_one_run(

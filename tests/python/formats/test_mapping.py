@@ -191,21 +191,21 @@ def test_a_mapping_is_kept_under_a_name(
     assert {row["source_format"] for row in loaded.attempts} == {"mine"}
     other = mapping_from(["task_id=$.x", "attempt=1", "passed=$.y"], None)
     assert other is not None
-    with pytest.raises(PasskError, match="another mapping already"):
+    with pytest.raises(PasskError, match="already holds a different mapping"):
         save_mapping(other, "mine")
 
 
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"passed": "$.ok", "attempt": "1"}, "does not say what task_id is"),
-        ({"task_id": "$.id", "attempt": "1"}, "does not say which attempts passed"),
-        ({"task_id": "$.id", "passed": "$.ok"}, "does not say which try of its task a row is"),
-        ({"task_id": "$.id", "passed": "$.ok", "try": "1"}, "has try, which is no column"),
+        ({"passed": "$.ok", "attempt": "1"}, "has no rule for task_id"),
+        ({"task_id": "$.id", "attempt": "1"}, "has no rule for the verdict"),
+        ({"task_id": "$.id", "passed": "$.ok"}, "has no rule for the number of the attempt"),
+        ({"task_id": "$.id", "passed": "$.ok", "try": "1"}, "has try, which is not a column"),
         ({"task_id": "$", "passed": "$.ok", "attempt": "1"}, "it names nothing"),
         ({"task_id": "$.id ~ 3", "passed": "$.ok", "attempt": "1"}, "'~ 3' is not understood"),
         ({"task_id": "$.a.*", "passed": "$.ok", "attempt": "1"}, r"\* can only stand in rows"),
-        ({"task_id": "$.a", "passed": "$.ok", "attempt": "1", "tags": "x"}, "are no table"),
+        ({"task_id": "$.a", "passed": "$.ok", "attempt": "1", "tags": "x"}, "are not a table"),
         (["task_id"], "holds no lines"),
     ],
 )
@@ -338,4 +338,4 @@ def test_rows_are_looked_for_in_one_document_only(
     path = written(tmp_path, "jsonl", ROWS)
     mapping = mapping_from([*LINES, "rows=$.out.rows"], None)
     (report,) = harness_log(path, mapping=mapping).report.files
-    assert "is no single JSON object in which rows could be looked for" in report.message
+    assert "is not a single JSON object, so rows can't be looked up in it" in report.message

@@ -221,7 +221,7 @@ def test_one_more_log_is_numbered_on_and_some_of_them_are_refused(tmp_path: Path
     (refused,) = load(logs[2], database=database, run_id="R").files
     assert refused.status == "failed"
     assert refused.message == (
-        f"{logs[2]} landed before as one run with {logs[1]}, which was not named."
+        f"{logs[2]} landed before as one run with {logs[1]}, which is missing from the command."
     )
     # A log that changed has those after it numbered anew.
     logs[0].write_text(logs[0].read_text() + "\n")

@@ -284,10 +284,10 @@ def test_a_file_is_a_list_or_vars(tmp_path: Path, lead: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "holds no list of rules."),
-        ("passk_ks: [1]", "holds no list of rules."),
-        ("- {name: g", ", line 1, column 11: this is no YAML"),
-        (b"\xff\xfe\x00", "is no text in UTF-8."),
+        ("", "has no list of rules."),
+        ("passk_ks: [1]", "has no list of rules."),
+        ("- {name: g", ", line 1, column 11: this is not valid YAML"),
+        (b"\xff\xfe\x00", "is not UTF-8 text."),
     ],
 )
 def test_a_file_without_rules_is_refused(tmp_path: Path, text: str | bytes, said: str) -> None:

@@ -28,7 +28,7 @@ READS = (
 OR_MAP = f"{READS} Any other is read by --map, for example: "
 ON_ONE_LINE = "Write each attempt on a line of its own, as `jq -c .` does."
 AGAIN = "Write or copy the file again."
-ENDED = "Check whether the run that wrote it ended."
+ENDED = "Check whether the run that wrote it has finished."
 NUMBER = (
     "Number the tries of each task of a run from 1, in the order in which they ran, in a field "
     "attempt."
@@ -247,12 +247,12 @@ def test_a_format_that_the_file_is_not(landing: Landing, row: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"run_id": ""}, "--run-id is '', which is no name."),
-        ({"agent": "a\0b"}, "--agent is 'a\\x00b', which is no name."),
-        ({"tags": {"": "x"}}, "--tag is '', which is no name."),
+        ({"run_id": ""}, "--run-id is '', which is not a name."),
+        ({"agent": "a\0b"}, "--agent is 'a\\x00b', which is not a name."),
+        ({"tags": {"": "x"}}, "--tag is '', which is not a name."),
         (
             {"score_threshold": float("nan")},
-            "--score-threshold is nan, which no score can be held against.",
+            "--score-threshold is nan, which is not a finite number.",
         ),
     ],
 )

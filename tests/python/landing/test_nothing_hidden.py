@@ -198,7 +198,7 @@ def test_a_table_without_rows_holds_no_rows_in_every_format(landing: Landing) ->
 
 @pytest.mark.parametrize("option", [{"run_id": "b\udcff"}, {"tags": {"k": "b\udcff"}}])
 def test_what_is_no_text_is_no_option(landing: Landing, option: dict[str, Any]) -> None:
-    with pytest.raises(PasskError, match=r"which is no name|can't be stored"):
+    with pytest.raises(PasskError, match=r"which is not a name|can't be stored"):
         landing.load(landing.folder, **option)
 
 

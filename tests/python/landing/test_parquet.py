@@ -188,9 +188,12 @@ def of_another(landing: Landing, kept: Path) -> None:
     [
         (
             in_the_database,
-            "This database holds its attempts itself (2), so no others can go to {kept}.",
+            "This database already has attempts in its own tables (2), so no others can go to {kept}.",
         ),
-        (elsewhere, "The attempts of this database are Parquet in {there}, not in {kept}."),
+        (
+            elsewhere,
+            "The attempts of this database are stored as Parquet in {there}, not in {kept}.",
+        ),
         (a_file, "{kept} is a file."),
         (of_another, "{kept} holds attempts of another database: {file}."),
     ],
@@ -267,7 +270,7 @@ def test_a_database_does_not_load_its_own_files(landing: Landing) -> None:
     named = landing.load_one(path)
     assert (named.status, named.message) == (
         "failed",
-        f"{path} is among the attempts of this database.",
+        f"{path} is a Parquet file of this database's own attempts.",
     )
 
 

@@ -544,9 +544,9 @@ def test_the_command_writes_what_it_is_asked_for(built: Project, tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--run", "nope"], "There is no run nope; there is"),
-        (["--suite", "nope"], "There is no suite nope; there is"),
-        (["-o", "report.pdf"], "report.pdf ends neither in .html nor in .md nor in .json."),
+        (["--run", "nope"], "There is no run nope; the runs are"),
+        (["--suite", "nope"], "There is no suite nope; the suites are"),
+        (["-o", "report.pdf"], "report.pdf must end in .html or .md or .json."),
     ],
 )
 def test_what_can_not_be_reported(built: Project, words: list[str], said: str) -> None:

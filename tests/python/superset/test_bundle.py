@@ -330,7 +330,7 @@ def test_the_command_takes_the_published_copy(tmp_path: Path) -> None:
 def test_the_command_says_where_a_password_went(tmp_path: Path) -> None:
     said = call("-o", tmp_path / "a.zip", "--uri", "postgresql://reader:secret@db/evals")
     assert said.exit_code == 0
-    assert "holds the password" in said.stderr
+    assert "contains the password" in said.stderr
     assert "secret" not in said.output
     as_json = call(
         "-o", tmp_path / "b.zip", "--uri", "postgresql://reader:secret@db/evals", "--json"
@@ -345,7 +345,7 @@ def test_the_command_says_where_a_password_went(tmp_path: Path) -> None:
     [
         ((), "Give either --copy or --uri."),
         (("--copy", "x.duckdb", "--uri", URI), "Give either --copy or --uri."),
-        (("--uri", "/srv/bi/passk.duckdb"), "is no address"),
+        (("--uri", "/srv/bi/passk.duckdb"), "is not an address"),
         (("--copy", "nowhere.duckdb"), "There is no file nowhere.duckdb."),
     ],
 )
