@@ -25,19 +25,7 @@ _TABLES: Final = "Tables    "
 def print_answer(
     session: Session, database: Path, filters: Filters | None = None, *, log: Path | None = None
 ) -> None:
-    """Print the answer that the public tables give.
-
-    Parameters
-    ----------
-    session
-        The call.
-    database
-        The DuckDB file.
-    filters
-        Which runs and suites.
-    log
-        The log that it was made from, if the command knows it.
-    """
+    """Print the answer of the public tables, for the runs and suites of the filters."""
     from passk_py.reports.answer import find_answer
     from passk_py.reports.answer.as_dict import answer_as_dict
     from passk_py.warehouse.tables import open_tables, require_filtered

@@ -27,15 +27,7 @@ def run_build(
     variables: Mapping[str, Any] | None = None,
     target: str = "duckdb",
 ) -> BuildReport:
-    """Build the tables; on a terminal, show which model is at work.
-
-    Parameters
-    ----------
-    session
-        The call.
-    database, full_refresh, select, tests, variables, target
-        See :func:`passk_py.warehouse.building.build`.
-    """
+    """Build the tables; on a terminal, show the model at work."""
     from passk_py.warehouse.building import build
 
     with _watched(session) as progress:
@@ -68,14 +60,10 @@ def _watched(session: Session) -> Iterator[Callable[[str, int, int], None] | Non
 
 
 def rejected_rows(database: Path) -> dict[str, int]:
-    """Count the rows that the tables refuse, by the code of their reason, the most frequent first.
+    """Count the rejected rows of the tables by their code, the most frequent first.
 
-    Some are refused only when all that has landed is looked at together, so loading can't say it.
-
-    Parameters
-    ----------
-    database
-        The DuckDB file; what is built elsewhere, by another target, is not counted.
+    Some are rejected only when all landed rows are compared, so loading can't report them. Tables
+    of other targets are not counted.
     """
     from passk_py.warehouse.tables import open_tables
 
@@ -95,17 +83,7 @@ def rejected_rows(database: Path) -> dict[str, int]:
 def say_build(
     session: Session, report: BuildReport, rejected: Mapping[str, int] | None = None
 ) -> None:
-    """Print what was built and, to stderr, what was not.
-
-    Parameters
-    ----------
-    session
-        The call.
-    report
-        What the build did.
-    rejected
-        How many rows the tables refuse, by the code of their reason.
-    """
+    """Print the built models and the rejected rows and, to stderr, the failures."""
     built = f"{plural(report.models, 'model')} built"
     if report.tests:
         built += f" and {plural(report.tests, 'test')} passed"
@@ -136,13 +114,7 @@ def _note(session: Session, word: str, node: NodeReport) -> None:
 
 
 def build_as_dict(report: BuildReport) -> dict[str, Any]:
-    """Turn the report into what JSON can hold.
-
-    Parameters
-    ----------
-    report
-        What the build did.
-    """
+    """Turn the report into values that JSON can hold."""
 
     def nodes(reports: Sequence[NodeReport]) -> list[dict[str, str]]:
         return [

@@ -86,13 +86,7 @@ class PasskGroup(click.Group):
         standalone_mode: bool = True,  # noqa: FBT002 - click's signature
         **extra: Any,  # noqa: ANN401 - click's signature
     ) -> Any:  # noqa: ANN401 - click's signature
-        """Run a command and exit with its code.
-
-        Parameters
-        ----------
-        args, prog_name, complete_var, standalone_mode, extra
-            As in click.
-        """
+        """Run a command and exit with its code; the arguments are those of click."""
         words = list(sys.argv[1:] if args is None else args)
         session = Session()
         call = {"prog_name": prog_name or "passk", "complete_var": complete_var, **extra}
@@ -221,7 +215,7 @@ def cli(context: click.Context) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run a command and exit with its code; the arguments are those of click."""
     # A name that the terminal's encoding lacks must not end the output.
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

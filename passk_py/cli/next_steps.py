@@ -20,15 +20,7 @@ __all__ = ["build_again", "command_line", "note_stale", "say_next"]
 
 
 def command_line(*words: str, database: Path | None = None) -> str:
-    """Write a command, for a database if it is about one.
-
-    Parameters
-    ----------
-    words
-        The command and its arguments.
-    database
-        Named if it is not the one that is taken anyway.
-    """
+    """Write a command to copy; the database is named unless it is the default."""
     taken = Path(os.environ.get("PASSK_DATABASE") or DEFAULT_DATABASE)
     named = [] if database in (None, taken) else ["--database", str(database)]
     return shlex.join([_program(), *words, *named])
@@ -45,20 +37,7 @@ def _program() -> str:
 
 
 def note_stale(session: Session, tables: Tables) -> str | None:
-    """Say, before what the tables say, that they are not those of the log.
-
-    Parameters
-    ----------
-    session
-        The call.
-    tables
-        The open database.
-
-    Returns
-    -------
-    str
-        Why they are not, as ``stale`` of ``--json`` says it; None if they are.
-    """
+    """Note on stderr why the tables are stale, and return that sentence; None if they are not."""
     from passk_py.warehouse.freshness import stale
 
     sentence = stale(tables)
@@ -77,15 +56,7 @@ def build_again(tables: Tables) -> str:
 
 
 def say_next(session: Session, *steps: tuple[str, str]) -> None:
-    """Print what can be done next.
-
-    Parameters
-    ----------
-    session
-        The call.
-    steps
-        Pairs of what for, and the command.
-    """
+    """Print the next steps, each a pair of purpose and command."""
     width = max(len(purpose) for purpose, _ in steps)
     longest = max(len(command) for _, command in steps)
     room = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns

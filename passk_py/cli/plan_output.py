@@ -34,22 +34,9 @@ def say_plan(
     wish: Wish,
     excluded: float,
 ) -> None:
-    """Print the plans of one suite.
+    """Print the plans of one suite, or of a guess, which has no run and no states.
 
-    Parameters
-    ----------
-    session
-        The call.
-    run, suite
-        The pilot; None for a guess.
-    states
-        How many of its tasks have n attempts and c passes.
-    rows
-        Its plans, one for each number of attempts per task.
-    wish
-        What they aim for.
-    excluded
-        The share of its attempts that is excluded.
+    `states` counts the tasks with n attempts and c passes; `excluded` is a share of the attempts.
     """
     session.say(_title(run, suite, states, rows[0]))
     session.say()

@@ -21,20 +21,7 @@ _NAME = 32
 
 @contextmanager
 def counting(title: str, noun: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of something are done.
-
-    Parameters
-    ----------
-    title
-        What is being done.
-    noun
-        What is counted.
-
-    Yields
-    ------
-    callable
-        To be told how many are done, and how many there are.
-    """
+    """Show a progress bar; the yielded function takes the number done and the total."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -57,13 +44,7 @@ def counting(title: str, noun: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def reading() -> Iterator[LoadProgress]:
-    """Show, file by file, how many bytes and rows are read.
-
-    Yields
-    ------
-    Progress
-        To be given to :func:`passk_py.ingest.landing.load`.
-    """
+    """Show the bytes and rows of each file that :func:`passk_py.ingest.landing.load` reads."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

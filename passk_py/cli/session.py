@@ -41,22 +41,12 @@ _UNLIMITED_WIDTH: Final = 100_000
 
 @dataclass
 class Session:
-    """One call of a command.
+    """One call of a command: where its output goes, and its exit code."""
 
-    Parameters
-    ----------
-    as_json
-        Whether stdout takes one JSON object and nothing else.
-    debug
-        Whether errors show where they come from.
-    code
-        The exit code, once it is known: it holds even if nobody reads the result to its end.
-    could_not_run
-        The exit code if the command can't run.
-    """
-
+    # Stdout takes one JSON object and nothing else.
     as_json: bool = False
     debug: bool = False
+    # The exit code, once it is known: it holds even if nobody reads the result to its end.
     code: int = 0
     could_not_run: int = COULD_NOT_RUN
 
@@ -80,13 +70,7 @@ class Session:
             click.echo(json.dumps(values, default=str, ensure_ascii=False, allow_nan=False))
 
     def console(self, *, whole: bool = False) -> Console:
-        """Make a console for stdout.
-
-        Parameters
-        ----------
-        whole
-            Whether nothing is cut where no terminal sets a width.
-        """
+        """Make a console for stdout; `whole` lines are not cut where no terminal sets a width."""
         from rich.console import Console
 
         width = None

@@ -98,15 +98,7 @@ def database_option(command: F) -> F:
 
 
 def outputs_option(kinds: Mapping[str, str], text: str) -> Callable[[F], F]:
-    """Make ``-o``, which may be given several times.
-
-    Parameters
-    ----------
-    kinds
-        What a file is, by how it may end.
-    text
-        The help.
-    """
+    """Make ``-o``, which may be repeated, for files with the endings of `kinds`."""
 
     def check(
         _context: click.Context, _parameter: click.Parameter, outputs: Sequence[Path]

@@ -38,21 +38,7 @@ _SMALL, _LARGE = 1e-4, 1e6
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to print of a table.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-    table
-        The table.
-    filters
-        Which rows.
-    columns
-        Which columns; empty for all.
-    limit
-        At most so many rows; None for all.
-    """
+    """The rows and columns of a table to print; no columns means all, no limit all rows."""
 
     tables: Tables
     table: PublicTable
@@ -91,23 +77,10 @@ def new_table() -> Table:
 def fitting(
     columns: Sequence[Sequence[str]], room: int, spared: Sequence[int], *, least: int | None = None
 ) -> list[int]:
-    """Choose columns that stand beside each other without being cut.
+    """Choose the columns that fit into `room` cells without being cut; the first always stays.
 
-    Parameters
-    ----------
-    columns
-        The texts of each column, its heading among them.
-    room
-        Cells of a line.
-    spared
-        The places of columns that can be left out, the least important first.
-    least
-        Cells that are enough for the first column, whose names can be folded; by default all.
-
-    Returns
-    -------
-    list of int
-        The places of the columns that stay, in their order.
+    Places in `spared` are left out first, the least important first. `least` cells are enough for
+    the first column, whose names can be folded.
 
     Examples
     --------
@@ -132,15 +105,7 @@ def fitting(
 
 
 def print_table(session: Session, selection: Selection) -> None:
-    """Print rows as a table that fits the terminal.
-
-    Parameters
-    ----------
-    session
-        The call.
-    selection
-        What to print. Without columns, the most telling ones that fit.
-    """
+    """Print rows as a table that fits the terminal; by default the headline columns come first."""
     types = selection.types()
     headline = [name for name in selection.table.headline if name in types]
     order = list(selection.columns) or [*headline, *(n for n in types if n not in headline)]
@@ -251,13 +216,7 @@ def _say_size(session: Session, selection: Selection, rows: int, hidden: int) ->
 
 
 def print_csv(selection: Selection) -> None:
-    """Print rows as CSV, maps as JSON text, null as nothing.
-
-    Parameters
-    ----------
-    selection
-        What to print.
-    """
+    """Print rows as CSV, maps as JSON text, null as nothing."""
     names = list(selection.types())
     names = list(selection.columns) or names
     writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -267,15 +226,7 @@ def print_csv(selection: Selection) -> None:
 
 
 def print_json(selection: Selection, *, stale: str | None) -> None:
-    """Print one JSON object: the table's name and its rows.
-
-    Parameters
-    ----------
-    selection
-        What to print.
-    stale
-        Why the tables are not those of the log; None if they are.
-    """
+    """Print one JSON object: the table's name, why it is stale, and its rows."""
     names = list(selection.types())
     names = list(selection.columns) or names
     about = json.dumps({"table": selection.table.name, "stale": stale}, ensure_ascii=False)
