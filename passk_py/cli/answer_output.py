@@ -1,4 +1,4 @@
-"""Printing the answer, where its tables are, and what to do next."""
+"""Print the answer, the names of its tables and the next steps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def print_answer(
     from passk_py.warehouse.tables import open_tables, require_filtered
 
     with open_tables(database) as tables:
-        # Before a run is looked for: it may be among what has landed since.
+        # Before the run is looked up: it may have landed after the build.
         stale = note_stale(session, tables)
         if filters is not None:
             require_filtered(tables, filters)
@@ -74,7 +74,7 @@ def _print(session: Session, answer: Answer) -> None:
 
 def _say_empty(session: Session, database: Path, answer: Answer, filters: Filters | None) -> None:
     if filters is not None and (filters.runs or filters.suites):
-        # Each of them is there, or it would have been refused.
+        # All of them exist, otherwise an error was raised.
         session.say(f"{database} has no attempts of {_chosen(filters)}.")
         if not answer.rejected:
             say_next(session, ("its runs", command_line("show", "passk_runs", database=database)))
@@ -121,7 +121,7 @@ def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bo
 
 
 def _pair(answer: Answer) -> list[tuple[str, str]]:
-    """Give two runs that are worth a look, if there are: one that regressed, else the newest."""
+    """Choose a pair of runs to compare next: one with a regression, else the newest."""
     suite = answer.suites[0]
     regressed = [
         (one.change.baseline, one.after.run_id)

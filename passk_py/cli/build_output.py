@@ -1,4 +1,4 @@
-"""Running the build with its progress, and saying what it did."""
+"""Run the build with its progress, and print its result."""
 
 from __future__ import annotations
 

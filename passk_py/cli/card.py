@@ -57,7 +57,7 @@ def command(
     from passk_py.reports.model_card import card
     from passk_py.warehouse.tables import open_tables
 
-    # Before the run is looked for: it may be among what has landed since.
+    # Before the run is looked up: it may have landed after the build.
     with open_tables(database) as tables:
         note_stale(session, tables)
     made = card(run, suite=suite, database=database, k_reason=k_reason)

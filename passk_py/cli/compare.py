@@ -42,7 +42,7 @@ _TASKS: Final = 15
 
 _DRAWN: Final = 25
 _LEAST_TASK: Final = 12
-"""Cells in which a task's name is folded rather than that a number is left out."""
+"""A task's name is folded to this many cells before a number is left out."""
 _NOTHING_COMPARED: Final = 2
 _WITH_DRAWN: Final = 108
 """Characters of a drawn interval, and of a terminal that has room for it."""
@@ -86,7 +86,7 @@ def command(
 
     with open_tables(database) as tables:
         settings = read_settings(tables)
-        # Before a run is looked for: it may be among what has landed since.
+        # Before the run is looked up: it may have landed after the build.
         stale = note_stale(session, tables)
         _check_runs(tables, baseline, candidate, suite)
         rows, tasks = _stored(tables, baseline, candidate, suite)
@@ -100,7 +100,7 @@ def command(
             f"The tables have no k = {' and no k = '.join(map(str, ks))}.",
             hint=f"They were built for k = {known}, by the var passk_ks.",
         )
-    # Before anything is said: the reader of a pipe may close it.
+    # Before any output: the reader of a pipe may close it.
     session.code = _exit_code(rows, tasks)
     session.result(
         {
@@ -127,7 +127,7 @@ def command(
 
 
 def _exit_code(rows: list[Row], tasks: list[Row]) -> int:
-    """Tell whether anything was compared: a figure of a suite, or a task."""
+    """Give 0 if anything was compared: a figure of a suite, or a task."""
     figures = any(row["difference"] is not None for row in rows)
     return 0 if figures or any(task["p"] is not None for task in tasks) else _NOTHING_COMPARED
 
@@ -137,7 +137,7 @@ def _exit_code(rows: list[Row], tasks: list[Row]) -> int:
 
 
 def _check_runs(tables: Tables, baseline: str, candidate: str, suite: str | None) -> None:
-    """Refuse runs that can't be compared, by name."""
+    """Raise an error for runs that can't be compared."""
     if baseline == candidate:
         raise PasskError(f"The run {plain(baseline)} can't be compared with itself.")
     known = tables.rows(
@@ -216,7 +216,7 @@ def _computed(
 
 
 def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
-    """Say what changed on one suite."""
+    """Print the comparison on one suite."""
     first = rows[0]
     console = session.console()
     said = [f"{plain(first['suite'])} · {plural(first['common_tasks'], 'task')} in both runs"]
@@ -248,7 +248,7 @@ def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
 
 
 def _headlines(rows: list[Row], k: int) -> list[str]:
-    """Choose sentences: reliability at the k that counts, what is hidden, and pass@1."""
+    """Choose sentences: reliability at the wanted k, a hidden regression, and pass@1."""
     at, hat = (
         {row["k"]: row for row in rows if row["metric"] == metric}
         for metric in ("pass_at_k", "pass_hat_k")
@@ -257,14 +257,14 @@ def _headlines(rows: list[Row], k: int) -> list[str]:
     chosen = k if k in known else max(known, default=min(hat))
     hidden = [one for one in known if hat[one]["hidden_regression"]]
     if chosen in hidden:
-        # It says what pass@1 did.
+        # Its sentence includes pass@1.
         return [hat[chosen]["meaning"]]
     said = [hat[one]["meaning"] for one in (chosen, *hidden[:1]) if one != 1]
     return said + ([at[1]["meaning"]] if 1 in at else [])
 
 
 def _grid(rows: list[Row], room: int, *, drawn: bool) -> tuple[Table, list[str]]:
-    """Lay the differences out; name the columns for which there is no room."""
+    """Lay out the differences; name the columns that do not fit."""
     names = ["", "baseline", "candidate", "difference", "interval", "p", "verdict"]
     low, high = _bounds(rows)
     if drawn:
@@ -322,7 +322,7 @@ def _bounds(rows: list[Row]) -> tuple[float, float]:
 
 
 def _say_tasks(session: Session, tasks: list[Row]) -> None:
-    """Name the tasks that moved, the surest first."""
+    """Print the tasks that moved, the smallest p first."""
     moved = [task for task in tasks if task["moved"]]
     tested = sum(task["p"] is not None for task in tasks)
     if not moved:
@@ -350,7 +350,7 @@ def _say_tasks(session: Session, tasks: list[Row]) -> None:
     ]
     shown = fitting(list(zip(names, *lines, strict=True)), console.width, [3], least=_LEAST_TASK)
     table = new_table()
-    # What it is about is folded where there is no room, not cut.
+    # The name of the task is folded, not cut, where there is no room.
     table.add_column(names[0], overflow="fold")
     for place in shown[1:]:
         name = names[place]

@@ -1,4 +1,4 @@
-"""``passk demo``: a real log, from its attempts to the answer."""
+"""``passk demo``: make a demo log, load it, build the tables and print the answer."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _load(log: Path, database: Path) -> LoadReport:
 
 
 def _refuse_other_log(log: Path) -> None:
-    """Keep a file of that name that is not the demo's."""
+    """Raise an error if a file of that name is not the demo's."""
     import json
 
     try:
@@ -103,7 +103,7 @@ def _refuse_other_log(log: Path) -> None:
 
 
 def _refuse_other_runs(database: Path, log: Path) -> None:
-    """Never mix: the database must be new, or hold nothing but the demo."""
+    """Raise an error unless the database is new or holds only the demo."""
     if not database.exists() or (database.is_file() and not database.stat().st_size):
         return
     from passk_py.warehouse.tables import open_tables

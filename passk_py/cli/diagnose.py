@@ -50,10 +50,10 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
 
     filters = Filters((run,) if run is not None else (), suites)
     with open_tables(database) as tables:
-        # Before the run is looked for: it may be among what has landed since.
+        # Before the run is looked up: it may have landed after the build.
         stale = note_stale(session, tables)
         table = public_table("passk_diagnostics")
-        # In the order in which a build writes them, which is that of the words.
+        # In the order of a build, which is that of the diagnostics.
         rows = tables.records(tables.select(table, filters))
         known = tables.rows(
             f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
@@ -79,7 +79,7 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
 
 
 def _refuse(run: str | None, suites: tuple[str, ...], known: list[tuple[Any, ...]]) -> NoReturn:
-    """Say why there is nothing to show."""
+    """Raise an error that says why there is nothing to show."""
     for name, given, place in (("run", (run,) if run else (), 0), ("suite", suites, 1)):
         require_known(name, given, list(dict.fromkeys(row[place] for row in known)))
     if run is not None and suites:

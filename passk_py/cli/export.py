@@ -108,7 +108,7 @@ def command(
 
 
 def _refuse(given: Sequence[str], *, everything: bool, ks: Sequence[int]) -> None:
-    """Refuse what can't be asked for together."""
+    """Raise an error for options that contradict each other."""
     if everything and given:
         raise click.UsageError("Give either --all or the names of tables, not both.")
     if not everything and not given:
@@ -119,7 +119,7 @@ def _refuse(given: Sequence[str], *, everything: bool, ks: Sequence[int]) -> Non
 
 
 def _built(session: Session, database: Path) -> tuple[list[PublicTable], str | None]:
-    """Give the tables that there are, and say why they are stale."""
+    """List the built tables, and say why they are stale."""
     from passk_py.cli.next_steps import note_stale
     from passk_py.warehouse.tables import open_tables
 

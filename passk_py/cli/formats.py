@@ -78,7 +78,7 @@ def command(session: Session, *, name: str | None, policy: bool) -> int:
 
 
 def _say_policy(session: Session, name: str | None) -> int:
-    """Show the table of reasons, from the one that is asked first."""
+    """Print the rules of reasons, in the order in which they apply."""
     from passk_py.ingest.formats import format_named
     from passk_py.ingest.formats.policy import general_policy
 

@@ -150,7 +150,7 @@ def command(
             rows = judge_tables(tables, settings, read).to_dicts()
             source = "passk_attempts"
         lost = _unmatched(tables, rows)
-    # Before anything is said: the reader of a pipe may close it, and a gate must not pass by that.
+    # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
     session.code = _exit_code(rows, lost)
     text = reports.markdown(rows, stale=stale)
     if junit is not None:
@@ -182,7 +182,7 @@ def _exit_code(rows: Sequence[Row], lost: Sequence[Row]) -> int:
 
 
 def _refuse_stale(tables: Tables) -> None:
-    """Refuse tables that are not those of the log: what they pass, the log may not."""
+    """Raise an error for stale tables: the log might not pass a gate that they pass."""
     from passk_py.warehouse.freshness import stale
 
     if (sentence := stale(tables)) is not None:
@@ -193,7 +193,7 @@ def _refuse_stale(tables: Tables) -> None:
 
 
 def _unmatched(tables: Tables, rows: Sequence[Row]) -> list[Row]:
-    """Give the rows of rules that name, or find, no run of the log: as good as not judged."""
+    """Select the rows of rules without a run in the log: they were not really judged."""
     places = filter(None, map(tables.find, ("passk_runs", "passk_rejected_attempts")))
     known = set(
         tables.rows(
@@ -301,7 +301,7 @@ def _read(
     except PasskError as error:
         if one is None:
             raise
-        # The rule has no name that its reader knows.
+        # The name of the rule is made up, so messages leave it out.
         lead = f"  - {_ALONE}: "
         lines = [line for line in str(error).splitlines() if line.startswith(lead)]
         mistakes = [line.removeprefix(lead) for line in lines]
@@ -322,7 +322,7 @@ def _read(
 
 
 def _say(session: Session, rows: Sequence[Row], *, alone: bool) -> None:
-    """Say the results; a rule that stands alone has no name that its reader knows."""
+    """Print the results; a rule from options has no name to print."""
     from passk_py.metrics.gates.gate_reports import count, settling, title
 
     width = min(session.console().width, _WIDEST)

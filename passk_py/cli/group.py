@@ -1,4 +1,4 @@
-"""The group ``passk``: its commands, and how it fails."""
+"""The command group ``passk``, and its error messages."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ _ALIASES: Final = {"forget": "unload"}
 
 
 class PasskGroup(click.Group):
-    """Loads commands when they are asked for, and says what went wrong in two lines."""
+    """Loads a command when it is called, and prints an error in two lines."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order in which they are used."""
+        """List the commands in the order of their use."""
         del ctx
         return list(COMMANDS)
 
@@ -105,15 +105,14 @@ class PasskGroup(click.Group):
             except Exception as error:  # noqa: BLE001 - the end of every error
                 code = _fail(session, error)
         except (BrokenPipeError, SystemExit):
-            # Whoever read the output has seen enough; click turns that into an exit with 1, which
-            # means something else here.
+            # The reader closed the pipe. click would exit with 1, which means something else here.
             code = session.code
         _drop_unwritten()
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def _drop_unwritten() -> None:
-    """Send what can't be written nowhere, else Python tries again at its end and exits with 120."""
+    """Discard output that can't be written, else Python tries again at exit and exits with 120."""
     # A stream that was closed before the start is None.
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
@@ -123,8 +122,8 @@ def _drop_unwritten() -> None:
 
 
 def _fail(session: Session, error: Exception) -> int:
-    """Say what went wrong, and give the exit code."""
-    # Known before anything is said: nobody may be there to read it.
+    """Print the error, and give the exit code."""
+    # Set before any output, which may fail because nobody reads it.
     session.code = STOPPED if _is_stop(error) else session.could_not_run
     if session.debug:
         traceback.print_exception(error)
@@ -141,17 +140,17 @@ def _fail(session: Session, error: Exception) -> int:
 
 
 def _is_stop(error: Exception) -> bool:
-    """Tell whether it was Ctrl-C, which DuckDB says in its own way."""
+    """Tell whether the error is Ctrl-C, for which DuckDB has its own error."""
     return isinstance(error, click.exceptions.Abort) or str(error).endswith("Query interrupted")
 
 
 def _colour() -> bool | None:
-    """Leave it to click whether this is a terminal, unless colours are unwanted."""
+    """Let click decide about colours, unless NO_COLOR is set."""
     return False if os.environ.get("NO_COLOR") else None
 
 
 def _explained(error: Exception) -> tuple[str, str | None]:
-    """Say what is wrong, and what to do."""
+    """Give the message and the hint of an error."""
     if isinstance(error, PasskError):
         return error.message, error.hint
     if isinstance(error, click.UsageError):

@@ -29,7 +29,7 @@ _MOST_REASONS: Final = 6
 _MOST_PASSED_OVER: Final = 5
 _MOST_PASSED_OVER_AS_JSON: Final = 100
 _SHOWN: Final = 20
-"""Files that are listed one by one; of more, only those that did not land whole or are doubtful."""
+"""So many files are listed one by one; of more, only incomplete or doubtful ones."""
 
 
 @click.command(
@@ -156,7 +156,7 @@ def command(
         if mapping is None:
             raise click.UsageError("--save-mapping needs --map or --mapping.")
         session.note(f"The mapping was saved in {save_mapping(mapping, save_as)}.")
-        # As it will be called the next time.
+        # By the name under which it was saved.
         mapping = replace(mapping, name=save_as)
     with _watched(session) as progress:
         report = load(
@@ -212,7 +212,7 @@ def _say(session: Session, report: LoadReport, database: Path) -> None:
             for file in listed
             if file.status != "failed" and (file.rows_rejected or file.is_doubtful)
         ]
-        # What failed is told of every file.
+        # Every failed file is listed.
         listed = (*failed, *others[: max(0, _SHOWN - len(failed))])
     if not session.as_json and any(file.status != "failed" for file in report.files):
         _say_files(session, listed, report)
@@ -258,7 +258,7 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
         *(f"{rows:,}" for rows in (report.rows_read, report.rows_landed, report.rows_rejected)),
     )
     columns = list(zip(headings, total, *lines, strict=True))
-    # What failed is told below in any case.
+    # Failures are always listed below.
     shown = fitting(columns, console.width, [1, 3, 2])
     table = new_table()
     for place in shown:
@@ -281,7 +281,7 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
             excluded.update(file.excluded)
         left_out = []
         if excluded:
-            # Where not all files are listed, nothing else says why.
+            # Where not all files are listed, no other line gives the reason.
             why = "" if len(listed) == len(report.files) else _reasons(dict(excluded.most_common()))
             left_out.append(f"{excluded.total():,} excluded{why}")
         if missing := sum(file.missing for file in report.files):
@@ -296,7 +296,7 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
 
 
 def _left_out(file: FileReport) -> str:
-    """Say what of a file is in no metric, and why."""
+    """Describe the rows and attempts of a file that are in no metric, and why."""
     parts = []
     if file.rows_rejected:
         rows = plural(file.rows_rejected, "row")
@@ -323,7 +323,7 @@ def _say_next(session: Session, report: LoadReport, database: Path) -> None:
 
 
 def _short(path: str) -> str:
-    """Write a path as seen from here, if that is shorter."""
+    """Write a path relative to the current folder, if it is inside."""
     try:
         return plain(str(Path(path).relative_to(Path.cwd())))
     except ValueError:

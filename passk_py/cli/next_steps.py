@@ -1,4 +1,4 @@
-"""Command lines that can be copied, and where things are."""
+"""Command lines to copy, and the next steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def command_line(*words: str, database: Path | None = None) -> str:
 
 
 def _program() -> str:
-    """Give the name by which this program can be called again from here."""
+    """Give the name or path that calls this program from the current folder."""
     called, found = Path(sys.argv[0]), shutil.which("passk")
     if called.name != "passk" or (found and Path(found).resolve() == called.resolve()):
         return "passk"
@@ -47,7 +47,7 @@ def note_stale(session: Session, tables: Tables) -> str | None:
 
 
 def build_again(tables: Tables) -> str:
-    """Say what makes tables that are stale those of the log."""
+    """Say how to bring stale tables up to date."""
     from passk_py.warehouse.freshness import COPY
 
     if tables.find(COPY):

@@ -30,8 +30,8 @@ _NOTHING_TO_PLAN_FROM: Final = 2
 
 Row = dict[str, Any]
 _Found = tuple[str | None, Counter[tuple[int, int]], list[Row], float]
-"""A suite, how many of its tasks have n attempts and c passes, its plans, and the share of its
-attempts that is excluded."""
+"""A suite, the number of its tasks with n attempts and c passes, its plans, and the share of its
+excluded attempts."""
 _SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -125,7 +125,7 @@ def command(
         (name, states, [row for row in rows if row["metric"] == metric], excluded)
         for name, states, rows, excluded in found
     ]
-    # Before anything is said: the reader of a pipe may close it.
+    # Before any output: the reader of a pipe may close it.
     planned = any(row["basis"] is not None for _, _, rows, _ in found for row in rows)
     session.code = 0 if planned else _NOTHING_TO_PLAN_FROM
     session.result(
@@ -205,7 +205,7 @@ def _of_run(
 
     with open_tables(database) as tables:
         settings = read_settings(tables)
-        # Before the run is looked for: it may be among what has landed since.
+        # Before the run is looked up: it may have landed after the build.
         stale = note_stale(session, tables)
         known = tables.rows(
             f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"

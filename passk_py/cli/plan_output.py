@@ -1,4 +1,4 @@
-"""Printing plans: a table of tasks and attempts, and sentences about it."""
+"""Print plans: a table of tasks and attempts, and sentences about it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _title(run: str | None, suite: str | None, states: Counter[tuple[int, int]],
 
 
 def _say_grid(session: Session, rows: list[Row], wish: Wish) -> None:
-    """Lay the plans out: both aims beside each other, or where that is too wide, one by one."""
+    """Lay out the plans: both aims beside each other, or one by one where that is too wide."""
     console = session.console()
     wide = f"{limit(wish.width)} points wide"
     drop = f"drop of {limit(wish.difference)} points"
@@ -127,7 +127,7 @@ def _sentences(
 ) -> list[str]:
     """Say what helps more, what the two aims mean, and how certain the numbers are."""
     said = []
-    # At as many attempts as were made, or would be made at the least.
+    # The plan whose number of attempts is nearest to that of the run.
     made = min((n for n, _ in states), default=0)
     row = min(answered, key=lambda one: abs(one["attempts"] - made))
     share = row["within_share"]
@@ -174,7 +174,7 @@ def _sentences(
 
 
 def _spares(row: Row, excluded: float) -> str:
-    """Say how many attempts to make so that enough are left."""
+    """Say how many attempts to make so that enough remain after exclusions."""
     from passk_py.metrics.planning import with_spares
 
     tasks = row["tasks_for_width"] or row["tasks"]

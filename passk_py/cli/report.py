@@ -67,7 +67,7 @@ def command(
     from passk_py.reports.report import report
     from passk_py.warehouse.tables import open_tables
 
-    # Before a run is looked for: it may be among what has landed since.
+    # Before the run is looked up: it may have landed after the build.
     with open_tables(database) as tables:
         note_stale(session, tables)
     made = report(database, run_id=runs, suite=suites)
@@ -95,7 +95,7 @@ def _content(made: Report, path: Path) -> str:
 
 
 def _check_drawing() -> None:
-    """Say how to install what draws, because it is not among what passk itself needs."""
+    """Raise an error that says how to install the drawing packages, which are optional."""
     from passk_py.reports.report import missing_package
 
     missing = missing_package()

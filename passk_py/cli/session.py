@@ -1,4 +1,4 @@
-"""What every command writes to: results to stdout, all else to stderr."""
+"""The output of a command: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COULD_NOT_RUN: Final = 2
 """The exit code of a command that could not run."""
 
 GATE_COULD_NOT_RUN: Final = 3
-"""That of `passk gate`, which says with 2 that the attempts can't tell."""
+"""The same for `passk gate`, whose exit code 2 means inconclusive."""
 
 STOPPED: Final = 130
 """The exit code after Ctrl-C, as shells have it."""
@@ -52,7 +52,7 @@ class Session:
 
     @property
     def on_terminal(self) -> bool:
-        """Whether a person watches stderr, where progress is shown."""
+        """Whether stderr is a terminal, where progress is shown."""
         return sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not self.as_json
 
     def say(self, text: str = "") -> None:
@@ -61,11 +61,11 @@ class Session:
             click.echo(text)
 
     def note(self, text: str) -> None:
-        """Print a line that is no result: a warning, or what to do."""
+        """Print a line to stderr: a warning or a hint."""
         click.echo(text, err=True)
 
     def result(self, values: Mapping[str, Any]) -> None:
-        """Print the result for a program, if it was asked for."""
+        """Print the result as JSON, if ``--json`` is given."""
         if self.as_json:
             click.echo(json.dumps(values, default=str, ensure_ascii=False, allow_nan=False))
 
@@ -80,7 +80,7 @@ class Session:
         return Console(markup=False, emoji=False, highlight=False, width=width, soft_wrap=False)
 
     def show(self, renderable: RenderableType, console: Console) -> None:
-        """Print something laid out, without the blanks that fill its lines up."""
+        """Print a layout, without trailing blanks where there is no terminal."""
         if self.as_json:
             return
         if console.is_terminal:

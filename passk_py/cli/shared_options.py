@@ -30,7 +30,7 @@ DEFAULT_DATABASE = Path("passk.duckdb")
 
 
 class NameChoice(click.Choice):  # type: ignore[type-arg]  # none before click 8.2
-    """A choice of names that asks, of a name that is nearly one of them, whether that was meant."""
+    """A choice of names that suggests the nearest one for a misspelled name."""
 
     def convert(
         self,
@@ -38,7 +38,7 @@ class NameChoice(click.Choice):  # type: ignore[type-arg]  # none before click 8
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> Any:  # noqa: ANN401 - click's signature
-        """Give the name, or say that there is none such."""
+        """Give the name, or raise an error with a suggestion."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:

@@ -105,7 +105,7 @@ def command(
     if limit is None and not as_csv and not session.as_json:
         most = _LIMIT
     with open_tables(database) as tables:
-        # Before a run is looked for: it may be among what has landed since.
+        # Before the run is looked up: it may have landed after the build.
         stale = note_stale(session, tables)
         require_filtered(tables, filters, [chosen])
         selection = Selection(tables, chosen, filters, named, most)

@@ -15,7 +15,7 @@ from passk_py.common.errors import PasskError
 __all__ = ["command"]
 
 _PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
-"""But for what Superset itself writes in its place, and asks for where it reads it."""
+"""A password in an address, except the X that Superset writes in its place."""
 
 
 @click.command(

@@ -47,7 +47,7 @@ class Selection:
     limit: int | None
 
     def types(self) -> dict[str, str]:
-        """Give the table's columns and their types, after a look at those that are asked for."""
+        """Give the table's columns and types; raise an error for unknown columns."""
         there = self.tables.columns(self.table.name)
         unknown = [name for name in self.columns if name not in there]
         if unknown:
@@ -59,7 +59,7 @@ class Selection:
         return there
 
     def rows(self, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Fetch the rows, some thousands at a time: a table may be larger than memory."""
+        """Fetch the rows in chunks, because a table may be larger than memory."""
         sql = self.tables.select(self.table, self.filters, columns=columns, limit=self.limit)
         result = self.tables.connection.execute(sql)
         while chunk := result.fetchmany(_CHUNK):
@@ -67,7 +67,7 @@ class Selection:
 
 
 def new_table() -> Table:
-    """Give an empty table as all commands lay them out."""
+    """Make an empty table in the layout of all commands."""
     from rich import box
     from rich.table import Table
 
@@ -136,7 +136,7 @@ def print_table(session: Session, selection: Selection) -> None:
 
 
 class _Layout:
-    """How wide the columns of a table are."""
+    """The widths of the columns of a table."""
 
     def __init__(
         self, names: Sequence[str], types: dict[str, str], cells: Sequence[Sequence[str]]
@@ -150,7 +150,7 @@ class _Layout:
         ]
 
     def fitting(self, places: Sequence[int], room: int) -> list[int]:
-        """Take columns while there is room for what they need at least."""
+        """Take columns while their smallest widths fit."""
         taken: list[int] = []
         used = 0
         for place in places:
@@ -168,7 +168,7 @@ class _Layout:
         return self._types[place].startswith(("VARCHAR", "MAP"))
 
     def table(self, places: Sequence[int], console: Console) -> Table:
-        """Lay the columns out, texts cut in their middle where the room ends."""
+        """Lay out the columns, with texts cut in their middle where there is no room."""
         from rich.text import Text
 
         texts = [place for place in places if self._cut(place)]

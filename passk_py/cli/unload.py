@@ -68,7 +68,7 @@ def command(
 
 
 def _reject_unknown(database: Path, run_id: str | None, source_file: str | None) -> NoReturn:
-    """Name what has landed: a mistyped name must not look removed."""
+    """Raise an error that lists the landed names: a typo must not look like a removal."""
     from passk_py.warehouse.tables import open_tables
 
     with open_tables(database) as tables:
