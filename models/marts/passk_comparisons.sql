@@ -1,13 +1,13 @@
 {%- set text = dbt.type_string() %}
 {%- set tau = passk._setting('passk_minimum_change') %}
-{#- How near to 0 a limit may come on the side that the test excludes. #}
+{#- The distance of a limit from 0 on the side that the test excludes. #}
 {%- set nearest = '1e-9' %}
 
 with comparisons as (
   select * from {{ ref('int_passk__comparisons') }}
 ),
 
-{# Why no verdict is given, though there may be figures. #}
+{# Reason why there is no verdict, although there may be figures. #}
 judged as (
   select
     *,
@@ -58,8 +58,8 @@ decided as (
   from widened
 ),
 
-{# One rule for the verdict and the interval beside it: the interval excludes 0 exactly where the test decides. It is made of
-   another variance than z, and would contradict it now and then. #}
+{# One rule for the verdict and the interval beside it: the interval excludes 0 exactly where the test decides. It uses
+   another variance than z and would otherwise contradict it now and then. #}
 limited as (
   select
     *,

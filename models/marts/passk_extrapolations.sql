@@ -1,6 +1,7 @@
 {%- set ks = passk._setting('passk_extrapolated_ks') or [] %}
 
-{#- Where nothing is asked for, the table without limits gives what columns there are: that with them may be switched off. #}
+{#- Where no k is asked for, the columns come from the table without limits, because the one with limits may be switched
+    off. #}
 with metrics as (
   select
     run_id,
@@ -22,14 +23,14 @@ asked as (
   {%- if ks %}
   {{ passk._ks_rows(ks) }}
   {%- else %}
-  {#- Nothing is extrapolated that nobody asked for. #}
+  {#- Only the requested k are extrapolated. #}
   select k
   from metrics
   where k < 0
   {%- endif %}
 ),
 
-{# The mean of a single attempt, and how much alike attempts of a task are: both without bias. #}
+{# The mean of a single attempt and the intraclass correlation, both without bias. #}
 moments as (
   select
     run_id,
@@ -104,7 +105,7 @@ select
   asked.k,
   runs.measured_k,
   'beta_binomial' as basis,
-  {#- greatest and least pass over nulls. #}
+  {#- greatest and least ignore nulls. #}
   case
     when asked.k > runs.measured_k and products.log_all_fail is not null
       then {{ passk._one_minus_exp('products.log_all_fail') }}

@@ -2,7 +2,7 @@
 {%- set bigint = dbt.type_bigint() %}
 {%- set gates = passk._gates() %}
 {%- set kinds = gates | map(attribute='kind') | unique | list %}
-{#- What every kind of rule carries through. #}
+{#- The columns that every kind of rule passes on. #}
 {%- set carried = [
   'gate', 'rule', 'metric', 'k', 'threshold', 'scope', 'severity', 'inconclusive_severity', 'run_id', 'suite', 'agent',
   'agent_version', 'model', 'loaded_at'

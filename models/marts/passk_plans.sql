@@ -2,7 +2,7 @@
 {%- set difference = passk._as_double(passk._setting('passk_plan_difference')) %}
 {%- set power = passk._power_quantiles()[passk._setting('passk_plan_power')] %}
 {%- set reach = '(' ~ passk.normal_quantile() ~ ' + ' ~ power.normal ~ ')' %}
-{#- What rounding may add to a number of tasks, and what it leaves of a variance of 0. #}
+{#- The amount that rounding may add to a number of tasks, and the largest value of a variance of 0 after rounding. #}
 {%- set slack = '1e-9' %}
 {%- set nothing = '1e-12' %}
 

@@ -4,7 +4,7 @@ with counts as (
   where slice_name = 'all'
 ),
 
-{# What the harness was to make, of which a task may have none. #}
+{# Expected attempts; a task may have none of them. #}
 expectations as (
   select
     expected.run_id,

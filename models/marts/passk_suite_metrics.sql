@@ -1,7 +1,7 @@
 {%- set metrics = ['pass_at_k', 'pass_hat_k'] %}
 {%- set curve = 'run_id, suite, slice_name, slice_value' %}
 {%- set z = passk.normal_quantile() %}
-{#- Fewer tasks that are neither perfect nor hopeless say too little about how the tasks differ. #}
+{#- Fewer informative tasks say too little about how the tasks differ. #}
 {%- set least_informative = 10 %}
 
 with metrics as (
@@ -29,8 +29,8 @@ errors as (
   from metrics
 ),
 
-{# The same with two tasks more, one never solved and one always. Where tasks are alike, or nearly all, the others are hardly
-   ever seen, and without those two the limits leave out the truth in up to 99 of 100 logs. #}
+{# The same with two more tasks, one never solved and one always solved. Where all or nearly all tasks are alike, the
+   others are rarely seen, and without these two the limits miss the true value in up to 99 of 100 logs. #}
 padded as (
   select
     *,
@@ -62,7 +62,7 @@ bounded as (
     *,
     padded_pass_rate - padded_pass_hat_k + padded_delta_k as padded_bound,
     padded_delta_k / nullif(padded_pass_rate - padded_pass_hat_k + padded_delta_k, 0) as padded_heterogeneity,
-    {#- How much delta_k moves with the mean pass@1 of a task. #}
+    {#- The change of delta_k with the mean pass@1 of a task. #}
     k * power(pass_rate, k - 1) as delta_slope,
     k * {{ passk._small_power('padded_pass_rate', '(k - 1)') }} as padded_delta_slope
   from indexed
@@ -76,7 +76,8 @@ sloped as (
   from bounded
 ),
 
-{# Of pass^k of a task less the slope times its c / n; rounding may leave it below 0. At k = 1 there is no difference. #}
+{# The variance of pass^k of a task minus the slope times its c / n; rounding may make it negative. At k = 1 there is no
+   difference. #}
 varied as (
   select
     *,
@@ -116,11 +117,11 @@ limited as (
     {{ passk._with_short_tasks(limit, 'tasks', 'total_tasks', extreme) }} as {{ name }}_{{ side }},
     {%- endfor %}
     {%- endfor %}
-    {#- Where tasks are alike the variance is 0, but for what rounding leaves. #}
+    {#- Where tasks are alike the variance is 0, except for rounding. #}
     case when var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }} then within_{{ metric }} / tasks / var_{{ metric }} end
       as {{ metric }}_within_share,
     {%- endfor %}
-    {#- As far as either of the two forms reaches. #}
+    {#- The more extreme of the two intervals. #}
     {%- for estimate, reach in [('delta_k', 'delta_reach'), ('heterogeneity', 'heterogeneity_reach')] %}
     {%- for side, sign, beyond in [('lower', '-', '<'), ('upper', '+', '>')] %}
     {%- set plain, padded = estimate ~ ' ' ~ sign ~ ' ' ~ reach, 'padded_' ~ estimate ~ ' ' ~ sign ~ ' padded_' ~ reach %}

@@ -36,7 +36,7 @@ ranked as (
     {%- endfor %}
 ),
 
-{# The quotient first: it is at least 1, so that no rounding takes what is adjusted below p. #}
+{# The quotient comes first: it is at least 1, so that rounding can't make the adjusted p smaller than p. #}
 adjusted as (
   select
     *,

@@ -50,7 +50,7 @@ classified as (
     on counts.run_id = streaks.run_id and counts.suite = streaks.suite and counts.task_id = streaks.task_id
 ),
 
-{# Of a loss that is equal but for its rounding, and then of equal counts, the name decides. #}
+{# Among losses that differ only by rounding, and then among equal counts, the name decides. #}
 ranked as (
   select
     *,

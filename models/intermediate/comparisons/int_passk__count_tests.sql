@@ -9,7 +9,7 @@ with seen_counts as (
     and candidate_n > 0 and candidate_n <= {{ passk._most_numbered() }}
 ),
 
-{# And what it would be if the candidate had no pass. #}
+{# The same test if the candidate had no pass. #}
 states as (
   select distinct
     every.*,
@@ -26,7 +26,7 @@ states as (
   ) as every
 ),
 
-{# With the counts that say most: as many passes as one run has attempts, all of them in it. #}
+{# The most extreme counts: one run passes always and the other never. #}
 pooled as (
   select distinct
     every.baseline_n,
@@ -49,7 +49,7 @@ pooled as (
 
 {{ passk._permuted_outcomes() }},
 
-{# Fisher's exact test. Outcomes as likely as what was seen differ from it in their last digits. #}
+{# Fisher's exact test. Outcomes that are as likely as the observed one may differ from it in their last digits. #}
 tested_sums as (
   select
     {%- for count in counts %}
@@ -80,7 +80,7 @@ tested as (
   from tested_sums
 ),
 
-{# With as many attempts in both runs, the opposite is as likely. #}
+{# With equally many attempts in both runs, the opposite outcome is as likely. #}
 least_ps as (
   select
     baseline_n,

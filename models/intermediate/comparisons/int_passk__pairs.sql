@@ -65,7 +65,7 @@ declared_pairs as (
 {%- endif %}
 {%- if baseline is not none %},
 
-{#- A suite without the baseline is left alone, unless no suite has it: then it is a mistake that must be seen. #}
+{#- A suite without the baseline is skipped. If no suite has the baseline, that is a mistake and must be visible. #}
 against_baseline as (
   select
     runs.suite,
@@ -94,7 +94,7 @@ in_order as (
 {%- endif %}
 {%- if of_gates %},
 
-{#- Baselines that gates name. A gate that names none is judged by the pairs that there are. #}
+{#- Baselines that gates name. A gate without a baseline is judged by the existing pairs. #}
 of_gates as (
   select distinct
     suite,
@@ -106,7 +106,7 @@ of_gates as (
 
 {%- endif %}
 
-{#- A pair that is asked for twice is the one that was asked for first. #}
+{#- Of a pair that is declared twice, the first declaration counts. #}
 {%- set sources = [] %}
 {%- if pairs %}
 {%- do sources.append(('declared', 'declared_pairs')) %}
@@ -146,7 +146,7 @@ select
   ranked.baseline_run_id,
   ranked.candidate_run_id,
   ranked.pair_source,
-  {#- A declared run that the log does not have leaves its side without a row. #}
+  {#- A declared run that is not in the log has no row on its side. #}
   coalesce(baselines.log_version, '-') || ' ' || coalesce(candidates.log_version, '-') as log_version
 from ranked
 {{ passk._join_runs_of('ranked') }}

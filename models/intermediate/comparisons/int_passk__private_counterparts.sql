@@ -49,7 +49,7 @@ public_runs as (
     on suite_pairs.public_suite = runs.suite
 ),
 
-{# Runs without any name are not taken for those of one agent. #}
+{# Runs without any name are not assumed to belong to one agent. #}
 counterparts as (
   select
     public_runs.public_suite,
@@ -98,7 +98,7 @@ ranked as (
       partition by public_suite, private_suite, public_run_id
       order by
         private_source desc,
-        {#- A run of unknown time is not the latest, wherever an engine sorts nulls. #}
+        {#- A run of unknown time is never the latest, although engines sort nulls differently. #}
         case when ordered_at is null then 1 else 0 end,
         ordered_at desc,
         {{ passk._by_bytes('private_run_id') }} desc

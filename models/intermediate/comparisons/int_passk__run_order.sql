@@ -1,4 +1,4 @@
-{#- A run of unknown time comes first on every engine: they differ in where nulls sort. -#}
+{#- A run of unknown time comes first on every engine, although engines sort nulls differently. -#}
 {%- set in_order = 'partition by suite, agent order by is_timed, ordered_at, ' ~ passk._by_bytes('run_id') -%}
 
 with runs as (

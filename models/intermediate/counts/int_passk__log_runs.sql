@@ -1,7 +1,7 @@
 {{ config(unique_key=['run_id', 'suite']) }}
 
-{#- Landed rows are only ever added or removed, so the rows that came or went say which runs have changed. Of anyone's own
-    table nothing is known but that rows arrived, and without a time not even that: then every run has changed. #}
+{#- Landed rows are only ever added or removed, so the added and removed rows say which runs have changed. For a user's
+    own table only the arrival of rows is known, and without a time not even that: then every run counts as changed. #}
 {%- set since = passk._last_change() %}
 
 with changes as (

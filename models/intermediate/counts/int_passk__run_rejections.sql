@@ -18,7 +18,7 @@ refused as (
   group by run_id, suite
 ),
 
-{# A row that does not say whose it is may belong to any run of its file; where no file is known, to any run. #}
+{# A row that names no run may belong to any run of its file, or to any run at all where no file is known. #}
 unnamed as (
   select
     source_file,
@@ -34,7 +34,7 @@ unplaced as (
   where run_id is null and source_file = ''
 ),
 
-{# Reads nothing of the log where every rejected row names its run. #}
+{# Does not read the log where every rejected row names its run. #}
 runs_of_files as (
   select distinct
     every.run_id,

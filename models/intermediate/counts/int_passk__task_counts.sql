@@ -1,7 +1,7 @@
 {%- set keys = ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value'] %}
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 
-{#- No `with`: what it names and two places read is made whole, so that who asks for one run would read them all. #}
+{#- No `with`: engines materialise a CTE that is read twice, so a query of one run would read all runs. #}
 select
   {{ keys | join(', ') }},
   attempts,

@@ -52,7 +52,7 @@ with checks as (
     on counts.run_id = copies.run_id and counts.suite = copies.suite
   inner join {{ ref('int_passk__session_checks') }} as sessions
     on counts.run_id = sessions.run_id and counts.suite = sessions.suite
-  {#- Empty where the order of attempts is not asked for. #}
+  {#- Empty where the var passk_ordered_metrics is false. #}
   left join {{ ref('int_passk__order_checks') }} as orders
     on counts.run_id = orders.run_id and counts.suite = orders.suite
   left join {{ ref('int_passk__suite_pass_checks') }} as suite_passes
@@ -61,7 +61,7 @@ with checks as (
     on counts.run_id = windows.run_id and counts.suite = windows.suite
 )
 
-{# All columns, for whichever diagnostic asks. #}
+{# All columns, because different diagnostics need different ones. #}
 select
   *,  -- noqa: AM04
   cochran_q / nullif(suite_passes - 1, 0) as phi,

@@ -10,7 +10,7 @@ select
   eligible_tasks as informing_tasks,
   case
     when eligible_tasks < {{ least }} then 'insufficient'
-    {#- No test: a suite may have few tasks that fail, and nothing is wrong with the log. #}
+    {#- This is not a test: a suite may have few tasks that fail although nothing is wrong with the log. #}
     else 'ok'
   end as verdict,
   case

@@ -8,7 +8,7 @@ select
   output_tasks as informing_tasks,
   case
     when output_tasks = 0 then 'not_applicable'
-    {#- A task or two with a short answer are no fault of the log. #}
+    {#- One or two tasks with a short answer are not a fault of the log. #}
     when 10 * copied_tasks >= output_tasks then 'warning'
     else 'ok'
   end as verdict,

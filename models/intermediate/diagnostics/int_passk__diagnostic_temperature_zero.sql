@@ -15,7 +15,7 @@ select
     when output_tasks >= {{ least }} and 2 * same_output_tasks >= output_tasks then 'warning'
     when output_tasks >= {{ least }} then 'ok'
     when repeated_tasks < {{ least }} then 'insufficient'
-    {#- Both verdicts are there, and hardly a task has both. #}
+    {#- Both verdicts occur, but hardly any task has both. #}
     when 100 * mixed_tasks <= repeated_tasks and passed_tasks > 0 and failed_tasks > 0 then 'warning'
     else 'ok'
   end as verdict,

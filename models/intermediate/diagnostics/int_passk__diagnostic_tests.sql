@@ -5,7 +5,7 @@ with diagnostics as (
   {%- endfor %}
 ),
 
-{# All tails at once: planning one is what costs. #}
+{# All tails in one query, because planning a tail is expensive. #}
 tested as (
   select
     *,
@@ -45,8 +45,8 @@ held as (
   from ranked
 ),
 
-{# Over the runs of a suite that were there when a run came: one that comes later leaves the verdicts of the others alone.
-   Of so many runs, so many are as sure as this one (Benjamini and Bogomolov 2014). #}
+{# Over the runs of a suite that were loaded no later than this run, so that a later run does not change earlier
+   verdicts: how many there are, and how many have evidence at least as strong (Benjamini and Bogomolov 2014). #}
 tested_runs as (
   select
     run_id,

@@ -1,4 +1,4 @@
-{#- After the tables that it speaks of: where they fail, it still says what the old ones were built with. #}
+{#- Built after the tables that it describes: where they fail, it still describes the old ones. #}
 -- depends_on: {{ ref('int_passk__suite_metrics') }}
 
 {%- for name in passk._setting_names() %}

@@ -57,7 +57,7 @@ counts as (
   select * from {{ ref('int_passk__task_counts') }}
 ),
 
-{# Of tasks with n < k, of a pair in either run, the limits allow any value already. #}
+{# The limits already allow any value for tasks with n < k, in either run of a pair. #}
 histogram as {{ passk._made_once() }}(
   select
     judged.run_id,

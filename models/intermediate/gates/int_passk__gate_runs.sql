@@ -23,8 +23,8 @@ unusable as (
   select * from {{ ref('int_passk__unusable_runs') }}
 ),
 
-{# A run that came later and has nothing to judge must not let an older one pass in its place. Of one without an agent it is
-   not known whose it is. #}
+{# A later run without anything to judge must not let an older run pass in its place. The agent of a run without a name
+   is unknown. #}
 usable_runs as (
   select
     ordered.suite,

@@ -1,6 +1,6 @@
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
-{#- A chance that is the allowed one may come out above it by rounding. #}
+{#- A chance equal to the allowed one may exceed it by rounding. #}
 {%- set error = passk._gate_error() ~ ' * (1 + 1e-9)' %}
 
 with gates as (
@@ -8,7 +8,7 @@ with gates as (
     gate,
     run_id,
     suite,
-    {#- The chance of a single attempt at which the metric of a task is the threshold. #}
+    {#- The chance of a pass of a single attempt at which the metric of a task equals the threshold. #}
     case
       when metric = 'pass_hat_k' then power(threshold, 1e0 / k)
       else 1 - power(1 - threshold, 1e0 / k)
@@ -26,7 +26,7 @@ tasks as (
     counts.task_id,
     counts.n,
     counts.c,
-    {#- What speaks against an excluded attempt counts as a failure, what speaks for it as a pass. #}
+    {#- Excluded attempts count as failures for tasks that meet the rule, and as passes for tasks that miss it. #}
     counts.n + counts.excluded as all_n,
     counts.c + counts.excluded as most_c
   from gates
@@ -58,7 +58,7 @@ trials as (
 
 {{ passk._binomial_tails() }},
 
-{# A task of which no attempt counts has both tails at 1: nothing is known of it. #}
+{# A task without a counted attempt has both tails at 1, because nothing is known about it. #}
 judged as (
   select
     tasks.gate,
@@ -79,8 +79,8 @@ judged as (
     on tasks.all_n = if_passed.n and tasks.most_c = if_passed.c and tasks.p = if_passed.p
 ),
 
-{# That all tasks are sure to meet the rule needs each to be (an intersection-union test). That one is sure not to, among
-   many, needs the chance to be multiplied by how many there are (Bonferroni). #}
+{# All tasks surely meet the rule if each one does (an intersection-union test). To say that one of many surely misses
+   it, the chance is multiplied by the number of tasks (Bonferroni). #}
 sorted as (
   select
     *,

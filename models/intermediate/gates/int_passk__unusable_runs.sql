@@ -2,7 +2,7 @@ with runs as (
   select * from {{ ref('int_passk__runs') }}
 ),
 
-{# Of a run that has only rejected rows nothing is known but its name. #}
+{# For a run with only rejected rows, nothing but its name is known. #}
 rejected as (
   select
     run_id,

@@ -63,7 +63,7 @@ run_moments as (
   group by states.run_id, states.suite, states.metric, state_moments.draws
 ),
 
-{# Only where the run has too few attempts for moments of its own. #}
+{# Only where the run has too few attempts for unbiased moments. #}
 fitted_moments as (
   select
     pilots.run_id,

@@ -1,4 +1,4 @@
-{#- What rounding leaves of a variance of 0. #}
+{#- A variance of 0 after rounding. #}
 {%- set nothing = '1e-12' %}
 {%- set bigint = dbt.type_bigint() %}
 
@@ -10,7 +10,7 @@ with histogram as (
   where metric = 'pass_hat_k'
 ),
 
-{# A task with fewer than two attempts says nothing of chance within tasks. #}
+{# A task with fewer than two attempts says nothing about chance within tasks. #}
 totals as (
   select
     run_id,

@@ -1,6 +1,6 @@
 {%- set keys = ['run_id', 'suite', 'metric', 'k', 'attempts'] %}
 {%- set width = passk._as_double(passk._setting('passk_plan_width')) %}
-{#- What rounding may add to a number of tasks. #}
+{#- The amount that rounding may add to a number of tasks. #}
 {%- set slack = '1e-9' %}
 {#- The quantiles of Student's t that are in a table: with more tasks the number lies beside the root. #}
 {%- set criticals = passk._quantiles_of('passk_plans', none).student %}

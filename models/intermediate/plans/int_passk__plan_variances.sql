@@ -55,7 +55,7 @@ between_tasks as (
   from means
 ),
 
-{# The weights add up to 1, so that what is left of each moment is summed, and nothing cancels. #}
+{# The weights add up to 1, so the remainders of the moments are summed and no digits are lost. #}
 within_tasks as (
   select
     means.run_id,

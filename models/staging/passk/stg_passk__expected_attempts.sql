@@ -1,12 +1,12 @@
 {{ config(materialized='view') }}
-{#- A harness says in its log how many attempts it was told to make, and anyone's own table may say it in each row. A landing
-    schema that another program filled may not have the table. -#}
+{#- The log of a harness gives the expected number of attempts, and a user's own table may give it in each row. A
+    landing schema that another program filled may lack the table. -#}
 {%- if passk._lands_expectations() %}
 select
   run_id,
   suite,
   task_id,
-  {#- A run may lie in more than one file, each of which says it. #}
+  {#- A run may be in several files, each of which gives the number. #}
   max(expected_attempts) as expected_attempts,
   max(loaded_at) as loaded_at
 from {{ source('passk_landing', 'expected_attempts') }}
@@ -16,7 +16,7 @@ select
   run_id,
   suite,
   task_id,
-  {#- Rows of a task that differ are not what they should be; the most says how many may be missing. #}
+  {#- Rows of a task that differ are a mistake; the largest number shows how many may be missing. #}
   max(expected_attempts) as expected_attempts,
   max(loaded_at) as loaded_at
 from {{ ref('stg_passk__attempts') }}

@@ -1,7 +1,7 @@
 {%- set ks = passk._setting('passk_ks') %}
 {%- set most = passk._most_numbered() %}
 
-{#- The rows that stand for pairs have no counts. #}
+{#- Rows for the pairs themselves have no counts. #}
 with states as (
   select distinct
     case when baseline_n < candidate_n then baseline_n else candidate_n end as fewer_n,

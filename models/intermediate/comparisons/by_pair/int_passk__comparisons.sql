@@ -1,6 +1,6 @@
 {%- set keys = passk._pair_keys() %}
 {%- set critical = passk.normal_quantile() %}
-{#- Of the differences and two more, +1 and -1. #}
+{#- Over the differences and two pseudo-differences, +1 and -1. #}
 {%- set padded_error -%}
 sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2))
 {%- endset %}
@@ -96,7 +96,8 @@ answered as (
 spread as (
   select
     *,
-    {#- The variance if both runs were the same is too small where a few tasks changed far; that within the runs is not. #}
+    {#- The variance if both runs were the same is too small where a few tasks changed a lot; the variance within the
+        runs is not. #}
     {{ critical }} * sqrt(
       case when sum_within > sum_variance then sum_within else sum_variance end
       + {{ passk._floor_of_difference('k', 'least_n') }}
@@ -125,7 +126,7 @@ select
   informative_tasks,
   deciding_tasks,
   least_n,
-  {#- How many tasks differ, as if all did alike, is (sum of d^2)^2 / sum of d^4. #}
+  {#- (sum of d^2)^2 / sum of d^4 is the number of tasks that differ, if all of them differ equally. #}
   coalesce(sum_squares * sum_squares < 2 * sum_fourths * (1 - 1e-9), false) as is_outweighed,
   baseline,
   candidate,

@@ -54,7 +54,7 @@ from pairs
 inner join histogram
   on pairs.pair_number = histogram.pair_number
 union all
-{#- One row of each pair that can be found without a look at the others, and the only one where no task has an attempt. #}
+{#- Each pair has one row that can be found without the others; it is the only row where no task has an attempt. #}
 select
   {{ keys | join(', ') }},
   cast(null as {{ bigint }}) as baseline_n,

@@ -60,8 +60,8 @@ common as (
   where baseline_n is not null and candidate_n is not null
 ),
 
-{# Joined from the left, because engines that choose an order themselves may begin with all states times all states. Every
-    count has its state; tasks with n below every k have no k here, and are in no sum that is asked for. #}
+{# Joined from the left, because engines that choose an order themselves may begin with all states times all states.
+   Every count has its state; tasks with n below every k have no k here and are in no sum. #}
 estimated as (
   select
     common.pair_number,
@@ -73,7 +73,7 @@ estimated as (
     baselines.{{ metric }} as baseline_{{ metric }},
     candidates.{{ metric }} as candidate_{{ metric }},
     candidates.{{ metric }} - baselines.{{ metric }} as difference_{{ metric }},
-    {#- The variance within the tasks, as far as it is known; with n < 2k it is not. #}
+    {#- The variance within the tasks, where it is known; with n < 2k it is not. #}
     coalesce(of_baseline.var_{{ metric }}, 0) + coalesce(of_candidate.var_{{ metric }}, 0) as within_{{ metric }},
     {%- endfor %}
     candidates.pass_rate - baselines.pass_rate as rate_difference
@@ -91,8 +91,8 @@ estimated as (
     on candidates.n = of_candidate.n and candidates.c = of_candidate.c and candidates.k = of_candidate.k
 ),
 
-{# Sums of squares cancel little here: to those of the differences come 1 and 1 of the pseudo-tasks. A power that is too
-   small for a number stops some engines. #}
+{# Sums of squares lose few digits here, because the pseudo-tasks add 1 and 1 to them. A power that underflows is an
+   error on some engines. #}
 sums as (
   select
     pair_number,
@@ -115,7 +115,7 @@ sums as (
   group by pair_number, k
 ),
 
-{# The variances know of the passes only how many both runs have together, and not which run has the fewer attempts. #}
+{# The variances depend only on the passes of both runs together, and not on which run has fewer attempts. #}
 pooled as (
   select
     pair_number,

@@ -1,4 +1,4 @@
-{#- Few tasks hold copies, so this reads only theirs. #}
+{#- Few tasks have duplicates, so only their rows are read. #}
 with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__unmasked_tasks'), 'made.copies > 0') }}
 ),

@@ -21,7 +21,8 @@ runs as (
   group by counts.run_id, counts.suite, changed_runs.log_version
 ),
 
-{# Attempts of each run in the log: more than were counted where a build of some models left out the slow road. #}
+{# Attempts of each run in the log. They are more than the counted ones where a partial build skipped the sort-based
+   fallback. #}
 scanned as (
   select
     scans.run_id,
@@ -34,8 +35,8 @@ scanned as (
   group by scans.run_id, scans.suite
 ),
 
-{# A run is one version of one agent, so its first attempts tell which: a hundredth of the log, and texts are what costs
-    most to compare. #}
+{# A run is one version of one agent, so its first attempts name the agent. They are a hundredth of the log, and
+   comparing texts is expensive. #}
 from_first_attempts as (
   select
     staged.run_id,

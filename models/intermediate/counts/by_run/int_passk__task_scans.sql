@@ -6,8 +6,8 @@ with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__log_runs')) }}
 ),
 
-{# All of the log is named in each slice on purpose: an engine that meets a CTE twice may write it, the whole log, into
-    memory. #}
+{# Each slice names the log itself on purpose: an engine that finds a CTE twice may write it, here the whole log, into
+   memory. #}
 scanned as (
   select
     {{ task }},
@@ -34,8 +34,8 @@ scanned as (
 
 select
   scanned.*,
-  {#- A mask that holds as many attempts as there are rows proves that no number comes twice. It must of the whole task:
-      copies of an attempt may be in two slices. #}
+  {#- A mask with as many attempts as there are rows proves that no number occurs twice. It must be the mask of the
+      whole task, because duplicates of an attempt may be in two slices. #}
   {% if slices -%}
   max(
     case when scanned.slice_name = 'all' and {{ passk._mask_count('scanned.attempt_mask') }} = scanned.attempts then 1 else 0 end

@@ -118,7 +118,7 @@ ranks as (
   group by sliced.run_id, sliced.suite, sliced.task_id, sliced.slice_name, sliced.slice_value
 ),
 
-{# Of all rows, kept or not. #}
+{# Over all rows, kept or not. #}
 latest as (
   select
     {{ keys | join(', ') }},

@@ -13,7 +13,7 @@ attempts as (
     attempts.task_id,
     attempts.seed,
     attempts.output_hash,
-    {#- 1 for an attempt of a test that was tried again because it failed: the tag says how often it was. #}
+    {#- 1 for an attempt of a test that was tried again because it failed; the tag holds the number of repetitions. #}
     cast(case when {{ passk._tag('attempts.tags', 'reruns') }} <> '0' then 1 else 0 end as {{ bigint }}) as tried_again,
     cast(case when attempts.outcome = 'passed' then 1 else 0 end as {{ bigint }}) as passed
   from {{ ref('int_passk__read_attempts') }} as attempts
@@ -130,7 +130,7 @@ select
   ] %}
   outputs.{{ name }},
   {%- endfor %}
-  {#- A run whose log says nothing of retries has none that are known. #}
+  {#- A run whose log does not record retries has no known retries. #}
   nullif(retries.tried_again_tasks, 0) as tried_again_tasks,
   changed_runs.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with

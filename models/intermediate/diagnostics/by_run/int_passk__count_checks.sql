@@ -47,14 +47,15 @@ totals as {{ passk._made_once() }}(
   group by {{ run }}
 ),
 
-{# Tasks with fewer attempts than the longest have; a run that retries until it passes ends them in their only pass. #}
+{# Tasks with fewer attempts than the longest one. In a run that retries until it passes, they end in their only pass.
+   #}
 short_tasks as (
   select
     by_count.run_id,
     by_count.suite,
     cast(sum(by_count.tasks) as {{ bigint }}) as ragged_tasks,
     cast(sum(by_count.ended_by_pass) as {{ bigint }}) as ended_by_pass,
-    {#- The most that chance gives: 1/n (1 - 1/n)^(n - 1), of one attempt the share that passes. #}
+    {#- The largest share by chance: 1/n (1 - 1/n)^(n - 1); for one attempt, the share that passes. #}
     {%- set chance -%}
     case
       when by_count.n = 1 then totals.attempt_pass_rate
@@ -70,7 +71,7 @@ short_tasks as (
   group by by_count.run_id, by_count.suite
 ),
 
-{# The variances are summed around the means: sums of squares cancel. #}
+{# The variances are summed around the means, because a difference of sums of squares loses digits. #}
 spreads as (
   select
     estimated.run_id,

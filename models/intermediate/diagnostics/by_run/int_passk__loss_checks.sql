@@ -32,7 +32,7 @@ totals as (
   group by {{ run }}
 ),
 
-{# How few tasks make more than half of what is lost: the worst first, equal ones at once. #}
+{# The smallest number of tasks that cause more than half of the loss: the worst first, equal ones together. #}
 losses as (
   select
     {{ run }},
@@ -56,7 +56,7 @@ dominant as (
   select
     ranked_losses.run_id,
     ranked_losses.suite,
-    {#- A sum that is half but for its rounding is half. #}
+    {#- A sum that differs from half only by rounding is half. #}
     min(cast(
       ranked_losses.tasks_before + 1
       + floor(

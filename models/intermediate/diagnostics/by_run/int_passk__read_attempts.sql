@@ -13,7 +13,7 @@ read_tasks as (
     on read_tasks.run_id = changed_runs.run_id and read_tasks.suite = changed_runs.suite
 )
 
-{# By one column first, which is cheap and leaves few to compare by all three. #}
+{# Compares by one column first, which is cheap and leaves few rows to compare by all three. #}
 select
   attempts.run_id,
   attempts.suite,

@@ -97,7 +97,7 @@ placed_tasks as (
   from ranked_tasks
 )
 
-{# A small run is read whole. #}
+{# All of a small run is read. #}
 select
   placed_tasks.run_id,
   placed_tasks.suite,

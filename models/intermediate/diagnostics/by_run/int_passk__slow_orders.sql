@@ -1,4 +1,4 @@
-{#- Copies that were settled leave a task that may have masks after all. #}
+{#- A task may get masks again once its duplicates are removed. #}
 with changed_runs as (
   {{ passk.changed_runs(
     ref('int_passk__unmasked_tasks'),
@@ -7,7 +7,7 @@ with changed_runs as (
   ) }}
 ),
 
-{# By the tasks without masks first: engines know that these are few. #}
+{# Joins the tasks without masks first: engines know that they are few. #}
 placed as (
   select
     attempts.run_id,

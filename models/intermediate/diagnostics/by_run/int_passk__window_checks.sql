@@ -18,7 +18,7 @@ counts as (
   where counts.slice_name = 'all' and counts.attempts > 0
 ),
 
-{# Of k attempts in a row. #}
+{# For k attempts in a row. #}
 estimated as {{ passk._made_once() }}(
   select
     by_count.run_id,
@@ -82,7 +82,7 @@ streaks as (
   where streaks.slice_name = 'all'
 ),
 
-{# Only where no hole among the attempts breaks a window is their variance that of the formula. #}
+{# The variance follows the formula only where no gap among the attempts breaks a window. #}
 windows as (
   select {{ run }}, n, c, windows, pass_windows
   from ({{ passk._mask_windows('informative', ['run_id', 'suite', 'task_id', 'n', 'c'], [k]) }}) as of_masks

@@ -1,6 +1,6 @@
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
 {%- set bigint = dbt.type_bigint() %}
-{#- What passk_suite_metrics makes the intervals of. #}
+{#- The inputs of the intervals in passk_suite_metrics. #}
 {%- set moments = [
   'var_pass_rate', 'var_pass_at_k', 'var_pass_hat_k', 'cov_pass_hat_k_pass_rate', 'within_pass_at_k', 'within_pass_hat_k',
   'pass_at_k_bayes', 'pass_hat_k_bayes', 'var_sum_pass_at_k_bayes', 'var_sum_pass_hat_k_bayes'
@@ -24,7 +24,7 @@ runs as (
     on runs.run_id = changed_runs.run_id and runs.suite = changed_runs.suite
 ),
 
-{# The cost is that of the distinct (n, c) of a suite, not of its tasks. #}
+{# The cost depends on the distinct (n, c) of a suite, not on its tasks. #}
 weighed as (
   select
     histogram.*,
@@ -50,7 +50,7 @@ weighed as (
     on states.n = uncertainty.n and states.c = uncertainty.c and states.k = uncertainty.k
 ),
 
-{# The mean beside each row: the variance is summed around it, because sums of squares cancel. #}
+{# The mean beside each row: the variance is summed around it, because a difference of sums of squares loses digits. #}
 means as (
   select
     {{ keys | join(', ') }},
@@ -128,7 +128,7 @@ joined as (
   from averaged
   inner join runs
     on averaged.run_id = runs.run_id and averaged.suite = runs.suite
-  {#- Empty where the order of attempts is not asked for. #}
+  {#- Empty where the var passk_ordered_metrics is false. #}
   left join {{ ref('int_passk__suite_windows') }} as windows
     on averaged.run_id = windows.run_id
     and averaged.suite = windows.suite

@@ -20,7 +20,7 @@ streaks as (
     on streaks.run_id = changed_runs.run_id and streaks.suite = changed_runs.suite
 ),
 
-{# Both roads to windows, as sums over their tasks. #}
+{# Windows from masks and from streaks, as sums over their tasks. #}
 window_sums as (
   {{ passk._mask_window_sums('counts', keys, passk._setting('passk_ks')) }}
   union all
