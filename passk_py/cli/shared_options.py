@@ -69,7 +69,7 @@ def raw_option(command: F) -> F:
 def common_options(command: F) -> F:
     """Add ``--json`` and ``--debug``, which the session takes."""
     for name, callback, text in (
-        ("--debug", _set_debug, "Show where an error comes from."),
+        ("--debug", _set_debug, "Print the traceback of an error."),
         ("--json", _set_json, "Print one JSON object and nothing else."),
     ):
         command = click.option(
