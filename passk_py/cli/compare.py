@@ -63,7 +63,9 @@ Row = dict[str, Any]
 @click.argument("candidate")
 @database_option
 @click.option("--suite", help="Compare on this suite. [default: all that both runs have]")
-@click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Compare at this k.")
+@click.option(
+    "--k", "ks", type=click.IntRange(1), multiple=True, help="Compare at this k; may be repeated."
+)
 @common_options
 @pass_session
 def command(

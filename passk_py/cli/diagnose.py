@@ -36,7 +36,7 @@ _WIDEST: Final = 100
 )
 @click.argument("run", required=False)
 @database_option
-@click.option("--suite", "suites", multiple=True, help="Check this suite.")
+@click.option("--suite", "suites", multiple=True, help="Check this suite; may be repeated.")
 @common_options
 @pass_session
 def command(session: Session, *, run: str | None, database: Path, suites: tuple[str, ...]) -> int:

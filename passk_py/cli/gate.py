@@ -59,7 +59,13 @@ Row = dict[str, Any]
     "not count.",
 )
 @database_option
-@click.option("--gate", "names", multiple=True, metavar="NAME", help="Judge the gate of this name.")
+@click.option(
+    "--gate",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Judge the gate of this name; may be repeated.",
+)
 @click.option(
     "--rules",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -32,8 +32,8 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
     ),
 )
 @database_option
-@click.option("--run", "runs", multiple=True, help="Report this run; may be repeated.")
-@click.option("--suite", "suites", multiple=True, help="Report this suite; may be repeated.")
+@click.option("--run", "runs", multiple=True, help="Report on this run; may be repeated.")
+@click.option("--suite", "suites", multiple=True, help="Report on this suite; may be repeated.")
 @outputs_option(
     _KINDS,
     "Write this .html, .md or .json file; may be repeated.  [default: report.html]",

@@ -134,9 +134,23 @@ def vars_option(command: F) -> F:
 def filter_options(command: F) -> F:
     """Add ``--run``, ``--suite`` and ``--k``."""
     for option in (
-        click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="Select this k."),
-        click.option("--suite", "suites", multiple=True, help="Select this suite."),
-        click.option("--run", "runs", multiple=True, metavar="RUN_ID", help="Select this run."),
+        click.option(
+            "--k",
+            "ks",
+            type=click.IntRange(1),
+            multiple=True,
+            help="Select this k; may be repeated.",
+        ),
+        click.option(
+            "--suite", "suites", multiple=True, help="Select this suite; may be repeated."
+        ),
+        click.option(
+            "--run",
+            "runs",
+            multiple=True,
+            metavar="RUN_ID",
+            help="Select this run; may be repeated.",
+        ),
     ):
         command = option(command)
     return command

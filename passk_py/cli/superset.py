@@ -45,7 +45,7 @@ _PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
 @click.option(
     "--uri",
     metavar="URI",
-    help="Set the database address as Superset reaches it, as an SQLAlchemy URI.",
+    help="Set the database address as Superset reaches it, as a SQLAlchemy URI.",
 )
 @click.option("--schema", help="Set the schema of the tables, if it has to be named.")
 @click.option(
