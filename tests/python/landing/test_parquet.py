@@ -188,7 +188,7 @@ def of_another(landing: Landing, kept: Path) -> None:
     [
         (
             in_the_database,
-            "This database already has attempts in its own tables (2), so no others can go to {kept}.",
+            "This database already has attempts in its own tables (2), so new ones can't go to {kept}.",
         ),
         (
             elsewhere,
