@@ -40,7 +40,7 @@ def _beside_others(source: Source, target: Target) -> str:
             run, other = found
             return (
                 f"Its attempts of {run} have the same numbers as those of {other}, because each "
-                "log was counted by itself. Load one folder that holds both, and take out what "
+                "log was counted by itself. Load one folder that holds both, and remove what "
                 f"landed by itself: {forget_command(other)}, {forget_command(path)}; or, if they "
                 "are two runs, name each with --run-id."
             )

@@ -112,7 +112,7 @@ class FingerprintThread:
         if _stamp(self._sample) != self._stamp:
             raise PasskError(
                 f"{self._source.path} was written to while it was read.",
-                hint="Load it again when the run that writes it has ended.",
+                hint="Load it again when the run that writes it has finished.",
             )
         return digest
 

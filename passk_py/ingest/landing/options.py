@@ -71,7 +71,7 @@ class Options:
         if expected is not None and not 1 <= expected <= MOST_EXPECTED:
             raise PasskError(
                 f"--expected-attempts is {expected}, but must be from 1 to {MOST_EXPECTED:,}.",
-                hint="Give how many attempts of each task were to be made, or leave it out.",
+                hint="Give the number of attempts that each task should have, or leave it out.",
             )
         if not math.isfinite(self.score_threshold):
             raise PasskError(

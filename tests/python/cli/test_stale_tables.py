@@ -208,7 +208,7 @@ class Stopped:
 
 
 def land(passk: Passk, database: Path, log: list[tuple[str, str, str]], first: int) -> None:
-    """Land rows, the first of some tasks twice, so that the build takes its slow road too."""
+    """Land rows, the first of some tasks twice, so that the build takes its sort-based fallback too."""
     rows = [
         {
             "run_id": run,

@@ -50,7 +50,7 @@ def test_runs_of_swe_bench_that_are_loaded_apart_have_the_same_number(
     assert message(paths[0]) == ""
     assert message(paths[1]) == (
         f"Its attempts of m have the same numbers as those of {paths[0]}, because each log was "
-        "counted by itself. Load one folder that holds both, and take out what landed by itself: "
+        "counted by itself. Load one folder that holds both, and remove what landed by itself: "
         f"passk unload --source-file {paths[0]}, passk unload --source-file {paths[1]}; or, if "
         "they are two runs, name each with --run-id."
     )
@@ -89,13 +89,13 @@ def test_a_log_of_which_a_part_landed_before(message: Callable[..., str], tmp_pa
     assert message(parts[0]) == ""
     part = parts[0] / "results.json"
     assert message(runs) == (
-        f"{part}, which is a part of it, landed before by itself: what both hold is in the database"
-        f" twice. Take one out: passk unload --source-file {part}."
+        f"{part}, which is a part of it, landed before by itself: the rows in both are in the database"
+        f" twice. Remove one: passk unload --source-file {part}."
     )
     whole = message(parts[1])
     assert whole == (
-        f"It is a part of {runs}, which landed before as one log: what both hold is in the database"
-        f" twice. Take one out: passk unload --source-file {parts[1] / 'results.json'}."
+        f"It is a part of {runs}, which landed before as one log: the rows in both are in the database"
+        f" twice. Remove one: passk unload --source-file {parts[1] / 'results.json'}."
     )
 
 
@@ -110,7 +110,7 @@ def test_a_folder_of_a_log_that_landed_before_and_a_file_of_that(
     assert message(report).startswith(f"It is a part of {run}, which landed before as one log")
     forget(tmp_path / "passk.duckdb", source_file=report)
     said = message(root)
-    assert said.endswith(f"Take one out: passk unload --source-file {run}.")
+    assert said.endswith(f"Remove one: passk unload --source-file {run}.")
     assert f" is a part of {run} too, which landed before" in said
 
 

@@ -292,7 +292,7 @@ def test_a_file_that_grows_while_it_is_read(
     monkeypatch.setattr(FingerprintThread, "result", result)
     report = landing.load_one(file)
     assert report.message == f"{file} was written to while it was read."
-    assert report.hint == "Load it again when the run that writes it has ended."
+    assert report.hint == "Load it again when the run that writes it has finished."
     assert not landing.database.exists()
 
 
