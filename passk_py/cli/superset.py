@@ -76,7 +76,7 @@ def command(
     address = _address(copy, uri)
     files = superset_bundle(output, uri=address, schema=schema, name=name)
     if _has_password(address):
-        session.note(f"{output} contains the password of {name}: keep it secret.")
+        session.note(f"{output} contains the password of {name}: do not share it.")
     session.result({"path": str(output), "uri": _shown(address), "files": files})
     kinds = ("dashboards", "charts", "datasets")
     counted = ", ".join(

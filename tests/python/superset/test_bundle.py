@@ -290,7 +290,7 @@ def test_something_else_is_left_alone(there: str, tmp_path: Path) -> None:
         target.mkdir()
         (target / "metadata.yaml").write_text("mine", encoding="utf-8")
         (target / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(PasskError, match="is no bundle for Superset"):
+    with pytest.raises(PasskError, match="is not a Superset bundle"):
         pk.superset_bundle(target, uri=URI)
     (left, *_) = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert left.read_text(encoding="utf-8") == "mine"
