@@ -131,7 +131,7 @@ def test_demo_keeps_a_file_that_is_not_its_log(passk: Passk, content: str, tmp_p
     assert said.code == 2
     assert said.err == (
         "Error: passk_demo.jsonl already exists and is not the demo's log.\n"
-        "Give a database in another folder with --database, or move the file away.\n"
+        "Name a database in another folder with --database, or move the file away.\n"
     )
     assert log.read_text(encoding="utf-8") == content
 

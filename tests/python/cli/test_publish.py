@@ -303,8 +303,8 @@ def test_what_landed_after_the_build_is_said(
     said = passk("publish", "-o", "bi")
     assert said.code == 0
     assert said.err == (
-        "4 attempts have landed since the last build. passk_attempts may show that, no other "
-        "number does. Run `passk build`, then publish.\n"
+        "4 attempts have landed since the last build. Only passk_attempts may show this. "
+        "Run `passk build`, then publish.\n"
     )
     assert query(Path("bi"), "select runs, landed_since_build from passk_published") == [(2, 4)]
     assert passk("unload", "--run", "old").code == 0

@@ -199,7 +199,7 @@ def test_a_damaged_log_lands_or_says_why_not(batch: int, tmp_path: Path) -> None
         )
         known = {row[0] for row in connection.execute("select source_file from landing.files").fetchall()}  # fmt: skip
     for file in report.files:
-        assert "mistake of passk" not in file.hint, file
+        assert "bug in passk" not in file.hint, file
         assert "Traceback" not in file.message, file
         if file.status == "failed":
             assert file.path not in known
