@@ -1,4 +1,4 @@
-"""Loading again: the same changes nothing, what changed replaces its own rows, forgetting."""
+"""Loading again: the same changes nothing, what changed replaces its own rows, unloading."""
 
 from __future__ import annotations
 
