@@ -39,7 +39,7 @@ _TYPES: Final = {
     "diagnostics": "diagnostics",
 }
 """The type of a rule by what its options ask for."""
-_HELP: Final = "`passk gate --help` says what a rule takes."
+_HELP: Final = "`passk gate --help` lists the options of a rule."
 
 Row = dict[str, Any]
 

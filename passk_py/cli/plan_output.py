@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from passk_py.cli.session import Session
-    from passk_py.metrics.planning import Wish
+    from passk_py.metrics.planning.wish import Wish
 
 __all__ = ["say_plan"]
 
@@ -175,7 +175,7 @@ def _sentences(
 
 def _spares(row: Row, excluded: float) -> str:
     """Say how many attempts to make so that enough remain after exclusions."""
-    from passk_py.metrics.planning import with_spares
+    from passk_py.metrics.planning.sizes import with_spares
 
     tasks = row["tasks_for_width"] or row["tasks"]
     made = with_spares(row["attempts"], tasks, excluded)

@@ -227,7 +227,7 @@ class JUnit(Harness):
             )
         if said.merged:
             yield (
-                f"Its files {listed(said.merged, SHOWN)} are taken for attempts of one run. If "
+                f"Its files {listed(said.merged, SHOWN)} are loaded as attempts of one run. If "
                 "they are of several agents, load each by itself, with a --run-id of its own."
             )
         if said.unrepeated:

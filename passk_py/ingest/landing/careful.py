@@ -79,7 +79,7 @@ def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Itera
 def no_rows(source: Source) -> PasskError:
     """Give the error for a log without rows."""
     return PasskError(
-        f"{source.path} holds no rows.", hint="Check whether the run that wrote it ended."
+        f"{source.path} holds no rows.", hint="Check whether the run that wrote it has finished."
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from passk_py.ingest.formats.first_look import take_sample
 from passk_py.ingest.formats.harness import Harness
-from passk_py.ingest.landing.landed_before import forget_command
+from passk_py.ingest.landing.landed_before import unload_command
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,7 +41,7 @@ def _beside_others(source: Source, target: Target) -> str:
             return (
                 f"Its attempts of {run} have the same numbers as those of {other}, because each "
                 "log was counted by itself. Load one folder that holds both, and remove what "
-                f"landed by itself: {forget_command(other)}, {forget_command(path)}; or, if they "
+                f"landed by itself: {unload_command(other)}, {unload_command(path)}; or, if they "
                 "are two runs, name each with --run-id."
             )
     attempts_stay = source.format.attempts_stay
@@ -52,7 +52,7 @@ def _beside_others(source: Source, target: Target) -> str:
             return (
                 f"{same}, and other verdicts, so that neither counts. A log in which attempts have "
                 "their numbers keeps them: number them on in the file, or give each log a run of "
-                f"its own; {forget_command(path)} takes it out."
+                f"its own; {unload_command(path)} removes it."
             )
         return (
             f"{same}, because each log was loaded by itself. Load them together, and they are "
@@ -68,7 +68,7 @@ def _beside_others(source: Source, target: Target) -> str:
     if twin:
         return (
             f"The same bytes landed before as {twin[0]}. Each attempt counts once while both agree;"
-            f" if the file was moved, take the old name out: {forget_command(twin[0])}."
+            f" if the file was moved, remove the old name: {unload_command(twin[0])}."
         )
     if source.harness and (said := _shares_no_task(connection, source, source.harness)):
         return said
@@ -114,7 +114,9 @@ def _in_twice(connection: duckdb.DuckDBPyConnection, source: Source) -> str | No
         held = f"{part} is a part of {other} too, which landed before"
     # What holds less is the one to take out.
     less = path if parts > len(files) else other
-    return f"{held}: what both hold is in the database twice. Take one out: {forget_command(less)}."
+    return (
+        f"{held}: the rows in both are in the database twice. Remove one: {unload_command(less)}."
+    )
 
 
 def _shares_no_task(

@@ -107,8 +107,8 @@ def _check_place(file: File, target: Target, owners: Mapping[Path, Path]) -> Non
         if file.folder is not None:
             raise _Skip("among the attempts of this database")
         raise PasskError(
-            f"{file.path} is among the attempts of this database.",
-            hint="Load the log that it came from.",
+            f"{file.path} is a Parquet file of this database's own attempts.",
+            hint="Load the original log.",
         )
     if owner := _owner(file, owners):
         raise _Skip(f"part of what {owner} tells of")

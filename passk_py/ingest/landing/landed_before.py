@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Before",
     "deciding_options",
-    "forget_command",
     "landed_before",
     "report_without_reading",
+    "unload_command",
 ]
 
 
@@ -91,16 +91,20 @@ def report_without_reading(
     if (before.size, before.options) == same and before.sha256 == digest_of(source.sample):
         return _unchanged(connection, source, before)
     if source.sample.some_of and (other := _part_not_named(connection, source)):
-        message = f"{path} landed before as one log with {other}, which was not named."
+        message = (
+            f"{path} landed before as one log with {other}, which is missing from the command."
+        )
         hint = (
-            "Load the folder, or name all files that landed: some of them would take the place of "
-            f"all. Or take out what landed: {forget_command(path)}."
+            "Load the folder, or name all files that landed: a part can't replace the whole. "
+            f"Or remove the landed rows: {unload_command(path)}."
         )
     elif other := _run_not_named(connection, source, before):
-        message = f"{path} landed before as one run with {other}, which was not named."
+        message = (
+            f"{path} landed before as one run with {other}, which is missing from the command."
+        )
         hint = (
-            "Name all logs of the run: attempts are numbered on from one to the next. Or take out "
-            f"what landed: {forget_command(other)}."
+            "Name all logs of the run: attempts are numbered on from one to the next. Or "
+            f"remove the landed rows: {unload_command(other)}."
         )
     else:
         return None
@@ -156,6 +160,6 @@ def _run_not_named(
     return other
 
 
-def forget_command(path: str) -> str:
+def unload_command(path: str) -> str:
     """Write the command that takes a log out of the database."""
-    return f"passk forget --source-file {shlex.quote(path)}"
+    return f"passk unload --source-file {shlex.quote(path)}"

@@ -126,9 +126,9 @@ def _insert(staged: Staged, source: Source, target: Target, at: datetime) -> Wri
     rows = landed if staged.rows is None else staged.rows
     if landed + rejected != rows:
         raise PasskError(
-            f"{source.path} has {rows} rows, of which {landed} are good and {rejected} are not, "
-            "which does not add up.",
-            hint="Nothing of the file landed. This is a mistake of passk: please report it.",
+            f"{source.path} has {rows} rows, but {landed} valid and {rejected} rejected "
+            "rows were counted.",
+            hint="Nothing of the file landed. This is a bug in passk: please report it.",
         )
     expected = staged.expected
     if staged.all_rows:

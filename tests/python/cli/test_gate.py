@@ -344,7 +344,7 @@ def test_a_name_that_stands_twice_in_a_rule_is_refused(
     )
     said = passk("gate", "--rules", str(rules), "--database", str(demo.database))
     assert said.code == 3
-    assert f"{rules}, line 6, column 3: this is no YAML, min stands there twice." in said.err
+    assert f"{rules}, line 6, column 3: this is not valid YAML, min stands there twice." in said.err
 
 
 @pytest.mark.long
