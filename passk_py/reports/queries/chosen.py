@@ -45,7 +45,10 @@ class Chosen:
         run: str = "run_id",
         suite: str = "suite",
     ) -> list[Row]:
-        """Read rows of a public table by its key; ``loaded_at`` is said of runs alone."""
+        """Read rows of a public table in the order of its key.
+
+        Only those of ``passk_runs`` say when they were loaded.
+        """
         found = self.tables.records(
             f"select {', '.join(columns)} from {self.source(name, run=run, suite=suite)} "
             f"and ({also}) order by {', '.join(public_table(name).key)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -67,18 +68,34 @@ def test_a_dashboard_declares_what_it_reads(dashboard: Dashboard) -> None:
     assert declared(f"passk_superset_{dashboard.name}") == read_by_dashboard(dashboard)
 
 
+def read_by_page(folders: tuple[str, ...]) -> tuple[set[str], set[str]]:
+    """Follow the code of folders to the queries that it asks: what must be there, and all it names."""
+    reports = ROOT / "passk_py" / "reports"
+    texts = [
+        path.read_text(encoding="utf-8")
+        for name in folders
+        for path in (reports / name).rglob("*.py")
+    ]
+    queries = {
+        part.name: ast.unparse(part)
+        for path in (reports / "queries").glob("*.py")
+        for part in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(part, ast.FunctionDef)
+    }
+    for text in texts:
+        # The list grows: a query may ask another one.
+        texts += [queries.pop(name) for name in list(queries) if re.search(rf"\b{name}\(", text)]
+    code = "\n".join(texts)
+    required = re.findall(r"""\b(?:require|source|rows)\(\s*["'](passk_\w+)["']""", code)
+    return set(required), set(re.findall(r"""["'](passk_\w+)["']""", code)) & TABLES
+
+
 @pytest.mark.parametrize(
     ("name", "folders"),
     [("passk_report", ("report", "answer")), ("passk_model_card", ("model_card",))],
 )
 def test_a_page_declares_what_it_reads(name: str, folders: tuple[str, ...]) -> None:
-    code = "\n".join(
-        path.read_text(encoding="utf-8")
-        for folder in folders
-        for path in sorted((ROOT / "passk_py" / "reports" / folder).rglob("*.py"))
-    )
-    required = set(re.findall(r"""require\(["'](passk_\w+)["']\)""", code))
-    read = set(re.findall(r"""["'](passk_\w+)["']""", code)) & TABLES
+    required, read = read_by_page(folders)
     assert required <= declared(name) <= read
 
 
