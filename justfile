@@ -4,9 +4,9 @@
 default:
     @just --list
 
-# Lint and check types, versions, docs and the dbt project
+# Lint and check types and versions, and of docs, the dbt project and SQL what differs from origin/main
 check:
-    PATH="$PWD/.venv/bin:$PATH" bash scripts/check
+    PATH="$PWD/.venv/bin:$PATH" bash scripts/check --changed
 
 # Check, and run every test that takes seconds
 test *words:
