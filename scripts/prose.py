@@ -27,7 +27,9 @@ PLACES: Final = (
 )
 """docs/reference/ is not among them: it is written from the descriptions in the YAML files."""
 
-START: Final = r"(?:\A|(?<=[.!?:]\s)|(?<=[.!?]\*\*\s)|(?<=\n\n)|(?<=\n- )|(?<=\|\s)|(?<=#\s))"
+START: Final = (
+    r"(?:\A|(?<=[.!?:]\s)|(?<=[.!?]\*\*\s)|(?<=\n\n)|(?<=%\}\n)|(?<=\n- )|(?<=\|\s)|(?<=#\s))"
+)
 """The start of a sentence, a paragraph, an item, a cell or a heading; ``<start>`` in a pattern."""
 
 _FENCE: Final = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)

@@ -48,7 +48,9 @@ def test_the_prose_has_none_of_the_habits(
 @pytest.mark.parametrize(("wrong", "right"), PLANTED.items())
 def test_a_sentence_of_the_old_kind_is_found(wrong: str, right: str, tmp_path: Path) -> None:
     """As a paragraph, within one, as an item, and as a description of a model."""
-    for before, after in (("", ""), ("A sentence. ", " Another."), ("- ", "\n- an item")):
+    for before, after in (
+        ("", ""), ("A sentence. ", " Another."), ("- ", "\n- an item"), ("{% docs x %}\n", "\n{% enddocs %}"),
+    ):  # fmt: skip
         assert found(tmp_path / "page.md", f"# Page\n\n{before}{wrong}{after}\n")
         assert not found(tmp_path / "page.md", f"# Page\n\n{before}{right}{after}\n")
     model = "models:\n  - name: passk_x\n    description: >\n      {}\n"
