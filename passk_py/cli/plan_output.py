@@ -162,7 +162,7 @@ def _sentences(
     )
     tasks = plural(row["tasks"] or 0, "task")
     sure = {
-        "moments": f"as certain as a sample of {tasks} can be.",
+        "moments": f"the numbers come from a sample of {tasks}.",
         "beta_binomial": (
             "not very. Some task of the run has fewer than 2k attempts, so a beta distribution was"
             " fitted."

@@ -39,7 +39,7 @@ def test_a_run_is_the_pilot(passk: Passk, demo: Demo) -> None:
         "1.1 % of the run's attempts were excluded. Make 18 of each task to keep 16: then, on "
         "average, fewer than one of 303 tasks ends up with less.",
         "is the 95 % interval for tasks like these. The drop is between two",
-        "How certain: as certain as a sample of 48 tasks can be.",
+        "How certain: the numbers come from a sample of 48 tasks.",
     ):
         assert words in said.out.replace("\n  ", " ")
 
