@@ -13,6 +13,7 @@ from passk_py.common.errors import PasskError
 from passk_py.ingest.containers.collector import COLLECTOR
 from passk_py.ingest.containers.open_bytes import open_bytes, position_of
 from passk_py.ingest.formats.harness import Expected, Log
+from passk_py.ingest.landing.contract_sql import ContractSql
 from passk_py.ingest.landing.expectations import EXPECTED, expectations, is_name
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.harness_rows import HarnessBatch, read_harness
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from passk_py.ingest.containers.lines import Batch
-    from passk_py.ingest.landing.contract_sql import ContractSql
     from passk_py.ingest.landing.source import Source
 
 __all__ = ["careful_rows", "no_rows"]
@@ -45,7 +45,7 @@ def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Itera
     """Read a log and hold its typed rows; an error if it has none, or none with its number."""
     try:
         log = Log(source.sample.path, source.files, source.options.run_id)
-        contract = source.contract(fast=False)
+        contract = ContractSql(source, fast=False)
         fills = _Fills(source, contract, log)
         rows, rejected = _stage(connection, source, contract, log, fills)
         filled, wanted, excluded = STAGE, list[Expected](), {}
@@ -176,7 +176,7 @@ def _judge_harness(
     tags = (fills.tags, source.options.tags) if batch.whole else ()
     rows = batch.typed(*tags)
     if rows is not None:
-        typed = source.contract(fast=False, kinds=rows.kinds)
+        typed = ContractSql(source, fast=False, kinds=rows.kinds)
         sql = f"{into} {_not_rejected(typed, rows.relation(_BATCH))}"
         tables = {name: as_arrow(table) for name, table in rows.tables.items()}
         # There is next to nothing to optimize in it.

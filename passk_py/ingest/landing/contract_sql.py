@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS, MOST_EXPECTED, OUTCOMES
 from passk_py.common.sql_text import quote
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS
-from passk_py.ingest.formats.harness import Harness
+from passk_py.ingest.formats.policy import rules_for
+from passk_py.ingest.landing.options import can_be_stored
 from passk_py.ingest.landing.values import TYPERS, Rule, Typed, as_flag, case_of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from passk_py.ingest.formats import Field, Format, Kind
-    from passk_py.ingest.formats.sample import Sample
-    from passk_py.ingest.landing.options import Options
+    from passk_py.ingest.formats import Field, Kind
+    from passk_py.ingest.landing.source import Source
 
-__all__ = ["MAX_RAW", "ContractSql", "columns_of"]
+__all__ = ["MAX_RAW", "ContractSql", "fields_of"]
 
 MAX_RAW: Final = 10_000
 """How many characters of a rejected row are kept."""
@@ -33,9 +33,15 @@ _NOT_NEGATIVE: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens
 _SLACK: Final = 1e-6
 
 
-def columns_of(sample: Sample, format_: Format, *, fast: bool) -> dict[str, Kind]:
-    """Name the columns of the raw rows, and how each is handed over to :meth:`Format.contract`."""
-    if isinstance(format_, Harness):
+def fields_of(source: Source, *, fast: bool) -> dict[str, Field]:
+    """Tell where each column of the contract comes from in the raw rows, read in either way."""
+    return source.format.contract(_columns_of(source, fast=fast))
+
+
+def _columns_of(source: Source, *, fast: bool) -> dict[str, Kind]:
+    """Name the columns of the raw rows, and how each is handed over."""
+    sample, format_ = source.sample, source.format
+    if source.harness:
         return dict.fromkeys(CANONICAL_FIELDS, "text")
     if format_.container == "parquet":
         return {name: kind for name, kind in sample.kinds.items() if name in format_.columns}
@@ -49,33 +55,34 @@ def columns_of(sample: Sample, format_: Format, *, fast: bool) -> dict[str, Kind
 
 
 class ContractSql:
-    """Turns raw rows into typed attempts.
+    """Turns the raw rows of a log into typed attempts.
 
-    Their relation has the columns that ``fields`` speak of, and ``source_line``, ``raw`` (the text
-    of the row), ``read_code`` and ``read_reason`` (why the row could not even be read, else null).
-    Columns that the options name hold what the log says of them, without a stand-in, until
-    :func:`~passk_py.ingest.landing.given.as_given` puts the options in. Where ``heads_follow``, the
-    log may say what fills a null after its last row only; the fills are then left to
-    :meth:`filled`.
+    Their relation has the columns that the format speaks of, or only those of ``kinds``, and
+    ``source_line``, ``raw`` (the text of the row), ``read_code`` and ``read_reason`` (why the row
+    could not even be read, else null). Columns that the options name hold what the log says of
+    them, without a stand-in, until :func:`~passk_py.ingest.landing.given.as_given` puts the options
+    in.
     """
 
     def __init__(
-        self,
-        fields: Mapping[str, Field],
-        options: Options,
-        *,
-        default_run_id: str | None,
-        default_suite: str,
-        uses_threshold: bool = True,
-        policy: Sequence[tuple[str, str]] = (),
-        heads_follow: bool = False,
+        self, source: Source, *, fast: bool, kinds: Mapping[str, Kind] | None = None
     ) -> None:
-        self._fields = fields
-        self._uses_threshold = uses_threshold
-        self._policy = policy
-        self._heads_follow = heads_follow
+        options = source.options
+        self._fields = fields_of(source, fast=fast)
+        if kinds is not None:
+            # DuckDB takes longer to plan a query of columns without a value than to run it.
+            self._fields = {
+                name: replace(field, kind=kinds[name])
+                for name, field in self._fields.items()
+                if name in kinds
+            }
+        self._uses_threshold = source.format.uses_threshold
+        # Of an attempt without a verdict, the first pattern that its reason fits decides.
+        self._policy = rules_for(source.format, options.policy.items())
+        # A harness may say what fills a null after its last row only; that is left to filled().
+        self._heads_follow = source.harness is not None
         self._given = options.given
-        fills = {"run_id": default_run_id, "suite": default_suite}
+        fills = {"run_id": _default_run_id(source), "suite": source.format.default_suite}
         self._fills = {
             name: quote(text)
             for name, text in fills.items()
@@ -295,6 +302,13 @@ class ContractSql:
         if not self._tags and "tags" not in self._fields:
             return "v_tags"
         return _tags_in_order("v_tags", {}, self._tags)
+
+
+def _default_run_id(source: Source) -> str | None:
+    path = source.sample.path
+    run_id = source.format.default_run_id(path)
+    # What a log calls its run need not be text that can be stored; its own name is.
+    return path.name if run_id is not None and not can_be_stored(run_id) else run_id
 
 
 def _like(pattern: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from passk_py.ingest.landing.contract_sql import ContractSql
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.raw_rows import fast_relation
 from passk_py.ingest.landing.source import ticking
@@ -43,7 +44,7 @@ def fast_rows(
     connection: duckdb.DuckDBPyConnection, source: Source, fingerprint: FingerprintThread
 ) -> Iterator[Staged | None]:
     """Read a log, if nothing is wrong with it; None if anything is off."""
-    judged = source.contract(fast=True).all_good(fast_relation(source))
+    judged = ContractSql(source, fast=True).all_good(fast_relation(source))
     if source.format.container == "parquet" and not source.format.numbers_attempts:
         # The rows know their numbers, so they can go where they belong without a stage.
         notes = _placed_if_clean(connection, source, judged)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from passk_py.ingest.containers.collector import COLLECTOR
 from passk_py.ingest.landing.careful import careful_rows, no_rows
+from passk_py.ingest.landing.contract_sql import ContractSql
 from passk_py.ingest.landing.fast import fast_rows
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.raw_rows import fast_relation
@@ -53,7 +54,7 @@ def _parquet_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Stag
     rows = int(connection.execute(f"select count(*) from ({relation})").fetchall()[0][0])
     if not rows:
         raise no_rows(source)
-    explained = source.contract(fast=True).explained(relation)
+    explained = ContractSql(source, fast=True).explained(relation)
     good = f"select * from ({explained}) where reject_code is null"
     return Staged(
         good=as_given(source, good),

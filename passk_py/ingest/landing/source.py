@@ -7,19 +7,15 @@ from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
-from passk_py.common.contract import EXPECTED_ATTEMPTS
 from passk_py.ingest.formats.harness import Harness
-from passk_py.ingest.formats.policy import rules_for
-from passk_py.ingest.landing.contract_sql import ContractSql, columns_of
-from passk_py.ingest.landing.options import can_be_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     import duckdb
 
-    from passk_py.ingest.formats import Format, Kind
+    from passk_py.ingest.formats import Format
     from passk_py.ingest.formats.sample import Sample
     from passk_py.ingest.landing.options import Options
 
@@ -58,12 +54,6 @@ class Source:
         """Whether its attempts keep their numbers, whichever logs are loaded with it."""
         return self.options.run_id is None or self.format.attempts_stay
 
-    @property
-    def may_expect(self) -> bool:
-        """Whether rows of the format may say how many attempts of their task there should be."""
-        columns = columns_of(self.sample, self.format, fast=True)
-        return EXPECTED_ATTEMPTS.name in self.format.contract(columns)
-
     def without_start(self) -> Source:
         """Drop the start of its text: thousands of logs may wait."""
         return replace(self, sample=replace(self.sample, start=b""))
@@ -73,30 +63,6 @@ class Source:
         if self.options.progress:
             total = self.sample.size
             self.options.progress(self.path, min(bytes_done, total), total, rows)
-
-    def contract(self, *, fast: bool, kinds: Mapping[str, Kind] | None = None) -> ContractSql:
-        """Give the SQL that types the raw rows; ``kinds`` if they have these columns only."""
-        fields = self.format.contract(columns_of(self.sample, self.format, fast=fast))
-        if kinds is not None:
-            # DuckDB takes longer to plan a query of columns without a value than to run it.
-            fields = {
-                name: replace(field, kind=kinds[name])
-                for name, field in fields.items()
-                if name in kinds
-            }
-        run_id = self.format.default_run_id(self.sample.path)
-        if run_id is not None and not can_be_stored(run_id):
-            # What a log calls its run need not be text that can be stored; its own name is.
-            run_id = self.sample.path.name
-        return ContractSql(
-            fields,
-            self.options,
-            default_run_id=run_id,
-            default_suite=self.format.default_suite,
-            uses_threshold=self.format.uses_threshold,
-            policy=rules_for(self.format, self.options.policy.items()),
-            heads_follow=self.harness is not None,
-        )
 
 
 @contextmanager

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from passk_py.common.contract import EXPECTED_ATTEMPTS
 from passk_py.common.errors import PasskError
 from passk_py.common.sql_text import quote
+from passk_py.ingest.landing.contract_sql import fields_of
 from passk_py.ingest.landing.expectations import EXPECTED, expectations
 from passk_py.ingest.landing.fast import NOT_THE_FILE
 from passk_py.ingest.landing.landed_before import deciding_options
@@ -212,7 +214,10 @@ def _expected_of(
     rows: str, source: Source, connection: duckdb.DuckDBPyConnection
 ) -> Expectations | None:
     """Find out how many attempts rows say that there should be, if their format may say it."""
-    if source.options.expected_attempts is None and not source.may_expect:
+    may_expect = source.options.expected_attempts or EXPECTED_ATTEMPTS.name in fields_of(
+        source, fast=True
+    )
+    if not may_expect:
         return None
     return expectations(connection, f"({rows})", source.options)
 
