@@ -3,13 +3,14 @@
 dbt runs in this process, because a process of its own costs more than a build. Four things make
 that cheap and safe: every database is called ``passk.duckdb`` and opened from its own folder, so
 that one profile and one parsed manifest serve them all; the manifest is parsed once for each set of
-the vars that shape it; no text of Jinja is read twice; and every path that dbt writes to is under
-pytest's temporary folder.
+the vars that shape it; what dbt makes of a text is kept (``faster_dbt.py``); and every path that dbt
+writes to is under pytest's temporary folder.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import duckdb
 import polars as pl
@@ -30,11 +31,10 @@ import yaml  # type: ignore[import-untyped]
 from passk_py.common.contract import LANDING_COLUMNS
 from passk_py.warehouse.building.parsed_project import shaping_vars
 
-if TYPE_CHECKING:
-    from types import CodeType
+from .faster_dbt import make_dbt_faster
 
+if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
-    from jinja2 import Environment
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = ROOT.parent / "shared" / "data"
@@ -175,21 +175,25 @@ class Dbt:
 
         shaping = shaping_vars(variables) if self.project_dir == ROOT else variables
         key = (target, json.dumps(shaping, sort_keys=True, default=str))
-        if key not in self.manifests:
+        manifest = self.manifests.pop(key, None)
+        if manifest is None:
             if len(self.manifests) >= KEPT_MANIFESTS:
                 del self.manifests[next(iter(self.manifests))]
+                gc.collect()
             parsed = dbtRunner().invoke(
                 ["parse", *self.options(variables, target), "--no-write-json"]
             )
             if not parsed.success:
                 raise BuildError(str(parsed.exception))
-            self.manifests[key] = parsed.result  # type: ignore[assignment]
+            manifest = cast("Manifest", parsed.result)
+        # The last place is that of the one used last: the first is given up.
+        self.manifests[key] = manifest
         # What dbt notes of ephemeral models as it compiles: a second time it would leave them out.
-        for node in self.manifests[key].nodes.values():
+        for node in manifest.nodes.values():
             if node.resource_type in ("model", "test", "unit_test"):
                 node.extra_ctes_injected = False
                 node.extra_ctes = []
-        return self.manifests[key]
+        return manifest
 
     def invoke(
         self,
@@ -349,26 +353,10 @@ class Project:
         return Project(folder, self.dbt)
 
 
-def pytest_configure() -> None:
-    """Let dbt read each text of Jinja once, not in every parse: that is most of what a parse costs.
-
-    Only what follows from the text alone is kept: its tree, for which dbt has a switch that its own
-    tests use, and the code that it compiles to. Vars come in when that code runs, in every parse.
-    """
-    from dbt_common.clients.jinja import MacroFuzzEnvironment
-    from dbt_common.tests import enable_test_caching
-
-    enable_test_caching()
-    codes: dict[tuple[type[Environment], str], CodeType] = {}
-    compile_anew = MacroFuzzEnvironment.compile
-
-    def compile_once(environment: Environment, source: str) -> CodeType:
-        key = (type(environment), source)
-        if key not in codes:
-            codes[key] = compile_anew(environment, source)
-        return codes[key]
-
-    MacroFuzzEnvironment.compile = compile_once
+def pytest_configure(config: pytest.Config) -> None:
+    """Let dbt make nothing twice that follows from a text alone, where tests run."""
+    if not config.getoption("numprocesses", None) or hasattr(config, "workerinput"):
+        make_dbt_faster()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -107,7 +107,8 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]
         for task, word in tasks.items()
         for row in attempts(run, task, word)
     )
-    made.run({"passk_ks": list(KS)})
+    tables = ("runs", "tasks", "task_metrics", "suite_metrics")
+    made.run({"passk_ks": list(KS)}, select=[f"+passk_{table}" for table in tables])
     return Built(made)
 
 

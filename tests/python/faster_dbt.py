@@ -1,0 +1,61 @@
+"""dbt in one process of many commands: nothing that follows from a text alone is made of it twice.
+
+dbt takes a process for one command. What it makes of each text of Jinja and SQL is most of what a
+parse, or a build of few rows, costs, and the same each time. Vars come in when the code of a template
+runs, so nothing that is kept here depends on them.
+"""
+
+from __future__ import annotations
+
+import gc
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import CodeType
+
+    from jinja2 import Environment
+
+
+def make_dbt_faster() -> None:
+    """Let dbt keep what it makes of a text, and Python look for cycles of dead objects seldom."""
+    _read_templates_once()
+    _add_ephemeral_models_once()
+    # The parsed projects that are kept are millions of objects: a look through them all costs a second.
+    gc.set_threshold(100_000, 50, 20)
+
+
+def _read_templates_once() -> None:
+    """Keep the tree of each template, for which dbt has a switch, and the code that it compiles to."""
+    from dbt_common.clients.jinja import MacroFuzzEnvironment
+    from dbt_common.tests import enable_test_caching
+
+    enable_test_caching()
+    codes: dict[tuple[type[Environment], str], CodeType] = {}
+    compile_anew = MacroFuzzEnvironment.compile
+
+    def compile_once(environment: Environment, source: str) -> CodeType:
+        key = (type(environment), source)
+        if key not in codes:
+            codes[key] = compile_anew(environment, source)
+        return codes[key]
+
+    MacroFuzzEnvironment.compile = compile_once
+
+
+def _add_ephemeral_models_once() -> None:
+    """Keep each query with the ephemeral models that it reads: dbt parses it to find their place."""
+    from dbt import compilation
+    from dbt.artifacts.resources import InjectedCTE
+
+    add_anew = compilation.inject_ctes_into_sql
+
+    @cache
+    def add_once(sql: str, models: tuple[tuple[str, str], ...]) -> str:
+        return str(add_anew(sql, [InjectedCTE(*model) for model in models]))
+
+    def add(sql: str, models: Sequence[InjectedCTE]) -> str:
+        return add_once(sql, tuple((model.id, model.sql) for model in models))
+
+    compilation.inject_ctes_into_sql = add
