@@ -76,8 +76,7 @@ sloped as (
   from bounded
 ),
 
-{# The variance of pass^k of a task minus the slope times its c / n; rounding may make it negative. At k = 1 there is no
-   difference. #}
+{# The variance of pass^k of a task minus the slope times its c / n, 0 at k = 1; rounding may make it negative. #}
 varied as (
   select
     *,
