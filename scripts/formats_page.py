@@ -13,8 +13,9 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "formats.md"
 HEAD = """\
 # Log formats
 
-`passk load PATH...` takes files, globs and folders, and recognises the format of a file by its content. Files that form one log, such as
-the trials of a job, are read together. `passk formats NAME` prints the same description.
+`passk load PATH...` takes files, globs and folders, and recognises the format of a file by its content. The first
+format of this table that recognises a file reads it, unless you name one by `--format` or map columns by `--map` or `--mapping`. Files that
+form one log, such as the trials of a job, are read together. `passk formats NAME` prints the same description.
 
 Written by `scripts/formats_page.py` from `passk_py/ingest/formats/`.
 
