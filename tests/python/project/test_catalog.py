@@ -42,7 +42,7 @@ def test_the_key_of_a_description_is_what_a_data_test_holds(name: str) -> None:
     ("name", "key", "grain"),
     [
         ("passk_attempts", ("run_id", "suite", "task_id", "attempt"), "attempt"),
-        ("passk_rejected_attempts", ("source_file", "source_line"), "refused row"),
+        ("passk_rejected_attempts", ("source_file", "source_line"), "rejected row"),
         ("passk_runs", ("suite", "run_id"), "run"),
         ("passk_task_metrics", ("suite", "run_id", "task_id", "k"), "run, task and k"),
     ],
