@@ -137,7 +137,10 @@ def built(
     made = make_project()
     rows, tasks = random_log(10 if request.param else 13)
     made.land(rows)
-    made.run({"passk_ks": list(KS), "passk_min_eligible_share": request.param})
+    made.run(
+        {"passk_ks": list(KS), "passk_min_eligible_share": request.param},
+        select=["+passk_tasks", "+passk_task_metrics", "+passk_suite_metrics"],
+    )
     left = {name: Brute(outcomes) for name, outcomes in tasks.items() if outcomes}
     return made, left, request.param == 0
 
