@@ -1,5 +1,5 @@
 {#- Order without a sort: one bit an attempt, bit a - 1 for attempt number a, in an integer of the engine. Engines without
-    a wide integer and a bitwise aggregate leave the masks null, and all tasks take the road by a sort.
+    a wide integer and a bitwise aggregate leave the masks null, and all tasks are sorted.
 
     DuckDB's integer has 127 bits beside its sign. Tables keep it as `type_mask`, which need not be that integer: what computes
     with a mask asks for its `_bits_of` first. -#}

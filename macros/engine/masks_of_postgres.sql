@@ -4,7 +4,7 @@
 {% macro postgres__type_mask() -%} bit(126) {%- endmacro %}
 
 
-{#- As many as on DuckDB, so that the same tasks take the road by a sort. -#}
+{#- As many as on DuckDB, so that the same tasks are sorted. -#}
 {% macro postgres___mask_bits() -%} {{ return(126) }} {%- endmacro %}
 
 

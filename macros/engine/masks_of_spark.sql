@@ -4,7 +4,7 @@
 {% macro spark__type_mask() -%} string {%- endmacro %}
 
 
-{#- As many as on DuckDB, so that the same tasks take the road by a sort. -#}
+{#- As many as on DuckDB, so that the same tasks are sorted. -#}
 {% macro spark___mask_bits() -%} {{ return(126) }} {%- endmacro %}
 
 

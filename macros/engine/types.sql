@@ -25,7 +25,7 @@
 {% macro spark__type_tags() -%} map<string,string> {%- endmacro %}
 
 
-{#- An integer wide enough for one bit an attempt, or none: then every task takes the road by a sort. -#}
+{#- An integer wide enough for one bit an attempt, or none: then every task is sorted. -#}
 {% macro type_mask() -%}
   {{ return(adapter.dispatch('type_mask', 'passk')()) }}
 {%- endmacro %}

@@ -46,8 +46,8 @@
 
   {%- for name, known in vars.items() -%}
     {%- set value = var(name, known.default) -%}
-    {#- The default is right, and most vars have it. To Jinja true is 1, and false is 0. -#}
-    {%- if value != known.default or (value is boolean) != (known.default is boolean) -%}
+    {#- The default is right, and most vars have it. As JSON, because true, 1 and 1.0 are equal to Jinja. -#}
+    {%- if tojson(value) != tojson(known.default) -%}
       {%- for mistake in passk._mistakes_of_var(name, value, known.takes) -%}{%- do mistakes.append(mistake) -%}{%- endfor -%}
     {%- endif -%}
   {%- endfor -%}

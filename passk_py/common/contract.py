@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 __all__ = [
-    "ATTEMPT_COLUMNS",
     "CONTRACT_COLUMNS",
     "EXPECTED_ATTEMPTS",
     "KEY",
@@ -93,6 +92,3 @@ PROVENANCE_COLUMNS: Final = (
 
 LANDING_COLUMNS: Final = CONTRACT_COLUMNS + PROVENANCE_COLUMNS
 """The columns of ``landing.attempts`` and of ``passk_attempts``, in order."""
-
-ATTEMPT_COLUMNS: Final = tuple(column.name for column in LANDING_COLUMNS)
-"""Their names, in order."""

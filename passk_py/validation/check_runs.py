@@ -130,7 +130,7 @@ class Validation:
         chosen = f"(run_id, suite) in (values {values})"
         path = self._log(chosen, buckets)
         log = pl.scan_parquet(path)
-        # A refused row may not say its suite, and need not belong to a run that has attempts.
+        # A rejected row may not say its suite, and need not belong to a run that has attempts.
         rejected = self.compared.frame(
             "select run_id, suite, attempt, reason_code, loaded_at "
             f"from {self._tables.require('passk_rejected_attempts')} "

@@ -180,7 +180,7 @@ def shared_columns(columns: Iterable[str], *, with_raw: bool) -> dict[str, str]:
     >>> shared_columns(["reason", "raw", "source_file"], with_raw=True)["raw"]
     'raw'
     """
-    # A refused row may hold prompts, outputs and keys; a path tells of people and machines.
+    # A rejected row may hold prompts, outputs and keys; a path tells of people and machines.
     others = {"raw": "null::varchar", "source_file": "parse_filename(source_file)"}
     return {name: name if with_raw else others.get(name, name) for name in columns}
 

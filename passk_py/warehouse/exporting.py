@@ -92,9 +92,9 @@ def export_tables(
         types even then.
     run_id, suite, k
         Only rows with this value, or one of these, in the tables that have the column. A run, suite
-        or k that is in none of the tables is refused.
+        or k that is in none of the tables is an error.
     with_raw
-        Write refused rows as they were read (``raw`` of ``passk_rejected_attempts``) and the paths
+        Write rejected rows as they were read (``raw`` of ``passk_rejected_attempts``) and the paths
         of log files. Without it ``raw`` is null, and ``source_file`` a name without its folder.
 
     Returns

@@ -226,7 +226,7 @@ def read_table(
 
 _KNOWN_BY: Final = (
     # What a filter names, the column, and how one sees what there is. A run of which every row was
-    # refused is in one table only.
+    # rejected is in one table only.
     ("run", "run_id", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
     ("suite", "suite", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
     ("k", "k", ("passk_suite_metrics",), "passk show passk_suite_metrics"),

@@ -19,7 +19,7 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -418,11 +418,6 @@ def tau_bench_file() -> Path:
 def human_eval_file() -> Path:
     """164 tasks of HumanEval with 100 samples each of CodeGen-16B."""
     return data_file("humaneval_codegen16b", "attempts.csv")
-
-
-def load_time(batch: int) -> datetime:
-    """Give the loaded_at of a batch: later for each batch than for all before it."""
-    return FIRST_LOAD + timedelta(minutes=batch)
 
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")

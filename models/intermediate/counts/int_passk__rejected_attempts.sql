@@ -26,7 +26,7 @@ broken_rows as (
   where reject_reason is not null
 ),
 
-refused_copies as (
+rejected_duplicates as (
   select
     run_id,
     suite,
@@ -56,4 +56,4 @@ union all
 {% endif -%}
 select * from broken_rows
 union all
-select * from refused_copies
+select * from rejected_duplicates

@@ -18,7 +18,8 @@ from passk_py.ingest.landing.expectations import EXPECTED, expectations, is_name
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.harness_rows import HarnessBatch, read_harness
 from passk_py.ingest.landing.raw_rows import as_arrow, careful_batches, frame_of, relation_of_batch
-from passk_py.ingest.landing.staged import COLUMNS, STAGE, Staged, numbered
+from passk_py.ingest.landing.staged import STAGE, Staged, numbered
+from passk_py.ingest.landing.storage import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -15,7 +15,8 @@ from passk_py.ingest.landing.contract_sql import ContractSql
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.raw_rows import fast_relation
 from passk_py.ingest.landing.source import ticking
-from passk_py.ingest.landing.staged import COLUMNS, STAGE, Staged, numbered
+from passk_py.ingest.landing.staged import STAGE, Staged, numbered
+from passk_py.ingest.landing.storage import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

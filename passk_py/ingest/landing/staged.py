@@ -5,19 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from passk_py.common.contract import CONTRACT_COLUMNS
-
 if TYPE_CHECKING:
     from passk_py.ingest.formats import Format
     from passk_py.ingest.landing.expectations import Expectations
 
-__all__ = ["COLUMNS", "STAGE", "Staged", "numbered"]
+__all__ = ["STAGE", "Staged", "numbered"]
 
 STAGE: Final = "temp.passk_stage"
 """The table of the rows that are read and not written."""
-
-COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
-"""The columns of the contract, as SQL."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-__all__ = ["Batch", "InDatabase", "Part", "Storage", "whole_rows"]
+__all__ = ["COLUMNS", "Batch", "InDatabase", "Part", "Storage", "whole_rows"]
 
 Batch = tuple[str, str, "datetime"]
 """What all rows of a log share: ``source_file``, ``source_format`` and ``loaded_at``."""
@@ -22,7 +22,8 @@ Batch = tuple[str, str, "datetime"]
 Part = tuple[Literal["source_file", "run_id"], str]
 """What came from a file, or is of a run: the column, and its value."""
 
-_CONTRACT: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
+COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
+"""The columns of the contract, as SQL."""
 
 
 class Storage(ABC):
@@ -103,6 +104,6 @@ class InDatabase(Storage):
 def whole_rows(query: str) -> str:
     """Write SQL for all columns of ``landing.attempts``; those of the batch are to be bound."""
     return (
-        f"select {_CONTRACT}, ? as source_file, source_line, ? as source_format, "
+        f"select {COLUMNS}, ? as source_file, source_line, ? as source_format, "
         f"?::timestamp as loaded_at from ({query})"
     )

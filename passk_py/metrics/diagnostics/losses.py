@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from passk_py.metrics.diagnostics.moments import alike_variance, pass_hat
+from passk_py.metrics.diagnostics.moments import alike_variance
 from passk_py.metrics.diagnostics.results import LEAST, Result, rounded, too_few
+from passk_py.metrics.states import all_pass
 
 if TYPE_CHECKING:
     from passk_py.metrics.diagnostics.read_runs import Run
@@ -18,7 +19,7 @@ def dominant_tasks(run: Run) -> Result:
     """Ask how few tasks make more than half of the lost reliability."""
     tasks = len(run.eligible)
     losses = sorted(
-        ((1 - pass_hat(task.n, task.c, run.k), task.name) for task in run.eligible),
+        ((1 - all_pass(task.n, task.c, run.k), task.name) for task in run.eligible),
         key=lambda loss: (-loss[0], loss[1]),
     )
     total = math.fsum(lost for lost, _ in losses)
@@ -58,7 +59,7 @@ def jensen_bounds(run: Run) -> Result:
     delta = z = p = None
     if len(tasks) > 1:
         rates = [task.c / task.n for task in tasks]
-        hats = [pass_hat(task.n, task.c, k) for task in tasks]
+        hats = [all_pass(task.n, task.c, k) for task in tasks]
         count = len(tasks)
         mean, hat = math.fsum(rates) / count, math.fsum(hats) / count
         variance = math.fsum((rate - mean) ** 2 for rate in rates) / (count - 1)

@@ -6,12 +6,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["alike_variance", "pass_hat", "session_moments", "window_variance"]
-
-
-def pass_hat(n: int, c: int, k: int) -> float:
-    """Give pass^k of one task, for whole numbers with k <= n."""
-    return math.comb(c, k) / math.comb(n, k)
+__all__ = ["alike_variance", "session_moments", "window_variance"]
 
 
 @lru_cache(maxsize=4096)

@@ -6,8 +6,9 @@ import math
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from passk_py.metrics.diagnostics.moments import pass_hat, window_variance
+from passk_py.metrics.diagnostics.moments import window_variance
 from passk_py.metrics.diagnostics.results import LEAST, Result, Sum, rounded, too_few
+from passk_py.metrics.states import all_pass
 from passk_py.stats.distributions import chi_square_tail
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def window_gap(run: Run) -> Result:
             windows = task.n - k + 1
             passing = sum(all(task.passed[start : start + k]) for start in range(windows))
             found.add(
-                passing / windows - pass_hat(task.n, task.c, k),
+                passing / windows - all_pass(task.n, task.c, k),
                 window_variance(task.n, task.c, k),
             )
     return _gap(run, found, "Sliding windows of k attempts")
@@ -186,6 +187,6 @@ def first_k_gap(run: Run) -> Result:
     k, found = run.k, Sum()
     for task in run.informative:
         if task.c >= k:
-            mean = pass_hat(task.n, task.c, k)
+            mean = all_pass(task.n, task.c, k)
             found.add(all(task.passed[:k]) - mean, mean * (1 - mean))
     return _gap(run, found, "The first k attempts")

@@ -1,8 +1,8 @@
 """``passk_runs``, and what else is known of a run, computed from attempts in polars.
 
 What is written for people (``warnings``) is left out. So is ``loaded_at``, because it counts
-refused copies too, which are no attempts: a batch of nothing else makes a table younger than its
-attempts.
+rejected duplicates too, which are no attempts: a batch of nothing else makes a table younger than
+its attempts.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
 
 
 def run_times(log: pl.LazyFrame, rejected: pl.LazyFrame) -> pl.DataFrame:
-    """Tell when each run started and was loaded last, refused copies of attempts with it."""
+    """Tell when each run started and was loaded last, rejected duplicates of attempts included."""
     copies = (
         rejected.filter(pl.col("reason_code").is_in(["duplicate", "conflicting_duplicate"]))
         .with_columns(pl.col("suite").fill_null("default"))

@@ -72,7 +72,7 @@ def publish(
     without
         Public tables to leave out.
     with_raw
-        Copy refused rows as they were read (``raw`` of ``passk_rejected_attempts``) and the paths
+        Copy rejected rows as they were read (``raw`` of ``passk_rejected_attempts``) and the paths
         of log files. Without it ``raw`` is null, and ``source_file`` a name without its folder.
     format
         ``duckdb``, ``parquet`` or ``both``. What is not asked for stays as it is in the folder.

@@ -326,10 +326,10 @@ def test_half_a_build_is_not_published(
     message, hint = said.err.splitlines()
     assert message.startswith(
         "Error: passk.duckdb can't be published. The tables are half built: the last build did not "
-        "come to "
+        "reach "
     )
-    # Attempts of a task came twice, so the copies that are refused are others too.
-    assert "come to passk_attempts, passk_rejected_attempts, " in message
+    # Attempts of a task came twice, so the rejected duplicates are others too.
+    assert "reach passk_attempts, passk_rejected_attempts, " in message
     assert "passk_suite_metrics" in message
     assert hint == "Run `passk build`, then publish."
     assert passk("build", *models_only).code == 0

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 OF_COUNTS = [est.pass_at_k, est.pass_hat_k, est.pass_at_k_plugin, est.pass_hat_k_plugin]
 UNBIASED = OF_COUNTS[:2]
-PLUGIN = OF_COUNTS[2:]
 
 
 def one(expr: pl.Expr) -> object:

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-TEXT_FIELDS = ("run_id", "suite", "task_id", "agent", "model", "outcome_reason", "output_hash")
-WHOLE_FIELDS = ("attempt", "seed", "input_tokens", "output_tokens")
-NUMBER_FIELDS = ("score", "duration_s", "cost_usd")
-
 Ways = tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], str]
 
 

@@ -26,7 +26,6 @@ DIAGNOSTICS: Final = (
 )  # fmt: skip
 START: Final = datetime(2026, 5, 1)
 Row = dict[str, Any]
-Faults = dict[str, set[str]]
 
 
 def diagnostics(project: Project, run: str) -> dict[str, Row]:

@@ -204,7 +204,8 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
             {"passk_bootstrap_seed": wrong},
             [f"passk_bootstrap_seed is {shown}, but must be an integer."],
         )
-        for wrong, shown in ((0.5, "0.5"), ("x", '"x"'))
+        # 0.0 and 4.0 are equal to the defaults, and are no integers.
+        for wrong, shown in ((0.5, "0.5"), (0.0, "0.0"), ("x", '"x"'))
     ),
     (
         {"passk_extrapolated_ks": 8},
@@ -298,6 +299,10 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     (
         {"passk_deployment_k": "four"},
         ['passk_deployment_k is "four", but must be an integer of at least 1.'],
+    ),
+    (
+        {"passk_deployment_k": 4.0},
+        ["passk_deployment_k is 4.0, but must be an integer of at least 1."],
     ),
     ({"passk_deployment_k": 0}, ["passk_deployment_k is 0, but must be an integer of at least 1."]),
     *(
