@@ -313,7 +313,7 @@ def _grid(rows: list[Row], room: int, *, drawn: bool) -> tuple[Table, list[str]]
 
 def _say_left_out(session: Session, names: Sequence[str]) -> None:
     if names:
-        session.say(f"No room for {and_list(names)}; --json has all columns.")
+        session.say(f"No room for {and_list(names)}: see --json.")
 
 
 def _bounds(rows: list[Row]) -> tuple[float, float]:

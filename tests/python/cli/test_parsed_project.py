@@ -88,7 +88,7 @@ def test_a_second_database_costs_no_parse(
         assert len(parses) == 2
     # A gate reads the tables that it judges by.
     gate = {"name": "floor", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5}
-    for gates in ([gate], [{**gate, "each": "task"}]):
+    for gates in ([gate], [{**gate, "type": "each_task"}]):
         judged = {"select": ("+passk_gates",), "tests": False, "variables": {"passk_gates": gates}}
         assert build(second.database, **judged).failed == ()
     assert len(parses) == 4
