@@ -84,11 +84,13 @@ def table_page(table: PublicTable, said: TableDescription, meta: dict[str, dict[
     facts = {
         "One row per": cell(table.grain),
         "Key": ", ".join(f"`{column}`" for column in table.key),
-        "Read before it": _links(meta[table.name]["follows"]),
-        "Read after it": _links(after),
+        "See first": _links(meta[table.name]["follows"]),
+        "See next": _links(after),
         "Built": f"only with the var `{table.var}`" if table.var else "",
     }
-    lines = [f"# {table.name}", "", plain(said.text), ""]
+    # The last sentence is the grain and the key, which the list has.
+    text = said.text[: said.text.rindex("One row per ")].strip()
+    lines = [f"# {table.name}", "", plain(text), ""]
     lines += [f"- {name}: {text}" for name, text in facts.items() if text]
     lines += ["", "## Example", "", "```sql", meta[table.name]["example"].strip(), "```"]
     lines += ["", "## Columns", "", "| column | type | description | null |", "|---|---|---|---|"]
