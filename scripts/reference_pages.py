@@ -88,9 +88,7 @@ def table_page(table: PublicTable, said: TableDescription, meta: dict[str, dict[
         "See next": _links(after),
         "Built": f"only with the var `{table.var}`" if table.var else "",
     }
-    # The last sentence is the grain and the key, which the list has.
-    text = said.text[: said.text.rindex("One row per ")].strip()
-    lines = [f"# {table.name}", "", plain(text), ""]
+    lines = [f"# {table.name}", "", plain(table.description), ""]
     lines += [f"- {name}: {text}" for name, text in facts.items() if text]
     lines += ["", "## Example", "", "```sql", meta[table.name]["example"].strip(), "```"]
     lines += ["", "## Columns", "", "| column | type | description | null |", "|---|---|---|---|"]

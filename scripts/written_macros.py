@@ -26,7 +26,7 @@ MACROS: Final[dict[str, tuple[str, str, str, dict[str, Any]]]] = {
     ),
     "macros/gates/rule_schema.sql": (
         "_rule_schema",
-        "What a gate rule takes.",
+        "The types of gate rules, their keys and the allowed values.",
         "passk_py/metrics/gates/rule_schema.yml",
         SCHEMA,
     ),

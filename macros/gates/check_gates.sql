@@ -1,4 +1,4 @@
-{#- What is wrong with the var `passk_gates`, as sentences. -#}
+{#- The mistakes in the var `passk_gates`, as sentences. -#}
 {% macro _gate_mistakes(good_ks) -%}
   {%- set mistakes = [] -%}
   {%- set gates = var('passk_gates', []) -%}
@@ -29,7 +29,7 @@
 {%- endmacro %}
 
 
-{#- What is wrong with a rule, by the schema of its type. -#}
+{#- The mistakes in a rule, by the schema of its type. -#}
 {% macro _mistakes_of_gate(gate, good_ks) -%}
   {%- set schema = passk._rule_schema() -%}
   {%- if 'type' not in gate -%}

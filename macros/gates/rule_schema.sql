@@ -1,4 +1,4 @@
-{#- What a gate rule takes. Written by scripts/written_macros.py
+{#- The types of gate rules, their keys and the allowed values. Written by scripts/written_macros.py
     from passk_py/metrics/gates/rule_schema.yml. -#}
 {% macro _rule_schema() -%}
   {{ return({

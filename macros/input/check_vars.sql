@@ -32,7 +32,7 @@
 {%- endmacro %}
 
 
-{#- What is wrong with the vars, as sentences. -#}
+{#- The mistakes in the vars, as sentences. -#}
 {% macro _var_mistakes() -%}
   {%- set vars = passk._vars() -%}
   {%- set mistakes = [] -%}
@@ -72,7 +72,7 @@
 {%- endmacro %}
 
 
-{#- What is wrong with one var by itself, and with what it holds. -#}
+{#- The mistakes in one var, and in its elements. -#}
 {% macro _mistakes_of_var(name, value, takes) -%}
   {%- if not passk._fits(value, takes) -%}
     {{ return([passk._var_mistake(name, value, takes.must_be)]) }}

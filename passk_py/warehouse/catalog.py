@@ -53,6 +53,11 @@ class PublicTable:
         return tuple(self._last_sentence[2].split(", "))
 
     @property
+    def description(self) -> str:
+        """What the table is for, without its grain and key."""
+        return described_table(self.name).text[: self._last_sentence.start()].strip()
+
+    @property
     def var(self) -> str:
         """The var that asks for it; empty if every build makes it."""
         return described_table(self.name).var
