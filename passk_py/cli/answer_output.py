@@ -28,6 +28,7 @@ def print_answer(
     """Print the answer of the public tables, for the runs and suites of the filters."""
     from passk_py.reports.answer import find_answer
     from passk_py.reports.answer.as_dict import answer_as_dict
+    from passk_py.reports.answer.render import render_answer
     from passk_py.warehouse.tables import open_tables, require_filtered
 
     with open_tables(database) as tables:
@@ -40,19 +41,15 @@ def print_answer(
         gates = tables.find("passk_gates")
         has_gates = bool(gates and tables.rows(f"select 1 from {gates} limit 1"))
     if session.as_json:
-        session.result(
-            {
-                "database": str(database),
-                "stale": stale,
-                "tables": names,
-                **answer_as_dict(answer),
-            }
-        )
+        about = {"database": str(database), "stale": stale, "tables": names}
+        session.result(about | answer_as_dict(answer))
         return
     if not answer.suites:
         _say_empty(session, database, answer, filters)
         return
-    _print(session, answer)
+    console = session.console()
+    bars = not console.options.ascii_only
+    session.show(render_answer(answer, width=console.width, bars=bars), console)
     session.say()
     session.say(f"Database  {database}")
     if log is not None:
@@ -62,14 +59,6 @@ def print_answer(
         session.say(f"{' ' * len(_TABLES) if number else _TABLES}{line}")
     session.say("Next")
     _say_next(session, database, answer, has_gates=has_gates)
-
-
-def _print(session: Session, answer: Answer) -> None:
-    from passk_py.reports.answer.render import render_answer
-
-    console = session.console()
-    bars = not console.options.ascii_only
-    session.show(render_answer(answer, width=console.width, bars=bars), console)
 
 
 def _say_empty(session: Session, database: Path, answer: Answer, filters: Filters | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -52,13 +52,11 @@ __all__ = ["command"]
 @pass_session
 def command(
     session: Session,
+    /,
     *,
     database: Path,
-    full_refresh: bool,
-    select: tuple[str, ...],
-    tests: bool,
     variables: str | None,
-    target: str,
+    **options: Any,  # noqa: ANN401 - those of build()
 ) -> int:
     """Build the public tables from the landed attempts with dbt, and test them.
 
@@ -70,15 +68,7 @@ def command(
     from passk_py.cli.next_steps import command_line, say_next
     from passk_py.warehouse.settings import parse_variables
 
-    report = run_build(
-        session,
-        database,
-        full_refresh=full_refresh,
-        select=select,
-        tests=tests,
-        variables=parse_variables(variables),
-        target=target,
-    )
+    report = run_build(session, database, variables=parse_variables(variables), **options)
     rejected = {} if report.failed else rejected_rows(database)
     session.result({"database": str(database), **build_as_dict(report), "rejected": rejected})
     say_build(session, report, rejected)

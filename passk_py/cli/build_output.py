@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from passk_py.common.words import plain, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from passk_py.cli.session import Session
@@ -17,46 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["build_as_dict", "rejected_rows", "run_build", "say_build"]
 
 
-def run_build(
-    session: Session,
-    database: Path,
-    *,
-    full_refresh: bool = False,
-    select: Sequence[str] = (),
-    tests: bool = True,
-    variables: Mapping[str, Any] | None = None,
-    target: str = "duckdb",
-) -> BuildReport:
+def run_build(session: Session, database: Path, **options: Any) -> BuildReport:  # noqa: ANN401 - those of build()
     """Build the tables; on a terminal, show the model at work."""
+    from passk_py.cli.progress import building
     from passk_py.warehouse.building import build
 
-    with _watched(session) as progress:
-        return build(
-            database,
-            full_refresh=full_refresh,
-            select=select,
-            tests=tests,
-            variables=variables,
-            target=target,
-            progress=progress,
-        )
-
-
-@contextmanager
-def _watched(session: Session) -> Iterator[Callable[[str, int, int], None] | None]:
-    if not session.on_terminal:
-        yield None
-        return
-    from rich.console import Console
-
-    console = Console(stderr=True, markup=False, highlight=False)
-    with console.status("Starting dbt") as status:
-
-        def tell(name: str, number: int, total: int) -> None:
-            of = f" of {total}" if total else ""
-            status.update(f"Building {number}{of}: {name}")
-
-        yield tell
+    with building(session) as progress:
+        return build(database, progress=progress, **options)
 
 
 def rejected_rows(database: Path) -> dict[str, int]:
@@ -115,19 +82,12 @@ def _note(session: Session, word: str, node: NodeReport) -> None:
 
 def build_as_dict(report: BuildReport) -> dict[str, Any]:
     """Turn the report into values that JSON can hold."""
-
-    def nodes(reports: Sequence[NodeReport]) -> list[dict[str, str]]:
-        return [
-            {"name": one.name, "kind": one.kind, "status": one.status, "message": one.message}
-            for one in reports
-        ]
-
     return {
         "is_unchanged": report.is_unchanged,
         "models": report.models,
         "tests": report.tests,
         "skipped": report.skipped,
-        "failed": nodes(report.failed),
-        "warned": nodes(report.warned),
+        "failed": [asdict(node) for node in report.failed],
+        "warned": [asdict(node) for node in report.warned],
         "seconds": round(report.seconds, 3),
     }

@@ -11,7 +11,7 @@ import click
 from passk_py.cli.next_steps import command_line, note_stale
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
-from passk_py.cli.table_output import fitting, new_table
+from passk_py.cli.table_output import fitted_table
 from passk_py.common.errors import PasskError
 from passk_py.common.names import require_known
 from passk_py.common.sql_text import quote
@@ -25,6 +25,7 @@ from passk_py.common.words import (
     side_of_zero,
     symbol,
 )
+from passk_py.reports.queries.run_queries import known_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,19 +135,12 @@ def _exit_code(rows: list[Row], tasks: list[Row]) -> int:
     return 0 if figures or any(task["p"] is not None for task in tasks) else _NOTHING_COMPARED
 
 
-# ---------------------------------------------------------------------------------------------
-# finding the numbers
-
-
 def _check_runs(tables: Tables, baseline: str, candidate: str, suite: str | None) -> None:
     """Raise an error for runs that can't be compared."""
     if baseline == candidate:
         raise PasskError(f"The run {plain(baseline)} can't be compared with itself.")
-    known = tables.rows(
-        f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"
-    )
-    runs = list(dict.fromkeys(run for run, _ in known))
-    require_known("run", (baseline, candidate), runs)
+    known = known_runs(tables)
+    require_known("run", (baseline, candidate), sorted({run for run, _ in known}))
     suites = [{of for run, of in known if run == one} for one in (baseline, candidate)]
     common = sorted(suites[0] & suites[1])
     if not common:
@@ -211,10 +205,6 @@ def _computed(
     tasks = compare_tasks(log, baseline, candidate, suite=suite, confidence=settings.confidence)
     by_p = tasks.sort("suite", "p_adjusted", "p", "task_id", nulls_last=True)
     return rows.sort("suite", "metric", "k").to_dicts(), by_p.to_dicts()
-
-
-# ---------------------------------------------------------------------------------------------
-# saying them
 
 
 def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
@@ -295,19 +285,10 @@ def _grid(rows: list[Row], room: int, *, drawn: bool) -> tuple[Table, list[str]]
                 )
             )
         lines.append(cells)
-    # The picture first, because the interval says the same; the difference and its verdict never.
-    spared = [*([names.index("verdict") + 1] if drawn else []), 5, 1, 2, 4]
-    columns = list(zip(names, *lines, strict=True))
-    shown = fitting(columns, room, spared)
-    if 1 not in shown:
-        # One side without the other says nothing that the difference does not say.
-        shown = [place for place in shown if place != 2]
-    table = new_table()
-    for place in shown:
-        right = 0 < place < names.index("verdict")
-        table.add_column(names[place], justify="right" if right else "left", no_wrap=True)
-    for line in lines:
-        table.add_row(*(line[place] for place in shown))
+    # The picture first, because the interval says the same, and both sides together, because the
+    # difference says more than one of them; the difference and its verdict never.
+    spared = [(7,), (5,), (1, 2), (4,)]
+    table, shown = fitted_table(names, lines, room, spared, numbers=range(1, 6))
     return table, [name for place, name in enumerate(names[:7]) if place not in shown]
 
 
@@ -350,15 +331,9 @@ def _say_tasks(session: Session, tasks: list[Row]) -> None:
         )
         for task in moved[:_TASKS]
     ]
-    shown = fitting(list(zip(names, *lines, strict=True)), console.width, [3], least=_LEAST_TASK)
-    table = new_table()
-    # The name of the task is folded, not cut, where there is no room.
-    table.add_column(names[0], overflow="fold")
-    for place in shown[1:]:
-        name = names[place]
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
-    for line in lines:
-        table.add_row(*(line[place] for place in shown))
+    table, shown = fitted_table(
+        names, lines, console.width, [(3,)], numbers=range(1, 4), least=_LEAST_TASK
+    )
     session.show(table, console)
     _say_left_out(session, [name for place, name in enumerate(names) if place not in shown])
     if len(moved) > _TASKS:

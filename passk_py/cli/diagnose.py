@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -13,16 +12,14 @@ from passk_py.cli.shared_options import common_options, database_option, example
 from passk_py.common.errors import PasskError
 from passk_py.common.names import require_known
 from passk_py.common.words import as_part, plain, plural
-from passk_py.metrics.diagnostic_words import UNKNOWN
+from passk_py.metrics.diagnostic_words import UNKNOWN, WORDS
+from passk_py.reports.queries.run_queries import known_runs
 from passk_py.warehouse.catalog import Filters, public_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 __all__ = ["command"]
-
-_WIDEST: Final = 100
 
 
 @click.command(
@@ -55,13 +52,14 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
         table = public_table("passk_diagnostics")
         # In the order of a build, which is that of the diagnostics.
         rows = tables.records(tables.select(table, filters))
-        known = tables.rows(
-            f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
-        )
+        known = known_runs(tables)
     if not rows:
         _refuse(run, suites, known)
+    places = {name: place for place, name in enumerate(WORDS)}
+    rows.sort(key=lambda row: places.get(row["diagnostic"], len(places)))
+    rows.sort(key=lambda row: (row["suite"], row["run_id"]))
     by_run: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in _in_order(rows):
+    for row in rows:
         by_run.setdefault((row["run_id"], row["suite"]), []).append(row)
     session.result(
         {
@@ -70,15 +68,14 @@ def command(session: Session, *, run: str | None, database: Path, suites: tuple[
             "runs": [_as_dict(*one) for one in by_run.items()],
         }
     )
-    width = min(session.console().width, _WIDEST)
     for place, ((run_id, suite), found) in enumerate(by_run.items()):
         if place:
             session.say()
-        _say(session, f"{plain(run_id)} · {plain(suite)}", found, width)
+        _say(session, f"{plain(run_id)} · {plain(suite)}", found)
     return 0
 
 
-def _refuse(run: str | None, suites: tuple[str, ...], known: list[tuple[Any, ...]]) -> NoReturn:
+def _refuse(run: str | None, suites: tuple[str, ...], known: list[tuple[str, str]]) -> NoReturn:
     """Raise an error that says why there is nothing to show."""
     for name, given, place in (("run", (run,) if run else (), 0), ("suite", suites, 1)):
         require_known(name, given, list(dict.fromkeys(row[place] for row in known)))
@@ -92,16 +89,6 @@ def _refuse(run: str | None, suites: tuple[str, ...], known: list[tuple[Any, ...
             hint="Build them with the var passk_diagnostics: true, which is the default.",
         )
     raise PasskError("There are no attempts.", hint="Load a log with `passk load FILE`.")
-
-
-def _in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    from passk_py.metrics.diagnostic_words import WORDS
-
-    places = {name: place for place, name in enumerate(WORDS)}
-    return sorted(
-        rows,
-        key=lambda row: (row["suite"], row["run_id"], places.get(row["diagnostic"], len(places))),
-    )
 
 
 def _as_dict(key: tuple[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -118,7 +105,7 @@ def _as_dict(key: tuple[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]
     }
 
 
-def _say(session: Session, title: str, rows: list[dict[str, Any]], width: int) -> None:
+def _say(session: Session, title: str, rows: list[dict[str, Any]]) -> None:
     by_verdict: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_verdict.setdefault(row["verdict"], []).append(row)
@@ -128,7 +115,7 @@ def _say(session: Session, title: str, rows: list[dict[str, Any]], width: int) -
         session.say()
         session.say(f"  {row['diagnostic']}")
         for lead, text in (("", row["finding"]), ("", row["meaning"]), ("To do: ", row["advice"])):
-            _wrapped(session, f"{lead}{plain(text)}", width, "    ")
+            session.say_wrapped(f"{lead}{plain(text)}", indent="    ")
     if warnings:
         session.say()
     fine = [row["diagnostic"] for row in by_verdict.get("ok", [])]
@@ -138,16 +125,8 @@ def _say(session: Session, title: str, rows: list[dict[str, Any]], width: int) -
         for row in by_verdict.get(verdict, [])
     ]
     if fine:
-        _wrapped(session, f"Fine: {', '.join(fine)}.", width, "  ")
+        session.say_wrapped(f"Fine: {', '.join(fine)}.", indent="  ")
     unknown.append(
         "an effect that all attempts of a task share (it looks like a different chance of a pass)"
     )
-    _wrapped(session, f"Not known: {'; '.join(unknown)}.", width, "  ")
-
-
-def _wrapped(session: Session, text: str, width: int, indent: str) -> None:
-    lines = textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False
-    )
-    for line in lines:
-        session.say(line)
+    session.say_wrapped(f"Not known: {'; '.join(unknown)}.", indent="  ")

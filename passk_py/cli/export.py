@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -49,7 +49,6 @@ _NAMES = [table.name for table in KNOWN_TABLES]
 )
 @click.option(
     "--format",
-    "kind",
     type=click.Choice(["parquet", "csv", "json", "arrow"]),
     help="Write files of this format to a folder. [default: parquet] The ending of a single file "
     "decides its format.",
@@ -61,16 +60,16 @@ _NAMES = [table.name for table in KNOWN_TABLES]
 @pass_session
 def command(
     session: Session,
+    /,
     *,
     tables: tuple[str, ...],
     everything: bool,
     output: Path,
-    kind: str | None,
-    with_raw: bool,
     database: Path,
     runs: tuple[str, ...],
     suites: tuple[str, ...],
     ks: tuple[int, ...],
+    **options: Any,  # noqa: ANN401 - those of export_tables()
 ) -> int:
     """Write public tables to files, whole or filtered.
 
@@ -82,16 +81,8 @@ def command(
 
     built, stale = _built(session, database)
     names = list(dict.fromkeys(tables)) or [table.name for table in built]
-
     files = export_tables(
-        names,
-        output,
-        database=database,
-        format=kind,
-        run_id=runs,
-        suite=suites,
-        k=ks,
-        with_raw=with_raw,
+        names, output, database=database, run_id=runs, suite=suites, k=ks, **options
     )
     session.result(
         {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_WIDEST: Final = 100
 _COLORS: Final = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 _WORDS: Final = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 _FAILED, _INCONCLUSIVE = 1, 2
+_FILE: Final = click.Path(path_type=Path, dir_okay=False)
 _ALONE: Final = "rule"
 """The name of a rule that is given by options."""
 
@@ -68,7 +67,7 @@ Row = dict[str, Any]
 )
 @click.option(
     "--rules",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_FILE,
     metavar="FILE",
     help="Judge the rules of a YAML file instead of the declared ones.",
 )
@@ -96,18 +95,8 @@ Row = dict[str, Any]
     multiple=True,
     help="One rule: allow no warning of this diagnostic, or of 'all'.",
 )
-@click.option(
-    "--junit",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the results as JUnit XML.",
-)
-@click.option(
-    "--markdown",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the results as Markdown.",
-)
+@click.option("--junit", type=_FILE, metavar="FILE", help="Write the results as JUnit XML.")
+@click.option("--markdown", type=_FILE, metavar="FILE", help="Write the results as Markdown.")
 @click.option(
     "--step-summary", is_flag=True, help="Add the results to the summary of the CI step (GitHub)."
 )
@@ -216,10 +205,6 @@ def _unmatched(tables: Tables, rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-# ---------------------------------------------------------------------------------------------
-# finding the rules
-
-
 def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
     """Make a rule of the options, if any of them is given."""
     keys = {"least": "min", "most": "max"}
@@ -280,14 +265,19 @@ def _declared(tables: Tables, names: tuple[str, ...], database: Path) -> list[Ro
             "--metric pass_hat_k --k 4 --min 0.9.",
         )
     known = list(dict.fromkeys(row["gate"] for row in rows))
+    _require_gates(names, known, "There is", "The")
+    return [row for row in rows if not names or row["gate"] in names]
+
+
+def _require_gates(names: Sequence[str], known: Sequence[str], lead: str, whose: str) -> None:
+    """Raise an error for names of gates that there are not."""
     missing = [name for name in names if name not in known]
     if missing:
         raise PasskError(
-            f"There is no gate {and_list([plain(name) for name in missing], word='or')}."
+            f"{lead} no gate {and_list(map(plain, missing), word='or')}."
             f"{did_you_mean(missing, known)}",
-            hint=f"The gates are {', '.join(map(plain, known))}.",
+            hint=f"{whose} gates are {', '.join(map(plain, known))}.",
         )
-    return [row for row in rows if not names or row["gate"] in names]
 
 
 def _read(
@@ -312,26 +302,14 @@ def _read(
         lines = [line for line in str(error).splitlines() if line.startswith(lead)]
         mistakes = [line.removeprefix(lead) for line in lines]
         raise PasskError("\n".join(mistakes), hint=_HELP) from error
-    known = [rule.gate for rule in rules]
-    missing = [name for name in names if name not in known]
-    if missing:
-        raise PasskError(
-            f"{path} has no gate {and_list([plain(name) for name in missing], word='or')}."
-            f"{did_you_mean(missing, known)}",
-            hint=f"Its gates are {', '.join(map(plain, known))}.",
-        )
+    _require_gates(names, [rule.gate for rule in rules], f"{path} has", "Its")
     return [rule for rule in rules if not names or rule.gate in names]
-
-
-# ---------------------------------------------------------------------------------------------
-# saying them
 
 
 def _say(session: Session, rows: Sequence[Row], *, alone: bool) -> None:
     """Print the results; a rule from options has no name to print."""
     from passk_py.metrics.gates.gate_reports import count, settling, title
 
-    width = min(session.console().width, _WIDEST)
     indent = " " * (max(map(len, _WORDS.values())) + 2)
     for row in rows:
         word = click.style(_WORDS[row["result"]].ljust(len(indent)), fg=_COLORS[row["result"]])
@@ -340,13 +318,6 @@ def _say(session: Session, rows: Sequence[Row], *, alone: bool) -> None:
         session.say(f"{word}{name}{plain(title(row))}")
         settle = settling(row)
         for text in (row["rule"], row["reason"], *([settle] if settle else [])):
-            for line in textwrap.wrap(
-                plain(text),
-                width,
-                initial_indent=indent,
-                subsequent_indent=indent,
-                break_long_words=False,
-            ):
-                session.say(line)
+            session.say_wrapped(plain(text), indent=indent)
         session.say()
     session.say(count(rows))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,13 +11,13 @@ import click
 
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
-from passk_py.cli.table_output import fitting, new_table
+from passk_py.cli.table_output import fitted_table
 from passk_py.common.words import plain, plural, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    from passk_py.ingest.landing import FileReport, LoadReport, Progress
+    from passk_py.ingest.landing import FileReport, LoadReport
 
 __all__ = ["command"]
 
@@ -49,7 +48,6 @@ _SHOWN: Final = 20
 @database_option
 @click.option(
     "--format",
-    "kind",
     metavar="NAME",
     help="Read the files in this format; `passk formats` lists all. [default: recognised]",
 )
@@ -116,24 +114,16 @@ _SHOWN: Final = 20
 @pass_session
 def command(
     session: Session,
+    /,
     *,
     paths: tuple[str, ...],
     database: Path,
-    kind: str | None,
     lines: tuple[str, ...],
     kept: str | None,
     save_as: str | None,
-    run_id: str | None,
-    suite: str | None,
-    agent: str | None,
-    model: str | None,
     tags: tuple[str, ...],
-    score_threshold: float,
     policy: tuple[str, ...],
-    expected_attempts: int | None,
-    jobs: int,
-    parquet: str | None,
-    strict: bool,
+    **options: Any,  # noqa: ANN401 - those of load()
 ) -> int:
     """Load attempt logs from files, globs and folders.
 
@@ -146,6 +136,7 @@ def command(
     log, in the order given. Files of a folder or glob are ordered by name, run-2 before run-10.
     Formats with attempt numbers of their own (jsonl, json, csv, parquet, --map) keep them.
     """
+    from passk_py.cli.progress import reading
     from passk_py.ingest.formats.mapping import mapping_from, save_mapping
     from passk_py.ingest.formats.policy import policy_from
     from passk_py.ingest.landing import load
@@ -158,24 +149,15 @@ def command(
         session.note(f"The mapping was saved in {save_mapping(mapping, save_as)}.")
         # By the name under which it was saved.
         mapping = replace(mapping, name=save_as)
-    with _watched(session) as progress:
+    with reading(session) as progress:
         report = load(
             list(paths),
             database=database,
-            format=kind,
-            run_id=run_id,
-            suite=suite,
-            agent=agent,
-            model=model,
             tags=_tags(tags),
-            strict=strict,
-            score_threshold=score_threshold,
             policy=rules,
-            expected_attempts=expected_attempts,
             mapping=mapping,
-            jobs=jobs,
-            parquet=parquet,
             progress=progress,
+            **options,
         )
     session.result({"database": str(database), **_as_dict(report)})
     _say(session, report, database)
@@ -190,17 +172,6 @@ def _tags(given: tuple[str, ...]) -> dict[str, str]:
             raise click.UsageError(f"--tag is {text!r}, but must be a name and a value: K=V.")
         tags[name] = value
     return tags
-
-
-@contextmanager
-def _watched(session: Session) -> Iterator[Progress | None]:
-    if not session.on_terminal:
-        yield None
-        return
-    from passk_py.cli.progress import reading
-
-    with reading() as progress:
-        yield progress
 
 
 def _say(session: Session, report: LoadReport, database: Path) -> None:
@@ -242,36 +213,25 @@ def _say_files(session: Session, listed: tuple[FileReport, ...], report: LoadRep
 
     console = session.console()
     headings = ("file", "format", "status", "read", "landed", "rejected")
-    lines = [
+    lines: list[Sequence[str | Text]] = [
         (
             shortened(_short(file.path), max(_LEAST_NAME, console.width - _OTHER_COLUMNS)),
             file.format or "",
-            file.status,
+            Text(file.status, style="red" if file.status == "failed" else ""),
             *(f"{rows:,}" for rows in (file.rows_read, file.rows_landed, file.rows_rejected)),
         )
         for file in listed
     ]
-    total = (
-        plural(len(report.files), "file"),
-        "",
-        "",
-        *(f"{rows:,}" for rows in (report.rows_read, report.rows_landed, report.rows_rejected)),
-    )
-    columns = list(zip(headings, total, *lines, strict=True))
-    # Failures are always listed below.
-    shown = fitting(columns, console.width, [1, 3, 2])
-    table = new_table()
-    for place in shown:
-        right = place > headings.index("status")
-        table.add_column(headings[place], justify="right" if right else "left", no_wrap=True)
-    for line in lines:
-        styles = [
-            "red" if text == "failed" and place == 2 else "" for place, text in enumerate(line)
-        ]
-        table.add_row(*(Text(line[place], style=styles[place]) for place in shown))
     if len(report.files) > 1:
-        table.add_section()
-        table.add_row(*(total[place] for place in shown), style="bold")
+        total = (report.rows_read, report.rows_landed, report.rows_rejected)
+        lines.append((plural(len(report.files), "file"), "", "", *(f"{rows:,}" for rows in total)))
+    # Failures are always listed below.
+    spared = [(1,), (3,), (2,)]
+    table, _ = fitted_table(headings, lines, console.width, spared, numbers=range(3, 6))
+    if len(report.files) > 1:
+        table.rows[-1].style = "bold"
+        if listed:
+            table.rows[-2].end_section = True
     session.show(table, console)
     session.say()
     if len(report.files) > 1:
@@ -362,7 +322,7 @@ def _as_dict(report: LoadReport) -> dict[str, Any]:
             }
             for file in report.files
         ],
-        "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
+        "skipped": [asdict(file) for file in report.skipped],
         "passed_over": {
             "files": len(report.passed_over),
             "paths": list(report.passed_over[:_MOST_PASSED_OVER_AS_JSON]),

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from passk_py.cli.next_steps import note_stale
+from passk_py.cli.plan_output import SuitePlans, say_plan
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import NameChoice, common_options, database_option, examples
 from passk_py.common.errors import PasskError
 from passk_py.common.names import require_known
 from passk_py.common.sql_text import quote
 from passk_py.common.words import plain
+from passk_py.reports.queries.run_queries import known_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,12 +28,10 @@ __all__ = ["command"]
 
 _GUESSED_K: Final = 4
 _NOTHING_TO_PLAN_FROM: Final = 2
+_SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
+
 
 Row = dict[str, Any]
-_Found = tuple[str | None, Counter[tuple[int, int]], list[Row], float]
-"""A suite, the number of its tasks with n attempts and c passes, its plans, and the share of its
-excluded attempts."""
-_SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command(
@@ -89,58 +90,53 @@ _SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 @pass_session
 def command(
     session: Session,
+    /,
     *,
     run: str | None,
     database: Path,
     suite: str | None,
     metric: str,
     k: int | None,
-    width: float | None,
-    difference: float | None,
-    power: float | None,
     attempts: tuple[int, ...],
     pass_rate: float | None,
     heterogeneity: float | None,
+    **aims: float | None,
 ) -> int:
     """Plan how many tasks, with how many attempts each, the next run needs.
 
     The plan aims for an interval that is narrow enough, and for detecting a drop between two runs.
     It starts from a measured RUN, or from a guess: --pass-rate and --heterogeneity.
     """
-    from passk_py.cli.plan_output import say_plan
-
-    given = {"width": width, "difference": difference, "power": power}
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked = {name: value for name, value in aims.items() if value is not None}
     guess = _guess(run, suite, pass_rate, heterogeneity)
-    found: list[_Found]
     stale: str | None = None
     if run is None:
         wish, rows = _guessed(*guess, k or _GUESSED_K, attempts, asked)
-        found = [(None, Counter(), rows, 0.0)]
+        found = [SuitePlans(None, Counter(), rows, 0.0)]
     else:
         wish, found, stale = _of_run(session, database, run, suite, k, attempts, asked)
     found = [
-        (name, states, [row for row in rows if row["metric"] == metric], excluded)
-        for name, states, rows, excluded in found
+        replace(one, rows=[row for row in one.rows if row["metric"] == metric]) for one in found
     ]
     # Before any output: the reader of a pipe may close it.
-    planned = any(row["basis"] is not None for _, _, rows, _ in found for row in rows)
+    planned = any(row["basis"] is not None for one in found for row in one.rows)
     session.code = 0 if planned else _NOTHING_TO_PLAN_FROM
     session.result(
         {
             **({} if run is None else {"database": str(database), "stale": stale}),
             "run_id": run,
-            **{
-                name: getattr(wish, name) for name in ("width", "difference", "power", "confidence")
-            },
-            "excluded_share": {str(name): excluded for name, _, _, excluded in found},
-            "plans": [{"suite": name, **row} for name, _, rows, _ in found for row in rows],
+            "width": wish.width,
+            "difference": wish.difference,
+            "power": wish.power,
+            "confidence": wish.confidence,
+            "excluded_share": {str(one.suite): one.excluded for one in found},
+            "plans": [{"suite": one.suite, **row} for one in found for row in one.rows],
         }
     )
-    for place, (name, states, rows, excluded) in enumerate(found):
+    for place, one in enumerate(found):
         if place:
             session.say()
-        say_plan(session, run, name, states, rows, wish, excluded)
+        say_plan(session, run, one, wish)
     if not found:
         session.say(f"No plan is possible from {plain(str(run))}: it has no counted attempt.")
     return session.code
@@ -194,7 +190,7 @@ def _of_run(
     k: int | None,
     attempts: Sequence[int],
     asked: Row,
-) -> tuple[Wish, list[_Found], str | None]:
+) -> tuple[Wish, list[SuitePlans], str | None]:
     """Plan from the counts of the run's tasks in the tables; say why the tables are stale."""
     from passk_py.metrics.planning.plans_table import plan_counts
     from passk_py.metrics.planning.wish import Wish
@@ -205,16 +201,13 @@ def _of_run(
         settings = read_settings(tables)
         # Before the run is looked up: it may have landed after the build.
         stale = note_stale(session, tables)
-        known = tables.rows(
-            f"select run_id, suite from {tables.require('passk_runs')} order by run_id, suite"
-        )
+        known = known_runs(tables)
         counted = tables.rows(
             "select suite, n, c, count(*), sum(excluded), sum(attempts) "
             f"from {tables.require('passk_tasks')} "
             f"where run_id = {quote(run)} and n is not null group by suite, n, c order by suite"
         )
-    runs = list(dict.fromkeys(row[0] for row in known))
-    require_known("run", [run], runs)
+    require_known("run", [run], sorted({one for one, _ in known}))
     suites = [of for one, of in known if one == run]
     if suite is not None:
         require_known("suite", [suite], suites)
@@ -235,11 +228,12 @@ def _of_run(
             by_suite.setdefault(name, Counter())[n, c] = tasks
             lost[name] += int(excluded)
             made[name] += int(attempts_made)
-    found: list[_Found] = [
-        (
+    share = settings.min_eligible_share
+    found = [
+        SuitePlans(
             name,
             states,
-            plan_counts(states, wish, min_eligible_share=settings.min_eligible_share),
+            plan_counts(states, wish, min_eligible_share=share),
             lost[name] / made[name],
         )
         for name, states in by_suite.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.cli.table_output import fitting
@@ -17,52 +17,53 @@ if TYPE_CHECKING:
     from passk_py.cli.session import Session
     from passk_py.metrics.planning.wish import Wish
 
-__all__ = ["say_plan"]
+__all__ = ["SuitePlans", "say_plan"]
 
-_WIDEST: Final = 100
 _MARK: Final = "*"
 
 Row = dict[str, Any]
 
 
-def say_plan(
-    session: Session,
-    run: str | None,
-    suite: str | None,
-    states: Counter[tuple[int, int]],
-    rows: list[Row],
-    wish: Wish,
-    excluded: float,
-) -> None:
-    """Print the plans of one suite, or of a guess, which has no run and no states.
+@dataclass(frozen=True, slots=True)
+class SuitePlans:
+    """The plans of one suite, or of a guess, which has no suite and no states."""
 
-    `states` counts the tasks with n attempts and c passes; `excluded` is a share of the attempts.
-    """
-    session.say(_title(run, suite, states, rows[0]))
+    suite: str | None
+    states: Counter[tuple[int, int]]
+    """How many tasks have n attempts and c passes."""
+    rows: list[Row]
+    excluded: float
+    """The share of the attempts that are excluded."""
+
+
+def say_plan(session: Session, run: str | None, found: SuitePlans, wish: Wish) -> None:
+    """Print the plans of one suite, or of a guess, which has no run."""
+    session.say(_title(run, found))
     session.say()
-    width = min(session.console().width, _WIDEST)
-    answered = [row for row in rows if row["basis"] is not None]
+    answered = [row for row in found.rows if row["basis"] is not None]
     if not answered:
-        _wrapped(session, f"No plan is possible from it: {rows[0]['null_reason']}.", width)
+        reason = found.rows[0]["null_reason"]
+        session.say_wrapped(f"No plan is possible from it: {reason}.", hang="  ")
         return
     _say_grid(session, answered, wish)
     session.say(f"{_MARK} the fewest attempts in all.")
     session.say()
-    for sentence in _sentences(states, rows, answered, wish, excluded):
-        _wrapped(session, sentence, width)
+    for sentence in _sentences(found, answered, wish):
+        session.say_wrapped(sentence, hang="  ")
 
 
-def _title(run: str | None, suite: str | None, states: Counter[tuple[int, int]], row: Row) -> str:
+def _title(run: str | None, found: SuitePlans) -> str:
+    row = found.rows[0]
     name = symbol(row["metric"], row["k"])
-    if run is None or suite is None:
+    if run is None or found.suite is None:
         return f"a guess · {name} of {percent(row['estimate'])}"
-    sizes = sorted({n for n, _ in states})
+    sizes = sorted({n for n, _ in found.states})
     each = plural(sizes[-1], "attempt")
     if len(sizes) > 1:
         each = f"{sizes[0]} to {each}"
     seen = "" if row["estimate"] is None else f" of {percent(row['estimate'])}"
-    tasks = plural(states.total(), "task")
-    return f"{plain(run)} · {plain(suite)} · {name}{seen} · {tasks}, {each} each"
+    tasks = plural(found.states.total(), "task")
+    return f"{plain(run)} · {plain(found.suite)} · {name}{seen} · {tasks}, {each} each"
 
 
 def _say_grid(session: Session, rows: list[Row], wish: Wish) -> None:
@@ -75,7 +76,7 @@ def _say_grid(session: Session, rows: list[Row], wish: Wish) -> None:
     columns = list(zip(names, *lines, strict=True))
     # Two more cells between columns than other tables have.
     room = console.width - (len(names) - 1)
-    if len(fitting(columns, room, [4])) == len(names):
+    if len(fitting(columns, room, [(4,)])) == len(names):
         session.show(_grid(names, lines), console)
         return
     for title, first, attempts in (
@@ -118,17 +119,11 @@ def _lines(rows: list[Row]) -> list[list[str]]:
     return lines
 
 
-def _sentences(
-    states: Counter[tuple[int, int]],
-    rows: list[Row],
-    answered: list[Row],
-    wish: Wish,
-    excluded: float,
-) -> list[str]:
+def _sentences(found: SuitePlans, answered: list[Row], wish: Wish) -> list[str]:
     """Say what helps more, what the two aims mean, and how certain the numbers are."""
     said = []
     # The plan whose number of attempts is nearest to that of the run.
-    made = min((n for n, _ in states), default=0)
+    made = min((n for n, _ in found.states), default=0)
     row = min(answered, key=lambda one: abs(one["attempts"] - made))
     share = row["within_share"]
     if share is not None:
@@ -150,9 +145,9 @@ def _sentences(
             f"The {plural(row['tasks'], 'task')} of the run, with that many attempts each, give an"
             f" interval {wide} points wide{told}."
         )
-    if excluded:
-        said.append(_spares(row, excluded))
-    unknown = [one for one in rows if one["null_reason"] is not None]
+    if found.excluded:
+        said.append(_spares(row, found.excluded))
+    unknown = [one for one in found.rows if one["null_reason"] is not None]
     if unknown:
         said.append(f"No figure for a drop: {unknown[0]['null_reason']}.")
     said.append(
@@ -184,8 +179,3 @@ def _spares(row: Row, excluded: float) -> str:
         f" keep {row['attempts']}: then, on average, fewer than one of"
         f" {plural(tasks, 'task')} ends up with less."
     )
-
-
-def _wrapped(session: Session, text: str, width: int) -> None:
-    for line in textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False):
-        session.say(line)

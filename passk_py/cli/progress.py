@@ -1,4 +1,4 @@
-"""Progress bars on stderr, for a person who waits."""
+"""Progress on stderr, for a person who waits: each tells nothing where there is no terminal."""
 
 from __future__ import annotations
 
@@ -10,29 +10,45 @@ from passk_py.common.words import shortened
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.progress import TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
 
+    from passk_py.cli.session import Session
     from passk_py.ingest.landing import Progress as LoadProgress
 
-__all__ = ["counting", "reading"]
+__all__ = ["building", "counting", "reading"]
 
 _NAME = 32
 
 
 @contextmanager
-def counting(title: str, noun: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar; the yielded function takes the number done and the total."""
+def building(session: Session) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show the model at work; the yielded function takes its name, its number and the total."""
+    if not session.on_terminal:
+        yield None
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[said]}", markup=False),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    console = Console(stderr=True, markup=False, highlight=False)
+    with console.status("Starting dbt") as status:
+
+        def tell(name: str, number: int, total: int) -> None:
+            of = f" of {total}" if total else ""
+            status.update(f"Building {number}{of}: {name}")
+
+        yield tell
+
+
+@contextmanager
+def counting(
+    session: Session, title: str, noun: str
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a progress bar; the yielded function takes the number done and the total."""
+    if not session.on_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, TextColumn
+
+    with _bar(BarColumn(), TextColumn("{task.fields[said]}", markup=False)) as bar:
         task = bar.add_task(title, total=None, said="")
 
         def tell(done: int, total: int) -> None:
@@ -43,28 +59,15 @@ def counting(title: str, noun: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def reading() -> Iterator[LoadProgress]:
+def reading(session: Session) -> Iterator[LoadProgress | None]:
     """Show the bytes and rows of each file that :func:`passk_py.ingest.landing.load` reads."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
+    if not session.on_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
 
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        DownloadColumn(),
-        TextColumn("{task.fields[said]}", markup=False),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    said = TextColumn("{task.fields[said]}", markup=False)
+    with _bar(BarColumn(bar_width=20), DownloadColumn(), said, TransferSpeedColumn()) as bar:
         tasks: dict[str, TaskID] = {}
 
         def tell(file: str, bytes_done: int, bytes_total: int, rows: int) -> None:
@@ -81,3 +84,12 @@ def reading() -> Iterator[LoadProgress]:
             )
 
         yield tell
+
+
+def _bar(*columns: ProgressColumn) -> Progress:
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn, TimeRemainingColumn
+
+    title = TextColumn("{task.description}", markup=False)
+    console = Console(stderr=True)
+    return Progress(title, *columns, TimeRemainingColumn(), console=console, transient=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -52,7 +52,6 @@ _NAMES = [table.name for table in KNOWN_TABLES]
 )
 @click.option(
     "--format",
-    "kind",
     type=click.Choice(["duckdb", "parquet", "both"]),
     default="both",
     show_default=True,
@@ -72,13 +71,11 @@ _NAMES = [table.name for table in KNOWN_TABLES]
 @pass_session
 def command(
     session: Session,
+    /,
     *,
     output: Path,
-    without: tuple[str, ...],
-    kind: str,
-    wait: float,
-    with_raw: bool,
     database: Path,
+    **options: Any,  # noqa: ANN401 - those of publish()
 ) -> int:
     """Write a copy of the public tables that dashboards can read during builds.
 
@@ -90,15 +87,7 @@ def command(
     from passk_py.cli.next_steps import command_line
     from passk_py.warehouse.publishing import publish
 
-    copy = publish(
-        output,
-        database=database,
-        without=without,
-        with_raw=with_raw,
-        format=kind,
-        wait=wait,
-        on_wait=session.note,
-    )
+    copy = publish(output, database=database, on_wait=session.note, **options)
     session.result(_as_dict(copy, database))
     tables = f"{plural(len(copy.rows), 'table')}, {plural(sum(copy.rows.values()), 'row')}"
     for path in (copy.database, copy.parquet):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,7 +35,7 @@ STOPPED: Final = 130
 """The exit code after Ctrl-C, as shells have it."""
 
 PIPED_WIDTH: Final = 100
-"""Cells of a line where no terminal sets a width."""
+"""Cells of a line where no terminal sets a width, and of a line of a text at most."""
 
 _UNLIMITED_WIDTH: Final = 100_000
 
@@ -59,6 +60,19 @@ class Session:
         """Print a line of the result for a person."""
         if not self.as_json:
             click.echo(text)
+
+    def say_wrapped(self, text: str, *, indent: str = "", hang: str = "") -> None:
+        """Print a text in lines that fit: `hang` begins all of them but the first."""
+        if self.as_json:
+            return
+        for line in textwrap.wrap(
+            text,
+            min(self.console().width, PIPED_WIDTH),
+            initial_indent=indent,
+            subsequent_indent=indent + hang,
+            break_long_words=False,
+        ):
+            click.echo(line)
 
     def note(self, text: str) -> None:
         """Print a line to stderr: a warning or a hint."""

@@ -68,19 +68,14 @@ def raw_option(command: F) -> F:
 
 def common_options(command: F) -> F:
     """Add ``--json`` and ``--debug``, which the session takes."""
-    for name, callback, text in (
-        ("--debug", _set_debug, "Print the traceback of an error."),
-        ("--json", _set_json, "Print one JSON object and nothing else."),
-    ):
-        command = click.option(
-            name,
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=callback,
-            help=text,
-        )(command)
-    return command
+
+    def flag(name: str, callback: Callable[..., None], text: str) -> Callable[[F], F]:
+        return click.option(
+            name, is_flag=True, is_eager=True, expose_value=False, callback=callback, help=text
+        )
+
+    debug = flag("--debug", _set_debug, "Print the traceback of an error.")
+    return flag("--json", _set_json, "Print one JSON object and nothing else.")(debug(command))
 
 
 def database_option(command: F) -> F:
@@ -133,14 +128,9 @@ def vars_option(command: F) -> F:
 
 def filter_options(command: F) -> F:
     """Add ``--run``, ``--suite`` and ``--k``."""
+    k = click.IntRange(1)
     for option in (
-        click.option(
-            "--k",
-            "ks",
-            type=click.IntRange(1),
-            multiple=True,
-            help="Select this k; may be repeated.",
-        ),
+        click.option("--k", "ks", type=k, multiple=True, help="Select this k; may be repeated."),
         click.option(
             "--suite", "suites", multiple=True, help="Select this suite; may be repeated."
         ),
@@ -157,11 +147,5 @@ def filter_options(command: F) -> F:
 
 
 def examples(*lines: str) -> str:
-    """Write the end of a help page: command lines to copy, which click must not wrap.
-
-    Examples
-    --------
-    >>> examples("passk build").splitlines()[1:]
-    ['Examples:', '  passk build']
-    """
+    """Write the end of a help page: command lines to copy, which click must not wrap."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

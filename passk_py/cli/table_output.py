@@ -16,16 +16,17 @@ from passk_py.common.names import did_you_mean
 from passk_py.common.words import DASH, plain, plural, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from passk_py.cli.session import Session
     from passk_py.warehouse.catalog import Filters, PublicTable
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Selection", "fitting", "new_table", "print_csv", "print_json", "print_table"]
+__all__ = ["Selection", "fitted_table", "fitting", "print_csv", "print_json", "print_table"]
 
 _CHUNK: Final = 5_000
 _LEAST: Final = 8
@@ -58,6 +59,11 @@ class Selection:
             )
         return there
 
+    def names(self) -> list[str]:
+        """Give the names of the columns to print."""
+        there = self.types()
+        return list(self.columns or there)
+
     def rows(self, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Fetch the rows in chunks, because a table may be larger than memory."""
         sql = self.tables.select(self.table, self.filters, columns=columns, limit=self.limit)
@@ -74,33 +80,60 @@ def new_table() -> Table:
     return Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
 
 
+def fitted_table(
+    names: Sequence[str],
+    lines: Sequence[Sequence[str | Text]],
+    room: int,
+    spared: Iterable[tuple[int, ...]],
+    *,
+    numbers: range,
+    least: int | None = None,
+) -> tuple[Table, list[int]]:
+    """Lay out the columns that fit, `numbers` to the right, and give the places of those columns.
+
+    The arguments are those of `fitting`; names in the first column are folded only with `least`.
+    """
+    columns = list(zip(names, *lines, strict=True))
+    shown = fitting(columns, room, spared, least=least)
+    table = new_table()
+    for place in shown:
+        folds = place == 0 and least is not None
+        table.add_column(
+            names[place],
+            justify="right" if place in numbers else "left",
+            no_wrap=not folds,
+            overflow="fold" if folds else "ellipsis",
+        )
+    for line in lines:
+        table.add_row(*(line[place] for place in shown))
+    return table, shown
+
+
 def fitting(
-    columns: Sequence[Sequence[str]], room: int, spared: Sequence[int], *, least: int | None = None
+    columns: Sequence[Sequence[str | Text]],
+    room: int,
+    spared: Iterable[tuple[int, ...]],
+    *,
+    least: int | None = None,
 ) -> list[int]:
     """Choose the columns that fit into `room` cells without being cut; the first always stays.
 
-    Places in `spared` are left out first, the least important first. `least` cells are enough for
+    Groups in `spared` are left out first, the least important first. `least` cells are enough for
     the first column, whose names can be folded.
-
-    Examples
-    --------
-    >>> columns = [["k", "pass^4"], ["difference", "-0.2"], ["p", "0.0312"]]
-    >>> fitting(columns, 26, [2, 1]), fitting(columns, 25, [2, 1]), fitting(columns, 9, [2, 1])
-    ([0, 1, 2], [0, 1], [0])
     """
     from rich.cells import cell_len
 
     widths = [
-        max((cell_len(line) for text in texts for line in text.splitlines()), default=0)
+        max((cell_len(line) for text in texts for line in str(text).splitlines()), default=0)
         for texts in columns
     ]
     if least is not None:
         widths[0] = min(widths[0], least)
     left = list(range(len(columns)))
-    for place in spared:
+    for group in spared:
         if sum(widths[one] + _GAP for one in left) <= room + _GAP:
             break
-        left.remove(place)
+        left = [place for place in left if place not in group]
     return left
 
 
@@ -205,9 +238,8 @@ class _Layout:
 
 def _say_size(session: Session, selection: Selection, rows: int, hidden: int) -> None:
     total = selection.tables.count(selection.table, selection.filters)
-    name = selection.table.name
     said = plural(total, "row") if rows == total else f"{rows:,} of {plural(total, 'row')}"
-    said = f"{said} of {name}."
+    said += f" of {selection.table.name}."
     if rows < total:
         said += " --limit 0 shows all."
     if rows and hidden > 0:
@@ -217,8 +249,7 @@ def _say_size(session: Session, selection: Selection, rows: int, hidden: int) ->
 
 def print_csv(selection: Selection) -> None:
     """Print rows as CSV, maps as JSON text, null as nothing."""
-    names = list(selection.types())
-    names = list(selection.columns) or names
+    names = selection.names()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(names)
     for row in selection.rows(names):
@@ -227,8 +258,7 @@ def print_csv(selection: Selection) -> None:
 
 def print_json(selection: Selection, *, stale: str | None) -> None:
     """Print one JSON object: the table's name, why it is stale, and its rows."""
-    names = list(selection.types())
-    names = list(selection.columns) or names
+    names = selection.names()
     about = json.dumps({"table": selection.table.name, "stale": stale}, ensure_ascii=False)
     click.echo(f'{about[:-1]}, "rows": [', nl=False)
     for number, row in enumerate(selection.rows(names)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -49,15 +50,7 @@ def command(
     report = forget(database, run_id=run_id, source_file=source_file)
     if not report.rows and not report.rejected and not report.files:
         _reject_unknown(database, run_id, source_file)
-    session.result(
-        {
-            "database": str(database),
-            "rows": report.rows,
-            "rejected": report.rejected,
-            "files": report.files,
-            "tasks": report.tasks,
-        }
-    )
+    session.result({"database": str(database), **asdict(report)})
     what = f"the run {run_id}" if run_id is not None else f"the file {source_file}"
     session.say(
         f"Removed {plural(report.rows, 'attempt')} of {plural(report.tasks, 'task')} and "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,6 @@ from passk_py.cli.shared_options import common_options, database_option, example
 from passk_py.common.words import plain, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from passk_py.validation.check_all import ValidationReport
@@ -42,6 +40,7 @@ def command(session: Session, *, database: Path, variables: str | None) -> int:
     of runs and gates. --vars is needed only for a database that does not record its vars.
     """
     from passk_py.cli.next_steps import note_stale
+    from passk_py.cli.progress import counting
     from passk_py.validation.check_all import validate_tables
     from passk_py.warehouse.settings import parse_variables
     from passk_py.warehouse.tables import open_tables
@@ -49,22 +48,11 @@ def command(session: Session, *, database: Path, variables: str | None) -> int:
     given = parse_variables(variables)
     with open_tables(database) as tables:
         stale = note_stale(session, tables)
-    with _watched(session) as progress:
+    with counting(session, "Recomputing", "attempts") as progress:
         report = validate_tables(database, variables=given, examples=_EXAMPLES, progress=progress)
     session.result({"database": str(database), "stale": stale, **_as_dict(report)})
     _say(session, report)
     return report.exit_code
-
-
-@contextmanager
-def _watched(session: Session) -> Iterator[Callable[[int, int], None] | None]:
-    if not session.on_terminal:
-        yield None
-        return
-    from passk_py.cli.progress import counting
-
-    with counting("Recomputing", "attempts") as progress:
-        yield progress
 
 
 def _say(session: Session, report: ValidationReport) -> None:
@@ -103,9 +91,9 @@ def _line(example: Difference) -> str:
 
 
 def _value(value: Any) -> str:  # noqa: ANN401 - whatever a column holds
-    return (
-        "null" if value is None else plain(repr(value) if isinstance(value, float) else str(value))
-    )
+    if value is None:
+        return "null"
+    return plain(repr(value) if isinstance(value, float) else str(value))
 
 
 def _as_dict(report: ValidationReport) -> dict[str, Any]:

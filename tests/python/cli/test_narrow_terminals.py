@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from passk_py.cli.table_output import fitting
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -30,6 +32,12 @@ def table(out: str, start: str) -> list[str]:
     lines = out.splitlines()
     first = next(place for place, line in enumerate(lines) if line.startswith(start))
     return lines[first : lines.index("", first)] if "" in lines[first:] else lines[first:]
+
+
+def test_columns_that_matter_least_are_left_out_first() -> None:
+    columns = [["k", "pass^4"], ["difference", "-0.2"], ["p", "0.0312"]]
+    spared = [(2,), (1,)]
+    assert [fitting(columns, room, spared) for room in (26, 25, 9)] == [[0, 1, 2], [0, 1], [0]]
 
 
 def test_compare(passk: Passk, demo: Demo, width: int) -> None:
