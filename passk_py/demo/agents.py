@@ -40,31 +40,18 @@ BUDGET: Final = 400
 
 @dataclass(frozen=True)
 class Agent:
-    """One version of an agent.
-
-    Parameters
-    ----------
-    name
-        Who it is.
-    version
-        Which version of it.
-    model
-        The kind of solver that drives it.
-    guessing
-        Percent of the budget that local search gets before systematic search takes over. 0 only
-        searches, 100 only guesses.
-    flip_noise
-        Chance of a random flip in :func:`~passk_py.demo.solvers.walksat.walksat`.
-    move_noise
-        Chance of a random move in :func:`~passk_py.demo.solvers.min_conflicts.min_conflicts`.
-    """
+    """One version of an agent."""
 
     name: str
     version: str
     model: str
+    """The kind of solver that drives it."""
     guessing: int
+    """Percent of the budget that local search gets before systematic search takes over."""
     flip_noise: float = 0.0
+    """Chance of a random flip in `walksat`."""
     move_noise: float = 0.0
+    """Chance of a random move in `min_conflicts`."""
 
     def attempt(self, puzzle: Puzzle, draw: Draw, *, budget: int = BUDGET) -> Effort:
         """Try once to solve a puzzle; without an answer, the best guess is handed in."""

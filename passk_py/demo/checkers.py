@@ -22,18 +22,11 @@ __all__ = ["NOTHING", "Verdict", "check"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a checker says.
-
-    Parameters
-    ----------
-    passed
-        Whether the answer solves the puzzle.
-    score
-        How much of it is right, 0 to 1, with four decimals; 1 only if it passed.
-    """
+    """What a checker says."""
 
     passed: bool
     score: float
+    """How much of the answer is right, 0 to 1, with four decimals; 1 only if it passed."""
 
 
 NOTHING: Final = Verdict(passed=False, score=0.0)
@@ -41,15 +34,7 @@ NOTHING: Final = Verdict(passed=False, score=0.0)
 
 
 def check(puzzle: Puzzle, output: str | None) -> Verdict:
-    """Judge an answer; the score is the share of clauses satisfied, or of queens not attacked.
-
-    Examples
-    --------
-    >>> check(Board(4), "1 3 0 2")
-    Verdict(passed=True, score=1.0)
-    >>> check(Board(4), "1 3 0 0")
-    Verdict(passed=False, score=0.5)
-    """
+    """Judge an answer; the score is the share of clauses satisfied, or of queens not attacked."""
     if output is None:
         return NOTHING
     if isinstance(puzzle, Formula):

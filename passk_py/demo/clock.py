@@ -19,21 +19,7 @@ STEP_MS: Final = 25
 
 
 class StepClock:
-    """A clock that runs only while a solver works.
-
-    Parameters
-    ----------
-    start
-        Time at which the run starts, UTC, without a time zone.
-
-    Examples
-    --------
-    >>> clock = StepClock(datetime(2026, 3, 2, 6))
-    >>> clock.spend(50)
-    1.25
-    >>> clock.now
-    datetime.datetime(2026, 3, 2, 6, 0, 1, 250000)
-    """
+    """A clock that runs only while a solver works, from a time in UTC without a time zone."""
 
     def __init__(self, start: datetime) -> None:
         self.now = start

@@ -56,15 +56,7 @@ class AttemptRow(TypedDict):
 
 @dataclass(frozen=True)
 class Run:
-    """One evaluation of one agent.
-
-    Parameters
-    ----------
-    agent
-        Who is evaluated.
-    start
-        When, UTC.
-    """
+    """One evaluation of one agent, from a start in UTC."""
 
     agent: Agent
     start: datetime
@@ -90,12 +82,6 @@ def generate(*, seed: int = 2026) -> Iterator[AttemptRow]:
     """Run every agent over the suite and yield the attempts in the order of execution.
 
     The same seed gives the same rows on every machine and Python version.
-
-    Examples
-    --------
-    >>> row = next(generate())
-    >>> row["run_id"], row["task_id"], row["attempt"], row["outcome"]
-    ('scout-2026-02', 'sat-01', 1, 'passed')
     """
     suite = tasks()
     rounds = max(task.attempts for task in suite)
@@ -142,10 +128,6 @@ def _attempt(run: Run, task: Task, attempt: int, clock: StepClock, seed: int) ->
         "cost_usd": None,
         "input_tokens": None,
         "output_tokens": None,
-        "output_hash": _digest(output),
+        "output_hash": output and hashlib.sha256(output.encode()).hexdigest(),
         "tags": {"domain": task.domain, "difficulty": task.difficulty},
     }
-
-
-def _digest(output: str | None) -> str | None:
-    return None if output is None else hashlib.sha256(output.encode()).hexdigest()

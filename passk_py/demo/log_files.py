@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,8 @@ from passk_py.demo.evaluation import generate
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterator
+    from typing import TextIO
 
     from passk_py.demo.evaluation import AttemptRow
 
@@ -23,7 +24,10 @@ __all__ = ["write_csv", "write_log"]
 
 def write_log(path: str | os.PathLike[str], *, seed: int = 2026) -> int:
     """Write the log as JSON lines in the order of execution; give how many attempts it has."""
-    return _write(path, (f"{json.dumps(row)}\n" for row in generate(seed=seed)))
+    with _opened(path) as file:
+        rows = list(generate(seed=seed))
+        file.writelines(f"{json.dumps(row)}\n" for row in rows)
+    return len(rows)
 
 
 def write_csv(path: str | os.PathLike[str], *, seed: int = 2026) -> int:
@@ -33,9 +37,12 @@ def write_csv(path: str | os.PathLike[str], *, seed: int = 2026) -> int:
     times have a space instead of ``T`` and no ``Z``, as every database reads them.
     """
     names = [column.name for column in CONTRACT_COLUMNS]
-    header = ",".join(names) + "\n"
-    rows = (_csv_line([_field(name, row) for name in names]) for row in generate(seed=seed))
-    return _write(path, rows, header=header)
+    with _opened(path) as file:
+        rows = list(generate(seed=seed))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([_field(name, row) for name in names] for row in rows)
+    return len(rows)
 
 
 def _field(name: str, row: AttemptRow) -> object:
@@ -46,18 +53,8 @@ def _field(name: str, row: AttemptRow) -> object:
     return dict(row)[name]
 
 
-def _csv_line(fields: list[object]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(fields)
-    return line.getvalue()
-
-
-def _write(path: str | os.PathLike[str], lines: Iterable[str], *, header: str = "") -> int:
-    """Write lines to a file beside the path, then put it in its place."""
-    written = 0
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """Open a file beside the path, which takes its place once it is complete."""
     with drafted(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="") as file:
-        file.write(header)
-        for line in lines:
-            file.write(line)
-            written += 1
-    return written
+        yield file

@@ -31,26 +31,13 @@ SUITE: Final = "puzzles"
 
 @dataclass(frozen=True)
 class Task:
-    """One puzzle of the suite.
-
-    Parameters
-    ----------
-    task_id
-        Its name: domain and number, by falling share of solved pilot attempts.
-    domain
-        sat, queens or factor.
-    difficulty
-        easy, medium or hard.
-    attempts
-        How often each run tries it.
-    puzzle
-        What to solve.
-    """
+    """One puzzle of the suite, named by its place by falling share of solved pilot attempts."""
 
     task_id: str
     domain: str
     difficulty: str
     attempts: int
+    """How often each run tries it."""
     puzzle: Puzzle
 
 

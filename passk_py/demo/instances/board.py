@@ -9,15 +9,8 @@ __all__ = ["Board"]
 
 @dataclass(frozen=True)
 class Board:
-    """A board of `size` times `size` fields, to hold one queen in each row.
-
-    Parameters
-    ----------
-    size
-        Rows, and columns.
-    fixed
-        Row and column, from 0, of the queens that stand and stay.
-    """
+    """A board of `size` times `size` fields, to hold one queen in each row."""
 
     size: int
     fixed: tuple[tuple[int, int], ...] = ()
+    """Row and column, from 0, of the queens that stand and stay."""

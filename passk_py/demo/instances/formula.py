@@ -12,19 +12,11 @@ __all__ = ["Formula", "plant_formula"]
 
 @dataclass(frozen=True)
 class Formula:
-    """A conjunction of clauses of three literals each.
-
-    Parameters
-    ----------
-    variables
-        How many variables there are.
-    clauses
-        Each clause is three literals: ``v + 1`` for the variable v (from 0), ``-v - 1`` for its
-        negation.
-    """
+    """A conjunction of clauses of three literals each."""
 
     variables: int
     clauses: tuple[tuple[int, int, int], ...]
+    """A literal is ``v + 1`` for the variable v (from 0), ``-v - 1`` for its negation."""
 
     @cached_property
     def holders(self) -> tuple[tuple[int, int], ...]:

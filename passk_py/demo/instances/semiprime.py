@@ -12,13 +12,7 @@ __all__ = ["Semiprime", "is_prime", "plant_semiprime"]
 
 @dataclass(frozen=True)
 class Semiprime:
-    """A number to split.
-
-    Parameters
-    ----------
-    number
-        An odd product of two different primes.
-    """
+    """An odd product of two different primes, to split."""
 
     number: int
 

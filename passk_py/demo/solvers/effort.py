@@ -9,19 +9,10 @@ __all__ = ["Effort"]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The end of a search.
-
-    Parameters
-    ----------
-    output
-        The answer as text, which may be wrong; null where the solver has none to give.
-    steps
-        How many steps the search took.
-    finished
-        Whether the solver stopped because it holds its answer to be right. That is what a next
-        solver in line goes by; the verdict is the checker's.
-    """
+    """The end of a search."""
 
     output: str | None
+    """The answer as text, which may be wrong; null where the solver has none to give."""
     steps: int
     finished: bool
+    """Whether the solver holds its answer to be right; the verdict is the checker's."""

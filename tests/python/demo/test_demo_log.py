@@ -14,7 +14,8 @@ import pytest
 from passk_py.common.contract import CONTRACT_COLUMNS, KEY, OUTCOMES
 from passk_py.demo import generate, write_log
 from passk_py.demo.agents import BUDGET
-from passk_py.demo.clock import STEP_MS
+from passk_py.demo.clock import STEP_MS, StepClock
+from passk_py.demo.dice import fold
 from passk_py.demo.evaluation import RUNS
 from passk_py.demo.suite import tasks
 
@@ -159,3 +160,18 @@ def test_write_log_writes_the_same_rows_again_as_json(rows: Rows, tmp_path: Path
     lines = path.read_text(encoding="utf-8").splitlines()
     assert tuple(json.loads(line) for line in lines) == rows
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_seed_is_folded_from_names_that_stay_apart() -> None:
+    assert fold(2026, "walker-2026-03", "sat-01", 1) == fold(2026, "walker-2026-03", "sat-01", 1)
+    assert fold("a", "b") != fold("ab")
+
+
+def test_the_clock_counts_steps() -> None:
+    clock = StepClock(datetime(2026, 3, 2, 6))
+    assert (clock.spend(50), clock.now) == (1.25, datetime(2026, 3, 2, 6, 0, 1, 250_000))
+
+
+def test_the_log_begins_with_the_first_task_of_the_oldest_run(rows: Rows) -> None:
+    first = (rows[0]["run_id"], rows[0]["task_id"], rows[0]["attempt"], rows[0]["outcome"])
+    assert first == ("scout-2026-02", "sat-01", 1, "passed")
