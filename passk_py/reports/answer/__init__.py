@@ -1,12 +1,8 @@
-"""The answer: what the runs of each suite say about which agent to use, and how.
-
->>> from passk_py.reports.answer import find_answer
->>> callable(find_answer)
-True
-"""
+"""The answer: what the runs of each suite say about which agent to use, and how."""
 
 from __future__ import annotations
 
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING
 
 from passk_py.reports.answer.answer_facts import Change, Run, Suite, read_suites
@@ -21,42 +17,33 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Change", "Pick", "Regression", "Run", "Suite", "Verdict", "find_answer"]
 
 
+@dataclass(slots=True)
 class Answer:
-    """What the public tables say, suite by suite.
+    """What the public tables say, suite by suite; `rivals` needs the open database."""
 
-    ``rejected`` rows are in no run's numbers. ``is_chosen`` says that some runs were asked for, so
-    that others may have tried the same tasks. ``rivals`` needs the open database.
-    """
+    suites: tuple[Suite, ...]
+    deployment_k: int
+    capable_threshold: float
+    consistent_threshold: float
+    confidence: float
+    rejected: int
+    """How many rows are in no run's numbers."""
+    is_chosen: bool = False
+    """Whether some runs were asked for, so that others may have tried the same tasks."""
+    rivals: InitVar[Rivals | None] = None
+    verdicts: dict[str, tuple[Verdict, ...]] = field(init=False)
 
-    def __init__(
-        self,
-        suites: tuple[Suite, ...],
-        *,
-        deployment_k: int,
-        capable_threshold: float,
-        consistent_threshold: float,
-        confidence: float,
-        rejected: int,
-        is_chosen: bool = False,
-        rivals: Rivals | None = None,
-    ) -> None:
-        self.suites = suites
-        self.deployment_k = deployment_k
-        self.capable_threshold = capable_threshold
-        self.consistent_threshold = consistent_threshold
-        self.confidence = confidence
-        self.rejected = rejected
-        self.is_chosen = is_chosen
+    def __post_init__(self, rivals: Rivals | None) -> None:
         self.verdicts = {
             suite.name: judge(
                 suite,
-                deployment_k,
-                capable_threshold,
-                consistent_threshold,
-                confidence=confidence,
+                self.deployment_k,
+                self.capable_threshold,
+                self.consistent_threshold,
+                confidence=self.confidence,
                 rivals=rivals,
             )
-            for suite in suites
+            for suite in self.suites
         }
 
 
@@ -66,14 +53,13 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
 
     tables.require("passk_suite_metrics")
     settings = read_settings(tables)
-    rejected = count_rejected(tables)
     return Answer(
         read_suites(tables, filters, settings.deployment_k),
         deployment_k=settings.deployment_k,
         capable_threshold=settings.capable_threshold,
         consistent_threshold=settings.consistent_threshold,
         confidence=settings.confidence,
-        rejected=rejected,
+        rejected=count_rejected(tables),
         is_chosen=bool(filters and filters.runs),
         rivals=Rivals(tables, settings.confidence, settings.min_eligible_share),
     )

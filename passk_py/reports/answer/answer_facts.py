@@ -121,17 +121,9 @@ class Suite:
 
 
 _TOLD: Final = (
-    "run_id",
-    "suite",
-    "agent",
-    "agent_version",
-    "model",
-    "tasks",
-    "attempts",
-    "excluded",
-    "rejected",
-    "warnings",
-)
+    "run_id", "suite", "agent", "agent_version", "model", "tasks", "attempts", "excluded",
+    "rejected", "warnings",
+)  # fmt: skip
 """The columns of ``passk_runs`` that a run of the answer has as they are."""
 
 

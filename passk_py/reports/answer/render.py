@@ -40,13 +40,7 @@ _COLOURS: Final = {"pass_at_k": "cyan", "pass_hat_k": "magenta", "regression": "
 _QUIET: Final = "dim"
 _LEAST_NAME: Final = 10
 _CELL: Final = 6
-_COUNTS: Final = (
-    ("attempts", 9),
-    ("excluded", 9),
-    ("consistent", 11),
-    ("flaky", 6),
-    ("incapable", 10),
-)
+_COUNTS: Final = {"attempts": 9, "excluded": 9, "consistent": 11, "flaky": 6, "incapable": 10}
 
 
 def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
@@ -79,8 +73,8 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
         Text(),
         *_warnings(suite),
         Text(legend, style=_QUIET),
+        Text(),
     ]
-    parts.append(Text())
     verdicts = answer.verdicts[suite.name]
     for verdict in verdicts:
         if len(verdicts) > 1:
@@ -201,20 +195,20 @@ def _counts(suite: Suite, k: int, width: int) -> Table:
     """Count what was measured, and how the tasks behave."""
     head = f"at k = {k}"
     readings = max(len(head), *(len(run.reading or DASH) for run in suite.runs)) + 2
-    columns: tuple[tuple[str, int], ...] = _COUNTS
-    if sum(wide for _, wide in columns) + readings + _LEAST_NAME > width:
-        columns = _COUNTS[2:]
-    if sum(wide for _, wide in columns) + readings + _LEAST_NAME > width:
+    columns = _COUNTS
+    if sum(columns.values()) + readings + _LEAST_NAME > width:
+        columns = {name: columns[name] for name in ("consistent", "flaky", "incapable")}
+    if sum(columns.values()) + readings + _LEAST_NAME > width:
         readings = 0
-    names = _name_width(suite, width - sum(wide for _, wide in columns) - readings)
-    table = _table(names, *(wide for _, wide in columns), readings)
-    heads = [_right(name, _QUIET) for name, _ in columns]
+    names = _name_width(suite, width - sum(columns.values()) - readings)
+    table = _table(names, *columns.values(), readings)
+    heads = [_right(name, _QUIET) for name in columns]
     table.add_row("", *heads, Text(f"  {head}" if readings else "", style=_QUIET))
     for run in suite.runs:
         counts = {"attempts": run.attempts, "excluded": run.excluded, **run.classes}
         table.add_row(
             Text(shortened(run.run_id, names), style="bold"),
-            *(_right(f"{counts.get(name, 0):,}") for name, _ in columns),
+            *(_right(f"{counts.get(name, 0):,}") for name in columns),
             f"  {run.reading or DASH}" if readings else "",
         )
     return table
@@ -226,17 +220,13 @@ def _warnings(suite: Suite) -> list[RenderableType]:
         if run.warnings:
             said.setdefault(run.warnings, []).append(plain(run.run_id))
     return [
-        Text(
-            f"{plain(warning)} "
-            + (
-                "(all runs)"
-                if len(names) == len(suite.runs) > 1
-                else f"({and_list(names, most=3)})"
-            ),
-            style=_QUIET,
-        )
+        Text(f"{plain(warning)} ({_of_runs(names, suite)})", style=_QUIET)
         for warning, names in said.items()
     ]
+
+
+def _of_runs(names: list[str], suite: Suite) -> str:
+    return "all runs" if len(names) == len(suite.runs) > 1 else and_list(names, most=3)
 
 
 def _group_line(verdict: Verdict) -> Text:

@@ -98,19 +98,17 @@ def _walkover(pick: Pick, metric: str, *, reviewed: bool) -> str:
 
 def _reviewed_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
     best, apart = _either(pick.named), _not_apart(pick)
+    use = f"where a person reviews the output, use {best}{apart}."
     if not pick.reaches and pick.k < answer.deployment_k:
         # More tries only help.
         if several:
-            return (
-                f"No run is known to be capable; where a person reviews the output, use {best}"
-                f"{apart}."
-            )
+            return f"No run is known to be capable; {use}"
         return f"Whether {best} is capable is not known."
     if not pick.value:
         return "None is of use, even where a person reviews the output."
     if pick.value < answer.capable_threshold:
         if several:
-            return f"No run is capable; where a person reviews the output, use {best}{apart}."
+            return f"No run is capable; {use}"
         return f"{best} is not capable, even where a person reviews the output."
     return f"Use {best} where a person reviews the output{apart}."
 
@@ -220,11 +218,9 @@ def _left_out(pick: Pick) -> list[str]:
     if not short:
         return []
     counts = and_list(
-        [
-            f"{left:,} of the {plural(run.tasks, 'task')}"
-            + ("" if len(pick.runs) == 1 else f" of {_called(run)}")
-            for run, left in short
-        ]
+        f"{left:,} of the {plural(run.tasks, 'task')}"
+        + ("" if len(pick.runs) == 1 else f" of {_called(run)}")
+        for run, left in short
     )
     return [f"Left out, because n < {pick.k}: {counts}; the interval allows them any score."]
 

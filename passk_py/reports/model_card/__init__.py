@@ -1,9 +1,4 @@
-r"""Model cards: what was measured of one run, how sure it is, and what is not known.
-
->>> from passk_py.reports.model_card import Card
->>> Card({"passk_card": 1}).json()
-'{\n  "passk_card": 1\n}\n'
-"""
+"""Model cards: what was measured of one run, how sure it is, and what is not known."""
 
 from __future__ import annotations
 

@@ -50,30 +50,16 @@ _TAGS: Final = {
 """What the contract has no column for, and the tags in which a log may say it."""
 
 _METRIC_COLUMNS: Final = (
-    "k",
-    "eligible_tasks",
-    "total_tasks",
-    "informative_tasks",
-    "attempts",
-    "n",
-    "c",
-    "excluded",
+    "k", "eligible_tasks", "total_tasks", "informative_tasks", "attempts", "n", "c", "excluded",
     *(
         f"{metric}{suffix}"
         for metric in ("pass_at_k", "pass_hat_k")
         for suffix in ("", "_lower", "_upper", "_suite_lower", "_suite_upper", "_within_share")
     ),
-    "delta_k",
-    "delta_k_lower",
-    "delta_k_upper",
-    "delta_k_max",
-    "heterogeneity",
-    "heterogeneity_lower",
-    "heterogeneity_upper",
-    "curve_shape",
-    "reading",
-    "null_reason",
-)
+    "delta_k", "delta_k_lower", "delta_k_upper", "delta_k_max",
+    "heterogeneity", "heterogeneity_lower", "heterogeneity_upper",
+    "curve_shape", "reading", "null_reason",
+)  # fmt: skip
 
 _MENDED_FIRST: Final = 10
 

@@ -25,9 +25,8 @@ def measured_section(card: Row) -> list[str]:
     seed = recorded["seed"]
     seeds = "not recorded"
     if seed["attempts_with"]:
-        seeds = (
-            f"{seed['distinct_values']:,} different in {plural(seed['attempts_with'], 'attempt')}"
-        )
+        made = plural(seed["attempts_with"], "attempt")
+        seeds = f"{seed['distinct_values']:,} different in {made}"
         if seed["attempts_without"]:
             seeds += f"; not recorded of {seed['attempts_without']:,}"
     rows = [
@@ -107,42 +106,34 @@ def _tokens(run: Row) -> str:
 
 def left_out_section(card: Row) -> list[str]:
     """Say what is in no number, and how much it could change."""
-    missing, exclusions = card["missing"], card["exclusions"]
+    missing, exclusions, rejections = card["missing"], card["exclusions"], card["rejections"]
     lines = ["## What is left out", ""]
     if exclusions["excluded"]:
         reasons = ", ".join(
             f"{row['attempts']:,} {_reason(row['outcome_reason'])}" for row in exclusions["reasons"]
         )
-        lines += [
-            (
-                f"- Excluded, because they say nothing of the agent: "
-                f"{plural(exclusions['excluded'], 'attempt')} ({reasons})."
-            )
-        ]
-    else:
-        lines += ["- Excluded attempts: none."]
-    if missing["null_reason"]:
-        lines += [f"- Missing attempts: not known, {text(missing['null_reason'])}."]
-    elif missing["missing_attempts"]:
-        lines += [
-            (
-                f"- Missing: {missing['missing_attempts']:,} of "
-                f"{plural(missing['expected_attempts'], 'attempt')} that were to be made, of "
-                f"{plural(missing['tasks_with_missing'], 'task')}. Tasks without any attempt, "
-                f"which are in no number: {missing['tasks_without_attempt']:,}."
-            )
-        ]
-    else:
-        lines += [
-            f"- Missing attempts: none of {missing['expected_attempts']:,} that were to be made."
-        ]
-    if card["rejections"]:
-        reasons = ", ".join(
-            f"{row['rows_rejected']:,} {_reason(row['reason_code'])}" for row in card["rejections"]
+        lines.append(
+            f"- Excluded, because they say nothing of the agent: "
+            f"{plural(exclusions['excluded'], 'attempt')} ({reasons})."
         )
-        lines += [f"- Rejected rows of the log: {reasons}."]
     else:
-        lines += ["- Rejected rows of the log: none."]
+        lines.append("- Excluded attempts: none.")
+    if missing["null_reason"]:
+        lines.append(f"- Missing attempts: not known, {text(missing['null_reason'])}.")
+    elif missing["missing_attempts"]:
+        lines.append(
+            f"- Missing: {missing['missing_attempts']:,} of "
+            f"{plural(missing['expected_attempts'], 'attempt')} that were to be made, of "
+            f"{plural(missing['tasks_with_missing'], 'task')}. Tasks without any attempt, "
+            f"which are in no number: {missing['tasks_without_attempt']:,}."
+        )
+    else:
+        made = f"{missing['expected_attempts']:,}"
+        lines.append(f"- Missing attempts: none of {made} that were to be made.")
+    reasons = ", ".join(
+        f"{row['rows_rejected']:,} {_reason(row['reason_code'])}" for row in rejections
+    )
+    lines.append(f"- Rejected rows of the log: {reasons or 'none'}.")
     if exclusions["bounds"]:
         lines += ["", *_bounds(exclusions["bounds"])]
     return lines
@@ -164,19 +155,8 @@ def _bounds(bounds: Sequence[Row]) -> list[str]:
         )
         for row in bounds
     ]
-    return [
-        "What the excluded attempts could change at most:",
-        "",
-        *table(
-            (
-                "metric",
-                "without them",
-                "had all failed",
-                "had all passed",
-                "eligible",
-                "why not known",
-            ),
-            rows,
-            numbers=(1, 2, 3, 4),
-        ),
-    ]
+    heads = (
+        "metric", "without them", "had all failed", "had all passed", "eligible", "why not known",
+    )  # fmt: skip
+    lines = table(heads, rows, numbers=(1, 2, 3, 4))
+    return ["What the excluded attempts could change at most:", "", *lines]

@@ -25,14 +25,11 @@ _DEPLOYED: Final = (
 def not_known(card: Row) -> list[Row]:
     """List what the log can't tell, with the reason."""
     run, recorded = card["run"], card["recorded"]
-    said: list[tuple[str, str]] = []
-    for column, what in (
-        ("agent", "agent"),
-        ("agent_version", "agent version"),
-        ("model", "model"),
-    ):
-        if run[column] is None:
-            said.append((what, "the log does not record it"))
+    said = [
+        (column.replace("_", " "), "the log does not record it")
+        for column in ("agent", "agent_version", "model")
+        if run[column] is None
+    ]
     for column, what in (
         ("temperature", "temperature"),
         ("suite_version", "suite version"),

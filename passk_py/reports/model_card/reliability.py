@@ -55,13 +55,8 @@ def headline_section(card: Row) -> list[str]:
         for called, values, metric, means in shown
     ]
     heads = (
-        "metric",
-        "means",
-        "estimate",
-        "for tasks like these",
-        "for these tasks only",
-        "eligible",
-    )
+        "metric", "means", "estimate", "for tasks like these", "for these tasks only", "eligible",
+    )  # fmt: skip
     lines = table(heads, rows, numbers=(2,))
     lines += ["", *_why_null_lines(shown)]
     if row["reading"] is not None:
@@ -86,16 +81,13 @@ def headline_section(card: Row) -> list[str]:
 
 
 def _reading(card: Row) -> str:
-    row, capable, consistent = (
-        card[key] for key in ("at_deployment_k", "capable_threshold", "consistent_threshold")
-    )
+    row, consistent = card["at_deployment_k"], f"{card['consistent_threshold']:g}"
     k = row["k"]
-    at, hat = symbol("pass_at_k", k), symbol("pass_hat_k", k)
-    bounds = f"capable from {at} = {capable:g}, consistent from "
-    if k == 1:
-        return f"In words: **{row['reading']}** ({bounds}{consistent:g})."
-    seen = share(row["pass_at_1"])
-    return f"In words: **{row['reading']}** ({bounds}{hat} = {consistent:g}; pass@1 is {seen})."
+    if k > 1:
+        seen = share(row["pass_at_1"])
+        consistent = f"{symbol('pass_hat_k', k)} = {consistent}; pass@1 is {seen}"
+    capable = f"{symbol('pass_at_k', k)} = {card['capable_threshold']:g}"
+    return f"In words: **{row['reading']}** (capable from {capable}, consistent from {consistent})."
 
 
 def _at_a_glance(card: Row) -> list[str]:
@@ -171,12 +163,10 @@ def _spread(card: Row) -> list[str]:
             lines.append(f"- {called}, {means}: {said}.")
     shape = row["curve_shape"]
     if shape is None:
-        lines.append(
-            f"- Shape of the curve: not known, {text(row['null_reasons']['curve_shape'])}."
-        )
+        said = f"not known, {text(row['null_reasons']['curve_shape'])}"
     else:
-        lines.append(f"- Shape of the curve: {shape}: {_SHAPES[shape]}.")
-    return lines
+        said = f"{shape}: {_SHAPES[shape]}"
+    return [*lines, f"- Shape of the curve: {said}."]
 
 
 def curve_section(card: Row) -> list[str]:
@@ -224,84 +214,67 @@ def slices_section(card: Row) -> list[str]:
     if not slices:
         return []
     k = card["deployment_k"]["k"]
+    at_k = _symbols(k)
+    judged, called = "pass_at_k", "for tasks like these"
+    if k > 1:
+        judged, called = "pass_hat_k", f"{symbol('pass_hat_k', k)}, tasks like these"
     rows = [
         (
             name(row["slice_name"]),
             name(row["slice_value"]),
-            *_three(row, k),
+            share(row["pass_at_1"]),
+            *_shares(row, k),
+            share_interval(row, judged),
             f"{row['eligible_tasks']} of {row['total_tasks']}",
             text(row["null_reason"] or ""),
         )
         for row in slices[:_MOST_SLICES]
     ]
-    lines = [
-        "## Slices",
-        "",
-        *table(
-            ("slice", "value", *_three_heads(k), "eligible", "why not known"),
-            rows,
-            numbers=_three_numbers(2, k),
-        ),
-    ]
+    heads = ("slice", "value", "pass@1", *at_k, called, "eligible", "why not known")
+    lines = ["## Slices", "", *table(heads, rows, numbers=range(2, 3 + len(at_k)))]
     if len(slices) > _MOST_SLICES:
         lines += ["", f"{len(slices) - _MOST_SLICES} more are in the JSON of the card."]
     return lines
 
 
-def _three_heads(k: int) -> tuple[str, ...]:
-    if k == 1:
-        return ("pass@1", "for tasks like these")
-    hat = symbol("pass_hat_k", k)
-    return ("pass@1", symbol("pass_at_k", k), hat, f"{hat}, tasks like these")
+def _symbols(k: int) -> tuple[str, ...]:
+    return (symbol("pass_at_k", k), symbol("pass_hat_k", k)) if k > 1 else ()
 
 
-def _three(row: Row, k: int) -> tuple[str, ...]:
-    if k == 1:
-        return (share(row["pass_at_1"]), share_interval(row, "pass_at_k"))
-    return (
-        share(row["pass_at_1"]),
-        share(row["pass_at_k"]),
-        share(row["pass_hat_k"]),
-        share_interval(row, "pass_hat_k"),
-    )
-
-
-def _three_numbers(first: int, k: int) -> tuple[int, ...]:
-    return (first,) if k == 1 else (first, first + 1, first + 2)
+def _shares(row: Row, k: int) -> tuple[str, ...]:
+    """Write pass@k and pass^k, which at k = 1 are pass@1."""
+    return (share(row["pass_at_k"]), share(row["pass_hat_k"])) if k > 1 else ()
 
 
 def tasks_section(card: Row) -> list[str]:
     """List the tasks to mend first."""
     tasks, k = card["tasks"], card["deployment_k"]["k"]
     classes = and_list(
-        [
-            f"{tasks['classes'][kind]:,} {kind}"
-            for kind in TASK_CLASSES
-            if tasks["classes"][kind] or kind != "unknown"
-        ]
+        f"{tasks['classes'][kind]:,} {kind}"
+        for kind in TASK_CLASSES
+        if tasks["classes"][kind] or kind != "unknown"
     )
     lines = ["## What to mend first", "", f"Tasks as observed: {classes}."]
     if tasks["null_reason"]:
         return [*lines, f"There is no list: {text(tasks['null_reason'])}."]
-    hat = symbol("pass_hat_k", k)
-    at = (symbol("pass_at_k", k), hat) if k > 1 else ()
+    at_k = _symbols(k)
     rows = [
         (
             name(row["task_id"]),
             f"{row['c']} of {row['n']}",
             share(row["pass_at_1"]),
-            *((share(row["pass_at_k"]), share(row["pass_hat_k"])) if k > 1 else ()),
+            *_shares(row, k),
             row["task_class"],
             share(row["expected_gain"]),
         )
         for row in tasks["mend_first"]
     ]
-    heads = ("task", "passed", "pass@1", *at, "class", f"expected gain of {hat}")
-    last = len(heads) - 1
+    gain = f"expected gain of {symbol('pass_hat_k', k)}"
+    heads = ("task", "passed", "pass@1", *at_k, "class", gain)
     return [
         *lines,
         "",
-        *table(heads, rows, numbers=(*range(1, 3 + len(at)), last)),
+        *table(heads, rows, numbers=(*range(1, 3 + len(at_k)), len(heads) - 1)),
         "",
         (
             f"{len(rows)} of {plural(tasks['tasks_that_failed'], 'task')} that failed once or "

@@ -44,10 +44,10 @@ def diagnostics_section(card: Row) -> list[str]:
     ]
     said = trust_of(card["diagnostics"])
     lines += [said[:1].upper() + said[1:], ""]
-    for row in warnings:
-        lines += [
-            f"- **{row['diagnostic']}**: {text(row['meaning'])} To do: {text(row['advice'])}",
-        ]
+    lines += [
+        f"- **{row['diagnostic']}**: {text(row['meaning'])} To do: {text(row['advice'])}"
+        for row in warnings
+    ]
     lines += [""] if warnings else []
     return [*lines, *table(("question", "verdict", "corrected p", "finding"), rows, numbers=(2,))]
 
@@ -88,13 +88,8 @@ def provenance_section(card: Row) -> list[str]:
     """List files, versions and vars."""
     told = card["provenance"]
     sources = told["sources"]
-    lines = ["## Where the numbers come from", ""]
-    lines += [
-        (
-            f"passk {told['passk_version']}. The newest attempt of the run was loaded at"
-            f" {_loaded(card['run']['loaded_at'])}."
-        )
-    ]
+    newest = f"The newest attempt of the run was loaded at {_loaded(card['run']['loaded_at'])}."
+    lines = ["## Where the numbers come from", "", f"passk {told['passk_version']}. {newest}"]
     if card["stale"]:
         lines += [f"The tables are not those of the log: {text(card['stale'])}"]
     rows = [

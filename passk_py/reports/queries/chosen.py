@@ -60,24 +60,12 @@ class Chosen:
 
 
 def any_of(column: str, values: Iterable[str]) -> str:
-    """Write the condition that a column has one of some values.
-
-    Examples
-    --------
-    >>> any_of("run_id", ["old", "new"])
-    "run_id in ('old', 'new')"
-    """
+    """Write the condition that a column has one of some values."""
     return f"{column} in ({', '.join(map(quote, values))})"
 
 
 def with_text_times(rows: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """Write the times of rows as ISO 8601 in UTC, because JSON has no type for them.
-
-    Examples
-    --------
-    >>> with_text_times([{"k": 4, "started_at": datetime(2026, 1, 2)}])
-    [{'k': 4, 'started_at': '2026-01-02T00:00:00Z'}]
-    """
+    """Write the times of rows as ISO 8601 in UTC, because JSON has no type for them."""
     return [
         {
             name: f"{value.isoformat()}Z" if isinstance(value, datetime) else value

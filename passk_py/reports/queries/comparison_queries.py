@@ -16,13 +16,7 @@ __all__ = ["compared", "falls", "headline_metrics", "moved_tasks"]
 
 
 def headline_metrics(k: int) -> list[tuple[str, int]]:
-    """Name what is shown wherever one number is asked for: pass@1, and pass@k and pass^k.
-
-    Examples
-    --------
-    >>> headline_metrics(4)
-    [('pass_at_k', 1), ('pass_at_k', 4), ('pass_hat_k', 4)]
-    """
+    """Name what is shown wherever one number is asked for: pass@1, and pass@k and pass^k."""
     first = [("pass_at_k", 1)]
     return first if k == 1 else [*first, ("pass_at_k", k), ("pass_hat_k", k)]
 

@@ -19,11 +19,8 @@ CURVE: Final = (
         for name in ("pass_at_k", "pass_hat_k", "delta_k")
         for side in ("", "_lower", "_upper")
     ),
-    "eligible_tasks",
-    "total_tasks",
-    "reading",
-    "null_reason",
-)
+    "eligible_tasks", "total_tasks", "reading", "null_reason",
+)  # fmt: skip
 """The columns of ``passk_suite_metrics`` that are shown over k."""
 
 _WHOLE: Final = "slice_name = 'all' and slice_value = 'all'"
@@ -31,12 +28,9 @@ _WHOLE: Final = "slice_name = 'all' and slice_value = 'all'"
 
 def known_runs(tables: Tables) -> list[tuple[str, str]]:
     """List the ``run_id`` and ``suite`` of all runs, suite by suite."""
-    return [
-        (run_id, suite)
-        for run_id, suite in tables.rows(
-            f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
-        )
-    ]
+    return tables.rows(
+        f"select run_id, suite from {tables.require('passk_runs')} order by suite, run_id"
+    )
 
 
 def values_over_k(chosen: Chosen) -> dict[tuple[str, str], dict[int, Row]]:

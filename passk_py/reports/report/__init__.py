@@ -1,9 +1,4 @@
-"""Reports: what the tables say, as a page, as figures and as Markdown.
-
->>> from passk_py.reports.report import report
->>> callable(report)
-True
-"""
+"""Reports: what the tables say, as a page, as figures and as Markdown."""
 
 from __future__ import annotations
 

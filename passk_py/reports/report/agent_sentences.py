@@ -18,13 +18,7 @@ _ADVICE: Final = {
 
 
 def interval(row: Row, metric: str) -> str:
-    """Write a share in percent with its limits.
-
-    Examples
-    --------
-    >>> interval({"pass_at_k": 0.97, "pass_at_k_lower": 0.909, "pass_at_k_upper": 1.0}, "pass_at_k")
-    '97.0% (90.9 to 100)'
-    """
+    """Write a share in percent with its limits."""
     if row[metric] is None:
         return percent(None)
     limits = percents(row[f"{metric}_lower"], row[f"{metric}_upper"])
@@ -32,14 +26,7 @@ def interval(row: Row, metric: str) -> str:
 
 
 def spoken(row: Row, metric: str) -> str:
-    """Say what a point of a curve is, for who can't see or point at it.
-
-    Examples
-    --------
-    >>> row = {"k": 4, "pass_hat_k": None, "null_reason": "n < k in 3 of 9 tasks"}
-    >>> spoken(row, "pass_hat_k")
-    'pass^4 is not known: n < k in 3 of 9 tasks'
-    """
+    """Say what a point of a curve is, for who can't see or point at it."""
     called = symbol(metric, row["k"])
     if row[metric] is None:
         return f"{called} is not known: {row['null_reason']}"
@@ -47,29 +34,7 @@ def spoken(row: Row, metric: str) -> str:
 
 
 def verdict(run: Row, facts: Row) -> str:
-    """Say of a run what its reading at the deployment k means.
-
-    Examples
-    --------
-    >>> at_4 = {
-    ...     "k": 4, "reading": "capable but flaky", "null_reason": None,
-    ...     "pass_at_k": 0.97, "pass_at_k_lower": 0.909, "pass_at_k_upper": 0.994,
-    ...     "pass_hat_k": 0.385, "pass_hat_k_lower": 0.28, "pass_hat_k_upper": 0.5,
-    ... }
-    >>> facts = {"deployment_k": 4, "capable_threshold": 0.8, "consistent_threshold": 0.95}
-    >>> print(verdict({"label": "walker", "is_sure": False, "curve": [at_4]}, facts))
-    walker is capable but flaky: pass@4 97.0% (90.9 to 99.4), pass^4 38.5% (28.0 to 50.0), short \
-of 95%. Have its output reviewed.
-
-    >>> sure = {
-    ...     "k": 4, "reading": "capable and consistent", "null_reason": None,
-    ...     "pass_at_k": 1.0, "pass_at_k_lower": 0.9, "pass_at_k_upper": 1.0,
-    ...     "pass_hat_k": 1.0, "pass_hat_k_lower": 0.9, "pass_hat_k_upper": 1.0,
-    ... }
-    >>> print(verdict({"label": "tiny", "is_sure": False, "curve": [sure]}, facts))
-    tiny is capable and consistent: pass@4 100% (90.0 to 100), pass^4 100% (90.0 to 100), which \
-may be short of 95%. Perhaps it can run unattended.
-    """
+    """Say of a run what its reading at the deployment k means."""
     name = run["label"]
     k = facts["deployment_k"]
     row = next((row for row in run["curve"] if row["k"] == k), None)

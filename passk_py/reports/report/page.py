@@ -41,6 +41,9 @@ _TONES: Final = {
     "fail": "bad",
     "warning": "bad",
     "ok": "good",
+    "capable and consistent": "good",
+    "capable but flaky": "unsure",
+    "not capable": "bad",
 }
 """How what is said is coloured; the words stand beside the colour everywhere."""
 _LONG: Final = 60
@@ -66,7 +69,7 @@ def as_html(facts: Row) -> str:
     )
     return environment.get_template("report.html").render(
         facts=facts,
-        points=lambda row, column: signed_points(row, column, column),
+        points=signed_points,
         k=facts["deployment_k"],
         level=limit(facts["confidence"]),
         capable=limit(facts["capable_threshold"]),
@@ -78,7 +81,7 @@ def as_html(facts: Row) -> str:
         dash=DASH,
         symbol=symbol,
         interval=interval,
-        tone=lambda said: _TONES.get(said, "plain"),
+        tone=_tone,
         heat_step=heat_step,
     )
 
@@ -120,23 +123,12 @@ class _Suite:
     @property
     def verdicts(self) -> list[tuple[Row, str, str]]:
         """The latest run of each agent, its tone and its sentence."""
-        tones = {
-            "capable and consistent": "good",
-            "capable but flaky": "unsure",
-            "not capable": "bad",
-        }
-        return [
-            (
-                run,
-                tones.get(self._at_k(run).get("reading") or "", "plain"),
-                verdict(run, self.facts),
-            )
-            for run in self.runs
-            if run["is_latest"]
-        ]
-
-    def _at_k(self, run: Row) -> Row:
-        return next((row for row in run["curve"] if row["k"] == self.k), {})
+        found = []
+        for run in self.runs:
+            if run["is_latest"]:
+                at_k: Row = next((row for row in run["curve"] if row["k"] == self.k), {})
+                found.append((run, _tone(at_k.get("reading")), verdict(run, self.facts)))
+        return found
 
     @cached_property
     def overlay(self) -> str | None:
@@ -302,23 +294,12 @@ class _Suite:
             if any("outcomes" in run for run in task["runs"].values())
         ]
 
-    def difference(self, row: Row) -> str:
-        """Write a difference with the limits that the verdict goes by."""
-        return signed_points(row, "difference", "difference_suite")
 
-
-def signed_points(row: Row, column: str, limits: str) -> str:
-    """Write a difference in percentage points, with its limits.
-
-    Examples
-    --------
-    >>> row = {"d": -0.107, "d_lower": -0.155, "d_upper": -1e-9}
-    >>> signed_points(row, "d", "d")
-    '-10.7 (-15.5 to below 0)'
-    """
+def signed_points(row: Row, column: str, limits: str | None = None) -> str:
+    """Write a difference in percentage points, with its limits."""
     if row[column] is None:
         return DASH
-    low, high = row[f"{limits}_lower"], row[f"{limits}_upper"]
+    low, high = (row[f"{limits or column}_{side}"] for side in ("lower", "upper"))
     if low is None or high is None:
         return _signed(row[column])
     ends = " to ".join(side_of_zero(end, _signed(end)) for end in (low, high))
@@ -330,8 +311,12 @@ def _signed(share: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
+def _tone(said: str | None) -> str:
+    return _TONES.get(said or "", "plain")
+
+
 def _tone_colour(said: str | None) -> str:
-    tone = _TONES.get(said or "", "plain")
+    tone = _tone(said)
     return "quiet" if tone == "plain" else tone
 
 

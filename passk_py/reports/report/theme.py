@@ -18,22 +18,14 @@ PAPER: Final[dict[str, str]] = {
     "good": "#116329",
     "bad": "#a40e26",
     "unsure": "#7d4e00",
-    **{
-        f"run{place}": code
-        for place, code in enumerate(
-            (
-                "#8a2795",
-                "#0b6e7f",
-                "#b35900",
-                "#2358c4",
-                "#4f7a00",
-                "#b0215e",
-                "#6b5b00",
-                "#5c6670",
-            ),
-            start=1,
-        )
-    },
+    "run1": "#8a2795",
+    "run2": "#0b6e7f",
+    "run3": "#b35900",
+    "run4": "#2358c4",
+    "run5": "#4f7a00",
+    "run6": "#b0215e",
+    "run7": "#6b5b00",
+    "run8": "#5c6670",
     "heat0": "#7a1f0f",
     "heat1": "#b8431c",
     "heat2": "#e07b39",
@@ -56,22 +48,14 @@ _DARK: Final[dict[str, str]] = {
     "good": "#56d07a",
     "bad": "#ff8a8a",
     "unsure": "#e3b341",
-    **{
-        f"run{place}": code
-        for place, code in enumerate(
-            (
-                "#dd8be6",
-                "#4fc3d5",
-                "#f0a35e",
-                "#8ab4ff",
-                "#a8cf4d",
-                "#ff8fb8",
-                "#d6c45a",
-                "#b3bcc6",
-            ),
-            start=1,
-        )
-    },
+    "run1": "#dd8be6",
+    "run2": "#4fc3d5",
+    "run3": "#f0a35e",
+    "run4": "#8ab4ff",
+    "run5": "#a8cf4d",
+    "run6": "#ff8fb8",
+    "run7": "#d6c45a",
+    "run8": "#b3bcc6",
     "heat0": "#ffb59c",
     "heat1": "#f08a5d",
     "heat2": "#dc7843",
@@ -84,53 +68,27 @@ _DARK: Final[dict[str, str]] = {
 RUNS: Final = 8
 """How many runs can be told apart by colour."""
 
-HEAT: Final = (
-    "never",
-    "under 25%",
-    "25 to 50%",
-    "50 to 75%",
-    "75% and more",
-    "always",
-)
+HEAT: Final = ("never", "under 25%", "25 to 50%", "50 to 75%", "75% and more", "always")
 """What the steps of the heat map mean, of the share of attempts that passed."""
 
-_LEAST: Final = 1e-9
-HEAT_EDGES: Final = (_LEAST, 0.25, 0.5, 0.75, 1.0)
+HEAT_EDGES: Final = (1e-9, 0.25, 0.5, 0.75, 1.0)
 """Where the next step begins."""
 
 _NAMED: Final = re.compile(r"var\(--([a-z0-9]+)\)")
 
 
 def colour(name: str) -> str:
-    """Name a colour so that the page decides what it is.
-
-    Examples
-    --------
-    >>> colour("ink")
-    'var(--ink)'
-    """
+    """Name a colour so that the page decides what it is."""
     return f"var(--{name})"
 
 
 def heat_step(share: float) -> int:
-    """Give the step of the heat map for a share of passed attempts.
-
-    Examples
-    --------
-    >>> [heat_step(share) for share in (0.0, 0.1, 0.25, 0.99, 1.0)]
-    [0, 1, 2, 4, 5]
-    """
+    """Give the step of the heat map for a share of passed attempts."""
     return sum(share >= edge for edge in HEAT_EDGES)
 
 
 def on_paper(drawing: str) -> str:
-    """Put the colours of white paper into what was drawn with named ones.
-
-    Examples
-    --------
-    >>> on_paper('fill="var(--paper)"')
-    'fill="#ffffff"'
-    """
+    """Put the colours of white paper into what was drawn with named ones."""
     return _NAMED.sub(lambda found: PAPER[found[1]], drawing)
 
 

@@ -7,7 +7,7 @@ import uuid
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.reports.superset.dashboards import DASHBOARDS
-from passk_py.reports.superset.datasets import DATASETS
+from passk_py.reports.superset.datasets import DATASETS, Column
 from passk_py.warehouse.descriptions import described_tables
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def _database(uri: str, name: str, ids: _Ids) -> dict[str, Any]:
 def _dataset(
     dataset: Dataset, table: TableDescription, schema: str | None, name: str, ids: _Ids
 ) -> dict[str, Any]:
-    columns = [(name, table.types.get(name, ""), text) for name, text in table.columns.items()] + [
-        (added.name, added.data_type, added.text) for added in dataset.added
+    columns = [
+        Column(name, table.types.get(name, ""), text) for name, text in table.columns.items()
     ]
     before = "" if schema is None else f"{schema}."
     return {
@@ -120,7 +120,7 @@ def _dataset(
         "offset": 0,
         "cache_timeout": -1,
         "schema": schema,
-        "sql": dataset.sql.replace("{table}", f"{{schema}}{dataset.table}").replace(
+        "sql": dataset.sql.replace("{table}", f"{before}{dataset.table}").replace(
             "{schema}", before
         ),
         "params": None,
@@ -146,20 +146,20 @@ def _dataset(
         ],
         "columns": [
             {
-                "column_name": column,
+                "column_name": column.name,
                 "verbose_name": None,
-                "is_dttm": data_type == "timestamp",
+                "is_dttm": column.data_type == "timestamp",
                 "is_active": True,
-                "type": _TYPES.get(data_type),
+                "type": _TYPES.get(column.data_type),
                 # A share, a cost or a limit is no group.
-                "groupby": data_type != "double",
+                "groupby": column.data_type != "double",
                 "filterable": True,
                 "expression": None,
-                "description": text,
+                "description": column.text,
                 "python_date_format": None,
                 "extra": {},
             }
-            for column, data_type, text in columns
+            for column in (*columns, *dataset.added)
         ],
         "version": _VERSION,
         "database_uuid": ids.of("database"),
@@ -229,10 +229,7 @@ def _filter(
         "type": "NATIVE_FILTER",
         "filterType": "filter_select",
         "targets": [
-            {
-                "datasetUuid": ids.of("dataset", choice.dataset),
-                "column": {"name": choice.column},
-            }
+            {"datasetUuid": ids.of("dataset", choice.dataset), "column": {"name": choice.column}}
         ],
         "defaultDataMask": {"extraFormData": {}, "filterState": {}, "ownState": {}},
         "cascadeParentIds": [
@@ -293,13 +290,8 @@ def _position(dashboard: Dashboard, numbers: Mapping[str, int], ids: _Ids) -> di
                 },
             }
         position[row_id] = _row(row_id, cells)
-    position["GRID_ID"] = {
-        "type": "GRID",
-        "id": "GRID_ID",
-        "parents": ["ROOT_ID"],
-        "children": rows,
-    }
-    return position
+    grid = {"type": "GRID", "id": "GRID_ID", "parents": ["ROOT_ID"], "children": rows}
+    return {**position, "GRID_ID": grid}
 
 
 def _row(row_id: str, cells: list[str]) -> dict[str, Any]:

@@ -54,13 +54,7 @@ _POINT: Final = "Null where the group has more than one row: it can't be added u
 
 
 def sole(column: str) -> str:
-    """Take a column of the only row of a group, and null of any other group.
-
-    Examples
-    --------
-    >>> sole("pass_hat_k")
-    'case when count(*) = 1 then max(pass_hat_k) end'
-    """
+    """Take a column of the only row of a group, and null of any other group."""
     return f"case when count(*) = 1 then max({column}) end"
 
 
@@ -72,14 +66,19 @@ def _total(name: str, column: str, text: str) -> Metric:
     return Metric(name, f"sum({column})", text, ",d")
 
 
+def _limited(name: str, column: str, text: str) -> tuple[Metric, ...]:
+    """Make a metric with its limits."""
+    return (
+        _point(name, column, text),
+        _point(f"{name} from", f"{column}_lower", f"Lower limit of {name}."),
+        _point(f"{name} to", f"{column}_upper", f"Upper limit of {name}."),
+    )
+
+
 def _estimates(who: str) -> tuple[Metric, ...]:
     return (
-        _point("pass@k", "pass_at_k", f"At least one of k tries succeeds, {who}."),
-        _point("pass@k from", "pass_at_k_lower", "Lower limit of pass@k."),
-        _point("pass@k to", "pass_at_k_upper", "Upper limit of pass@k."),
-        _point("pass^k", "pass_hat_k", f"All k tries succeed, {who}."),
-        _point("pass^k from", "pass_hat_k_lower", "Lower limit of pass^k."),
-        _point("pass^k to", "pass_hat_k_upper", "Upper limit of pass^k."),
+        *_limited("pass@k", "pass_at_k", f"At least one of k tries succeeds, {who}."),
+        *_limited("pass^k", "pass_hat_k", f"All k tries succeed, {who}."),
     )
 
 
@@ -109,25 +108,22 @@ select
   end as ordered_at
 from {schema}passk_runs"""
 
+_AGE: Final = """\
+row_number() over (
+    partition by {}
+    order by
+      case when runs.ordered_at is null then 1 else 0 end,
+      runs.ordered_at desc,
+      runs.run_id desc
+  )"""
+
 _AGED_RUNS: Final = f"""\
 select
   runs.run_id,
   runs.suite,
   runs.ordered_at,
-  row_number() over (
-    partition by runs.suite, runs.agent
-    order by
-      case when runs.ordered_at is null then 1 else 0 end,
-      runs.ordered_at desc,
-      runs.run_id desc
-  ) as age,
-  row_number() over (
-    partition by runs.suite
-    order by
-      case when runs.ordered_at is null then 1 else 0 end,
-      runs.ordered_at desc,
-      runs.run_id desc
-  ) as age_in_suite
+  {_AGE.format("runs.suite, runs.agent")} as age,
+  {_AGE.format("runs.suite")} as age_in_suite
 from ({_ORDERED_RUNS}) as runs"""
 
 _RUN_COLUMNS: Final = (
@@ -227,9 +223,7 @@ DATASETS: Final = (
         "passk_suite_metrics",
         (
             *_estimates("as a mean over the tasks of a suite"),
-            _point("delta_k", "delta_k", "How unequal the tasks are."),
-            _point("delta_k from", "delta_k_lower", "Lower limit of delta_k."),
-            _point("delta_k to", "delta_k_upper", "Upper limit of delta_k."),
+            *_limited("delta_k", "delta_k", "How unequal the tasks are."),
             _DEPLOYMENT_FIRST,
             _newest("newest run", "ordered_at"),
             _ROWS,

@@ -24,11 +24,11 @@ __all__ = [
     "filled",
     "finished",
     "metric_colours",
+    "metric_lines",
     "of_rows",
     "points",
     "run_colours",
     "run_names",
-    "shapes",
     "share_axis",
     "short_name",
 ]
@@ -127,13 +127,21 @@ def dashes(*, named: bool = False) -> alt.StrokeDash:
     )
 
 
-def shapes() -> alt.Shape:
-    """Tell the metrics apart without colour, where a line has one point only too."""
-    return alt.Shape(
-        "metric:N",
-        legend=None,
-        scale=alt.Scale(domain=list(_METRICS), range=["circle", "square"]),
+def metric_lines(base: alt.Chart, *, named: bool, size: int) -> tuple[alt.Chart, alt.Chart]:
+    """Draw a line for each metric, and the dots that say its values."""
+    colours = metric_colours()
+    # Shapes tell the metrics apart without colour, where a line has one point only too.
+    shapes = alt.Scale(domain=list(_METRICS), range=["circle", "square"])
+    line = base.mark_line(strokeWidth=2, aria=False).encode(
+        y="value:Q", color=colours, strokeDash=dashes(named=named)
     )
+    dots = base.mark_point(filled=True, opacity=1, size=size).encode(
+        y="value:Q",
+        color=colours,
+        description="said:N",
+        shape=alt.Shape("metric:N", legend=None, scale=shapes),
+    )
+    return line, dots
 
 
 def run_colours(names: Sequence[str]) -> alt.Color:

@@ -16,11 +16,11 @@ from passk_py.reports.report.charts.chart_parts import (
     filled,
     finished,
     metric_colours,
+    metric_lines,
     of_rows,
     points,
     run_colours,
     run_names,
-    shapes,
     share_axis,
     short_name,
 )
@@ -38,13 +38,7 @@ _WIDE: Final = 24
 
 
 def known_ks(runs: Iterable[Row]) -> list[int]:
-    """Give the k at which some run has a value, for axes that several charts share.
-
-    Examples
-    --------
-    >>> known_ks([{"curve": [{"k": 1, "pass_at_k": 0.5}, {"k": 2, "pass_at_k": None}]}])
-    [1]
-    """
+    """Give the k at which some run has a value, for axes that several charts share."""
     return sorted(
         {row["k"] for run in runs for row in run["curve"] if row["pass_at_k"] is not None}
     )
@@ -64,38 +58,19 @@ def curve(
 
 
 @cache
-def _curve(
-    ks: tuple[int, ...],
-    deployment_k: int,
-    alone: bool,
-    width: int,
-    height: int,
-) -> Chart:
+def _curve(ks: tuple[int, ...], deployment_k: int, alone: bool, width: int, height: int) -> Chart:
     """Make the chart without its rows: one for the forty runs of a page."""
     base = of_rows([]).encode(x=_over_k(ks))
-    colours = metric_colours()
     band = base.mark_area(opacity=0.2, aria=False).encode(
         y=alt.Y("lower:Q", scale=SHARES, axis=share_axis(), title=None),
         y2="upper:Q",
-        color=colours,
+        color=metric_colours(),
     )
-    line = base.mark_line(strokeWidth=2, aria=False).encode(
-        y="value:Q", color=colours, strokeDash=dashes(named=alone)
-    )
-    dots = base.mark_point(filled=True, opacity=1, size=26).encode(
-        y="value:Q", color=colours, description="said:N", shape=shapes()
-    )
+    line, dots = metric_lines(base, named=alone, size=26)
     return finished(alt.layer(*_marked(ks, deployment_k), band, line, dots), width, height)
 
 
-def overlay(
-    runs: Sequence[Row],
-    ks: Sequence[int],
-    deployment_k: int,
-    *,
-    width: int = 720,
-    height: int = 340,
-) -> Chart:
+def overlay(runs: Sequence[Row], ks: Sequence[int], deployment_k: int) -> Chart:
     """Draw both curves of a few runs in one plot, a colour for each run."""
     names = run_names(runs)
     rows = [{**row, "run": names[row["run"]]} for run in runs for row in points(run)]
@@ -107,7 +82,7 @@ def overlay(
     )
     line = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=dashes(named=True))
     dots = base.mark_point(filled=True, opacity=1, size=26).encode(description="said:N")
-    return finished(alt.layer(*_marked(ks, deployment_k), line, dots), width, height)
+    return finished(alt.layer(*_marked(ks, deployment_k), line, dots), 720, 340)
 
 
 def delta(
@@ -133,9 +108,7 @@ def _delta(ks: tuple[int, ...], highest: float, width: int, height: int) -> Char
     return finished(band + line + dots, width, height)
 
 
-def overlay_delta(
-    runs: Sequence[Row], ks: Sequence[int], *, width: int = 720, height: int = 240
-) -> Chart | None:
+def overlay_delta(runs: Sequence[Row], ks: Sequence[int]) -> Chart | None:
     """Draw delta_k of a few runs in one plot, a colour for each run."""
     names = run_names(runs)
     rows = [{**row, "run": names[row["run"]]} for run in runs for row in _deltas(run)]
@@ -148,7 +121,7 @@ def overlay_delta(
     )
     line = base.mark_line(strokeWidth=2, aria=False)
     dots = base.mark_point(filled=True, opacity=1, size=26).encode(description="said:N")
-    return finished(line + dots, width, height)
+    return finished(line + dots, 720, 240)
 
 
 def _deltas(run: Row) -> Iterable[Row]:

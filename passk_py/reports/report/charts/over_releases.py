@@ -8,13 +8,12 @@ import altair as alt
 
 from passk_py.reports.report.charts.chart_parts import (
     SHARES,
-    dashes,
     finished,
     metric_colours,
+    metric_lines,
     of_rows,
     points,
     run_names,
-    shapes,
     share_axis,
 )
 
@@ -43,18 +42,12 @@ def trend(
             title=None,
         )
     )
-    colours = metric_colours()
     rules = base.mark_rule(strokeWidth=2, opacity=0.45, aria=False).encode(
         y=alt.Y("lower:Q", scale=SHARES, axis=share_axis(), title=None),
         y2="upper:Q",
-        color=colours,
+        color=metric_colours(),
     )
-    line = base.mark_line(strokeWidth=2, aria=False).encode(
-        y="value:Q", color=colours, strokeDash=dashes(named=alone)
-    )
-    dots = base.mark_point(filled=True, opacity=1, size=40).encode(
-        y="value:Q", color=colours, description="said:N", shape=shapes()
-    )
+    line, dots = metric_lines(base, named=alone, size=40)
     return finished(rules + line + dots, width, height)
 
 

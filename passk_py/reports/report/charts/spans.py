@@ -22,7 +22,7 @@ def span(
     upper: float | None,
     *,
     domain: tuple[float, float],
-    mark: float | None,
+    mark: float,
     tone: str,
     said: str,
     width: int = 150,
@@ -35,22 +35,16 @@ def span(
 
 @cache
 def _span(
-    domain: tuple[float, float],
-    mark: float | None,
-    tone: str,
-    has_limits: bool,
-    width: int,
+    domain: tuple[float, float], mark: float, tone: str, has_limits: bool, width: int
 ) -> Chart:
     scale = alt.Scale(domain=list(domain), nice=False, clamp=True)
     axis = alt.X("value:Q", scale=scale, axis=None)
     base = of_rows([])
-    layers: list[alt.Chart] = []
-    if mark is not None:
-        layers.append(
-            beside([{"value": mark}])
-            .mark_rule(strokeWidth=1.5, color=colour("quiet"), strokeDash=[2, 2], aria=False)
-            .encode(x=axis)
-        )
+    layers = [
+        beside([{"value": mark}])
+        .mark_rule(strokeWidth=1.5, color=colour("quiet"), strokeDash=[2, 2], aria=False)
+        .encode(x=axis)
+    ]
     if has_limits:
         ends = alt.X("lower:Q", scale=scale, axis=None)
         layers.append(

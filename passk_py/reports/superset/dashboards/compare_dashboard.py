@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from passk_py.common.words import symbol
 from passk_py.reports.superset.dashboards.dashboard_parts import (
     Dashboard,
-    Filter,
     filter_of_k,
-    filter_of_suite,
+    filter_of_newest,
 )
 from passk_py.reports.superset.superset_charts import (
     HAT_COLOR,
@@ -21,7 +21,6 @@ from passk_py.reports.superset.superset_charts import (
 __all__ = ["COMPARE"]
 
 _DIFFERENCE: Final = {"difference": HAT_COLOR, "from": HAT_LIMIT_COLOR, "to": HAT_LIMIT_COLOR}
-_WITHIN_TASKS: Final = "With the limits for these tasks, in lighter colours. Not filtered by k."
 
 COMPARE: Final = Dashboard(
     "compare",
@@ -59,23 +58,17 @@ COMPARE: Final = Dashboard(
             ),
         ),
         (
-            limits(
-                "Difference of pass@k over k",
-                "comparisons",
-                _DIFFERENCE,
-                known="difference",
-                bounds=(None, None),
-                where=(condition("metric", "==", "pass_at_k"),),
-                text=_WITHIN_TASKS,
-            ),
-            limits(
-                "Difference of pass^k over k",
-                "comparisons",
-                _DIFFERENCE,
-                known="difference",
-                bounds=(None, None),
-                where=(condition("metric", "==", "pass_hat_k"),),
-                text=_WITHIN_TASKS,
+            *(
+                limits(
+                    f"Difference of {symbol(metric)} over k",
+                    "comparisons",
+                    _DIFFERENCE,
+                    known="difference",
+                    bounds=(None, None),
+                    where=(condition("metric", "==", metric),),
+                    text="With the limits for these tasks, in lighter colours. Not filtered by k.",
+                )
+                for metric in ("pass_at_k", "pass_hat_k")
             ),
         ),
         (
@@ -99,23 +92,15 @@ COMPARE: Final = Dashboard(
     ),
     (30, 50, 40),
     (
-        filter_of_suite("comparisons", "newest candidate"),
-        Filter(
-            "Candidate",
-            "comparisons",
-            "candidate_run_id",
-            "newest candidate",
-            ascending=False,
-            must_choose=True,
-            within=("Suite",),
+        filter_of_newest("Suite", "comparisons", "suite", "newest candidate"),
+        filter_of_newest(
+            "Candidate", "comparisons", "candidate_run_id", "newest candidate", within=("Suite",)
         ),
-        Filter(
+        filter_of_newest(
             "Baseline",
             "comparisons",
             "baseline_run_id",
             "newest baseline",
-            ascending=False,
-            must_choose=True,
             within=("Suite", "Candidate"),
         ),
         filter_of_k(

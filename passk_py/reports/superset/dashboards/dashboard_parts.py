@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from passk_py.reports.superset.superset_charts import Chart
 
-__all__ = ["ESTIMATES", "Dashboard", "Filter", "filter_of_k", "filter_of_suite"]
+__all__ = ["ESTIMATES", "Dashboard", "Filter", "filter_of_k", "filter_of_newest"]
 
 ESTIMATES: Final = {
     "pass_at_k": "pass@k",
@@ -54,9 +54,11 @@ class Dashboard:
     filters: tuple[Filter, ...]
 
 
-def filter_of_suite(dataset: str = "points", first: str = "newest run") -> Filter:
-    """Let one suite be chosen, at first that of the newest run."""
-    return Filter("Suite", dataset, "suite", first, ascending=False, must_choose=True)
+def filter_of_newest(
+    name: str, dataset: str, column: str, first: str = "newest run", *, within: tuple[str, ...] = ()
+) -> Filter:
+    """Let one value be chosen, at first the newest."""
+    return Filter(name, dataset, column, first, ascending=False, must_choose=True, within=within)
 
 
 def filter_of_k(dataset: str = "points", *, but_not: tuple[str, ...] = ()) -> Filter:

@@ -14,16 +14,9 @@ GATES: Final = Dashboard(
     "Each rule of the var `passk_gates`. A rule passes where even the limit on the wrong side "
     "meets it, fails where even the limit on the right side misses it, and is inconclusive else.",
     (
-        (
-            *(
-                count(
-                    f"Gates: {result}",
-                    "gates",
-                    "gates",
-                    where=(condition("result", "==", result),),
-                )
-                for result in ("pass", "inconclusive", "fail")
-            ),
+        tuple(
+            count(f"Gates: {result}", "gates", "gates", where=(condition("result", "==", result),))
+            for result in ("pass", "inconclusive", "fail")
         ),
         (
             table(

@@ -9,14 +9,13 @@ from passk_py.reports.superset.dashboards.dashboard_parts import (
     Dashboard,
     Filter,
     filter_of_k,
-    filter_of_suite,
+    filter_of_newest,
 )
 from passk_py.reports.superset.superset_charts import condition, curves, table
 
 __all__ = ["OVERVIEW"]
 
 _NEWEST: Final = condition("age", "==", 1)
-_LATEST: Final = "The latest run of each agent, at most eight. Not filtered by k."
 
 OVERVIEW: Final = Dashboard(
     "overview",
@@ -44,27 +43,22 @@ OVERVIEW: Final = Dashboard(
             ),
         ),
         (
-            curves(
-                "pass@k over k",
-                "points",
-                "pass@k",
-                by="run",
-                where=(_NEWEST,),
-                text=_LATEST,
-            ),
-            curves(
-                "pass^k over k",
-                "points",
-                "pass^k",
-                by="run",
-                where=(_NEWEST,),
-                text=_LATEST,
+            *(
+                curves(
+                    f"{metric} over k",
+                    "points",
+                    metric,
+                    by="run",
+                    where=(_NEWEST,),
+                    text="The latest run of each agent, at most eight. Not filtered by k.",
+                )
+                for metric in ("pass@k", "pass^k")
             ),
         ),
     ),
     (40, 50),
     (
-        filter_of_suite(),
+        filter_of_newest("Suite", "points", "suite"),
         Filter("Agent", "points", "agent", within=("Suite",)),
         filter_of_k(but_not=("pass@k over k", "pass^k over k")),
     ),

@@ -7,9 +7,8 @@ from typing import Final
 from passk_py.reports.superset.dashboards.dashboard_parts import (
     ESTIMATES,
     Dashboard,
-    Filter,
     filter_of_k,
-    filter_of_suite,
+    filter_of_newest,
 )
 from passk_py.reports.superset.superset_charts import (
     AT_COLOR,
@@ -120,16 +119,8 @@ RUN: Final = Dashboard(
     ),
     (20, 50, 50, 50),
     (
-        filter_of_suite(),
-        Filter(
-            "Run",
-            "points",
-            "run_id",
-            "newest run",
-            ascending=False,
-            must_choose=True,
-            within=("Suite",),
-        ),
+        filter_of_newest("Suite", "points", "suite"),
+        filter_of_newest("Run", "points", "run_id", within=("Suite",)),
         filter_of_k(
             but_not=(
                 "pass@k and pass^k over k",

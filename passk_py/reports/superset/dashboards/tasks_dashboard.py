@@ -9,7 +9,7 @@ from passk_py.reports.superset.dashboards.dashboard_parts import (
     Dashboard,
     Filter,
     filter_of_k,
-    filter_of_suite,
+    filter_of_newest,
 )
 from passk_py.reports.superset.superset_charts import condition, heat_map, table
 
@@ -60,7 +60,7 @@ TASKS: Final = Dashboard(
     ),
     (40, 130),
     (
-        filter_of_suite(),
+        filter_of_newest("Suite", "points", "suite"),
         Filter(
             "Task",
             "tasks",
