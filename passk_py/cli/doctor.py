@@ -16,8 +16,6 @@ from passk_py.common.words import plural
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from passk_py.warehouse.tables import Tables
-
 __all__ = ["command"]
 
 _PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "polars")
@@ -88,33 +86,28 @@ def _state(database: Path) -> dict[str, Any]:
     from passk_py.warehouse.tables import open_tables
 
     with open_tables(database) as tables:
+        files, runs = tables.find("files", schema="landing"), tables.find("passk_runs")
+        landed = (
+            files
+            and tables.records(
+                "select count(*) as files, coalesce(sum(rows_landed), 0)::bigint as attempts, "
+                "coalesce(sum(rows_rejected), 0)::bigint as rejected, max(loaded_at) as last "
+                f"from {files}"
+            )[0]
+        )
+        built = (
+            runs
+            and tables.records(
+                "select count(*) as runs, count(distinct suite) as suites, "
+                f"coalesce(sum(attempts), 0)::bigint as attempts from {runs}"
+            )[0]
+        )
         return {
             "size_bytes": database.stat().st_size,
-            "landed": _landed(tables),
-            "built": _built(tables),
+            "landed": landed,
+            "built": built,
             "stale": stale(tables),
         }
-
-
-def _landed(tables: Tables) -> dict[str, Any] | None:
-    files = tables.find("files", schema="landing")
-    if files is None:
-        return None
-    return tables.records(
-        "select count(*) as files, coalesce(sum(rows_landed), 0)::bigint as attempts, "
-        "coalesce(sum(rows_rejected), 0)::bigint as rejected, max(loaded_at) as last "
-        f"from {files}"
-    )[0]
-
-
-def _built(tables: Tables) -> dict[str, Any] | None:
-    runs = tables.find("passk_runs")
-    if runs is None:
-        return None
-    return tables.records(
-        "select count(*) as runs, count(distinct suite) as suites, "
-        f"coalesce(sum(attempts), 0)::bigint as attempts from {runs}"
-    )[0]
 
 
 def _next_step(state: dict[str, Any]) -> str | None:

@@ -15,8 +15,6 @@ from passk_py.common.words import plural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from passk_py.reports.report import Report
-
 __all__ = ["command"]
 
 _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
@@ -61,42 +59,10 @@ def command(
     the 40 latest runs of each suite. It works on phones, in dark mode, with screen readers and in
     print.
     """
-    _check_drawing()
     from passk_py.cli.next_steps import note_stale
     from passk_py.common.files import size_in_words, write_report
-    from passk_py.reports.report import report
+    from passk_py.reports.report import missing_package, report
     from passk_py.warehouse.tables import open_tables
-
-    # Before the run is looked up: it may have landed after the build.
-    with open_tables(database) as tables:
-        note_stale(session, tables)
-    made = report(database, run_id=runs, suite=suites)
-    session.result(made.facts)
-    if not outputs and figures is None and not session.as_json:
-        outputs = [Path("report.html")]
-    for path in outputs:
-        content = _content(made, path)
-        write_report(path, content)
-        size = size_in_words(len(content.encode()))
-        session.say(f"{path}: {_KINDS[path.suffix.lower()]}, {size}")
-    if figures is not None:
-        from passk_py.reports.report.figures import write_figures
-
-        written = write_figures(made.facts, figures)
-        session.say(f"{figures}: {plural(len(written) // 2, 'chart')}, each as SVG and as PNG")
-    return 0
-
-
-def _content(made: Report, path: Path) -> str:
-    ending = path.suffix.lower()
-    if ending == ".md":
-        return made.markdown()
-    return made.json() if ending == ".json" else made.html()
-
-
-def _check_drawing() -> None:
-    """Raise an error that says how to install the drawing packages, which are optional."""
-    from passk_py.reports.report import missing_package
 
     missing = missing_package()
     if missing is not None:
@@ -104,3 +70,22 @@ def _check_drawing() -> None:
             f"A report needs the package {missing}, which is not installed.",
             hint="Install the packages that draw: pip install altair jinja2 vl-convert-python",
         )
+    # Before the run is looked up: it may have landed after the build.
+    with open_tables(database) as tables:
+        note_stale(session, tables)
+    made = report(database, run_id=runs, suite=suites)
+    session.result(made.facts)
+    if not outputs and figures is None and not session.as_json:
+        outputs = [Path("report.html")]
+    writers = {".html": made.html, ".md": made.markdown, ".json": made.json}
+    for path in outputs:
+        ending = path.suffix.lower()
+        content = writers[ending]()
+        write_report(path, content)
+        session.say(f"{path}: {_KINDS[ending]}, {size_in_words(len(content.encode()))}")
+    if figures is not None:
+        from passk_py.reports.report.figures import write_figures
+
+        written = write_figures(made.facts, figures)
+        session.say(f"{figures}: {plural(len(written) // 2, 'chart')}, each as SVG and as PNG")
+    return 0

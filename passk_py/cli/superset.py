@@ -75,9 +75,9 @@ def command(
 
     address = _address(copy, uri)
     files = superset_bundle(output, uri=address, schema=schema, name=name)
-    if _has_password(address):
+    if _PASSWORD.search(address):
         session.note(f"{output} contains the password of {name}: do not share it.")
-    session.result({"path": str(output), "uri": _shown(address), "files": files})
+    session.result({"path": str(output), "uri": _PASSWORD.sub(r"\1***", address), "files": files})
     kinds = ("dashboards", "charts", "datasets")
     counted = ", ".join(
         f"{sum(file.startswith(f'{kind}/') for file in files)} {kind}" for kind in kinds
@@ -108,11 +108,3 @@ def _address(copy: Path | None, uri: str | None) -> str:
             f"There is no file {copy}.", hint="Write the copy first: passk publish -o FOLDER"
         )
     return f"duckdb:///{copy.resolve()}"
-
-
-def _has_password(uri: str) -> bool:
-    return _PASSWORD.search(uri) is not None
-
-
-def _shown(uri: str) -> str:
-    return _PASSWORD.sub(r"\1***", uri)

@@ -30,6 +30,7 @@ def comparisons_section(card: Row) -> list[str]:
         ]
     lines: list[str] = []
     for pair in card["comparisons"]:
+        first = pair["metrics"][0]
         rows = [
             (
                 symbol(row["metric"], row["k"]),
@@ -56,27 +57,18 @@ def comparisons_section(card: Row) -> list[str]:
             "",
             said,
             "",
-            f"- {_which_tasks(pair)} {_WHY_COMPARED[pair['pair_source']]}",
-            f"- {_moved_tasks(pair)}",
+            (
+                f"- The verdict is about these tasks: {first['common_tasks']:,} that both runs "
+                f"have ({first['baseline_only_tasks']:,} more only in the baseline, "
+                f"{first['candidate_only_tasks']:,} only in this run). Differences are this run "
+                f"less the baseline. {_WHY_COMPARED[pair['pair_source']]}"
+            ),
+            (
+                f"- Single tasks beyond chance: {pair['fell_tasks']:,} fell and "
+                f"{pair['rose_tasks']:,} rose, of {pair['tested_tasks']:,} tested."
+            ),
         ]
     return lines
-
-
-def _which_tasks(pair: Row) -> str:
-    first = pair["metrics"][0]
-    return (
-        f"The verdict is about these tasks: {first['common_tasks']:,} that both runs have "
-        f"({first['baseline_only_tasks']:,} more only in the baseline, "
-        f"{first['candidate_only_tasks']:,} only in this run). Differences are this run less the "
-        "baseline."
-    )
-
-
-def _moved_tasks(pair: Row) -> str:
-    return (
-        f"Single tasks beyond chance: {pair['fell_tasks']:,} fell and {pair['rose_tasks']:,} rose, "
-        f"of {pair['tested_tasks']:,} tested."
-    )
 
 
 def gates_section(card: Row) -> list[str]:
@@ -85,7 +77,7 @@ def gates_section(card: Row) -> list[str]:
         return ["## Gates", "", "No gate judges this run: the var passk_gates has no rule for it."]
     rows = []
     for gate in card["gates"]:
-        part = ""
+        part = "all"
         if gate["slice_name"] != "all":
             part = f"{name(gate['slice_name'])} = {name(gate['slice_value'])}"
         rows.append(
@@ -93,7 +85,7 @@ def gates_section(card: Row) -> list[str]:
                 name(gate["gate"]),
                 result_of(gate),
                 text(gate["rule"]),
-                part or "all",
+                part,
                 share(gate["pass_at_1"]),
                 text(why_of(gate)),
             )

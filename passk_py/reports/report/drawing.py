@@ -41,9 +41,9 @@ def as_svg(chart: Chart, *, follows_mode: bool = False) -> str:
     return _SIZE.sub(lambda head: f"{head[0]}<style>{stylesheet()}</style>", drawn, count=1)
 
 
-def as_png(chart: Chart, *, scale: float = 2.0) -> bytes:
+def as_png(chart: Chart) -> bytes:
     """Draw a chart as a PNG file on white paper."""
-    return bytes(vlc.svg_to_png(as_svg(chart), scale=scale))
+    return bytes(vlc.svg_to_png(as_svg(chart), scale=2.0))
 
 
 def _drawn(chart: Chart, background: str = "transparent") -> str:

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
     from passk_py.reports.report.charts import Chart
 
-__all__ = ["KINDS", "figures", "write_figures"]
+__all__ = ["figures", "write_figures"]
 
 Row = dict[str, Any]
 
-KINDS: Final = ("svg", "png")
 _LONGEST_NAME: Final = 60
 
 
@@ -67,7 +66,7 @@ def _free(name: str, taken: Iterable[str]) -> str:
     return found
 
 
-def write_figures(facts: Row, folder: Path, kinds: Iterable[str] = KINDS) -> list[Path]:
+def write_figures(facts: Row, folder: Path) -> list[Path]:
     """Write the charts as SVG and PNG on white paper."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +74,7 @@ def write_figures(facts: Row, folder: Path, kinds: Iterable[str] = KINDS) -> lis
         raise PasskError(f"{folder} can't be made: {error.strerror}.") from error
     written = []
     for name, chart in figures(facts).items():
-        for kind in kinds:
+        for kind in ("svg", "png"):
             path = folder / f"{name}.{kind}"
             write_report(path, as_svg(chart) if kind == "svg" else as_png(chart))
             written.append(path)

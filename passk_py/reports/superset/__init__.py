@@ -48,12 +48,14 @@ def superset_bundle(
     ['dashboards/compare.yaml', 'dashboards/gates.yaml', 'dashboards/overview.yaml', \
 'dashboards/run.yaml', 'dashboards/tasks.yaml']
     """
+    import yaml  # type: ignore[import-untyped]
+
     from passk_py.reports.superset.bundle import bundle_files
     from passk_py.reports.superset.write_bundle import write_folder, write_zip
 
     target = Path(path)
-    texts = {
-        file: _yaml(content)
+    texts: dict[str, str] = {
+        file: yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
         for file, content in sorted(bundle_files(uri, schema=schema, name=name).items())
     }
     if target.suffix.lower() == ".zip":
@@ -61,10 +63,3 @@ def superset_bundle(
     else:
         write_folder(target, texts)
     return list(texts)
-
-
-def _yaml(content: object) -> str:
-    import yaml  # type: ignore[import-untyped]
-
-    text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
-    return text

@@ -13,6 +13,8 @@ AT_COLOR: Final = PAPER["at"]
 HAT_COLOR: Final = PAPER["hat"]
 """The colours of pass@k and pass^k in the report."""
 
+_Conditions = tuple[dict[str, Any], ...]
+
 AT_LIMIT_COLOR: Final = "#8cc3cb"
 HAT_LIMIT_COLOR: Final = "#cf9fd4"
 
@@ -48,9 +50,8 @@ def table(
     columns: dict[str, str],
     *,
     order: tuple[tuple[str, bool], ...],
-    where: tuple[dict[str, Any], ...] = (),
+    where: _Conditions = (),
     formats: dict[str, tuple[str, ...]] | None = None,
-    limit: int = 1000,
     text: str = "",
 ) -> Chart:
     """Show rows, with the columns as they are called on the page, in d3's formats."""
@@ -65,7 +66,7 @@ def table(
         "all_columns": list(columns),
         "order_by_cols": [f'["{column}", {str(up).lower()}]' for column, up in order],
         "adhoc_filters": list(where),
-        "row_limit": limit,
+        "row_limit": 1000,
         "page_length": 0,
         "table_timestamp_format": "%Y-%m-%d %H:%M",
         "show_cell_bars": False,
@@ -101,13 +102,7 @@ def _line(metrics: list[Any], groups: list[str]) -> dict[str, Any]:
 
 
 def curves(
-    name: str,
-    dataset: str,
-    metric: str,
-    *,
-    by: str,
-    where: tuple[dict[str, Any], ...] = (),
-    text: str = "",
+    name: str, dataset: str, metric: str, *, by: str, where: _Conditions, text: str
 ) -> Chart:
     """Draw one metric over k, a line for each value of a column."""
     settings = _line([metric], [by])
@@ -124,7 +119,7 @@ def limits(
     *,
     bounds: tuple[float | None, float | None] = (0, 1),
     known: str,
-    where: tuple[dict[str, Any], ...] = (),
+    where: _Conditions = (),
     text: str = "",
 ) -> Chart:
     """Draw metrics over k as lines, each in its colour, where a column has a value."""
@@ -134,22 +129,13 @@ def limits(
     return Chart(name, dataset, "echarts_timeseries_line", settings, text, metrics)
 
 
-def bars(
-    name: str,
-    dataset: str,
-    metric: str,
-    *,
-    by: str,
-    color: str = AT_COLOR,
-    where: tuple[dict[str, Any], ...] = (),
-    text: str = "",
-) -> Chart:
+def bars(name: str, dataset: str, metric: str, *, by: str, text: str) -> Chart:
     """Draw a metric, a bar for each value of a column."""
     settings = {
         "x_axis": by,
         "metrics": [metric],
         "groupby": [],
-        "adhoc_filters": list(where),
+        "adhoc_filters": [],
         "x_axis_sort": by,
         "x_axis_sort_asc": True,
         "row_limit": 1000,
@@ -158,10 +144,10 @@ def bars(
         "y_axis_format": ",d",
         "truncateYAxis": False,
     }
-    return Chart(name, dataset, "echarts_timeseries_bar", settings, text, {metric: color})
+    return Chart(name, dataset, "echarts_timeseries_bar", settings, text, {metric: AT_COLOR})
 
 
-def count(name: str, dataset: str, metric: str, *, where: tuple[dict[str, Any], ...]) -> Chart:
+def count(name: str, dataset: str, metric: str, *, where: _Conditions) -> Chart:
     """Show one number."""
     settings = {
         "metric": metric,
@@ -174,14 +160,7 @@ def count(name: str, dataset: str, metric: str, *, where: tuple[dict[str, Any], 
 
 
 def heat_map(
-    name: str,
-    dataset: str,
-    metric: str,
-    *,
-    x: str,
-    y: str,
-    where: tuple[dict[str, Any], ...],
-    text: str = "",
+    name: str, dataset: str, metric: str, *, x: str, y: str, where: _Conditions, text: str
 ) -> Chart:
     """Draw a metric as the colour of a cell."""
     settings = {

@@ -127,7 +127,7 @@ def overlay_delta(runs: Sequence[Row], ks: Sequence[int]) -> Chart | None:
 def _deltas(run: Row) -> Iterable[Row]:
     for row in run["curve"]:
         if row["delta_k"] is not None:
-            limits = ""
+            sign, limits = "-" if row["delta_k"] < 0 else "", ""
             if row["delta_k_lower"] is not None:
                 ends = (max(0.0, row[f"delta_k_{side}"]) for side in ("lower", "upper"))
                 limits = f" ({percents(*ends)})"
@@ -137,13 +137,9 @@ def _deltas(run: Row) -> Iterable[Row]:
                 "value": row["delta_k"],
                 "lower": row["delta_k_lower"],
                 "upper": row["delta_k_upper"],
-                "said": f"{short_name(run['run_id'])}: delta_{row['k']} "
-                f"{_points_of(row['delta_k'])}{limits}",
+                "said": f"{short_name(run['run_id'])}: delta_{row['k']} {sign}"
+                f"{percent(abs(row['delta_k']))}%{limits}",
             }
-
-
-def _points_of(share: float) -> str:
-    return f"{'-' if share < 0 else ''}{percent(abs(share))}%"
 
 
 def _over_k(ks: Sequence[int]) -> alt.X:

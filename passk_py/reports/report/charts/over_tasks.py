@@ -24,7 +24,7 @@ __all__ = ["classes", "heat"]
 _CLASS_COLOURS: Final = ("heat5", "heat3", "heat0", "none")
 
 
-def heat(suite: Row, *, alone: bool = False, width: int = 860, step: int = 16) -> Chart | None:
+def heat(suite: Row, *, alone: bool = False, width: int = 860) -> Chart | None:
     """Draw the pass rate of every task by run: the first to mend stand on the left."""
     if not suite["heat"]:
         return None
@@ -68,10 +68,10 @@ def heat(suite: Row, *, alone: bool = False, width: int = 860, step: int = 16) -
             description="said:N",
         )
     )
-    return finished(chart, width, alt.Step(step))
+    return finished(chart, width, alt.Step(16))
 
 
-def classes(suite: Row, *, alone: bool = False, width: int = 860, step: int = 20) -> Chart:
+def classes(suite: Row, *, alone: bool = False) -> Chart:
     """Draw how many tasks of each run are consistent, flaky, incapable and unknown."""
     names = run_names(suite["runs"])
     most = max(1, *(sum(run["classes"].values()) for run in suite["runs"]))
@@ -109,7 +109,7 @@ def classes(suite: Row, *, alone: bool = False, width: int = 860, step: int = 20
             description="said:N",
         )
     )
-    return finished(chart, width, alt.Step(step))
+    return finished(chart, 860, alt.Step(20))
 
 
 def _said_of_bin(row: Row) -> str:
