@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, examples
 from passk_py.common.errors import PasskError
-
-if TYPE_CHECKING:
-    from passk_py.ingest.landing import LoadReport
 
 __all__ = ["command"]
 
@@ -46,6 +42,7 @@ def command(session: Session, *, database: Path) -> int:
     from passk_py.cli.answer_output import print_answer
     from passk_py.cli.build_output import run_build, say_build
     from passk_py.demo import write_log
+    from passk_py.ingest.landing import load
 
     log = database.parent / _LOG
     _refuse_other_log(log)
@@ -58,7 +55,10 @@ def command(session: Session, *, database: Path) -> int:
             f"{log} can't be written: {error.strerror}.",
             hint="With --database, name a database in a folder where you may write.",
         ) from error
-    loaded = _load(log, database)
+    loaded = load(log, database=database)
+    for file in loaded.files:
+        if file.status == "failed":
+            raise PasskError(file.message, hint=file.hint or None)
     session.note(f"Loaded {loaded.rows_landed:,} attempts. Building the tables with dbt.")
     report = run_build(session, database, variables={"passk_gates": "demo"})
     if report.failed:
@@ -68,16 +68,6 @@ def command(session: Session, *, database: Path) -> int:
     session.note("")
     print_answer(session, database, log=log)
     return 0
-
-
-def _load(log: Path, database: Path) -> LoadReport:
-    from passk_py.ingest.landing import load
-
-    report = load(log, database=database)
-    for file in report.files:
-        if file.status == "failed":
-            raise PasskError(file.message, hint=file.hint or None)
-    return report
 
 
 def _refuse_other_log(log: Path) -> None:

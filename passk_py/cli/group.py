@@ -97,16 +97,13 @@ class PasskGroup(click.Group):
         session.as_json = "--json" in words
         session.debug = "--debug" in words
         try:
-            try:
-                code = super().main(words, standalone_mode=False, **call)
-                sys.stdout.flush()
-            except (BrokenPipeError, SystemExit):
-                raise
-            except Exception as error:  # noqa: BLE001 - the end of every error
-                code = _fail(session, error)
+            code = super().main(words, standalone_mode=False, **call)
+            sys.stdout.flush()
         except (BrokenPipeError, SystemExit):
             # The reader closed the pipe. click would exit with 1, which means something else here.
             code = session.code
+        except Exception as error:  # noqa: BLE001 - the end of every error
+            code = _fail(session, error)
         _drop_unwritten()
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -125,15 +122,18 @@ def _fail(session: Session, error: Exception) -> int:
     """Print the error, and give the exit code."""
     # Set before any output, which may fail because nobody reads it.
     session.code = STOPPED if _is_stop(error) else session.could_not_run
-    if session.debug:
-        traceback.print_exception(error)
     message, hint = ("Stopped.", None) if _is_stop(error) else _explained(error)
     # A full disk behind stderr must not become an exit with 1.
+    with suppress(OSError):
+        if session.debug:
+            traceback.print_exception(error)
     with suppress(OSError):
         session.result({"error": message, "hint": hint})
     with suppress(OSError):
         lead = click.style("Error:", fg="red", bold=True)
-        click.echo(f"{lead} {message}", err=True, color=_colour())
+        # None lets click decide.
+        colour = False if os.environ.get("NO_COLOR") else None
+        click.echo(f"{lead} {message}", err=True, color=colour)
         if hint:
             click.echo(hint, err=True)
     return session.code
@@ -142,11 +142,6 @@ def _fail(session: Session, error: Exception) -> int:
 def _is_stop(error: Exception) -> bool:
     """Tell whether the error is Ctrl-C, for which DuckDB has its own error."""
     return isinstance(error, click.exceptions.Abort) or str(error).endswith("Query interrupted")
-
-
-def _colour() -> bool | None:
-    """Let click decide about colours, unless NO_COLOR is set."""
-    return False if os.environ.get("NO_COLOR") else None
 
 
 def _explained(error: Exception) -> tuple[str, str | None]:
