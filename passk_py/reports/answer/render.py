@@ -21,17 +21,14 @@ from passk_py.common.words import (
     symbol,
 )
 from passk_py.reports.answer.grid import shown_ks
-from passk_py.reports.answer.verdict_sentences import (
-    Paragraph,
-    pick_paragraph,
-    regression_paragraphs,
-)
+from passk_py.reports.answer.verdict_sentences import paragraphs
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from passk_py.reports.answer import Answer
     from passk_py.reports.answer.answer_facts import Run, Suite
+    from passk_py.reports.answer.verdict_sentences import Paragraph
     from passk_py.reports.answer.verdicts import Verdict
 
 __all__ = ["render_answer"]
@@ -79,7 +76,9 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
     for verdict in verdicts:
         if len(verdicts) > 1:
             parts.append(_group_line(verdict))
-        parts += _verdict(verdict, answer)
+        for paragraph in paragraphs(verdict, answer):
+            parts.append(_headline(paragraph))
+            parts.append(Padding(Text(" ".join(paragraph.sentences)), (0, 0, 1, 2)))
     return parts
 
 
@@ -119,13 +118,10 @@ def _metrics(answer: Answer, suite: Suite, ks: list[int], width: int, *, bars: b
         drawn, fixed = 0, fixed - drawn
     names = _name_width(suite, width - fixed)
     table = _table(names, 8, *[cell] * len(ks), drawn)
-    heads = ("bold underline" if k == deployment_k else "bold" for k in ks)
     # The space stands outside of the line that marks the deployment k.
-    marks = [
-        Text.assemble((f"k={k}", style), justify="right")
-        for k, style in zip(ks, heads, strict=True)
-    ]
-    table.add_row("", "", *marks, "")
+    marks = {k: "bold underline" if k == deployment_k else "bold" for k in ks}
+    heads = [Text.assemble((f"k={k}", mark), justify="right") for k, mark in marks.items()]
+    table.add_row("", "", *heads, "")
     for run in suite.runs:
         for line, metric in enumerate(("pass_at_k", "pass_hat_k")):
             colour = _COLOURS[metric]
@@ -235,26 +231,10 @@ def _group_line(verdict: Verdict) -> Text:
     return Text(f"{names} {same} {plural(verdict.tasks, 'task')}:", style=_QUIET)
 
 
-def _verdict(verdict: Verdict, answer: Answer) -> list[RenderableType]:
-    paragraphs: list[tuple[str, Paragraph]] = [
-        (pick.metric, pick_paragraph(pick, verdict, answer))
-        for pick in (verdict.reviewed, verdict.unattended)
-    ]
-    paragraphs += [
-        ("regression", paragraph)
-        for paragraph in regression_paragraphs(verdict.regressions, answer.confidence)
-    ]
-    parts: list[RenderableType] = []
-    for kind, paragraph in paragraphs:
-        parts.append(_headline(paragraph, _COLOURS[kind]))
-        parts.append(Padding(Text(" ".join(paragraph.sentences)), (0, 0, 1, 2)))
-    return parts
-
-
-def _headline(paragraph: Paragraph, colour: str) -> Text:
+def _headline(paragraph: Paragraph) -> Text:
     text = Text(paragraph.headline, style="bold")
     for name in paragraph.names:
         start = paragraph.headline.find(name)
         if start >= 0:
-            text.stylize(colour, start, start + len(name))
+            text.stylize(_COLOURS[paragraph.kind], start, start + len(name))
     return text

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from passk_py.reports.answer.answer_facts import Run
     from passk_py.reports.answer.verdicts import Pick, Regression, Verdict
 
-__all__ = ["Paragraph", "paragraphs", "pick_paragraph", "regression_paragraphs"]
+__all__ = ["Paragraph", "paragraphs"]
 
 _LONGEST_NAME: Final = 48
 _MOST_NAMES: Final = 4
@@ -38,26 +38,24 @@ _SHOWN: Final = 0.0005
 class Paragraph:
     """One verdict: what to do, then why, by how much, and what to mind."""
 
+    kind: str
+    """The metric that it goes by, or that it is about a regression."""
     headline: str
     sentences: tuple[str, ...]
     names: tuple[str, ...]
     """The names in the headline, which may stand out."""
 
 
-def paragraphs(answer: Answer, suite: str) -> list[Paragraph]:
-    """Say all that follows from the runs of a suite."""
+def paragraphs(verdict: Verdict, answer: Answer) -> list[Paragraph]:
+    """Say all that follows from runs that can be compared."""
     return [
-        paragraph
-        for verdict in answer.verdicts[suite]
-        for paragraph in (
-            pick_paragraph(verdict.reviewed, verdict, answer),
-            pick_paragraph(verdict.unattended, verdict, answer),
-            *regression_paragraphs(verdict.regressions, answer.confidence),
-        )
+        _of_pick(verdict.reviewed, verdict, answer),
+        _of_pick(verdict.unattended, verdict, answer),
+        *_of_regressions(verdict.regressions, answer.confidence),
     ]
 
 
-def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
+def _of_pick(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     """Say which run is the best for what, and why."""
     metric = symbol(pick.metric, pick.k)
     reviewed = pick.metric == "pass_at_k"
@@ -67,7 +65,8 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
         use = "where a person reviews the output" if reviewed else "unattended"
         reasons = sorted({run.null_reasons.get(pick.k, "no value") for run in pick.unknown})
         headline = f"What to use {use} can't be known."
-        return Paragraph(headline, (f"{metric} is null: {and_list(reasons)}.",), ())
+        why = f"{metric} is null: {and_list(reasons)}."
+        return Paragraph(pick.metric, headline, (why,), ())
     said = [_value(pick, metric, answer), *_compared(pick, metric)]
     if reviewed:
         headline = _reviewed_headline(pick, answer, several=several)
@@ -86,7 +85,7 @@ def pick_paragraph(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     if pick.unknown:
         left = and_list([_called(run) for run in pick.unknown])
         said.append(f"Not compared, because its {metric} is null: {left}.")
-    return Paragraph(headline, tuple(said), tuple(names[:_MOST_NAMES]))
+    return Paragraph(pick.metric, headline, tuple(said), tuple(names[:_MOST_NAMES]))
 
 
 def _walkover(pick: Pick, metric: str, *, reviewed: bool) -> str:
@@ -242,14 +241,14 @@ def _short_of(*, several: bool) -> str:
     return "No run reaches" if several else "It does not reach"
 
 
-def regression_paragraphs(regressions: Sequence[Regression], confidence: float) -> list[Paragraph]:
+def _of_regressions(regressions: Sequence[Regression], confidence: float) -> list[Paragraph]:
     """Say which runs regressed, the newest first, and count those that are not said."""
     said = [_regression(one, confidence) for one in regressions[:_MOST_REGRESSIONS]]
     left = len(regressions) - len(said)
     if left:
         headline = f"{plural(left, 'regression')} more of older runs."
         where = "passk_comparisons has them, where verdict is 'regression'."
-        said.append(Paragraph(headline, (where,), ()))
+        said.append(Paragraph("regression", headline, (where,), ()))
     return said
 
 
@@ -280,7 +279,7 @@ def _regression(regression: Regression, confidence: float) -> Paragraph:
     if change.is_hidden:
         kind = "a better" if rose else "an unchanged"
         headline = f"{name} hides a regression behind {kind} pass@1."
-    return Paragraph(headline, (said,), (name,))
+    return Paragraph("regression", headline, (said,), (name,))
 
 
 def _called(run: Run) -> str:

@@ -156,7 +156,8 @@ def _suite(tables: Tables, suite: Suite, answer: Answer) -> Row:
         "runs_left_out": len(suite.runs) - len(rows),
         "advice": [
             {"headline": said.headline, "sentences": list(said.sentences)}
-            for said in paragraphs(answer, suite.name)
+            for verdict in answer.verdicts[suite.name]
+            for said in paragraphs(verdict, answer)
         ],
         **_tasks(chosen),
         "comparisons": _comparisons(chosen, answer.deployment_k),
