@@ -27,11 +27,8 @@ def run_build(session: Session, database: Path, **options: Any) -> BuildReport: 
 
 
 def rejected_rows(database: Path) -> dict[str, int]:
-    """Count the rejected rows of the tables by their code, the most frequent first.
-
-    Some are rejected only when all landed rows are compared, so loading can't report them. Tables
-    of other targets are not counted.
-    """
+    """Count the rejected rows by their code, the most frequent first; none of other targets."""
+    # Some are rejected only when all landed rows are compared, so loading can't report them.
     from passk_py.warehouse.tables import open_tables
 
     if not database.is_file():

@@ -13,10 +13,7 @@ _MOST: Final = 7
 
 
 def shown_ks(suite: Suite, deployment_k: int, *, most: int = _MOST) -> list[int]:
-    """Choose the k to show: those with a value, thinned where they stand closest.
-
-    The first, the last and the deployment k stay. At most seven are shown, at least three.
-    """
+    """Choose at least three k with a value, thinned where they stand closest."""
     known = [k for k in suite.ks if any(run.pass_at_k.get(k) is not None for run in suite.runs)]
     ks = sorted({*known, deployment_k} if deployment_k in suite.ks else known)
     while len(ks) > max(3, min(most, _MOST)):

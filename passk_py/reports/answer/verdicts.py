@@ -115,10 +115,7 @@ def judge(
     confidence: float = 0.95,
     rivals: Rivals | None = None,
 ) -> tuple[Verdict, ...]:
-    """Judge the runs of each set of tasks, that of the most runs first.
-
-    Without ``rivals``, values are compared as they are.
-    """
+    """Judge the runs of each set of tasks, that of the most runs first; without rivals by value."""
     verdicts = []
     for group in suite.groups:
         how = (confidence, rivals)

@@ -45,14 +45,12 @@ class Chosen:
         run: str = "run_id",
         suite: str = "suite",
     ) -> list[Row]:
-        """Read rows of a public table in the order of its key.
-
-        Only those of ``passk_runs`` say when they were loaded.
-        """
+        """Read rows of a public table in the order of its key."""
         found = self.tables.records(
             f"select {', '.join(columns)} from {self.source(name, run=run, suite=suite)} "
             f"and ({also}) order by {', '.join(public_table(name).key)}"
         )
+        # Only runs say when they were loaded.
         if name != "passk_runs":
             for row in found:
                 row.pop("loaded_at", None)

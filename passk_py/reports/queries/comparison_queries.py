@@ -34,12 +34,10 @@ def compared(
 
 
 def falls(tables: Tables) -> list[Row]:
-    """Read the falls of pass^k beyond chance of all runs; pass@1 of both where k = 1 is compared.
-
-    A published copy may be without comparisons.
-    """
+    """Read the falls of pass^k beyond chance; pass@1 of both where k = 1 is compared."""
     table = tables.find("passk_comparisons")
     if table is None:
+        # A published copy may be without them.
         return []
     return tables.records(
         "select fell.suite, fell.baseline_run_id, fell.candidate_run_id, fell.k, "

@@ -17,10 +17,7 @@ _RANKED: Final = "temp.report_tasks"
 
 
 def rank_tasks(chosen: Chosen) -> int:
-    """Put the tasks in the order in which to mend them, and count them.
-
-    That is the order of the mean ``expected_gain`` over the runs that have the task.
-    """
+    """Put the tasks in the order of their mean `expected_gain` over the runs, and count them."""
     chosen.tables.connection.execute(
         f"create or replace temp table {_RANKED} as "
         "select *, row_number() over "

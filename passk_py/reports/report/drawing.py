@@ -31,11 +31,9 @@ def inline(chart: Chart, label: str) -> str:
 
 
 def as_svg(chart: Chart, *, follows_mode: bool = False) -> str:
-    """Draw a chart as an SVG file, on white paper unless it follows the reader's mode.
-
-    Browsers know whether that is light or dark; few other programs do.
-    """
+    """Draw a chart as an SVG file, on white paper unless it follows the reader's mode."""
     drawn = _drawn(chart, background="var(--paper)")
+    # Browsers know whether that is light or dark; few other programs do.
     if not follows_mode:
         return on_paper(drawn)
     return _SIZE.sub(lambda head: f"{head[0]}<style>{stylesheet()}</style>", drawn, count=1)

@@ -83,10 +83,7 @@ def _estimates(who: str) -> tuple[Metric, ...]:
 
 
 def _label(name: str, number: str) -> str:
-    """Write a name so that an axis has room for it: long ones by their ends and a number.
-
-    Two names that differ in their middle stay two.
-    """
+    """Write a name so that an axis has room for it; names that differ in their middle stay two."""
     start, end = f"substr({name}, 1, {_ENDS})", f"substr({name}, length({name}) - {_ENDS - 1})"
     short = f"{start} || '\u2026' || {end} || ' #' || {number}"
     return f"case when length({name}) > {_LONGEST} then {short} else {name} end"
