@@ -22,19 +22,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of the contract.
-
-    Parameters
-    ----------
-    name
-        The column's name in every table and file.
-    duckdb_type
-        Its type in DuckDB.
-    required
-        Whether a row without it is rejected.
-    meaning
-        What it holds, in a few words, with its unit.
-    """
+    """One column of the contract."""
 
     name: str
     duckdb_type: str

@@ -18,18 +18,7 @@ __all__ = ["drafted", "size_in_words", "to_disk", "write_report"]
 
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
-    """Give the path of a draft beside a file, which takes its place unless an error comes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp()) / "report.txt"
-    >>> with drafted(path) as draft:
-    ...     written = draft.write_text("all of it")
-    >>> [file.name for file in path.parent.iterdir()]
-    ['report.txt']
-    """
+    """Give the path of a draft beside a file, which takes its place unless an error comes."""
     # Not made of the file's name, which may be as long as a name can be.
     draft = path.with_name(f".passk-{secrets.token_hex(8)}.tmp")
     try:
@@ -41,13 +30,7 @@ def drafted(path: Path) -> Iterator[Path]:
 
 
 def size_in_words(size: int) -> str:
-    """Write a number of bytes in the unit in which it is not nothing.
-
-    Examples
-    --------
-    >>> [size_in_words(size) for size in (0, 1, 999, 9_400, 999_949, 999_950, 4_700_000)]
-    ['0 bytes', '1 byte', '999 bytes', '9.4 kB', '999.9 kB', '1.0 MB', '4.7 MB']
-    """
+    """Write a number of bytes in the unit in which it is not nothing."""
     if size < 1_000:
         return f"{size} byte{'' if size == 1 else 's'}"
     kilobytes = f"{size / 1e3:.1f}"

@@ -25,15 +25,10 @@ _EMOJI: Final = re.compile(r":(?=[0-9A-Za-z_+-]+:)")
 
 
 def text(said: object) -> str:
-    r"""Write a sentence so that Markdown shows it letter for letter.
+    """Write a sentence so that Markdown shows it letter for letter.
 
     Names stand in the sentences of the tables too, and come from files that others wrote. A bar
     is an entity, because dialects differ in how they read a backslash before one.
-
-    Examples
-    --------
-    >>> print(text("a|b *c* pass_hat_k <b> n < 4"))
-    a&#124;b \*c\* pass_hat_k \<b> n < 4
     """
     escaped = _ALWAYS.sub(lambda sign: f"\\{sign[0]}", plain(str(said)))
     escaped = _UNDERSCORE.sub(lambda signs: "\\_" * len(signs[0]), escaped)
@@ -42,13 +37,7 @@ def text(said: object) -> str:
 
 
 def name(given: object, *, whole: bool = False) -> str:
-    r"""Write a name as code, where code can hold it.
-
-    Examples
-    --------
-    >>> print(name("scout_2026*"), name("a|b"), name(""))
-    `scout_2026*` a&#124;b (empty)
-    """
+    """Write a name as code, where code can hold it."""
     # After the escapes of what can't be printed, so that they are not cut.
     known = plain(str(given))
     if not whole:
@@ -61,13 +50,7 @@ def name(given: object, *, whole: bool = False) -> str:
 
 
 def share(number: float | None) -> str:
-    """Write a share to three decimals, so that only a whole is 1 and only nothing is 0.
-
-    Examples
-    --------
-    >>> [share(number) for number in (0.40403, 1.0, 0.99996, 0.0001, 0.0, None)]
-    ['0.404', '1', '>0.999', '<0.001', '0', 'not known']
-    """
+    """Write a share to three decimals, so that only a whole is 1 and only nothing is 0."""
     if number is None:
         return "not known"
     if number in (0.0, 1.0):
@@ -77,13 +60,7 @@ def share(number: float | None) -> str:
 
 
 def signed(number: float | None) -> str:
-    """Write a difference, or what may be below 0 or above 1, to three decimals.
-
-    Examples
-    --------
-    >>> [signed(number) for number in (0.0625, -0.25, -0.0004, None)]
-    ['+0.063', '-0.250', '0.000', 'not known']
-    """
+    """Write a difference, or what may be below 0 or above 1, to three decimals."""
     if number is None:
         return "not known"
     said = decimals(number)
@@ -91,30 +68,12 @@ def signed(number: float | None) -> str:
 
 
 def share_interval(row: Mapping[str, Any], column: str) -> str:
-    """Write the limits of a share: the columns of a row that end in ``_lower`` and ``_upper``.
-
-    Examples
-    --------
-    >>> share_interval({"pass_at_k_lower": 0.281, "pass_at_k_upper": 0.534}, "pass_at_k")
-    '0.281 to 0.534'
-    >>> share_interval({"pass_at_k_lower": None, "pass_at_k_upper": None}, "pass_at_k")
-    'not known'
-    """
+    """Write the limits of a share: the columns of a row that end in ``_lower`` and ``_upper``."""
     return _interval(row, column, share)
 
 
 def signed_interval(row: Mapping[str, Any], column: str) -> str:
-    """Write the limits of a difference, each of which is on one side of 0 or the other.
-
-    Examples
-    --------
-    >>> signed_interval({"difference_lower": -1e-9, "difference_upper": 0.0625}, "difference")
-    'below 0 to +0.063'
-    >>> signed_interval({"difference_lower": 1e-9, "difference_upper": None}, "difference")
-    'not known'
-    >>> signed_interval({"difference_lower": 1e-9, "difference_upper": 0.5}, "difference")
-    'above 0 to +0.500'
-    """
+    """Write the limits of a difference, each of which is on one side of 0 or the other."""
     return _interval(row, column, lambda limit: side_of_zero(limit, signed(limit)))
 
 
@@ -126,15 +85,7 @@ def _interval(row: Mapping[str, Any], column: str, write: Callable[[float], str]
 def table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()
 ) -> list[str]:
-    r"""Write a table whose columns are aligned as plain text too.
-
-    Examples
-    --------
-    >>> print("\n".join(table(["k", "pass^k"], [["10", "0.5"]], numbers=[0])))
-    |  k | pass^k |
-    | -: | ------ |
-    | 10 | 0.5    |
-    """
+    """Write a table whose columns are aligned as plain text too."""
     from rich.cells import cell_len
 
     widths = [

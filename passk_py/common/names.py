@@ -18,15 +18,7 @@ _LISTED: Final = 5
 
 
 def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:
-    """Ask whether a near name was meant, with a blank before the question; empty if none is near.
-
-    Examples
-    --------
-    >>> did_you_mean(["run-1o"], ["run-9", "run-10"])
-    ' Did you mean run-10?'
-    >>> did_you_mean(["NEW"], ["new", "old"]), did_you_mean(["nope"], ["new", "old"])
-    (' Did you mean new?', '')
-    """
+    """Ask whether a near name was meant, after a blank; empty if none is near."""
     by_folded = {name.casefold(): name for name in there}
     near = [
         by_folded[found]
@@ -39,17 +31,7 @@ def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:
 
 
 def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
-    """Say that a name is unknown, and list the known ones.
-
-    Examples
-    --------
-    >>> no_such("run", ["nope"], ["new", "old"])
-    'There is no run nope; the runs are new, old.'
-    >>> no_such("run", ["run-1o"], ["run-9", "run-10"])
-    'There is no run run-1o; the runs are run-9, run-10. Did you mean run-10?'
-    >>> no_such("suite", ["a", "b"], [])
-    'There is no suite a or b; there are no suites.'
-    """
+    """Say that a name is unknown, and list the known ones."""
     some = [*map(plain, there[:_LISTED]), *(["..."] if there[_LISTED:] else [])]
     missing = list(given)
     named = and_list(map(plain, missing), word="or")
@@ -64,16 +46,7 @@ def require_known(
     *,
     hint: str = "`passk show passk_runs` shows all of them.",
 ) -> None:
-    """Refuse names that there are not.
-
-    Examples
-    --------
-    >>> require_known("run", ["new"], ["new", "old"])
-    >>> require_known("run", ["nope", "new"], ["new", "old"])
-    Traceback (most recent call last):
-    passk_py.common.errors.PasskError: There is no run nope; the runs are new, old.
-    `passk show passk_runs` shows all of them.
-    """
+    """Refuse names that there are not."""
     missing = [name for name in given if name not in known]
     if missing and not known:
         hint = "`passk load FILE` and `passk build` make some."

@@ -6,46 +6,22 @@ __all__ = ["identifier", "io_reason", "quote", "slice_sql"]
 
 
 def quote(text: str) -> str:
-    """Write a text as a literal.
-
-    Examples
-    --------
-    >>> quote("it's")
-    "'it''s'"
-    """
+    """Write a text as a literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def identifier(name: str) -> str:
-    """Write a name as SQL has it.
-
-    Examples
-    --------
-    >>> identifier('an "id" column')
-    '"an ""id"" column"'
-    """
+    """Write a name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def io_reason(error: Exception) -> str:
-    r"""Take from what DuckDB says of a file what a person needs of it.
-
-    Examples
-    --------
-    >>> io_reason(OSError("IO Error: No space left on device.\nSee the manual"))
-    'No space left on device'
-    """
+    """Take from what DuckDB says of a file what a person needs of it."""
     return str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
 
 
 def slice_sql(name: str, expression: str | None) -> str:
-    """Write the value of a slice over ``passk_attempts``.
-
-    Examples
-    --------
-    >>> slice_sql("domain", None)
-    "cast(tags['domain'] as varchar)"
-    """
+    """Write the value of a slice over ``passk_attempts``."""
     # By the engine, because an expression is SQL. What is compared are the numbers of the slices.
     value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
     return f"cast({value} as varchar)"

@@ -36,11 +36,5 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 
 
 def load(text: str) -> Any:  # noqa: ANN401 - YAML
-    """Load a document; a name that stands twice in a table of it is an error.
-
-    Examples
-    --------
-    >>> load("{min: 0.9, k: 4}")
-    {'min': 0.9, 'k': 4}
-    """
+    """Load a document; a name that stands twice in a table of it is an error."""
     return yaml.load(text, Loader=_Loader)  # noqa: S506 - the loader is a safe one

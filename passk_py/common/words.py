@@ -42,24 +42,12 @@ _LEAST_P: Final = 0.0001
 
 
 def symbol(metric: str, k: int | str = "k") -> str:
-    """Write a metric as it is spoken of.
-
-    Examples
-    --------
-    >>> symbol("pass_hat_k", 4)
-    'pass^4'
-    """
+    """Write a metric as it is spoken of."""
     return f"{_SYMBOLS[metric]}{k}"
 
 
 def percent(share: float | None) -> str:
-    """Write a share in percent, so that only a whole is 100 and only nothing is 0.
-
-    Examples
-    --------
-    >>> [percent(share) for share in (0.42, 1.0, 0.99996, 0.0001, 0.0)]
-    ['42.0', '100', '>99.9', '<0.1', '0']
-    """
+    """Write a share in percent, so that only a whole is 100 and only nothing is 0."""
     if share is None:
         return DASH
     if share in (0.0, 1.0):
@@ -69,58 +57,28 @@ def percent(share: float | None) -> str:
 
 
 def percents(first: float | None, last: float | None) -> str:
-    """Write two shares in percent, such as the limits of an interval.
-
-    Examples
-    --------
-    >>> percents(0.909, 1.0)
-    '90.9 to 100'
-    """
+    """Write two shares in percent, such as the limits of an interval."""
     return f"{percent(first)} to {percent(last)}"
 
 
 def from_to(first: object, last: object) -> str:
-    """Write the ends of a range, or the one value that it has.
-
-    Examples
-    --------
-    >>> from_to(14, 24), from_to(8, 8)
-    ('14 to 24', '8')
-    """
+    """Write the ends of a range, or the one value that it has."""
     return f"{first}" if first == last else f"{first} to {last}"
 
 
 def decimals(number: float) -> str:
-    """Write a number from -1 to 1 to three decimals, as the sentences of the tables do.
-
-    Examples
-    --------
-    >>> [decimals(number) for number in (0.0625, -0.25, -0.0004, 1.0)]
-    ['0.063', '-0.250', '0.000', '1.000']
-    """
+    """Write a number from -1 to 1 to three decimals, as the sentences of the tables do."""
     thousandths = math.floor(abs(number) * 1000 + 0.5)
     return f"{'-' if number < 0 < thousandths else ''}{thousandths // 1000}.{thousandths % 1000:03}"
 
 
 def limit(share: float) -> str:
-    """Write a threshold in percent, with no more digits than it was given.
-
-    Examples
-    --------
-    >>> limit(0.8), limit(0.955)
-    ('80', '95.5')
-    """
+    """Write a threshold in percent, with no more digits than it was given."""
     return f"{100 * share:.10g}"
 
 
 def below(share: float, threshold: float) -> str:
-    """Write a share in percent, with as many digits as show that it is below a threshold.
-
-    Examples
-    --------
-    >>> below(0.62, 0.95), below(0.94996, 0.95), below(0.0, 0.95)
-    ('62.0', '94.996', '0')
-    """
+    """Write a share in percent, with as many digits as show that it is below a threshold."""
     if share <= 0:
         return percent(share)
     texts = (f"{100 * share:.{digits}f}" for digits in range(1, 12))
@@ -128,13 +86,7 @@ def below(share: float, threshold: float) -> str:
 
 
 def points(gap: float) -> str:
-    """Write a difference of shares in percentage points.
-
-    Examples
-    --------
-    >>> points(0.0473), points(0.01), points(0.0001)
-    ('4.7 points', '1.0 point', 'less than 0.1 points')
-    """
+    """Write a difference of shares in percentage points."""
     text = f"{100 * abs(gap):.1f}"
     if text == "0.0":
         return "less than 0.1 points"
@@ -142,61 +94,31 @@ def points(gap: float) -> str:
 
 
 def side_of_zero(number: float, said: str) -> str:
-    """Write a limit that rounds to 0 as the side of 0 on which it is.
-
-    Examples
-    --------
-    >>> side_of_zero(-1e-9, "-0.0"), side_of_zero(1e-9, "0.000"), side_of_zero(-0.02, "-2.0")
-    ('below 0', 'above 0', '-2.0')
-    """
+    """Write a limit that rounds to 0 as the side of 0 on which it is."""
     if number == 0 or float(said) != 0:
         return said
     return "below 0" if number < 0 else "above 0"
 
 
 def chance(p: float | None, none: str = DASH) -> str:
-    """Write a p-value to four decimals.
-
-    Examples
-    --------
-    >>> [chance(p) for p in (0.0312, 0.00001, None)] == ["0.0312", "<0.0001", DASH]
-    True
-    """
+    """Write a p-value to four decimals."""
     if p is None:
         return none
     return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
 
 
 def as_part(sentence: str) -> str:
-    """Write a sentence as a part of another one.
-
-    Examples
-    --------
-    >>> as_part("About 690 tasks.")
-    'about 690 tasks'
-    """
+    """Write a sentence as a part of another one."""
     return (sentence[:1].lower() + sentence[1:]).rstrip(".")
 
 
 def plural(count: int, noun: str) -> str:
-    """Write a count with its noun.
-
-    Examples
-    --------
-    >>> plural(1, "task"), plural(1234, "task")
-    ('1 task', '1,234 tasks')
-    """
+    """Write a count with its noun."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def and_list(texts: Iterable[str], *, most: int = 4, word: str = "and") -> str:
-    """Write a list as in a sentence.
-
-    Examples
-    --------
-    >>> and_list(["a", "b", "c"]), and_list("abcdef", most=2, word="or")
-    ('a, b and c', 'a, b or 4 more')
-    """
+    """Write a list as in a sentence."""
     items = list(texts)
     if len(items) > most:
         items = [*items[:most], f"{len(items) - most} more"]
@@ -204,13 +126,7 @@ def and_list(texts: Iterable[str], *, most: int = 4, word: str = "and") -> str:
 
 
 def sparkline(shares: Sequence[float | None]) -> str:
-    """Draw shares as small bars, all on the scale from 0 to 1.
-
-    Examples
-    --------
-    >>> sparkline([0.0, 0.5, 1.0, None])
-    '▁▅█ '
-    """
+    """Draw shares as small bars, all on the scale from 0 to 1."""
     top = len(_BARS) - 1
     return "".join(" " if share is None else _BARS[round(share * top)] for share in shares)
 
@@ -218,17 +134,7 @@ def sparkline(shares: Sequence[float | None]) -> str:
 def interval_line(
     lower: float, middle: float, upper: float, *, bounds: tuple[float, float], width: int
 ) -> str:
-    """Draw an interval on a line of characters, with a mark where nothing changes.
-
-    Examples
-    --------
-    >>> interval_line(-0.1, 0.0, 0.3, bounds=(-0.4, 0.4), width=17)
-    '      ├─●─────┤'
-    >>> interval_line(-0.3, -0.1, 0.2, bounds=(-0.4, 0.4), width=17)
-    '  ├───●─┼───┤'
-    >>> interval_line(0.2, 0.3, 0.4, bounds=(-0.4, 0.4), width=17)
-    '        ┊   ├─●─┤'
-    """
+    """Draw an interval on a line of characters, with a mark where nothing changes."""
     low, high = bounds
 
     def place(value: float) -> int:
@@ -244,14 +150,9 @@ def interval_line(
 
 
 def plain(text: str) -> str:
-    r"""Show what would move the cursor or change the terminal as its escape.
+    """Show what would move the cursor or change the terminal as its escape.
 
     Names come from files that others wrote, and must not be able to redraw a screen.
-
-    Examples
-    --------
-    >>> plain("a\nb\x1b[2J")
-    'a\\nb\\x1b[2J'
     """
     if text.isprintable():
         return text
@@ -264,13 +165,7 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Cut a text in its middle, because names differ at their ends.
-
-    Examples
-    --------
-    >>> shortened("checkout-agent-2026-03-01", 13)
-    'checko…-03-01'
-    """
+    """Cut a text in its middle, because names differ at their ends."""
     from rich.cells import cell_len, chop_cells
 
     text = plain(text)
