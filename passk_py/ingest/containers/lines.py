@@ -78,13 +78,7 @@ class Batch:
 
 
 def decode(data: bytes) -> tuple[str, tuple[str, str] | None]:
-    r"""Decode one row; of bytes that are not UTF-8, give what can be shown, and the fault.
-
-    Examples
-    --------
-    >>> decode(b'{"a": "\xff"}')[1][0]
-    'invalid_utf8'
-    """
+    """Decode one row; of bytes that are not UTF-8, give what can be shown, and the fault."""
     try:
         return data.decode("utf-8"), None
     except UnicodeDecodeError as error:

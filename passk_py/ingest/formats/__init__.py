@@ -71,28 +71,7 @@ FORMATS: Final[tuple[Format, ...]] = (
 
 
 def format_named(name: str) -> Format:
-    """Find a format by the name that ``--format`` gives.
-
-    Parameters
-    ----------
-    name
-        The format's name.
-
-    Returns
-    -------
-    Format
-        The format.
-
-    Raises
-    ------
-    PasskError
-        If there is none of that name.
-
-    Examples
-    --------
-    >>> format_named("csv").title
-    'canonical attempts, a CSV table with a header'
-    """
+    """Find a format by the name that ``--format`` gives."""
     for known in FORMATS:
         if known.name == name:
             return known
@@ -101,16 +80,5 @@ def format_named(name: str) -> Format:
 
 
 def recognise(sample: Sample) -> Format | None:
-    """Find the format of a file by its content.
-
-    Parameters
-    ----------
-    sample
-        The start of the file.
-
-    Returns
-    -------
-    Format or None
-        The first format that claims it; None if no format does.
-    """
+    """Find the format of a file by its content."""
     return next((known for known in FORMATS if known.recognises(sample)), None)

@@ -24,13 +24,7 @@ _LONGEST_TAG: Final = 100
 
 
 def at(value: Json, *names: str | int) -> Json:
-    """Take what is found under names within dicts and lists; None where there is no such thing.
-
-    Examples
-    --------
-    >>> at({"a": [{"b": 1}]}, "a", 0, "b"), at({"a": None}, "a", 0, "b")
-    (1, None)
-    """
+    """Take what is found under names within dicts and lists; None where there is no such thing."""
     for name in names:
         if isinstance(name, str):
             value = value.get(name) if isinstance(value, dict) else None
@@ -56,13 +50,7 @@ def dict_at(value: Json, *names: str | int) -> dict[str, Any]:
 
 
 def text(value: Json) -> str | None:
-    """Take a text that is not empty, or a whole number as text; None for everything else.
-
-    Examples
-    --------
-    >>> text("a"), text(7), text(""), text({"a": 1}), text(True)
-    ('a', '7', None, None, None)
-    """
+    """Take a text that is not empty, or a whole number as text; None for everything else."""
     if isinstance(value, str):
         return value or None
     if isinstance(value, int) and not isinstance(value, bool):
@@ -71,24 +59,12 @@ def text(value: Json) -> str | None:
 
 
 def first_line(value: Json) -> str:
-    r"""Take the first line of a text; empty where there is none.
-
-    Examples
-    --------
-    >>> first_line(" Timeout: 10 s\nat step 3"), first_line(None)
-    ('Timeout: 10 s', '')
-    """
+    """Take the first line of a text; empty where there is none."""
     return next(iter(value.strip().splitlines()), "") if isinstance(value, str) else ""
 
 
 def number(value: Json) -> float | None:
-    """Take a number, written as one or as a text; None for everything else.
-
-    Examples
-    --------
-    >>> number(1), number("0.5"), number(True), number("x")
-    (1.0, 0.5, None, None)
-    """
+    """Take a number, written as one or as a text; None for everything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -98,24 +74,12 @@ def number(value: Json) -> float | None:
 
 
 def flag(value: Json) -> bool | None:
-    """Take true or false; None for everything else.
-
-    Examples
-    --------
-    >>> flag(True), flag(1), flag("true")
-    (True, None, None)
-    """
+    """Take true or false; None for everything else."""
     return value if isinstance(value, bool) else None
 
 
 def small_tags(metadata: Json) -> dict[str, Any]:
-    """Take what is short enough to be a slice: flags, numbers and short texts.
-
-    Examples
-    --------
-    >>> small_tags({"level": 3, "easy": True, "kind": "sql", "notes": "x" * 1000, "steps": []})
-    {'level': 3, 'easy': True, 'kind': 'sql'}
-    """
+    """Take what is short enough to be a slice: flags, numbers and short texts."""
     if not isinstance(metadata, dict):
         return {}
     tags: dict[str, Any] = {}
@@ -129,13 +93,7 @@ def small_tags(metadata: Json) -> dict[str, Any]:
 
 
 def seconds_between(start: Json, end: Json) -> float | None:
-    """Take the seconds between two times as ISO 8601 writes them; None if there are none.
-
-    Examples
-    --------
-    >>> seconds_between("2026-01-31T12:00:00Z", "2026-01-31T12:01:00.500000+00:00")
-    60.5
-    """
+    """Take the seconds between two times as ISO 8601 writes them; None if there are none."""
     times = [_time(value) for value in (start, end)]
     if times[0] is None or times[1] is None:
         return None

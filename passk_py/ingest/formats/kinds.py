@@ -30,11 +30,5 @@ class Refusal:
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """Write names into a sentence, not all of them if there are many.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"], most=2)
-    'a, b, ...'
-    """
+    """Write names into a sentence, not all of them if there are many."""
     return ", ".join([*names[:most], *(["..."] if len(names) > most else [])]) or "none"

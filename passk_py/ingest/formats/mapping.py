@@ -157,11 +157,6 @@ def mapping_from(lines: Iterable[str], kept: str | None) -> Mapping | None:
     The lines are ``column=expression``, of a tag ``tags.NAME=expression``. They come before what is
     kept in a YAML file, or under a name in :data:`MAPPINGS_FOLDER`. Raises PasskError if something
     can't be read.
-
-    Examples
-    --------
-    >>> mapping_from(["task_id=$.id", "passed=$.ok", "attempt=$.try", "tags.a=$.b"], None).tags
-    {'a': Expression(source='$.b', path=('b',), operator='', operands=())}
     """
     said: dict[str, Any] = {}
     name = "mapping"
@@ -218,13 +213,7 @@ def save_mapping(mapping: Mapping, name: str) -> Path:
 
 
 def map_options(lines: dict[str, str]) -> str:
-    r"""Write the ``--map`` options of a mapping as a shell takes them.
-
-    Examples
-    --------
-    >>> map_options({"task_id": "$.task", "passed": "$.status == 'ok'"})
-    '--map task_id=$.task --map "passed=$.status == \'ok\'"'
-    """
+    """Write the ``--map`` options of a mapping as a shell takes them."""
     return " ".join(f"--map {_for_shell(f'{column}={said}')}" for column, said in lines.items())
 
 

@@ -24,13 +24,7 @@ def kinds_of_columns(path: Path, connection: duckdb.DuckDBPyConnection) -> dict[
 
 
 def kind_of(duckdb_type: str) -> Kind:
-    """Tell how a column of this type of DuckDB is handed over.
-
-    Examples
-    --------
-    >>> kind_of("INTEGER"), kind_of("DECIMAL(9,2)"), kind_of("MAP(VARCHAR, INTEGER)")
-    ('integer', 'text', 'map')
-    """
+    """Tell how a column of this type of DuckDB is handed over."""
     base = duckdb_type.upper()
     if base.endswith("]"):
         return "other"
@@ -47,12 +41,5 @@ def kind_of(duckdb_type: str) -> Kind:
 
 
 def glob_literal(path: Path) -> str:
-    """Write a path so that DuckDB takes it for this one file, whatever characters it has.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> glob_literal(Path("run[1]*.jsonl"))
-    'run[[]1][*].jsonl'
-    """
+    """Write a path so that DuckDB takes it for this one file, whatever characters it has."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))

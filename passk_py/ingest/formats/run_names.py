@@ -50,13 +50,7 @@ _MOST_FOLDERS: Final = 4
 
 
 def without_endings(name: str, endings: Iterable[str]) -> str | None:
-    """Take the endings off a file's name, those of compression first; None if nothing is left.
-
-    Examples
-    --------
-    >>> without_endings("run-1.jsonl.gz", (".jsonl",)), without_endings(".json", (".json",))
-    ('run-1', None)
-    """
+    """Take the endings off a file's name, those of compression first; None if nothing is left."""
     for ending in (".gz", ".zst", *endings):
         name = name.removesuffix(ending)
     return name or None
@@ -70,15 +64,6 @@ def run_named_after(path: Path, endings: Iterable[str]) -> str | None:
     name with a digit in it is one of several beside each other, and stays. The endings are taken
     off in their order, after those of compression; None if nothing else is left, and no folder has
     a name.
-
-    Examples
-    --------
-    >>> run_named_after(Path("logs/gpt-5/samples_eval_results.json"), (".json", "eval_results"))
-    'gpt-5'
-    >>> run_named_after(Path("logs/gpt-5.json"), (".json",))
-    'gpt-5'
-    >>> run_named_after(Path("gpt-5/results/output.json.gz"), (".json",))
-    'gpt-5'
     """
     name = (without_endings(path.name, endings) or "").rstrip("-_. ")
     if not _is_any_runs(name):
@@ -98,13 +83,7 @@ def _is_any_runs(name: str) -> bool:
 
 
 def are_repeats(names: Iterable[str]) -> bool:
-    """Tell whether names are those of repeated runs: times, ``run-1`` and ``run-3``, or 1 to n.
-
-    Examples
-    --------
-    >>> are_repeats(["run-1", "run-3"]), are_repeats(["a1", "a2"]), are_repeats(["gpt-4", "gpt-5"])
-    (True, True, False)
-    """
+    """Tell whether names are those of repeated runs: times, ``run-1`` and ``run-3``, or 1 to n."""
     names = list(names)
     if all(_WITHOUT_WORDS.fullmatch(name) for name in names):
         return True
@@ -119,13 +98,7 @@ def are_repeats(names: Iterable[str]) -> bool:
 
 
 def pytest_repeat(name: str) -> tuple[str, int, int] | None:
-    """Give the name of a test without pytest-repeat's ending, which repeat it is, and of how many.
-
-    Examples
-    --------
-    >>> pytest_repeat("test_agent[add-1-4]"), pytest_repeat("test_agent[2-4]")
-    (('test_agent[add]', 1, 4), ('test_agent', 2, 4))
-    """
+    """Give the name of a test before pytest-repeat's ending, which repeat it is, of how many."""
     found = _PYTEST_REPEAT.fullmatch(name)
     if not found or not 1 <= int(found[3]) <= int(found[4]):
         return None
@@ -133,11 +106,5 @@ def pytest_repeat(name: str) -> tuple[str, int, int] | None:
 
 
 def natural(name: str) -> list[str | int]:
-    """Split a name so that the numbers in it are compared as such.
-
-    Examples
-    --------
-    >>> sorted(["run-10", "run-2"], key=natural)
-    ['run-2', 'run-10']
-    """
+    """Split a name so that the numbers in it are compared as such."""
     return [int(part) if place % 2 else part for place, part in enumerate(_DIGITS.split(name))]

@@ -19,80 +19,40 @@ class Progress(Protocol):
     """Is told how far a load is, a few times a second, maybe from another thread."""
 
     def __call__(self, file: str, bytes_done: int, bytes_total: int, rows: int) -> None:
-        """Take note.
-
-        Parameters
-        ----------
-        file
-            The file that is being read.
-        bytes_done, bytes_total
-            How much of it is done, in bytes as they lie on the disk.
-        rows
-            Rows read so far; 0 while that is not known.
-        """
+        """Take note: bytes are those on the disk, and rows 0 while they are not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What became of one file.
-
-    Parameters
-    ----------
-    path
-        Its absolute path; or, for a path that leads to no file, what the user gave.
-    status
-        What was done.
-    format
-        The format that it was read as; None if it was not recognised.
-    rows_read, rows_landed, rows_rejected
-        Rows of the file; the first is the sum of the others, except in a file that ``strict``
-        refused, of which nothing landed. For an unchanged file, what it held when it landed.
-    reasons
-        How many rows were rejected for which ``reason_code``.
-    message
-        For a person: what went wrong, or what is worth knowing. Empty if all is well.
-    hint
-        What to do about it.
-    ignored
-        Names of fields that have no place in the contract.
-    refused
-        Whether the file failed only because ``strict`` refuses files with rejected rows.
-    excluded
-        How many attempts of a harness are excluded for which reason. Told when they land.
-    missing
-        How many attempts the harness was to make that the log does not hold. Told then too.
-    is_doubtful
-        Whether the message says that its attempts may be in the database twice, be numbered like
-        those of another log, or be told apart otherwise.
-    """
+    """What became of one file."""
 
     path: str
+    """Its absolute path; or, for a path that leads to no file, what the user gave."""
     status: Status
     format: str | None = None
     rows_read: int = 0
+    """The sum of those landed and rejected, unless ``strict`` refused the file."""
     rows_landed: int = 0
     rows_rejected: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
     message: str = ""
+    """For a person: what went wrong, or what is worth knowing. Empty if all is well."""
     hint: str = ""
     ignored: tuple[str, ...] = ()
+    """Names of fields that have no place in the contract."""
     refused: bool = False
+    """Whether the file failed only because ``strict`` refuses files with rejected rows."""
     excluded: dict[str, int] = field(default_factory=dict)
+    """How many attempts of a harness are excluded for which reason. Told when they land."""
     missing: int = 0
+    """How many attempts the harness was to make that the log does not hold. Told then too."""
     is_doubtful: bool = False
+    """Whether its attempts may be in the database twice, or have the numbers of others."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file in a folder that was left alone.
-
-    Parameters
-    ----------
-    path
-        The file.
-    reason
-        Why it is no log that could be landed.
-    """
+    """A file in a folder that was left alone."""
 
     path: str
     reason: str
@@ -100,25 +60,13 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load did.
-
-    Parameters
-    ----------
-    files
-        A report for each file, in the order in which they were read.
-    skipped
-        Files of folders that were left alone.
-    parquet
-        The folder in which the attempts lie; None where they lie in the database.
-    passed_over
-        Files of folders that hold JSON or a log of a known format, and were not read because their
-        names end otherwise.
-    """
+    """What a load did."""
 
     files: tuple[FileReport, ...]
     skipped: tuple[SkippedFile, ...] = ()
     parquet: Path | None = None
     passed_over: tuple[str, ...] = ()
+    """Files of folders that hold JSON or a log, and were not read because of their names."""
 
     @property
     def rows_read(self) -> int:
@@ -159,21 +107,11 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class ForgetReport:
-    """What was removed.
-
-    Parameters
-    ----------
-    rows
-        Rows of ``landing.attempts``.
-    rejected
-        Rows of ``landing.rejected``.
-    files
-        Files of which rows were removed.
-    tasks
-        Tasks that lost rows.
-    """
+    """What was removed."""
 
     rows: int
     rejected: int
     files: int
+    """Files of which rows were removed."""
     tasks: int
+    """Tasks that lost rows."""

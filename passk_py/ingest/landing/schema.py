@@ -92,20 +92,7 @@ _REQUIRED: Final = {
 
 
 def ensure_landing(connection: duckdb.DuckDBPyConnection, *, at_once: bool = False) -> None:
-    """Make the schema ``landing`` and its tables where they are missing.
-
-    Parameters
-    ----------
-    connection
-        A connection that may write.
-    at_once
-        Make them in one transaction; for a connection that is in none.
-
-    Raises
-    ------
-    PasskError
-        If a table of that name exists with other columns.
-    """
+    """Make the missing tables of ``landing``, ``at_once`` in a transaction of their own."""
     schema = connection.execute(
         "select 1 from duckdb_schemas() "
         "where schema_name = 'landing' and database_name = current_database()"

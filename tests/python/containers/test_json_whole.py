@@ -80,6 +80,7 @@ def test_a_plain_document_is_taken_at_once() -> None:
         b'{"rows": [{"id": 1}]} x',
         b'{"rows": [{"id": NaN}]}',
         b'{"rows": [{"id": 1}, 2]}',
+        b'{"rows": [{"id": 1}, {"id": }]}',
         b'{"rows": [null]}',
         b'{"rows": null}',
         b'{"rows": {"a": {"id": 1}}}',

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from passk_py.common.errors import PasskError
-from passk_py.ingest.formats.mapping import Mapping, mapping_from, save_mapping
-from passk_py.ingest.formats.mapping_expression import parsed
+from passk_py.ingest.formats.mapping import Mapping, map_options, mapping_from, save_mapping
+from passk_py.ingest.formats.mapping_expression import Expression, parsed, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,6 +230,24 @@ def test_numbers_and_texts_are_compared_as_people_do() -> None:
     assert parsed("$.a == '1'").value_of({"a": "1.0"}) is False
     assert parsed("$.a > 1").value_of({"a": "x"}) is None
     assert parsed("$.a - 1").value_of({"a": 5}) == 4
+    assert parsed("$.trial + 1").value_of({"trial": 0}) == 1
+    assert parsed("$.ok == true").value_of({"ok": None}) is None
+
+
+def test_expressions_are_read() -> None:
+    assert parsed("$.case.id").path == ("case", "id")
+    assert parsed('$["a b"][0]').path == ("a b", 0)
+    assert path_of("case", "a b") == '$.case["a b"]'
+    assert parsed("$.status in ('ok', 'good')").operands == ("ok", "good")
+    assert parsed("helpdesk").value_of({}) == "helpdesk"
+    mapping = mapping_from(["task_id=$.id", "passed=$.ok", "attempt=$.try", "tags.a=$.b"], None)
+    assert mapping is not None
+    assert mapping.tags == {"a": Expression(source="$.b", path=("b",))}
+
+
+def test_options_are_written_as_a_shell_takes_them() -> None:
+    options = map_options({"task_id": "$.task", "passed": "$.status == 'ok'"})
+    assert options == "--map task_id=$.task --map \"passed=$.status == 'ok'\""
 
 
 @pytest.mark.parametrize("kind", WRITERS)

@@ -105,6 +105,11 @@ def test_a_canonical_log_is_asked_the_users_rules_only(
     assert [one["outcome"] for one in told.attempts] == ["failed", "excluded"]
 
 
+def test_rules_are_read_in_their_order() -> None:
+    read = policy_from(["rate_limited=excluded", "*timeout*=failed"])
+    assert list(read.items()) == [("rate_limited", "excluded"), ("*timeout*", "failed")]
+
+
 def test_a_file_of_rules(tmp_path: Path) -> None:
     path = tmp_path / "policy.yml"
     path.write_text('timeout: excluded\n"rate*": failed\n', "utf-8")
