@@ -1,22 +1,15 @@
 """BigCodeBench: the ``eval_results.json`` that ``bigcodebench.evaluate`` writes.
 
-One JSON object whose ``eval`` has a list for each task, with an element a sample;
 ``..._pass_at_k.json`` beside it says which part of the benchmark it is and has its figures. The
 samples themselves, in a file of their own, have no verdict and are not read.
 
-- Recognised by ``eval`` with lists of elements that have ``solution`` and ``status``.
-- Passed when ``status`` is ``pass``. Everything else was graded as a failure; of ``timeout`` the
-  reason is kept. What went wrong in the environment looks like any other failure.
-- Samples of a task whose right solution failed here too are graded all the same, as BigCodeBench
-  counts them, and have the tag ``gt_failed``. Where no right solution passed, none was tried.
-- ``attempt`` is the place in the task's list.
-- The suite is ``bigcodebench[-hard]-<split>``, from ``_pass_at_k.json`` or, without that, from the
-  file's name, as are the model, the backend, the temperature and how many samples of each task
-  there should be: ``<model>--bigcodebench[-hard]-<split>--<backend>-<temperature>-<n>-...``; before
-  0.2 the hard subset was ``_hard`` at its end. They are null where the name has another form. The
-  model may end in ``--`` and its revision.
-- ``date`` is when the samples were tested, not made, so ``started_at`` is null, as are seed, tokens
-  and cost.
+- What went wrong in the environment looks like any other failure. Where no right solution passed,
+  none was tried, and no task is ``gt_failed``.
+- The file's name is
+  ``<model>--bigcodebench[-hard]-<split>--<backend>-<temperature>-<n>-...``, with n samples of each
+  task; before 0.2 the hard subset was ``_hard`` at its end. The model may end in ``--`` and its
+  revision. What only another name could say is null.
+- ``date`` is when the samples were tested, not made, so ``started_at`` is null.
 """
 
 from __future__ import annotations

@@ -1,27 +1,20 @@
 """deepeval: the test run that ``deepeval test run`` and ``evaluate()`` write.
 
 ``.deepeval/.latest_test_run.json`` has the run under ``testRunData``; ``test_run_<time>.json`` in
-the folder that ``DEEPEVAL_RESULTS_FOLDER`` or ``results_folder`` names is the run itself. Its
-``testCases`` and ``conversationalTestCases`` have an element for each case. The first is a hidden
-file: a folder that is loaded leaves it alone, so name it.
+the folder that ``DEEPEVAL_RESULTS_FOLDER`` or ``results_folder`` names is the run itself. The first
+is a hidden file: a folder that is loaded leaves it alone, so name it. Versions before 1.0 call
+``metricsData`` ``metricsMetadata``.
 
-- Recognised by ``testRunData``, or by ``testCases`` that have ``name`` and ``metricsData``, which
-  versions before 1.0 call ``metricsMetadata``.
-- Passed when ``success`` is true, which deepeval takes from the metrics that are neither marked as
-  flaky nor without a threshold. A case without ``success`` is excluded.
-- A metric that raised or ran out of time has ``error`` and no score, and deepeval counts the case
-  as failed, though it is the judge that failed. Here nothing was graded: the reason is
-  ``judge_error``, excluded unless the policy says otherwise, and the tag ``judge_error`` has the
-  error's first line. Where another metric that decides has failed, the case has failed whatever
-  the judge would say. A test that raised before ``assert_test``, or was skipped, leaves no case.
-- Repeats (``deepeval test run -r``) are cases of their own. A task is the case's ``name`` without
-  the ``-<repeat>-<of>`` of pytest-repeat, and with its input if cases of one name have several; a
-  name that deepeval made up, ``test_case_<n>``, says nothing, so the task is the input.
-- ``attempt`` is the place in the order of ``order``, which has no gap where a test raised.
-- ``score`` is the lowest score of the metrics that decide; null if one of them has none.
-- ``completionTime``, ``tokenCost`` and the tokens are what the test says of the agent.
-  ``evaluationCost`` and ``runDuration`` are the metrics' own, and not read.
-- The repeats that pytest-repeat names are the attempts that there should be.
+- deepeval takes ``success`` from the metrics that are neither flaky nor without a threshold. A
+  metric that raised or ran out of time has ``error`` and no score, and deepeval counts the case as
+  failed, though it is the judge that failed. Where another metric that decides has failed, the case
+  has failed whatever the judge would say.
+- A test that raised before ``assert_test``, or was skipped, leaves no case.
+- Repeats (``deepeval test run -r``) are cases of their own, with pytest-repeat's ending. A task has
+  its input in its name if cases of one name have several; a name that deepeval made up,
+  ``test_case_<n>``, says nothing, so the task is the input.
+- ``order`` has no gap where a test raised.
+- ``evaluationCost`` and ``runDuration`` are the metrics' own, and not read.
 """
 
 from __future__ import annotations

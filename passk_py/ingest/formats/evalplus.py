@@ -1,22 +1,13 @@
 """EvalPlus: the ``eval_results.json`` that ``evalplus.evaluate`` writes.
 
-One JSON object whose ``eval`` has a list for each task, with an element a sample. The samples
-themselves, in a file of their own, have no verdict and are not read.
+The samples themselves, in a file of their own, have no verdict and are not read. Up to EvalPlus
+0.2.0 a task had two lists, ``base`` and ``plus``, of ``[status, details]``.
 
-- Recognised by ``eval`` with lists of elements that have ``solution`` and ``base_status``. Up to
-  EvalPlus 0.2.0 a task had two lists instead, ``base`` and ``plus``, of ``[status, details]``.
-- Passed when ``base_status`` and ``plus_status`` are both ``pass``: EvalPlus's score with the extra
-  tests. If those were not run (``--base-only``), ``plus_status`` is null and the base tests decide
-  alone. The suite says which of the two it is: ``humaneval+`` and ``mbpp+``, or ``humaneval`` and
-  ``mbpp``. Both statuses are tags, so that the score of the base tests can be had too.
-- Everything that is not ``pass`` was graded as a failure; of ``timeout`` the reason is kept. Up to
-  0.2.0 these were ``success`` and ``timed out``, and the tags have the later words for them. What
-  an exception was is not said, and one of the environment looks like any other.
-- ``attempt`` is the place in the task's list.
-- The model, the backend and the temperature are in the file's name only, or in that of its folder:
-  ``<model, -- for />_<backend>_temp_<temperature>``. They are null where it has another form.
-- ``date`` is when the samples were tested, not made, so ``started_at`` is null, as are seed, tokens
-  and cost. How many samples there should be is not said.
+- The verdict is EvalPlus's score with the extra tests; ``plus_status`` is null if those were not
+  run (``--base-only``). Both statuses are tags, so that the score of the base tests can be had too.
+- Up to 0.2.0 the statuses were ``success`` and ``timed out``, and the tags have the later words for
+  them. What an exception was is not said, and one of the environment looks like any other.
+- ``date`` is when the samples were tested, not made, so ``started_at`` is null.
 """
 
 from __future__ import annotations

@@ -1,30 +1,24 @@
 """Harbor: a job's folder, with a ``result.json`` in the folder of each of its trials.
 
-A trial's ``result.json`` is one JSON object. The trials of a job are read together, because none
-of them says which attempt it is. The job's own ``config.json`` says how many attempts were to be
-made and its ``lock.json`` of which tasks; its ``result.json`` holds totals only.
+The trials of a job are read together, because none of them says which attempt it is. The job's own
+``config.json`` says how many attempts were to be made and its ``lock.json`` of which tasks; its
+``result.json`` holds totals only.
 
-- Recognised by ``task_name``, ``trial_name``, ``trial_uri`` and ``task_checksum``.
-- The reward is ``verifier_result.rewards.reward`` or, where there is only one reward, that one:
-  what Harbor itself takes for the reward of a trial. It is the score, and a trial passes when it
-  reaches ``--score-threshold``, 1 by default. Harbor computes pass@k of rewards 0 and 1 only; a
-  part of a reward is a failure here, with the reason ``partial_reward`` unless there is an error.
-- Several rewards of which none is called ``reward`` are no verdict, as in Harbor's pass@k: the
-  reason is ``several_rewards``, and such a trial is excluded unless ``--policy`` says otherwise.
-- A trial without a reward has the type of its exception, or of that of its first step that failed,
-  as the reason. The reasons follow Harbor's own table of causes: the agent's budget and refusals
-  fail, sandbox, model provider, verifier, Harbor itself and cancelling are excluded. Harbor's
-  mean and pass@k count all of them as 0. A timeout that was graded keeps its reward.
-- Attempts are numbered by ``started_at``: the folders of trials have random names. A trial that
-  was retried overwrites its folder, so only the last try is an attempt.
-- The run is the job: ``job_name`` of its ``config.json``, which stays when its folder is moved or
-  called otherwise, else its folder. In a job of several agents or models, or without its
-  ``config.json``, it is the job, the agent and the model, as in Harbor's own totals. The suite is
-  ``source``, the dataset.
+- The reward is what Harbor itself takes for the reward of a trial. It computes pass@k of rewards 0
+  and 1 only; a part of a reward is a failure here, with the reason ``partial_reward`` unless there
+  is an error. Several rewards of which none is called ``reward`` are no verdict, as in Harbor's
+  pass@k.
+- The reasons follow Harbor's own table of causes: the agent's budget and refusals fail, sandbox,
+  model provider, verifier, Harbor itself and cancelling are excluded. A timeout that was graded
+  keeps its reward.
+- The folders of trials have random names. A trial that was retried overwrites its folder, so only
+  the last try is an attempt.
+- ``job_name`` stays when the job's folder is moved. In a job of several agents or models, or in one
+  without its ``config.json``, the run is job, agent and model, as in Harbor's own totals.
 - Trials without a ``result.json``, or with an empty one, did not end: they are no attempts, and the
   number of attempts expected tells of them.
-- What lies in the folders of a trial, reports of its verifier among them, is not read.
-- A trial that is named without its job is attempt 1 of it. Seeds are not written, so they are null.
+- What lies in the folders of a trial, reports of its verifier among them, is not read. A trial that
+  is named without its job is attempt 1 of it.
 """
 
 from __future__ import annotations

@@ -2,19 +2,8 @@
 
 Lines of JSON: each line of the samples with ``result`` and ``passed`` added, and all other keys
 copied. The samples themselves have no verdict and are not read. Other benchmarks of this form, with
-tasks of their own, land alike.
-
-- Recognised by ``task_id``, ``completion``, ``result`` and ``passed``, without ``attempt`` and
-  ``run_id``, with which lines are canonical attempts.
-- Passed when ``passed`` is true; ``--score-threshold`` decides nothing. Everything else was graded
-  as a failure: ``timed out`` has the reason ``timeout``. ``failed: ...`` holds a message and not
-  the class of the exception, so it gives no reason, and an error of the environment looks like any
-  other.
-- ``attempt`` is the place of the line among those of its task: the order of the samples.
-- The run is the file's name without ``.jsonl_results.jsonl``, or its folder's where that is
-  ``samples`` or the like; the suite is ``human-eval``, unless the command line says otherwise.
-  HumanEval writes neither model nor seed; those that the samples were given come along.
-- It says no times, tokens or cost, nor how many samples there should be.
+tasks of their own, land alike. ``failed: ...`` holds a message and not the class of the exception,
+so it gives no reason, and an error of the environment looks like any other.
 """
 
 from __future__ import annotations

@@ -5,39 +5,25 @@ its ``header.json`` says what was run; nothing else in it is read. A log that di
 neither, and ``_journal/`` is read in their place; without a journal, the samples are. A ``.json``
 log is one object of the same names, with whole samples in ``samples``.
 
-- Recognised by the members of the zip, or by an object with ``version``, ``status`` and an ``eval``
-  that has ``task`` and ``model``.
-- Passed when the score's value reaches ``--score-threshold``, 1 by default, as Inspect's
-  ``value_to_float`` makes a number of it: C is 1, P is 0.5, I and N are 0, yes and true are 1, no
-  and false are 0, a number is itself, any other text is 0. A value of at least 1 is what Inspect's
-  reducers ``pass_at`` and ``pass_k`` count.
+- Inspect's reducers ``pass_at`` and ``pass_k`` count a value of at least 1, too, and its
+  ``value_to_float`` makes the numbers: yes and true are 1, any other text than its letters is 0.
 - Of several scorers, the verdict is that of the one in ``results.headline``, else of the one that
   the task declares in ``eval.headline_metric``, else of the first in ``results.scores``, else of
   the first of the sample: the score that Inspect itself shows first. Of a score with several values
   it is the value that the headline names, else the first. The other values are tags,
   ``score.<scorer>``, as far as they are short.
-- ``attempt`` is the epoch. A sample that was tried again after an error within its epoch is one
-  attempt; the tag ``retries`` says how many tries came before.
-- A value of NaN is how a scorer says that it could not score: ``unscored``, excluded. Inspect's
-  reducers leave such an epoch out of n too.
-- An error without a score is excluded, with the reason ``error:`` and its class, or the start of
-  its message where that is all the log has; Inspect leaves it out of n. With ``score_on_error``
-  there is a score as well, and it counts. An epoch that was stopped with the whole evaluation is
-  ``cancelled``.
-- A limit without a score is a failure with a reason such as ``token_limit``, except that the
-  operator's is excluded. Inspect leaves it out of n; usually it scores what there is, and then the
-  score counts and the reason stays.
-- The run is ``eval_id``, which each log has for itself. ``run_id`` is shared by all tasks and all
-  models of one ``inspect eval``, so that two models would be one run; it is a tag. A retry writes a
-  log with an id of its own, so it is a run of its own.
+- A sample that was tried again after an error within its epoch is one attempt; the tag ``retries``
+  says how many tries came before.
+- A value of NaN is how a scorer says that it could not score: ``unscored``. With
+  ``score_on_error`` an error has a score as well, and it counts. An epoch that was stopped with the
+  whole evaluation is ``cancelled``. A limit that was scored keeps its reason.
+- ``eval.run_id`` is shared by all tasks and all models of one ``inspect eval``, so that two models
+  would be one run; it is a tag. A retry writes a log with an id of its own, so it is a run of its
+  own.
 - A retry copies the epochs that had ended without an error into its own log. Where a folder is
   loaded, a log is passed over if a later one of the same task holds all of those, and so are the
   copies of a log: the recovered or scored one counts, the ``.eval`` and not the ``.json`` of the
   same name, and the merged log, not its shards.
-- Input tokens are those at the full rate and those of the cache. Tokens, costs and metadata are the
-  sample's; metadata of one short value become tags.
-- The agent is ``eval.solver``, else the last step of the plan, as Inspect names it. There is no
-  version of it, and no output in the summaries to make a digest of.
 - Each sample is expected once where the log says of no epochs, as Inspect runs it then.
 - Summaries and journals may have a sample's epoch twice, if it was run again. The later row counts,
   as for Inspect; the earlier one is refused.

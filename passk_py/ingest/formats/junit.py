@@ -1,21 +1,16 @@
 """JUnit XML: the test reports of pytest, Maven Surefire, Playwright, jest, node and most others.
 
-A test is a task, and each time that it was run is an attempt. The document is read as a stream;
-DTDs and entities are refused, and the output of tests is passed over.
+A test is a task, and each time that it was run is an attempt.
 
-- Recognised by the root ``testsuites`` or ``testsuite``.
-- All files of a folder are one log and one run, called after the folder: ``run-1.xml``,
-  ``run-2.xml`` and so on are attempts of one run, and so are ``run-1/junit.xml`` and
-  ``run-2/junit.xml`` (or ``attempt``, ``try``, ``trial``, ``repeat``, ``iteration``, ``round``).
-  Folders such as ``agent-run-1`` and ``agent-run-2`` are a run called ``agent``. A file that is
-  named alone is a run called after the file.
-- Files of a folder that hold the same tests under names of their own, ``gpt-5.xml`` beside
-  ``claude.xml``, are runs of their own, called after the files; ``--run-id`` makes them one.
+- All files of a folder are one run, called after the folder: ``run-1.xml``, ``run-2.xml`` and so on
+  are attempts of one run, and so are ``run-1/junit.xml`` and ``run-2/junit.xml`` (or ``attempt``,
+  ``try`` and the like). Folders such as ``agent-run-1`` and ``agent-run-2`` are a run called
+  ``agent``. Files that hold the same tests under names of their own, ``gpt-5.xml`` beside
+  ``claude.xml``, are runs of their own; ``--run-id`` makes them one.
 - Bazel's ``bazel-testlogs`` is one run: a target, or a test within it, named after the target, is a
   task; shards are put together; ``run_1_of_3`` and ``test_attempts/attempt_1.xml`` are attempts.
-- ``task_id`` is ``<classname>::<name>``. Where the class says nothing (node, jest), it is the names
-  of the suites and the test, joined by ``>``. Playwright's tests have their project before it: a
-  test that two projects run is two tasks.
+- Where the class says nothing (node, jest), a task is called after the suites and the test, joined
+  by ``>``. A test that two of Playwright's projects run is two tasks.
 - Repetitions: pytest-repeat's ``[3-4]`` or ``[id-3-4]`` is taken off if the file holds all of
   ``[1-4]`` to ``[4-4]`` of the test; an id that happens to end so stays. Words such as
   ``attempt 3`` at the end of a name are taken off if there are at least two of the test.
@@ -23,20 +18,11 @@ DTDs and entities are refused, and the output of tests is passed over.
   are attempts of their own. Tests of one name are attempts too, but not those of pytest: of
   pytest-rerunfailures only the last try says what happened, so its tries are one attempt.
   jest-junit writes nothing of retries, and Playwright only if it is told to.
-- Attempts of a test that was tried again because it failed have the tag ``reruns``, how often it
-  was: such tries stop at the first pass, and every estimate is biased.
-- Attempts are numbered by the timestamp of their suite and, within it, by their order in the file.
-  Files without timestamps come in the order of their names, ``run-2`` before ``run-10``.
-- Passed without ``failure``, ``error`` and ``skipped``; ``failure`` is a failure, with the reason
-  ``timeout`` where it says so. ``error`` is no verdict: its type is the reason, ``setup`` where
-  pytest's set-up failed, else ``error``. Where only pytest's tear-down failed, the test keeps its
-  verdict, with the reason ``teardown``. Playwright calls what a test throws an ``error``, so there
-  it is a failure.
-- Skipped tests are excluded with the reason ``skipped``, ``todo`` or ``xfailed``. jest-junit writes
-  a todo like a test that passed.
-- ``started_at`` is the timestamp of the suite. Properties named ``agent``, ``agent_version``,
-  ``model``, ``seed``, ``cost_usd``, ``input_tokens`` and ``output_tokens`` fill these columns.
-  Other properties of a test are tags, ``score`` among them: it takes no part in the verdict.
+- Tries after a failure stop at the first pass, so that every estimate is biased: the tag ``reruns``
+  says how many there were.
+- ``failure`` has the reason ``timeout`` where it says so. Playwright calls what a test throws an
+  ``error``, so there it is a failure. jest-junit writes a todo like a test that passed.
+- The property ``score`` is a tag: it takes no part in the verdict.
 """
 
 from __future__ import annotations

@@ -2,30 +2,20 @@
 
 A line is a document as one filter graded it. The harness stores a figure a document, not a verdict
 a response, so that only what follows from it exactly is landed, and the other lines are refused
-with a reason. ``results_<date>.json`` beside it says what was run.
+with a reason. Up to 0.4.2 the file was a list, and what was run stands in ``results.json``.
 
-- Recognised by lines with ``doc_id``, ``resps`` and ``filtered_resps``. Up to 0.4.2 the file was a
-  list of such objects, and ``results.json`` beside it says what was run.
-- The verdict is ``pass@1`` (or ``pass_at_1``) if the line has it, else the first of ``metrics``
-  that is 0 or 1 in every line of the filter, and of which more is better. ``bits_per_byte``, word
-  overlaps and the like say nothing of a pass, so their lines are refused. The tag ``metric`` names
-  the one.
-- One response: it passed if the metric is 1.
+- ``bits_per_byte``, word overlaps and the like say nothing of a pass, so their lines are refused.
 - Several responses that were graded together: ``pass@1`` times their number is the number of
   passes. Which of them passed is not in the file. The passes are laid on the attempts by a digest,
   so that n and c are right, and the order says nothing; the tag ``verdicts`` is then ``counted``.
   ``pass@2`` and on alone are refused: two numbers of passes may give the same figure.
 - Several responses of which the filter takes the first one: that one has the verdict, the others
   are excluded as ``not_graded``. A vote over them is no verdict of any, so its lines are refused.
-- ``attempt`` is the place of the response in ``resps``.
-- An error ends lm-eval before it writes, so there are no failed attempts of another kind.
-- The suite is the task and, unless it is called ``none``, its filter: ``gsm8k/strict-match``. Two
-  filters grade the same responses twice, so they can't be one suite. Versions that do not write the
-  filter's name have a line of each document for each filter, in the order of ``filter_list`` in the
-  results; without those, the second one is called ``filter-2``.
-- The run is the model and the date of the file's name, which all tasks of one call share.
-- The seed is ``config.torch_seed``, from which local models sample. There are no times, costs and
-  tokens of a response; ``output_hash`` is the SHA-256 of a response with a place of its own.
+- Two filters grade the same responses twice, so they can't be one suite. Versions that do not write
+  the filter's name have a line of each document for each filter, in the order of ``filter_list`` in
+  the results; without those, the second one is called ``filter-2``.
+- All tasks of one call share the date of the file's name, and so the run.
+- The seed is the one from which local models sample.
 """
 
 from __future__ import annotations

@@ -1,29 +1,21 @@
 """promptfoo: what ``promptfoo eval -o`` and ``promptfoo export eval`` write, as JSON or JSON lines.
 
-One JSON object whose ``results.results`` has an element for each call of a provider with a prompt
-and a test; JSON lines have these elements alone. Repeats (``--repeat``) are elements of their own
-that nothing marks as such, so the log is read twice: first to find out which tests and which
-columns (a prompt with a provider) it has.
+Each call of a provider with a prompt and a test is a row. Repeats (``--repeat``) are rows that
+nothing marks as such, so the log is read twice: first to find out which tests and which columns (a
+prompt with a provider) it has.
 
-- Recognised by rows with ``prompt``, ``namedScores`` and ``success``; rows of the first versions
-  have ``vars`` and ``latencyMs`` instead of ``namedScores``, and call a prompt's label ``display``.
-- Passed when ``success`` is true. ``failureReason`` 2 is an error, not a grade: the first line of
-  ``error`` is the reason, or ``timeout`` for promptfoo's own limit, and the policy decides.
-  promptfoo counts errors on their own, neither as passed nor as failed, but its pass rate counts
-  them in. A failure by an assertion has no reason here: what promptfoo gives is a sentence.
-- A task is a test: its description, or its variables as JSON. Tests of one description are told
-  apart by their variables, and those of the same variables by a digest of their assertions.
+- Rows of the first versions have ``vars`` and ``latencyMs`` instead of ``namedScores``, and call a
+  prompt's label ``display``.
+- A failure by an assertion has no reason: what promptfoo gives is a sentence.
+- Tests of one description are told apart by their variables, and those of the same variables by a
+  digest of their assertions.
 - UUIDs and times in the variables and descriptions are ``<uuid>`` and ``<time>`` in the names of
   tasks, because they may be new in each eval; unless nothing else tells two tests apart.
-- A run is a column of an eval: called after ``evalId``, and of several columns after the provider
-  and the prompt too, as far as they differ. JSON lines don't name the eval: the file's name does,
-  or its folder's where that is ``results`` or the like.
-- ``attempt`` counts the rows of a test and a column in the order of ``testIdx``, which counts
-  repeats. It does not name a test, because ``promptfoo retry`` counts it anew.
-- ``model`` is the provider's id, unless that is a program or an address; then it is the agent.
-- A row does not say when it started. ``latencyMs`` 0 of an error was not measured, and numbers of
-  tokens and a cost that the provider did not give are null, not 0.
-- ``--repeat`` says how many attempts there should be, or ``options.repeat`` of the test.
+- Of several columns, the runs are called after the eval, and after the provider and the prompt as
+  far as they differ. JSON lines don't name the eval: the file's name does, or its folder's.
+- ``testIdx`` does not name a test, because ``promptfoo retry`` counts it anew.
+- ``latencyMs`` 0 of an error was not measured, and numbers of tokens and a cost that the provider
+  did not give are null, not 0.
 - Answers from the cache, which are copies and no tries of their own, have the tag ``cached``.
 """
 

@@ -6,25 +6,19 @@ together; either kind works without the other. The leaderboard's ``<submission>/
 is understood too, and OpenHands's ``<run>/eval_outputs/<instance>/`` beside ``report.json`` or
 ``output.report.json``, which is the summary under another name.
 
-- Recognised by an object with one member that has ``patch_is_None``, ``patch_exists``,
-  ``patch_successfully_applied`` and ``resolved``, or by the counts and ids of a summary.
-- Passed when ``resolved`` is true or, without a report, when the summary has the instance in
-  ``resolved_ids``. What is not resolved failed, also where SWE-bench suspects the infrastructure:
-  its hint, ``failure_reasons`` or ``infra_failure_reason``, is kept as the reason only.
-- An empty patch failed: it has no report, and the reason is ``empty_patch``. An instance without
-  a report, or with one that can't be read, is an error. The reason is its ``failure_reasons``, else
-  ``error``; SWE-bench counts all of them as not resolved. Here what it ascribes to the environment
-  is excluded and the rest fails: most often the patch did not apply. Without a summary, the folders
-  of instances tell which of them have no report.
-- SWE-bench has no attempts: each evaluation run is one. They are numbered for a model and dataset
-  by ``created_at`` of ``run.json`` or, where one has none, by their names, ``run-2`` before
-  ``run-10``. The number is that of the run for all of its instances. Load the folder that holds
-  all runs: the place of a run depends on the others.
-- The run is the model, with the ``__`` that SWE-bench writes for ``/``; the suite is the dataset.
-  A summary's name, of which both parts may have dots, is taken apart by the folders of the reports
-  or, without them, at the last dot that does not stand between digits, as in ``model-4.5``.
+- What is not resolved failed, also where SWE-bench suspects the infrastructure: its hint is kept as
+  the reason only.
+- An empty patch failed: it has no report. An instance without a report, or with one that can't be
+  read, is an error. What SWE-bench ascribes to the environment is excluded and the rest fails: most
+  often the patch did not apply. Without a summary, the folders of instances tell which of them have
+  no report.
+- SWE-bench has no attempts: each evaluation run is one of a model and dataset, in the order of
+  ``created_at`` or, where one has none, of their names, ``run-2`` before ``run-10``. Load the
+  folder that holds all runs: the place of a run depends on the others.
+- The model is as in a path, with ``__`` for ``/``. A summary's name, of which both parts may have
+  dots, is taken apart by the folders of the reports or, without them, at the last dot that does not
+  stand between digits, as in ``model-4.5``.
 - Instances without a prediction (``incomplete_ids``) are no attempts, but expected ones.
-- Neither costs nor tokens, times or seeds are written, so they are null.
 """
 
 from __future__ import annotations

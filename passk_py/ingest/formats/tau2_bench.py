@@ -1,26 +1,20 @@
 """tau2-bench: the ``results.json`` of a run, alone or with a folder of simulations.
 
-One JSON object whose ``simulations`` has an element a trial and whose ``info`` says how the run was
-set up. Runs of the format "dir" keep each simulation in a file of its own in ``simulations/``
-beside a ``results.json`` that has none. The messages are never read.
+Runs of the format "dir" keep each simulation in a file of its own in ``simulations/`` beside a
+``results.json`` that has none. The folder's name tells nothing: runs of the format "json" lie in a
+folder called ``simulations`` too. The messages are never read, so the tokens are null.
 
-- Recognised by ``simulations`` with elements that have ``task_id``, ``trial`` and
-  ``termination_reason``, or by a file that is one such element. The folder's name tells nothing:
-  runs of the format "json" lie in a folder called ``simulations`` too.
-- Passed when ``reward_info.reward`` is 1, within 1e-6: tau2-bench's own ``is_successful``.
-- ``attempt`` is ``trial + 1``; trials are counted from 0.
+- The verdict is tau2-bench's own ``is_successful``.
 - tau2-bench grades a simulation that ended early, by ``max_steps`` for one, with the reward 0: a
-  failure, which keeps its ``termination_reason``. Without ``reward_info`` there is no verdict, and
-  the reason decides: ``infrastructure_error`` is excluded, as tau2-bench's metrics do (its
-  leaderboard counts it as failed), even with a reward, which grading the run once more gives it;
+  failure, which keeps its ``termination_reason``. ``infrastructure_error`` is excluded, as
+  tau2-bench's metrics do, even with a reward, which grading the run once more gives it;
   ``context_window_exceeded`` fails, as most versions count it.
 - Where the grading itself failed, the reward is 0, as tau2-bench counts it, and its error the
   reason.
-- ``agent_cost`` is the cost; what the simulated user cost is not the agent's.
-- Times are local and without a zone, and are taken as they are. Tokens stand in the messages only,
-  so they are null.
-- The run is called after its folder. What lies in its ``hallucination_discarded`` was thrown away
-  by tau2-bench, which counts the simulations that took its place, and is not read.
+- What the simulated user cost is not the agent's. Times are local and without a zone, and are taken
+  as they are.
+- What lies in ``hallucination_discarded`` was thrown away by tau2-bench, which counts the
+  simulations that took its place, and is not read.
 """
 
 from __future__ import annotations

@@ -1,20 +1,10 @@
 """tau-bench: the result file that its runner writes.
 
-One JSON list with an element a trial: ``{"task_id", "reward", "info", "traj", "trial"}``. The
-trajectory is never read.
-
-- Recognised by elements with ``task_id``, ``reward``, ``info`` and ``trial``.
-- Passed when the reward is 1, within 1e-6: tau-bench's own ``is_successful``. ``--score-threshold``
-  decides nothing, because tau-bench's figures are defined by this rule.
-- ``attempt`` is ``trial + 1``, ``trial`` being counted from 0 in the order in which the trials ran.
-- A trial that died of an exception has ``info.error`` and ``info.traceback``. tau-bench counts it
-  with reward 0 as a failure of the agent; here it is ``excluded`` with the reason ``exception``,
-  because the exception may be anyone's: the model's API, the simulated user, the harness. A reward
-  of 1 stays a pass. tau-bench's own figures follow if the excluded attempts are counted as failed.
-- ``info.user_cost`` is what the *simulated user* cost, not the agent, so ``cost_usd`` is null.
-- The file says neither agent nor model nor run: the run is the file's name without its ending, or
-  its folder's where that is ``results`` or the like; the suite is ``tau-bench``, unless the command
-  line says otherwise.
+- The verdict is tau-bench's own ``is_successful``, by which its figures are defined.
+- ``trial`` is counted from 0 in the order in which the trials ran.
+- A trial that died of an exception is excluded, because the exception may be anyone's: the model's
+  API, the simulated user, the harness. tau-bench's own figures follow if the excluded attempts are
+  counted as failed.
 - ``output_hash`` is null: a digest of the trajectory would need the trajectory in memory.
 """
 

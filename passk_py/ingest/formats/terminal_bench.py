@@ -1,21 +1,14 @@
 """Terminal-Bench: the ``results.json`` that ``tb run`` writes into the folder of a run.
 
-One JSON object whose ``results`` has an element a trial; ``run_metadata.json`` beside it names the
-agent, the model and how many attempts were to be made. The ``results.json`` in a trial's own
-folder holds one such element and is not read, because the run's holds all of them.
+``run_metadata.json`` beside it names the agent, the model and how many attempts were to be made.
+The ``results.json`` in a trial's own folder is not read, because the run's holds all of them.
 
-- Recognised by ``results`` with elements that have ``trial_name``, ``task_id`` and ``is_resolved``.
-- Passed when ``is_resolved`` is true. ``false`` is a failure, whatever ``failure_mode`` says, and a
-  trial that timed out and was resolved all the same is a pass.
-- ``is_resolved`` null is no verdict: ``failure_mode`` is the reason and the policy decides.
-  Terminal-Bench counts all of these as not resolved.
-- ``attempt`` stands in the trial's name, ``<task>.<attempt>-of-<n>``. Runs of one attempt each
-  (``.1-of-1``) that lie in one folder are attempts of one run, in the order of ``start_time`` or,
-  where one has none or was resumed, of their names, ``run2`` before ``run10``. A task is counted in
-  the runs that were to try it: those whose ``task_ids`` have it or that say nothing of them.
-- The run is called after its folder, and with several runs in a folder after that, the agent and
-  the model, and the dataset if there are several.
-- A trial does not say what it cost.
+- ``is_resolved`` false is a failure, whatever ``failure_mode`` says, and a trial that timed out and
+  was resolved all the same is a pass.
+- Runs of one attempt each (``.1-of-1``) that lie in one folder are attempts of one run, in the
+  order of ``start_time`` or, where one has none or was resumed, of their names, ``run2`` before
+  ``run10``. A task is counted in the runs that were to try it: those whose ``task_ids`` have it or
+  that say nothing of them. Such a run has the dataset in its name if there are several.
 """
 
 from __future__ import annotations

@@ -1,21 +1,14 @@
 """tracelens: the batch of trials that ``--save-trials`` and ``--checkpoint`` write.
 
-One JSON object whose ``trials`` has an element for each run of a task; a checkpoint has it under
-``batch``. The report of ``--output`` repeats the trials in short and is not read.
+A checkpoint has the batch under ``batch``. The report of ``--output`` repeats the trials in short
+and is not read.
 
-- Recognised by ``trials`` with elements that have ``trial_id``, ``task_id`` and ``run_index``.
-- Passed when all outcomes passed, whatever ``status`` says: a trial that failed or timed out and
-  was passed by its graders is a pass, and keeps its status as the reason.
-- ``infra_error``, ``skipped``, ``pending`` and ``running`` are no evidence for tracelens, nor is a
-  trial with a ``grader_error``: they are excluded with that word as the reason. ``failed``,
-  ``timeout`` and a completed trial without outcomes count as failures; nothing was graded, so the
-  user's policy may say otherwise.
-- ``attempt`` is ``run_index + 1``. ``attempts`` of a trial counts its retries after errors of the
-  infrastructure, which are no attempts; it becomes the tag ``retries``.
-- ``score`` is the mean of the outcomes' scores, as tracelens has it; null where nothing was graded.
+- A trial that failed or timed out and was passed by its graders is a pass, and keeps its status as
+  the reason.
+- ``attempts`` of a trial counts its retries after errors of the infrastructure, which are no
+  attempts.
 - Times are the transcript's: those of a trial hold the wait for a free slot too, so without a
-  transcript there is a start, but no duration. Tokens are the sums over its steps.
-- ``total_runs`` and the tasks of ``provenance`` say which attempts there should be.
+  transcript there is a start, but no duration.
 """
 
 from __future__ import annotations
