@@ -15,53 +15,37 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLES", "ensure_landing", "next_batch_time"]
 
-_VARCHAR, _BIGINT, _TIMESTAMP = "VARCHAR", "BIGINT", "TIMESTAMP"
-
-TABLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
-    "attempts": tuple((column.name, column.duckdb_type) for column in LANDING_COLUMNS),
-    "rejected": (
-        ("run_id", _VARCHAR),
-        ("suite", _VARCHAR),
-        ("task_id", _VARCHAR),
-        ("attempt", _BIGINT),
-        ("outcome", _VARCHAR),
-        ("reason_code", _VARCHAR),
-        ("reason", _VARCHAR),
-        ("raw", _VARCHAR),
-        ("source_file", _VARCHAR),
-        ("source_line", _BIGINT),
-        ("source_format", _VARCHAR),
-        ("loaded_at", _TIMESTAMP),
-    ),
-    "files": (
-        ("source_file", _VARCHAR),
-        ("source_format", _VARCHAR),
-        ("size_bytes", _BIGINT),
-        ("sha256", _VARCHAR),
-        ("options", _VARCHAR),
-        ("rows_read", _BIGINT),
-        ("rows_landed", _BIGINT),
-        ("rows_rejected", _BIGINT),
-        ("loaded_at", _TIMESTAMP),
-    ),
-    "parts": (
-        ("source_file", _VARCHAR),
-        ("part", _VARCHAR),
-    ),
-    "removed_tasks": (
-        ("run_id", _VARCHAR),
-        ("suite", _VARCHAR),
-        ("task_id", _VARCHAR),
-        ("removed_at", _TIMESTAMP),
-    ),
-    "expected_attempts": (
-        ("run_id", _VARCHAR),
-        ("suite", _VARCHAR),
-        ("task_id", _VARCHAR),
-        ("expected_attempts", _BIGINT),
-        ("source_file", _VARCHAR),
-        ("loaded_at", _TIMESTAMP),
-    ),
+_REQUIRED: Final = (*KEY, "outcome", "source_file", "loaded_at")
+_COLUMNS: Final = {
+    "attempts": [
+        f"{column.name} {column.duckdb_type}{' not null' if column.name in _REQUIRED else ''}"
+        for column in LANDING_COLUMNS
+    ],
+    "rejected": [
+        *("run_id VARCHAR", "suite VARCHAR", "task_id VARCHAR", "attempt BIGINT"),
+        *("outcome VARCHAR", "reason_code VARCHAR not null", "reason VARCHAR not null"),
+        *("raw VARCHAR", "source_file VARCHAR not null", "source_line BIGINT"),
+        *("source_format VARCHAR", "loaded_at TIMESTAMP not null"),
+    ],
+    "files": [
+        *("source_file VARCHAR not null", "source_format VARCHAR not null", "size_bytes BIGINT"),
+        *("sha256 VARCHAR", "options VARCHAR", "rows_read BIGINT not null", "rows_landed BIGINT"),
+        *("rows_rejected BIGINT", "loaded_at TIMESTAMP not null"),
+    ],
+    "parts": ["source_file VARCHAR not null", "part VARCHAR not null"],
+    "removed_tasks": [
+        *("run_id VARCHAR not null", "suite VARCHAR not null", "task_id VARCHAR not null"),
+        "removed_at TIMESTAMP not null",
+    ],
+    "expected_attempts": [
+        *("run_id VARCHAR not null", "suite VARCHAR not null", "task_id VARCHAR not null"),
+        *("expected_attempts BIGINT not null", "source_file VARCHAR not null"),
+        "loaded_at TIMESTAMP not null",
+    ],
+}
+TABLES: Final = {
+    table: [tuple(column.removesuffix(" not null").split(" ", 1)) for column in columns]
+    for table, columns in _COLUMNS.items()
 }
 """The tables of ``landing``: names and types of their columns, in order."""
 
@@ -74,21 +58,6 @@ _CHECKS: Final = (
     "check (attempt >= 1)",
     f"check (outcome in {OUTCOMES})",
 )
-_REQUIRED: Final = {
-    "attempts": (*KEY, "outcome", "source_file", "loaded_at"),
-    "rejected": ("reason_code", "reason", "source_file", "loaded_at"),
-    "files": ("source_file", "source_format", "rows_read", "loaded_at"),
-    "parts": ("source_file", "part"),
-    "removed_tasks": ("run_id", "suite", "task_id", "removed_at"),
-    "expected_attempts": (
-        "run_id",
-        "suite",
-        "task_id",
-        "expected_attempts",
-        "source_file",
-        "loaded_at",
-    ),
-}
 
 
 def ensure_landing(connection: duckdb.DuckDBPyConnection, *, at_once: bool = False) -> None:
@@ -114,20 +83,14 @@ def ensure_landing(connection: duckdb.DuckDBPyConnection, *, at_once: bool = Fal
     if at_once:
         connection.execute("begin transaction")
     connection.execute("create schema if not exists landing")
-    for table, columns in TABLES.items():
-        required = _REQUIRED[table]
-        parts = [f"{c} {kind}{' not null' if c in required else ''}" for c, kind in columns]
-        checks = _CHECKS if table == "attempts" else ()
-        connection.execute(
-            f"create table if not exists landing.{table} ({', '.join([*parts, *checks])})"
-        )
+    for table, written in _COLUMNS.items():
+        parts = [*written, *(_CHECKS if table == "attempts" else ())]
+        connection.execute(f"create table if not exists landing.{table} ({', '.join(parts)})")
     if at_once:
         connection.execute("commit")
 
 
-def _columns_of(
-    connection: duckdb.DuckDBPyConnection, table: str
-) -> tuple[tuple[str, str], ...] | None:
+def _columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[tuple[str, ...]] | None:
     """Describe a table of ``landing``; None if it is missing.
 
     Asked of the tables one by one: duckdb_columns() makes DuckDB plan every view that it comes
@@ -137,7 +100,7 @@ def _columns_of(
         found = connection.execute(f"describe landing.{table}").fetchall()
     except duckdb.CatalogException:
         return None
-    return tuple((column, kind) for column, kind, *_ in found)
+    return [(column, kind) for column, kind, *_ in found]
 
 
 def next_batch_time(connection: duckdb.DuckDBPyConnection, storage: Storage) -> datetime:
