@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Final
 from passk_py.common.errors import PasskError
 from passk_py.ingest.formats.base import Field, Format, Key
 from passk_py.ingest.formats.bigcodebench import BigCodeBench
-from passk_py.ingest.formats.canonical_csv import CanonicalCsv
-from passk_py.ingest.formats.canonical_json import CanonicalJson
-from passk_py.ingest.formats.canonical_jsonl import CanonicalJsonl
-from passk_py.ingest.formats.canonical_parquet import CanonicalParquet
+from passk_py.ingest.formats.canonical import (
+    CanonicalCsv,
+    CanonicalJson,
+    CanonicalJsonl,
+    CanonicalParquet,
+)
 from passk_py.ingest.formats.deepeval import DeepEval
 from passk_py.ingest.formats.evalplus import EvalPlus
 from passk_py.ingest.formats.harbor import Harbor

@@ -1,4 +1,14 @@
-"""What the canonical formats share: a row's fields have the names of the contract."""
+"""Canonical attempts, in files of four kinds: the fields have the names of the contract.
+
+Lines of JSON, JSON lists and CSV tables may be compressed with gzip or zstd.
+
+- Of JSON, numbers may be texts; ``true`` and ``false`` count as 1 and 0 for the score and the
+  measures (duration, cost, tokens), not for ``attempt`` and ``seed``. ``tags`` is an object.
+- Of CSV, the first line names the columns; ``tags`` holds a JSON object. The separator is a comma,
+  semicolon, tab or bar, whichever gives a header with ``task_id``. An empty field is null.
+- Of Parquet, columns may have any type that holds such values: ``attempt`` an integer or a whole
+  number in a double or a text, ``tags`` a map, a struct or a JSON text.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +23,16 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["CANONICAL_FIELDS", "CANONICAL_KEYS", "VERDICTS", "Canonical", "is_canonical"]
+__all__ = [
+    "CANONICAL_FIELDS",
+    "CanonicalCsv",
+    "CanonicalJson",
+    "CanonicalJsonl",
+    "CanonicalParquet",
+    "is_canonical",
+]
 
-VERDICTS: Final = ("outcome", "passed", "score")
+_VERDICTS: Final = ("outcome", "passed", "score")
 """The fields that may say how an attempt ended; the first that is given wins."""
 
 CANONICAL_FIELDS: Final = (
@@ -25,7 +42,7 @@ CANONICAL_FIELDS: Final = (
 )
 """Every field that a canonical file, or an attempt of a harness, may have."""
 
-CANONICAL_KEYS: Final = tuple(
+_KEYS: Final = tuple(
     Key(
         (name,),
         # An object in the place of an identifier is a mistake of whoever wrote the log; outcome
@@ -37,17 +54,15 @@ CANONICAL_KEYS: Final = tuple(
     )
     for name in CANONICAL_FIELDS
 )
-"""The same, as the keys of JSON objects."""
-
 _FIRST_KEYS: Final = ("run_id", "task_id", "attempt")
 
 
 def is_canonical(fields: tuple[str, ...]) -> bool:
     """Tell whether a row with these fields is an attempt as the contract calls them."""
-    return "task_id" in fields and any(name in fields for name in ("attempt", *VERDICTS))
+    return "task_id" in fields and any(name in fields for name in ("attempt", *_VERDICTS))
 
 
-class Canonical(Format):
+class _Canonical(Format):
     """A file whose fields are called as the contract calls them."""
 
     recognised_by = "a field task_id and at least one of attempt, outcome, passed, score"
@@ -102,7 +117,7 @@ class Canonical(Format):
                 f"no field task_id among its fields ({has})",
                 "Name the task of each attempt in a field task_id.",
             )
-        if not any(name in sample.fields for name in VERDICTS):
+        if not any(name in sample.fields for name in _VERDICTS):
             return Refusal(
                 f"no verdict among its fields ({has})",
                 "Say how each attempt ended in a field outcome (passed, failed, excluded), "
@@ -120,7 +135,7 @@ class Canonical(Format):
 
     def is_judged_by_score(self, sample: Sample) -> bool:
         """Tell whether there is a score and no verdict beside it."""
-        return [name for name in VERDICTS if name in sample.fields] == ["score"]
+        return [name for name in _VERDICTS if name in sample.fields] == ["score"]
 
     def without_attempt(self, sample: Sample) -> Refusal:
         """Refuse a file in which nothing says which try of its task a row is.
@@ -139,3 +154,52 @@ class Canonical(Format):
     def unknown_fields(self, sample: Sample) -> tuple[str, ...]:
         """List the fields that the contract does not know; they are not read."""
         return tuple(name for name in sample.fields if name and name not in CANONICAL_FIELDS)
+
+
+class CanonicalJsonl(_Canonical):
+    """Canonical attempts as lines of JSON."""
+
+    name = "jsonl"
+    title = "canonical attempts, one JSON object a line"
+    reader_version = 1
+    container = "json_lines"
+    suffixes = (".jsonl", ".ndjson", ".json")
+    keys = _KEYS
+    example = (
+        '{"run_id": "2026-01-31-a", "suite": "airline", "task_id": "7", "attempt": 1, '
+        '"outcome": "passed"}'
+    )
+
+
+class CanonicalJson(_Canonical):
+    """Canonical attempts as one JSON list."""
+
+    name = "json"
+    title = "canonical attempts, one JSON list of objects"
+    reader_version = 1
+    container = "json_list"
+    suffixes = (".json",)
+    keys = _KEYS
+    example = '[{"run_id": "2026-01-31-a", "task_id": "7", "attempt": 1, "passed": true}]'
+
+
+class CanonicalCsv(_Canonical):
+    """Canonical attempts as a CSV table."""
+
+    name = "csv"
+    title = "canonical attempts, a CSV table with a header"
+    reader_version = 1
+    container = "csv"
+    suffixes = (".csv", ".tsv")
+    example = "run_id,task_id,attempt,passed\n2026-01-31-a,7,1,true"
+
+
+class CanonicalParquet(_Canonical):
+    """Canonical attempts as a Parquet table."""
+
+    name = "parquet"
+    title = "canonical attempts, a Parquet table"
+    reader_version = 1
+    container = "parquet"
+    suffixes = (".parquet", ".pq")
+    example = "run_id, suite, task_id, attempt, outcome, ... as columns"

@@ -89,7 +89,13 @@ class _Described:
     differs_by_run = False
     is_harness = True
     uses_threshold = True
-    _mapping: MappingOfColumns
+
+    def __init__(self, mapping: MappingOfColumns) -> None:
+        self._mapping = mapping
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell of no file that it is to be read by a mapping."""
+        return False
 
     def without_threshold(self, sample: Sample) -> str | None:
         """Say that the mapping names no score."""
@@ -110,12 +116,6 @@ def _described(mapping: MappingOfColumns) -> tuple[tuple[str, str], ...]:
 
 class _MappedJson(_Described, JsonHarness):
     """JSON, row by row."""
-
-    def __init__(self, mapping: MappingOfColumns) -> None:
-        self._mapping = mapping
-
-    def recognises(self, sample: Sample) -> bool:
-        return False
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         values = {column: one.value_of(row) for column, one in self._mapping.expressions.items()}
@@ -150,12 +150,6 @@ def _shape_of(paths: list[tuple[str | int, ...]]) -> dict[str, Any]:
 
 class _MappedTable(_Described, Format):
     """A CSV or Parquet table, in SQL."""
-
-    def __init__(self, mapping: MappingOfColumns) -> None:
-        self._mapping = mapping
-
-    def recognises(self, sample: Sample) -> bool:
-        return False
 
     def refuse(self, sample: Sample) -> Refusal | None:
         missing = [name for name in self.columns if name not in sample.fields]

@@ -147,26 +147,19 @@ class Promptfoo(JsonHarness):
     }
     rows_at: ClassVar[tuple[str, ...]] = ("results", "results", EACH)
     shape = {
-        "success": ANY,
-        "score": ANY,
-        "error": ANY,
-        "failureReason": ANY,
+        **dict.fromkeys(
+            (
+                *("success", "score", "error", "failureReason", "promptIdx", "promptId"),
+                *("provider", "testIdx", "vars", "latencyMs", "cost"),
+            ),
+            ANY,
+        ),
         "gradingResult": {"pass": ANY},
-        "promptIdx": ANY,
-        "promptId": ANY,
         "prompt": {"label": ANY, "display": ANY},
-        "provider": ANY,
-        "testIdx": ANY,
         "testCase": {
-            "description": ANY,
-            "vars": ANY,
-            "assert": ANY,
-            "metadata": ANY,
+            **dict.fromkeys(("description", "vars", "assert", "metadata"), ANY),
             "options": {"repeat": ANY},
         },
-        "vars": ANY,
-        "latencyMs": ANY,
-        "cost": ANY,
         "response": {"output": ANY, "cost": ANY, "cached": ANY, "tokenUsage": ANY},
     }
     head_shapes = dict.fromkeys(_HEADS, ANY)

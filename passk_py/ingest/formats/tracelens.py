@@ -112,13 +112,8 @@ class TraceLens(JsonHarness):
     }
     rows_at = ("trials", EACH)
     shape = {
-        "task_id": ANY,
-        "run_index": ANY,
-        "total_runs": ANY,
-        "attempts": ANY,
-        "status": ANY,
-        "started_at": ANY,
-        "metadata": ANY,
+        **dict.fromkeys(("task_id", "run_index", "total_runs", "attempts"), ANY),
+        **dict.fromkeys(("status", "started_at", "metadata"), ANY),
         "outcomes": [{"passed": ANY, "score": ANY, "grader_error": ANY}],
         "transcript": {
             "steps": [{"model": ANY, "tokens_in": ANY, "tokens_out": ANY}],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from threading import Event, Thread
+from threading import Event
 from typing import TYPE_CHECKING, Final, Self
 
 from passk_py.common.errors import PasskError
@@ -64,47 +65,36 @@ class FingerprintThread:
     _OVERLAP: Final = 64
 
     def __init__(self, source: Source) -> None:
-        self._thread = Thread(target=self._run, daemon=True)
+        self._pool = ThreadPoolExecutor(1)
         self._source = source
         self._sample = source.sample
         self._is_odd = csv_is_odd if source.format.container == "csv" else None
         self._stamp = _stamp(source.sample)
         self._stop = Event()
-        self._result: Fingerprint | None = None
-        self._error: Exception | None = None
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._found = self._pool.submit(self._find)
         return self
 
     def __exit__(self, *_: object) -> None:
         # A result that nobody needs any more.
         self._stop.set()
-        self._thread.join()
+        self._pool.shutdown()
 
-    def _run(self) -> None:
-        try:
-            compression = self._sample.compression
-            if self._sample.all_files != (self._sample.path,):
-                self._result = Fingerprint(digest_of(self._sample))
-            elif self._source.harness:
-                # What tells whether DuckDB read the file to its end is of no use here.
-                self._result = Fingerprint(self._digest())
-            elif compression == "none":
-                self._result = self._read("none", hashlib.sha256())
-            else:
-                text = self._read(compression, None)
-                self._result = replace(text, sha256=digest_of(self._sample))
-        except Exception as error:  # noqa: BLE001 - raised again where the result is asked for
-            self._error = error
+    def _find(self) -> Fingerprint:
+        compression = self._sample.compression
+        if self._sample.all_files != (self._sample.path,):
+            return Fingerprint(digest_of(self._sample))
+        if self._source.harness:
+            # What tells whether DuckDB read the file to its end is of no use here.
+            return Fingerprint(self._digest())
+        if compression == "none":
+            return self._read("none", hashlib.sha256())
+        return replace(self._read(compression, None), sha256=digest_of(self._sample))
 
     def result(self) -> Fingerprint:
         """Wait for the reading to end and give what it found."""
-        self._thread.join()
-        if self._error:
-            raise self._error
-        assert self._result is not None  # noqa: S101 - _run sets one of the two
-        return self._result
+        return self._found.result()
 
     def digest(self) -> str:
         """Give the digest of the log; an error if it was written to meanwhile."""

@@ -55,17 +55,16 @@ class Storage(ABC):
         del path
         return False
 
-    @abstractmethod
     def settle(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let ``landing.attempts`` show what was written and removed."""
+        """Let ``landing.attempts`` show what was written and removed; a table does."""
+        del connection
 
-    @abstractmethod
-    def committed(self) -> None:
+    def committed(self) -> None:  # noqa: B027 - nothing is left to do for rows of a table
         """Take note that the transaction has ended well."""
 
-    @abstractmethod
     def undone(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Take note that the transaction was rolled back, or that nobody knows how it ended."""
+        del connection
 
 
 class InDatabase(Storage):
@@ -90,15 +89,6 @@ class InDatabase(Storage):
         column, value = part
         done = connection.execute(f"delete from landing.attempts where {column} = ?", [value])
         return int(done.fetchall()[0][0])
-
-    def settle(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Do nothing: a table shows its rows."""
-
-    def committed(self) -> None:
-        """Do nothing: the transaction was all."""
-
-    def undone(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Do nothing: the transaction was all."""
 
 
 def whole_rows(query: str) -> str:

@@ -57,7 +57,7 @@ def test_other_options_land_it_again(landing: Landing, option: dict[str, Any]) -
 def test_a_new_reader_lands_it_again(landing: Landing, monkeypatch: pytest.MonkeyPatch) -> None:
     file = landing.lines(*rows_of("r", "t", range(1, 3)))
     landing.load_one(file)
-    monkeypatch.setattr("passk_py.ingest.formats.canonical_jsonl.CanonicalJsonl.reader_version", 99)
+    monkeypatch.setattr("passk_py.ingest.formats.canonical.CanonicalJsonl.reader_version", 99)
     assert landing.load_one(file).status == "replaced"
 
 
