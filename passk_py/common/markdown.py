@@ -25,11 +25,8 @@ _EMOJI: Final = re.compile(r":(?=[0-9A-Za-z_+-]+:)")
 
 
 def text(said: object) -> str:
-    """Write a sentence so that Markdown shows it letter for letter.
-
-    Names stand in the sentences of the tables too, and come from files that others wrote. A bar
-    is an entity, because dialects differ in how they read a backslash before one.
-    """
+    """Write a sentence so that Markdown shows it letter for letter; names in it are anyone's."""
+    # A bar is an entity, because dialects differ in how they read a backslash before one.
     escaped = _ALWAYS.sub(lambda sign: f"\\{sign[0]}", plain(str(said)))
     escaped = _UNDERSCORE.sub(lambda signs: "\\_" * len(signs[0]), escaped)
     escaped = _ENTITY.sub(r"\\&", _TAG.sub(r"\\<", escaped))

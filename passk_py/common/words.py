@@ -150,10 +150,7 @@ def interval_line(
 
 
 def plain(text: str) -> str:
-    """Show what would move the cursor or change the terminal as its escape.
-
-    Names come from files that others wrote, and must not be able to redraw a screen.
-    """
+    """Escape what would move the cursor or redraw the screen: names come from files of others."""
     if text.isprintable():
         return text
     return "".join(

@@ -14,12 +14,10 @@ __all__ = ["COLLECTOR", "Collector"]
 
 
 class Collector:
-    """The collector of this process, which several threads may pause at a time.
+    """The collector of this process, which several threads may pause at a time."""
 
-    The rows of a log are many small objects without cycles. Each few hundred of them set off a
-    search for cycles through all that the process holds, which takes a fifth of a load and finds
-    nothing.
-    """
+    # The rows of a log are many small objects without cycles. Each few hundred of them set off a
+    # search for cycles through all that the process holds: a fifth of a load, and it finds nothing.
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -25,10 +25,7 @@ _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def read_elements(file: IO[bytes]) -> Iterator[Batch]:
-    """Read the texts of the elements of a file that holds nothing but a JSON list.
-
-    A list that does not end gives a last row with the fault ``truncated``.
-    """
+    """Read the elements of a JSON list; the last is ``truncated`` if the list does not end."""
     batch, size = Batch(), 0
     for number, element in enumerate(JsonWalk(file, (EACH,), _proved).rows(), 1):
         _add(batch, number, element)

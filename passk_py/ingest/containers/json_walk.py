@@ -67,11 +67,7 @@ class JsonWalk(JsonBuffer):
         self._longest = 0
 
     def rows(self) -> Iterator[Element]:
-        """Give the rows in the order of the file, or a fault in the place of one.
-
-        A document that is cut off or broken above its rows ends with an element with the fault
-        ``truncated`` or ``malformed_line``.
-        """
+        """Give the rows of the file; where it is cut off or broken, the last is a fault."""
         if not self._data:
             self._more()
         self._data = self._data.removeprefix(BOM)

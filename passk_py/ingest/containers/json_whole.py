@@ -28,11 +28,8 @@ Whole = tuple[list[dict[str, Any]], dict[tuple[str, ...], Any]]
 def whole_decoder(
     rows_at: tuple[str, ...], shape: Shape, heads: Mapping[tuple[str, ...], Shape]
 ) -> Callable[[bytes], Whole | None] | None:
-    """Make a decoder of documents; None if the rows are anywhere else than in one list.
-
-    The shapes say what is wanted of a row, and of the values beside the rows. The decoder gives
-    None where the walk has to say what is in a document.
-    """
+    """Make a decoder of documents; None if the rows are anywhere else than in one list."""
+    # The decoder gives None where the walk has to say what is in a document.
     *names, last = rows_at or ("",)
     if last != EACH or EACH in names:
         return None

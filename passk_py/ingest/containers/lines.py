@@ -100,11 +100,7 @@ def too_long(size: int, what: str = "row") -> tuple[str, str]:
 
 
 def read_lines(file: IO[bytes], newline: bytes = b"\n", *, exact: bool = False) -> Iterator[Batch]:
-    """Read a file line by line, without the ends of the lines.
-
-    Blank lines and the carriage return at the end of a line are given if ``exact`` asks for them. A
-    compressed file that is cut off gives a last row with the fault ``truncated``.
-    """
+    """Read a file line by line; blank lines and carriage returns only where ``exact``."""
     carry, number, first = b"", 1, True
     while chunk := read_chunk(file, BATCH_BYTES):
         if first:

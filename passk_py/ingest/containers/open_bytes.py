@@ -48,11 +48,9 @@ def compression_of(head: bytes) -> Compression:
 
 
 def open_bytes(path: Path, compression: Compression) -> IO[bytes]:
-    """Open a file for reading what it holds, decompressed.
-
-    Reading raises EOFError where a compressed file is cut off, and an OSError without a number,
-    or ``zlib.error``, where it is damaged.
-    """
+    """Open a file for reading what it holds, decompressed."""
+    # Reading raises EOFError where a compressed file is cut off, and an OSError without a number,
+    # or zlib.error, where it is damaged.
     if compression == "gzip":
         return cast("IO[bytes]", gzip.open(path, "rb"))
     if compression == "zstd":
@@ -79,11 +77,7 @@ def zstd_bytes(file: IO[bytes]) -> IO[bytes]:
 
 
 def read_chunk(file: IO[bytes], size: int) -> bytes | None:
-    """Read on, giving all that can be had of a compressed file that is cut off.
-
-    Fewer bytes than asked for come only at the end, and then none; None at the end of a file that
-    is cut off.
-    """
+    """Read on; fewer bytes come at the end only, and None at that of a file that is cut off."""
     pieces: list[bytes] = []
     missing = size
     while missing > 0:
@@ -129,10 +123,9 @@ class PieceReader(io.RawIOBase):
 
 
 class _ZstdFile(PieceReader):
-    """Reads zstd, one frame after the other.
+    """Reads zstd, one frame after the other."""
 
-    The package's own file object takes the end of a file that is cut off for the end of its text.
-    """
+    # The package's own file object takes a file that is cut off for one that ends.
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(file)

@@ -23,13 +23,11 @@ Shape: TypeAlias = "Mapping[str, Shape] | list[Shape] | None"
 
 
 def decoder(shape: Shape) -> Callable[[bytes], Any]:
-    """Make a decoder that gives only the wanted members, as dicts, lists and plain values.
-
-    Members that are not in the shape are passed over, which takes a small part of the time and
-    memory that it takes to make them. The decoder raises TypeError where the JSON is of another
-    shape, ValueError where it is no JSON (NaN and numbers too large for a double are not), and
-    RecursionError where it is nested too deep.
-    """
+    """Make a decoder that gives only the wanted members, as dicts, lists and plain values."""
+    # Members that are not in the shape are passed over, which takes a small part of the time and
+    # memory that it takes to make them. The decoder raises TypeError where the JSON is of another
+    # shape, ValueError where it is no JSON (NaN and numbers too large for a double are not), and
+    # RecursionError where it is nested too deep.
     decode = msgspec.json.Decoder(_type_of(shape)).decode
 
     def decoded(data: bytes) -> Json:
@@ -62,11 +60,7 @@ def decoded_or_none(decode: Callable[[bytes], Any], data: bytes) -> Json:
 
 
 def loaded(data: bytes) -> Json:
-    """Load a row whole, for those that :func:`decoder` can't make anything of.
-
-    Python's NaN and Infinity are understood, since harnesses write them. Raises ValueError if the
-    row is no JSON, or no UTF-8, or nested too deep.
-    """
+    """Load a row whole, with Python's NaN and Infinity; ValueError if it is no JSON."""
     try:
         return json.loads(data)
     except RecursionError as error:

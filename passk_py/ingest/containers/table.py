@@ -70,12 +70,9 @@ def read_table(
     delimiter: str,
     newline: bytes = b"\n",
 ) -> Iterator[TableBatch]:
-    """Read the rows of a CSV table below its header, which has ``width`` columns.
-
-    Of those at the places in ``kept``, from 0, the values are given; the others are in the text of
-    the row alone. A row with too few or too many fields, or with a quoted field that does not end,
-    has a fault, and the lines after it are read as rows of their own.
-    """
+    """Read a CSV table of ``width`` columns below its header; ``kept`` are places of columns."""
+    # A row with too few or too many fields, or with a quoted field that does not end, has a fault,
+    # and the lines after it are read as rows of their own.
     # For all of Python, hence only ever raised: a field may be as long as a row.
     csv.field_size_limit(max(csv.field_size_limit(), min(sys.maxsize, 2 * MAX_RECORD_BYTES)))
     lines = _Lines(file, newline)

@@ -59,11 +59,8 @@ _looked_at: list[tuple[_Stamp, _Directory]] = []
 
 
 def names_in(path: Path) -> tuple[str, ...]:
-    """List the members of a zip, each once, in the order of its directory.
-
-    Of two members of one name the last counts, as ``zipfile`` has it. Raises an OSError if the zip
-    can't be read or, without a number, if its directory is damaged.
-    """
+    """List the members of a zip; an OSError without a number if its directory is damaged."""
+    # Of two members of one name the last counts, as zipfile has it.
     with path.open("rb") as file:
         directory = _directory(file)
         _looked_at[:] = [(_stamp_of(file), directory)]
@@ -71,12 +68,10 @@ def names_in(path: Path) -> tuple[str, ...]:
 
 
 class _Directory:
-    """The members that a zip lists, by their names.
+    """The members that a zip lists, by their names."""
 
-    A log of Inspect has a member for each of its samples, of which few are read. So no more is
-    made of a plain directory, as it lies on the disk, than the names and where in it each stands.
-    ``zipfile`` makes more of one that is not plain.
-    """
+    # A log of Inspect has a member for each of its samples, of which few are read. So no more is
+    # made of a plain directory than the names and where in it each stands.
 
     def __init__(
         self,
@@ -163,11 +158,7 @@ def _taken(file: IO[bytes]) -> _Directory | None:
 
 
 class ZipMembers:
-    """The members of a zip that can seek; several can be open at a time.
-
-    ``names`` are those of :func:`names_in`, which may raise the same. No member is read that holds
-    more bytes than ``most``, decompressed.
-    """
+    """The members of a zip that can seek; several can be open at a time."""
 
     def __init__(self, file: IO[bytes], most: int = MAX_MEMBER_BYTES) -> None:
         taken = _taken(file)
@@ -178,12 +169,8 @@ class ZipMembers:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a member for reading what it holds.
-
-        Raises PasskError if the member is too large, or packed in a way that is not read. Reading
-        raises EOFError where it is cut off, and an OSError without a number, or ``zlib.error``,
-        where it is damaged.
-        """
+        """Open a member; PasskError if it is too large, or packed in a way that is not read."""
+        # Reading raises what it does of a file of open_bytes.
         info = self._directory[name]
         self._check(info)
         packed = cast("IO[bytes]", _Slice(self._file, self._start_of(info), info.compress_size))

@@ -60,11 +60,7 @@ class Key:
 
 
 class Format(ABC):
-    """One format of attempt logs.
-
-    The class attributes are what ``passk formats`` prints, and the only documentation that a
-    format has besides its module's docstring.
-    """
+    """One format of attempt logs; ``passk formats`` prints what its attributes say."""
 
     name: ClassVar[str]
     """What ``--format`` calls it; stored as ``source_format``."""
@@ -128,21 +124,14 @@ class Format(ABC):
 
     @abstractmethod
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
-        """Say where each contract column comes from that the format knows, and ``passed``.
-
-        ``columns`` are the reader's, and how each is handed over. A contract column that is left
-        out is null.
-        """
+        """Say where the columns of the contract come from that are not null, and ``passed``."""
 
     def refuse(self, sample: Sample) -> Refusal | None:
         """Say why no row of the file could land, as far as its start shows it."""
         return None
 
     def is_copy(self, path: Path, other: Path) -> bool | None:
-        """Tell whether a file is a copy of another one of the same bytes.
-
-        False where two runs often come out the same; None where they may.
-        """
+        """Tell whether files of the same bytes are copies; None if two runs may be alike."""
         return self.differs_by_run or path.name == other.name or None
 
     def without_threshold(self, sample: Sample) -> str | None:

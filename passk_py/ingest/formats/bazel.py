@@ -51,10 +51,7 @@ class Place:
 
 
 def root_of(path: Path, given: Path | None) -> Path | None:
-    """Find the folder that all targets lie in; None if the file is none of Bazel's.
-
-    ``given`` is the folder in which the file was found; None if it was named itself.
-    """
+    """Find the folder of all targets; ``given`` is the one in which the file was found, if any."""
     if not is_report(path):
         return None
     above = list(reversed(path.parents))

@@ -138,12 +138,10 @@ class _Canonical(Format):
         return [name for name in _VERDICTS if name in sample.fields] == ["score"]
 
     def without_attempt(self, sample: Sample) -> Refusal:
-        """Refuse a file in which nothing says which try of its task a row is.
-
-        The order of the rows is not taken for it: a log that was sorted, merged or written by
-        parallel workers would get numbers that mean nothing, and the metrics that follow the
-        order of the attempts would be wrong without a sign.
-        """
+        """Refuse a file in which nothing says which try of its task a row is."""
+        # The order of the rows is not taken for it: a log that was sorted, merged or written by
+        # parallel workers would get numbers that mean nothing, and metrics of the order would be
+        # wrong without a sign.
         has = listed(sample.fields)
         return Refusal(
             f"no field attempt among its fields ({has})",

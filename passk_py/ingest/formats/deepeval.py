@@ -256,10 +256,8 @@ def _task(row: dict[str, Any], names: Names) -> tuple[str | None, str | None, st
 
 
 def _graded(metrics: Json) -> tuple[Any, str | None]:
-    """Give the lowest score of the metrics that decide, and why they decide nothing.
-
-    A case fails if one of its metrics does, so one that has failed decides beside any error.
-    """
+    """Give the lowest score of the metrics that decide, and why they decide nothing."""
+    # A case fails if one of its metrics does, so one that has failed decides beside any error.
     scores: list[Any] = []
     error: str | None = None
     has_failed = False

@@ -15,10 +15,7 @@ __all__ = ["digest_of", "packed", "short_digest"]
 
 
 def packed(value: Json) -> bytes:
-    """Write a value of JSON as bytes that are the same for equal values.
-
-    Raises RecursionError if it is nested too deep.
-    """
+    """Write equal values of JSON as equal bytes; RecursionError if one is nested too deep."""
     try:
         return msgspec.json.encode(value, order="deterministic")
     except (TypeError, ValueError, msgspec.MsgspecError):

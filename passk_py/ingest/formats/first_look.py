@@ -53,10 +53,7 @@ _TAG: Final = re.compile(rb"<([A-Za-z_][\w.:-]*)")
 
 
 def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
-    """Look at the start of a regular file; one that can't be read has a ``problem``.
-
-    Any connection to DuckDB will do: it reads the schema of a Parquet table.
-    """
+    """Look at the start of a regular file; one that can't be read has a ``problem``."""
     sample = Sample(path, path.stat().st_size)
     with path.open("rb") as file:
         magic = file.read(4)

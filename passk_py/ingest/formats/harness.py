@@ -36,10 +36,7 @@ _MOST_SIDE_BYTES: Final = 16 << 20
 
 
 class Unfit(Exception):  # noqa: N818 - a row that is refused, not an error of ours
-    """Refuses a row: raised, or given in the place of an attempt, by a format.
-
-    The code is the ``reason_code``, in one word; the reason a sentence on what is wrong, and where.
-    """
+    """Refuses a row by a ``reason_code`` and a sentence; raised, or in the place of an attempt."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -126,10 +123,7 @@ class Log:
         return self._done + (position_of(self._open) if self._open else 0)
 
     def beside(self, path: Path) -> Json:
-        """Load a small JSON file that says more of the log; None if there is none that can be read.
-
-        A link is not followed.
-        """
+        """Load a small JSON file that says more; None if it is a link or can't be read."""
         try:
             if path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST_SIDE_BYTES:
                 return None
@@ -153,10 +147,7 @@ class Harness(Format):
         """Read a log to its end: whatever was read comes out as an attempt or a fault."""
 
     def fills(self, log: Log) -> Mapping[str, Any]:
-        """Give what the log says of all its attempts, for those that don't say it themselves.
-
-        Asked once, after the last row. Names of contract columns; ``tags`` is a dict.
-        """
+        """Give, after the last row, the columns and ``tags`` of attempts that don't say them."""
         return {}
 
     def expected(self, log: Log) -> Iterable[Expected]:
@@ -164,10 +155,7 @@ class Harness(Format):
         return ()
 
     def warnings(self, log: Log) -> Iterable[str]:
-        """Say, in sentences, how the log was read where another reading is as likely.
-
-        Asked once, after the last row.
-        """
+        """Say, after the last row, how the log was read where another reading is as likely."""
         return ()
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
@@ -193,38 +181,23 @@ class Harness(Format):
         return None
 
     def owns(self, sample: Sample) -> Path | None:
-        """Name the folder whose inner folders hold nothing but parts of this file's attempt.
-
-        What an agent or a grader left there may look like a log of another format.
-        """
+        """Name the folder whose inner folders hold nothing but parts of this file's attempt."""
         return None
 
     def repeated(self, sample: Sample) -> Refusal | None:
-        """Say of a file of the harness that another one holds what is in it; None if none does.
-
-        Asked only of files that no format recognises.
-        """
+        """Say of a file of no format that another one holds what is in it; None if none does."""
         return None
 
     def doubled(self, sample: Sample) -> Refusal | None:
-        """Say of a file of this format that one beside it holds its rows too; None if none does.
-
-        Asked only of files that were found in a folder: one that is named itself is read.
-        """
+        """Say of a file of a folder that one beside it holds its rows too; None if none does."""
         return None
 
     def other_tasks(self, sample: Sample) -> str:
-        """Write the options of ``passk load`` that name the tasks otherwise; empty if none do.
-
-        Asked of a log whose tasks no other log of its suite has.
-        """
+        """Write options that name the tasks otherwise, for a log that shares none with others."""
         return ""
 
     def companions(self, path: Path) -> tuple[Path, ...]:
-        """List the files that say more of a log, whether they exist or not.
-
-        The log is known by a file or, of a format that groups files, by their folder.
-        """
+        """List the files that say more of a log (a file or a folder), existing or not."""
         return ()
 
 

@@ -25,10 +25,7 @@ __all__ = ["JsonHarness"]
 
 
 class JsonHarness(Harness):
-    """A harness whose file is one JSON document with the rows somewhere inside, or lines of JSON.
-
-    Of the container ``json_lines``, each line is a row; of the others, ``rows_at`` leads to them.
-    """
+    """A harness whose file is one JSON document with the rows at ``rows_at``, or lines of JSON."""
 
     rows_at: ClassVar[tuple[str, ...]] = ()
     """The names that lead to the rows, and :data:`~passk_py.ingest.containers.json_walk.EACH`."""
@@ -41,12 +38,9 @@ class JsonHarness(Harness):
     def attempts(
         self, row: dict[str, Any], element: Element, log: Log
     ) -> Iterable[dict[str, Any] | Unfit]:
-        """Give the attempts that a row tells of; usually one. Raise Unfit if it is no attempt.
-
-        The row has what ``shape`` asks for. Nothing in it is sure to have the type that it should
-        have: the functions of :mod:`~passk_py.ingest.formats.json_values` look before they take.
-        The heads of the log may be incomplete until the last row.
-        """
+        """Give the attempts that a row tells of; usually one. Raise Unfit if it is no attempt."""
+        # Nothing in the row is sure to have its type: json_values looks before it takes. The heads
+        # of the log may be incomplete until the last row.
 
     def read(self, log: Log) -> Iterator[Record]:
         """Walk over the documents."""

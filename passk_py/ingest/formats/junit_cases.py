@@ -225,10 +225,7 @@ def cases_in(file: IO[bytes]) -> Iterator[Case | Record]:
 
 @cache
 def _says_why(type_: str) -> bool:
-    """Tell whether an error's type says more of it than a message of a timeout does.
-
-    A read, a connection or a container that timed out is not the agent's.
-    """
+    """Tell whether an error's type says more than a timeout: a connection is not the agent's."""
     known = [pattern for pattern, outcome in general_policy() if outcome == "excluded"]
     lowered = type_.lower()
     return "timeout" in lowered or any(

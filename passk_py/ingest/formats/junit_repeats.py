@@ -93,10 +93,7 @@ class Repeats:
         """How often a test of pytest is still to come, of those that are there several times."""
 
     def stem(self, case: Case) -> tuple[str, int | None]:
-        """Give the name of a test without a repetition, and how many of them there should be.
-
-        0 where that is not said; None where it is no repetition.
-        """
+        """Give a name without a repetition, and of how many it is: 0 if unsaid, None if of none."""
         repetition = case.repetition()
         if repetition:
             stem, _, of = repetition
@@ -116,10 +113,7 @@ def _are_repetitions(found: set[tuple[int, int]]) -> bool:
 
 
 def runs_of(files: list[Path]) -> tuple[dict[Path, str], tuple[str, ...]]:
-    """Name the run of each file, where files of different names hold the same tests.
-
-    Where all are of one run, give the numbered ones that are only taken for attempts of it.
-    """
+    """Name the run of each file, or else the numbered files that are only taken for one run."""
     if len(files) < 2:
         return {}, ()
     series = _series_of(files)

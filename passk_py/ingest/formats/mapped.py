@@ -35,10 +35,7 @@ _SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 
 
 def mapped(mapping: MappingOfColumns, sample: Sample) -> Format:
-    """Make the format that reads files of this container by a mapping.
-
-    Raises PasskError if the file is neither JSON nor a table.
-    """
+    """Make the format that reads files of this container by a mapping."""
     container = sample.container
     if mapping.rows:
         if not sample.one_object:

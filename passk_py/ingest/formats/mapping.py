@@ -75,11 +75,7 @@ class Mapping:
 
     @classmethod
     def of(cls, said: Any, name: str) -> Mapping:  # noqa: ANN401 - whatever a file holds
-        """Make a mapping of what a file or a command line says: columns and expressions.
-
-        Raises PasskError if there is a name that the contract does not know, an expression that
-        can't be read, or neither task nor verdict.
-        """
+        """Make a mapping of what a file or a command line says: columns and expressions."""
         if not isinstance(said, dict):
             raise PasskError(
                 f"The mapping {name} holds no lines `column: expression`.",
@@ -152,12 +148,7 @@ def _as_text(value: Any) -> str:  # noqa: ANN401 - YAML
 
 
 def mapping_from(lines: Iterable[str], kept: str | None) -> Mapping | None:
-    """Read what ``--map`` and ``--mapping`` were given; None if neither was.
-
-    The lines are ``column=expression``, of a tag ``tags.NAME=expression``. They come before what is
-    kept in a YAML file, or under a name in :data:`MAPPINGS_FOLDER`. Raises PasskError if something
-    can't be read.
-    """
+    """Read ``--map``, before what ``--mapping`` keeps; None if neither is given."""
     said: dict[str, Any] = {}
     name = "mapping"
     if kept is not None:
@@ -179,10 +170,7 @@ def mapping_from(lines: Iterable[str], kept: str | None) -> Mapping | None:
 
 
 def save_mapping(mapping: Mapping, name: str) -> Path:
-    """Keep a mapping under a name, and give the file in :data:`MAPPINGS_FOLDER`.
-
-    Raises PasskError if the name is none, or a mapping of that name says something else.
-    """
+    """Keep a mapping under a name that is new or its own; give the file."""
     import yaml  # type: ignore[import-untyped]
 
     if not re.fullmatch(r"[\w-][\w.-]*", name):

@@ -35,11 +35,8 @@ def general_policy() -> tuple[tuple[str, Outcome], ...]:
 
 
 def rules_for(reader: Format, users: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Put the user's rules, the format's and the general ones in their order.
-
-    Each is a pattern and ``failed`` or ``excluded``; the first that fits decides. Canonical logs
-    say themselves what is excluded, so only the user's rules are asked for those.
-    """
+    """Put the rules of user, format and passk in their order; the first that fits decides."""
+    # Canonical logs say themselves what is excluded, so only the user's rules are asked for those.
     rules = list(users)
     if reader.is_harness:
         rules += [*reader.reasons.items(), *general_policy()]
@@ -47,10 +44,7 @@ def rules_for(reader: Format, users: Iterable[tuple[str, str]]) -> tuple[tuple[s
 
 
 def policy_from(given: Iterable[str]) -> dict[str, str]:
-    """Read what ``--policy`` was given: ``reason=failed``, or YAML files of such lines.
-
-    Raises PasskError if an argument is neither, or a file holds something else.
-    """
+    """Read what ``--policy`` was given: ``reason=failed``, or YAML files of such lines."""
     policy: dict[str, str] = {}
     for argument in given:
         reason, equals, outcome = argument.rpartition("=")
@@ -62,10 +56,7 @@ def policy_from(given: Iterable[str]) -> dict[str, str]:
 
 
 def digest_of_rules(reader: Format) -> str | None:
-    """Tell one version of the rules from another; None where a format asks none.
-
-    Logs land again when passk itself decides otherwise than when they landed.
-    """
+    """Tell versions of passk's rules apart, so that logs land again; None if a format asks none."""
     if not reader.is_harness:
         return None
     rules = repr(rules_for(reader, ()))

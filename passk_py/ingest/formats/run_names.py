@@ -57,14 +57,10 @@ def without_endings(name: str, endings: Iterable[str]) -> str | None:
 
 
 def run_named_after(path: Path, endings: Iterable[str]) -> str | None:
-    """Name the run of a file that does not say it: after the file or, if need be, its folder.
-
-    A name such as ``samples_eval_results`` is that of every run, and says nothing of this one. So
-    the folder names the run, or the one above it where the folder's name says nothing either. A
-    name with a digit in it is one of several beside each other, and stays. The endings are taken
-    off in their order, after those of compression; None if nothing else is left, and no folder has
-    a name.
-    """
+    """Name the run of a file that does not say it: after the file or, if need be, its folder."""
+    # A name such as samples_eval_results is that of every run, and says nothing of this one. So
+    # the folder names the run, or one above it. A name with a digit in it is one of several
+    # beside each other, and stays.
     name = (without_endings(path.name, endings) or "").rstrip("-_. ")
     if not _is_any_runs(name):
         return name

@@ -75,11 +75,7 @@ class Sample:
         return self.container == container or (container == "json_object" and self.one_object)
 
     def keys_of_first_row(self, rows_at: tuple[str, ...]) -> frozenset[str]:
-        """List the keys of the first row, as far as the sample shows them; none if it has no row.
-
-        The path leads to the rows as :class:`~passk_py.ingest.containers.json_walk.JsonWalk` has
-        it.
-        """
+        """List the keys of the first row, as far as the sample shows them."""
         first = self._first(rows_at)
         if first is None:
             return frozenset()

@@ -59,10 +59,7 @@ def shortened(name: str, most: int) -> str:
 
 
 def without_ids(value: Json) -> Json:
-    """Put ``<uuid>`` and ``<time>`` where a value has UUIDs and times, which may be new each time.
-
-    Raises RecursionError if it is nested too deep.
-    """
+    """Put ``<uuid>`` and ``<time>`` for UUIDs and times; RecursionError if nested too deep."""
     if isinstance(value, str):
         return (
             "<time>" if _CLOCK.fullmatch(value) else _TIME.sub("<time>", _UUID.sub("<uuid>", value))

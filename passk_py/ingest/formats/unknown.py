@@ -82,10 +82,7 @@ def looks_like(sample: Sample) -> str | None:
 
 
 def mapping_to_try(sample: Sample) -> str:
-    """Write the ``--map`` options of ``passk load`` that may read a file with rows.
-
-    Names in capitals stand where no field has a name that says it.
-    """
+    """Write ``--map`` options that may read a file; capitals stand for what no field names."""
     lines: dict[str, str] = {}
     fields = _fields_of(sample)
     if sample.one_object:

@@ -23,11 +23,7 @@ def existing_file(argument: str) -> Path | None:
 
 
 def load_yaml(path: Path, example: str) -> dict[str, Any]:
-    """Load a table of names, as texts, and values.
-
-    Raises PasskError, with lines that such a file has as an example, if it can't be read or is no
-    table.
-    """
+    """Load a table of names, as texts, and values; an error shows lines of an ``example``."""
     import yaml  # type: ignore[import-untyped]
 
     from passk_py.common import strict_yaml

@@ -97,11 +97,8 @@ class ContractSql:
     def filled(
         self, heads: Mapping[str, str | None], tags: Mapping[str, str] | None
     ) -> dict[str, str]:
-        """Write SQL for the columns of :meth:`explained` that get their fills afterwards.
-
-        ``heads`` is what the log says of all its attempts, by column; ``tags`` are None where its
-        rows have theirs already, and the options'.
-        """
+        """Write SQL for the columns that get what the log says of all its attempts afterwards."""
+        # tags are None where the rows have theirs already, and the options'.
         typers = {column.name: column.duckdb_type for column in CONTRACT_COLUMNS}
         said = {
             name: f"try_cast({quote(value)} as {typers[name]})"
@@ -118,10 +115,7 @@ class ContractSql:
         return sql
 
     def typed(self, relation: str) -> str:
-        """Write SQL for the contract's columns, ``expected_attempts``, ``source_line`` and ``odd``.
-
-        ``odd`` is true for the rows that break a rule. Each raw row gives one, in order.
-        """
+        """Write SQL for the contract's columns, ``source_line``, and whether a row is ``odd``."""
         return (
             f"select {self._columns()}, source_line, {self._odd()} as odd "
             f"from {self._valued(relation)}"
@@ -135,11 +129,9 @@ class ContractSql:
         return f"select * exclude (odd) replace ({task}) from ({self.typed(relation)})"
 
     def explained(self, relation: str) -> str:
-        """Write SQL for the same columns but ``odd``, and for what is wrong with the row.
-
-        ``reject_code``, ``reject_reason``, ``reject_field`` and ``raw_text`` are null for rows
-        without fault; the field is null too where it is the whole row that can't be read.
-        """
+        """Write SQL for the same columns but ``odd``, and for what is wrong with the row."""
+        # The reject columns and raw_text are null for rows without fault; reject_field is null too
+        # where it is the whole row that can't be read.
         whens = [
             ("read_code is not null", "0"),
             *((rule.when, str(place)) for place, rule in enumerate(self._rules, 1)),

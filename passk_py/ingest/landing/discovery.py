@@ -43,11 +43,7 @@ class File:
 
 
 def discover(paths: Iterable[str | Path], report: ReportBuilder) -> Iterator[File]:
-    """Give the files that paths lead to, each once; those of a folder before those of its folders.
-
-    Those of a folder come by name. Links in it, and what is no regular file, are skipped; hidden
-    files are not told of.
-    """
+    """Give the files that paths lead to, each once, a folder's before those of its folders."""
     seen: set[str] = set()
     for path in paths:
         for file in _expand(str(path), report):

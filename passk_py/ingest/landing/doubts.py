@@ -152,10 +152,7 @@ def _shares_no_task(
 def _same_numbers(
     target: Target, path: str, format_name: str | None = None, *, differ: bool = False
 ) -> tuple[str, str] | None:
-    """Find a log, of this format or any, that has an attempt of this one, and the attempt's run.
-
-    Duplicates count once while they agree, so that ``differ`` asks for other verdicts only.
-    """
+    """Find a log with an attempt of this one, or with another verdict on it, and its run."""
     connection, storage = target.connection, target.storage
     runs = connection.execute(
         f"with runs as (select distinct run_id, source_file from ({storage.runs_of_files})) "

@@ -21,10 +21,9 @@ _SHOWN: Final = 3
 
 
 class Duplicates:
-    """Finds files that have the same bytes as one before them.
+    """Finds files that have the same bytes as one before them."""
 
-    Attempts that have their numbers say what they are: duplicates of them count once in any case.
-    """
+    # Attempts that have their numbers say what they are: duplicates of them count once anyway.
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], list[Path]] = {}

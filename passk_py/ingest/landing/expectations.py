@@ -49,12 +49,7 @@ def expectations(
     options: Options,
     said: Iterable[Expected] = (),
 ) -> Expectations | None:
-    """Find out how many attempts of each task there should be, into :data:`EXPECTED`.
-
-    The relation has the typed rows of a log: the contract's columns, ``expected_attempts`` and
-    ``reject_code``. ``said`` is what a harness says beside its rows. None where nobody says
-    anything.
-    """
+    """Find out from typed rows and a harness how many attempts there should be; None if unsaid."""
     told = _told(said)
     default = options.expected_attempts
     asked = "expected_attempts is not null and reject_code is null"

@@ -57,10 +57,7 @@ def digest_of_file(path: Path) -> str:
 
 
 class FingerprintThread:
-    """Computes a :class:`Fingerprint` while another thread waits for DuckDB.
-
-    Both release Python's lock, so on two cores the digest is nearly free.
-    """
+    """Computes a :class:`Fingerprint` while another thread waits for DuckDB, nearly for free."""
 
     _OVERLAP: Final = 64
 

@@ -17,11 +17,7 @@ __all__ = ["group"]
 
 
 def group(sources: Iterable[Source], report: ReportBuilder) -> Iterator[Source]:
-    """Give each log once all of it is known: what is a log by itself at once, the others after all.
-
-    The logs of one run come last, in the order in which their files were found, each with the
-    paths of those after which it is numbered on.
-    """
+    """Give each log once all of it is known, those of one run last, in the order of their files."""
     groups = _Groups()
     places: dict[Path, int] = {}
     run: list[Source] = []

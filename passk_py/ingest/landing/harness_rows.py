@@ -85,11 +85,7 @@ def _take(records: Iterator[Record]) -> tuple[list[Record], bool]:
 
 
 class HarnessBatch(TableBatch):
-    """Some rows of a harness's log, column by column.
-
-    The columns are :data:`~passk_py.ingest.formats.canonical.CANONICAL_FIELDS` by their places. The
-    texts of the rows are for those that are rejected, so they are written where one is.
-    """
+    """Some rows of a harness's log, by places of ``CANONICAL_FIELDS``; texts are made if needed."""
 
     def __init__(
         self, records: Sequence[Record], first: int, harness: Harness, *, whole: bool = False
@@ -102,11 +98,7 @@ class HarnessBatch(TableBatch):
         self._columns = _columns_of([record.values or _NOTHING for record in records])
 
     def typed(self, said: Tags = _NOTHING, given: Tags = _NOTHING) -> TypedRows | None:
-        """Give the rows as what they are; None if one is rejected already.
-
-        All rows get the tags ``said`` where they have none of the name, and those ``given`` in any
-        case. Each row's tags are then in the order of their names.
-        """
+        """Give the rows as what they are; tags ``given`` come before theirs, ``said`` after."""
         if any(record.fault for record in self._records):
             return None
         import polars as pl
@@ -206,11 +198,8 @@ def _typed(values: Sequence[Any], kind: Kind) -> pl.Series | None:
 def _tags(
     values: Sequence[Any], said: Tags, given: Tags
 ) -> tuple[list[int | None], pl.DataFrame] | None:
-    """Make a table of the tags that occur, and say which each row has.
-
-    The epochs of a sample have the same metadata, so there are fewer tags than rows. None if one
-    is no dict, or nothing that can be stored.
-    """
+    """Make a table of the tags that occur, and say which each row has; None if one is no dict."""
+    # The epochs of a sample have the same metadata, so there are fewer tags than rows.
     import polars as pl
 
     places: dict[bytes, int] = {}

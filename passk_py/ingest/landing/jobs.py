@@ -22,10 +22,7 @@ _WAITING: Final = 2
 
 
 class Connections:
-    """A connection for each thread, and the lock that lets one of them write.
-
-    The first is that of the thread that opened the database.
-    """
+    """A connection for each thread, and the lock that lets one of them write."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._first = connection
@@ -59,10 +56,7 @@ class Connections:
 
 
 class Jobs(Generic[_T]):
-    """Runs work on some threads, or at once where there is one job only.
-
-    An exception ends what the threads do.
-    """
+    """Runs work on some threads, or at once for one job; an exception ends what they do."""
 
     def __init__(self, count: int, connections: Connections) -> None:
         self._pool = ThreadPoolExecutor(count) if count > 1 else None

@@ -47,12 +47,10 @@ def fast_columns(keys: tuple[Key, ...]) -> str:
 
 
 def fast_oddity(keys: tuple[Key, ...]) -> str:
-    """Write SQL for rows in which a value may not be what ``read_json`` made of it.
-
-    It is true where an identifier may have been an object, a list or a boolean, which ``read_json``
-    gives as text, and a text may also look like that; and where a whole number is too large for a
-    double. The careful way knows better.
-    """
+    """Write SQL for rows in which a value may not be what ``read_json`` made of it."""
+    # It is true where an identifier may have been an object, a list or a boolean, which read_json
+    # gives as text, and a text may also look like that; and where a whole number is too large for
+    # a double. The careful way knows better.
     whole = [column.name for column in CONTRACT_COLUMNS if column.duckdb_type == "BIGINT"]
     odd = ["false"]
     for key in keys:
@@ -70,10 +68,7 @@ def fast_oddity(keys: tuple[Key, ...]) -> str:
 
 
 def rows_of_texts(name: str, keys: tuple[Key, ...], unit: str) -> str:
-    """Write SQL for the raw rows of a batch of JSON texts, each called a line or an element.
-
-    The batch is a table as :func:`passk_py.ingest.landing.raw_rows.frame_of` makes it.
-    """
+    """Write SQL for the raw rows of a batch of JSON texts, each called a line or an element."""
     tops = tuple(dict.fromkeys(key.path[0] for key in keys))
     paths = ", ".join(quote(_json_path(key.path)) for key in keys)
     # As text, because taking apart a value of the type JSON parses it again.

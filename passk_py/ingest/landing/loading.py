@@ -146,10 +146,7 @@ def load(
 
 
 def land(paths: Sequence[str | Path], target: Target, options: Options) -> LoadReport:
-    """Take paths through the five steps: discover, identify and group here, read and write below.
-
-    Each step pulls from the one before, so that a log lands as soon as all of it is known.
-    """
+    """Take paths through the five steps, each of which pulls from the one before."""
     report = ReportBuilder()
     alone = len(paths) == 1 and Path(paths[0]).is_file()
     with (

@@ -33,10 +33,7 @@ _FILES: Final = "suite=*/run_id=*/attempts_*.parquet"
 
 
 class InParquet(Storage):
-    """Attempts as files ``suite=S/run_id=R/attempts_*.parquet`` of a folder.
-
-    ``owner`` is the start of the files' names: what has another is never deleted.
-    """
+    """Attempts as files of a folder; those that don't start with ``owner`` are never deleted."""
 
     batches = "select max(loaded_at) as time from landing.parquet_files"
     runs_of_files = "select run_id, source_file from landing.parquet_files"
@@ -141,10 +138,7 @@ class InParquet(Storage):
             self.sweep(connection)
 
     def sweep(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Delete the files of this database that it does not list, which a killed load has left.
-
-        Nobody may be writing.
-        """
+        """Delete the files that a killed load has left on no list. Nobody may be writing."""
         names = {Path(path).name for path in _listed(connection)}
         self._take_away(path for path in self.folder.glob(_FILES) if path.name not in names)
 
@@ -153,10 +147,7 @@ class InParquet(Storage):
 
 
 def storage_of(connection: duckdb.DuckDBPyConnection) -> Storage:
-    """Look up where the attempts of a database lie, before anything is changed there.
-
-    An error if listed files are missing, or are those of the database that this one is a copy of.
-    """
+    """Look up where the attempts of a database lie; an error if listed files are not its own."""
     try:
         told = "select folder, owner, database from landing.parquet_folder"
         ((folder, owner, database),) = connection.execute(told).fetchall()
@@ -184,11 +175,7 @@ def storage_of(connection: duckdb.DuckDBPyConnection) -> Storage:
 def keep_in_parquet(
     connection: duckdb.DuckDBPyConnection, folder: str | Path, now: Storage
 ) -> InParquet:
-    """Let the attempts of a database lie in a folder from now on.
-
-    An error if the database holds attempts itself or keeps them in another folder, or the folder
-    can't be used.
-    """
+    """Let the attempts of a database lie in a folder from now on; an error if they can't."""
     if "://" in str(folder):
         raise PasskError(
             f"--parquet is {folder}, but must be a folder of this machine.",

@@ -9,8 +9,6 @@ __all__ = ["absolute"]
 
 
 def absolute(path: str | Path) -> Path:
-    """Give the path that a file is known by: absolute, without dots, links left as they are.
-
-    A link that a user names stays the name that they know the file by, wherever it leads today.
-    """
+    """Give the path that a file is known by: absolute, without dots, links left as they are."""
+    # A link that a user names stays the name that they know the file by, wherever it leads.
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - resolve follows links

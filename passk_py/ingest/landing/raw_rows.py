@@ -56,11 +56,8 @@ def csv_is_odd(piece: bytes) -> bool:
 
 
 def fast_relation(source: Source) -> str:
-    """Write SQL for a log's raw rows in their order, read by DuckDB alone.
-
-    Columns that nothing asks for are not read. Its ``source_line`` and ``raw`` are null, except for
-    Parquet.
-    """
+    """Write SQL for a log's raw rows in their order, read by DuckDB alone."""
+    # Columns that nothing asks for are not read; source_line and raw are null, but for Parquet.
     sample, keys = source.sample, source.format.keys
     path = quote(glob_literal(sample.path))
     compression = f"compression = '{sample.compression}'"
@@ -167,11 +164,7 @@ def frame_of(batch: Batch) -> object:
 
 
 def relation_of_batch(name: str, batch: Batch, source: Source) -> str:
-    """Write SQL for the raw rows of a registered batch.
-
-    It has the same columns as :func:`fast_relation`, with ``source_line``, ``raw``, ``read_code``
-    and ``read_reason`` filled.
-    """
+    """Write SQL for the raw rows of a registered batch: the columns of :func:`fast_relation`."""
     if isinstance(batch, HarnessBatch):
         return harness_relation(name, batch.columns)
     if source.format.container == "csv":

@@ -27,10 +27,8 @@ __all__ = ["read"]
 def read(
     source: Source, target: Target, fingerprint: FingerprintThread
 ) -> Generator[Staged, None, None]:
-    """Give the rows of a log, in the fast way and, where that was of no use, in the careful way.
-
-    Nothing of the database itself is written. The stage goes when the iterator moves on.
-    """
+    """Give the rows of a log, in the fast way and, where that was of no use, in the careful way."""
+    # The stage goes when the iterator moves on.
     connection = target.connection
     if source.harness:
         # What DuckDB is told of the rows is made of many small objects too.

@@ -91,11 +91,9 @@ def ensure_landing(connection: duckdb.DuckDBPyConnection, *, at_once: bool = Fal
 
 
 def _columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[tuple[str, ...]] | None:
-    """Describe a table of ``landing``; None if it is missing.
-
-    Asked of the tables one by one: duckdb_columns() makes DuckDB plan every view that it comes
-    with, which takes longer than the load of a small log.
-    """
+    """Describe a table of ``landing``; None if it is missing."""
+    # duckdb_columns() makes DuckDB plan every view that it comes with, which takes longer than the
+    # load of a small log.
     try:
         found = connection.execute(f"describe landing.{table}").fetchall()
     except duckdb.CatalogException:
@@ -104,11 +102,9 @@ def _columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[tuple
 
 
 def next_batch_time(connection: duckdb.DuckDBPyConnection, storage: Storage) -> datetime:
-    """Give a batch its time in UTC: now, and later than every batch and removal before it.
-
-    Models that are built by increments look for what is later than what they hold, so two batches
-    never share a time, even if the clock stands still or goes back.
-    """
+    """Give a batch its time in UTC: now, and later than every batch and removal before it."""
+    # Models that are built by increments look for what is later than what they hold, so two
+    # batches never share a time, even if the clock stands still or goes back.
     latest = connection.execute(
         f"select max(time) from ({storage.batches} "
         "union all select max(loaded_at) from landing.rejected "

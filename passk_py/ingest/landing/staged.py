@@ -42,12 +42,9 @@ class Staged:
 
 
 def numbered(format_: Format, relation: str) -> str:
-    """Write SQL that numbers the attempts of each task, if the log leaves that to their order.
-
-    They are counted from 1 in the order of ``started_at`` or, where there is none, of the numbers
-    that the rows have, and then of the rows. Rejected rows that tell their task are counted too, so
-    that the number of a good one does not depend on whether another is.
-    """
+    """Write SQL that numbers the attempts of each task, if the log leaves that to their order."""
+    # Rejected rows that tell their task are counted too, so that the number of a good one does
+    # not depend on whether another is.
     if not format_.numbers_attempts:
         return relation
     order = "partition by run_id, suite, task_id order by "

@@ -64,10 +64,7 @@ def write(
     *,
     replaces: bool,
 ) -> Written | None:
-    """Write the rows in place of those that the log had.
-
-    None, and nothing written, if they were judged on the way and one of them has a fault.
-    """
+    """Write rows in place of the log's old ones; None if one, judged on the way, is wrong."""
     written = None
     with _transaction(source, target, replaces=replaces) as at:
         with ticking(target.connection, source, staged.done, 1.0):
