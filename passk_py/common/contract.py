@@ -31,10 +31,8 @@ class Column:
 
 
 KEY: Final = ("run_id", "suite", "task_id", "attempt")
-"""The natural key of an attempt."""
 
 OUTCOMES: Final = ("passed", "failed", "excluded")
-"""The three verdicts. ``excluded`` says nothing about the agent and leaves n."""
 
 CONTRACT_COLUMNS: Final = (
     Column("run_id", "VARCHAR", True, "one evaluation of one version of an agent over one suite"),
@@ -56,7 +54,6 @@ CONTRACT_COLUMNS: Final = (
     Column("output_hash", "VARCHAR", False, "digest of what the agent produced"),
     Column("tags", "MAP(VARCHAR, VARCHAR)", False, "slices: domain, difficulty, split, ..."),
 )
-"""What a log says of an attempt."""
 
 MOST_EXPECTED: Final = 1_000_000
 """More attempts of one task than anyone makes; sums of it still fit an integer."""
@@ -67,8 +64,7 @@ EXPECTED_ATTEMPTS: Final = Column(
     False,
     "how many attempts of the task were to be made; the same in each of its rows",
 )
-"""What a log may say of a task in the rows of its attempts. It is kept by task, in
-``landing.expected_attempts``, and not beside each attempt."""
+"""What rows may say of their task; kept in ``landing.expected_attempts``."""
 
 PROVENANCE_COLUMNS: Final = (
     Column("source_file", "VARCHAR", False, "absolute path of the file that the row came from"),

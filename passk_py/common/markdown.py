@@ -14,7 +14,7 @@ __all__ = ["name", "share", "share_interval", "signed", "signed_interval", "tabl
 
 _LONGEST_NAME: Final = 80
 _WIDEST_COLUMN: Final = 320
-"""A longer cell stands out of its column, so that one name does not fill the others with blanks."""
+"""A longer cell stands out, so that one name does not fill the others with blanks."""
 _AS_CODE: Final = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
 """What a code span shows letter for letter, in a table too, in every dialect."""
 _ALWAYS: Final = re.compile(r"[\\`*\[\]$~]")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["did_you_mean", "no_such", "require_known"]
 
 _LISTED: Final = 5
-"""How many known names a message lists."""
 
 
 def did_you_mean(given: Iterable[str], there: Iterable[str]) -> str:

@@ -31,7 +31,6 @@ __all__ = [
 ]
 
 DASH: Final = "–"  # noqa: RUF001 - a dash as long as a number is meant
-"""What stands for a null."""
 
 TASK_CLASSES: Final = ("consistent", "flaky", "incapable", "unknown")
 """What a task can be, as ``task_class`` of ``passk_tasks`` has it."""

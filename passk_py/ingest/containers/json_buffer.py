@@ -17,7 +17,6 @@ from passk_py.ingest.containers.open_bytes import read_chunk
 __all__ = ["KEPT", "QUOTED", "Element", "JsonBuffer"]
 
 KEPT: Final = 20_000
-"""How many bytes of a row that is refused are kept."""
 
 _CHUNK: Final = 4 << 20
 _LONGEST_NAME: Final = 4 << 20
@@ -27,7 +26,6 @@ _CUT_OFF: Final = 1 << 20
 # issue 106052). Groups step back over their match at most once: no step back lets the rest match.
 _PLAIN: Final = rb'[^"\\]*+(?:\\.[^"\\]*+)*'
 QUOTED: Final = rb'"' + _PLAIN + rb'"'
-"""The pattern of a string, quotes and all."""
 
 _BETWEEN: Final = re.compile(rb"[\s,]*+")
 _STRING: Final = re.compile(QUOTED, re.DOTALL)
@@ -44,14 +42,11 @@ class Element:
     data: bytes
     """Its JSON; the start of it where ``fault`` is set."""
     names: tuple[str, ...] = ()
-    """The names of the members that lead to it, from the outside in; an element of a list has
-    none."""
+    """The members that lead to it, from the outside in; an element of a list has none."""
     place: int = 0
     """Its place within the innermost list or object, from 0."""
     value: Any = None
-    """What it was decoded to; None where that failed."""
     fault: tuple[str, str] | None = None
-    """Why it can't be a row: a code and a sentence."""
 
 
 class JsonBuffer:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["MAX_WHOLE_BYTES", "Whole", "whole_decoder"]
 
 MAX_WHOLE_BYTES: Final = 16 << 20
-"""The largest document that is decoded at once."""
 
 Whole = tuple[list[dict[str, Any]], dict[tuple[str, ...], Any]]
 """The rows of a document, and the values beside them by their paths."""

@@ -27,10 +27,8 @@ __all__ = [
 ]
 
 Compression = Literal["none", "gzip", "zstd"]
-"""How a file is compressed, in DuckDB's words."""
 
 BOM: Final = b"\xef\xbb\xbf"
-"""The mark that some programs put at the start of UTF-8 files."""
 
 # A zstd block of four bytes may stand for 128 KiB, so this many bytes give at most 32 MiB.
 _ZSTD_PIECE: Final = 1 << 10

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["MAX_MEMBER_BYTES", "ZipMembers", "names_in"]
 
 MAX_MEMBER_BYTES: Final = 4 << 30
-"""The largest member that is read, in decompressed bytes."""
 
 _ZSTD: Final = 93
 # Methods of which a piece of the compressed bytes can't become much more than itself at once.

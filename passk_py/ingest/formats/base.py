@@ -30,10 +30,8 @@ class Field:
     """Where a column of the contract comes from."""
 
     sql: str
-    """An expression of DuckDB over the reader's columns. Formats write it themselves, so nothing
-    that a file says may be pasted into it."""
+    """An expression over the reader's columns, in which nothing may be pasted that a file says."""
     kind: Kind
-    """What the expression gives."""
     label: str
     """What the file calls the value, for the reason of a rejected row."""
 
@@ -45,13 +43,10 @@ class Key:
     path: tuple[str, ...]
     """The object keys that lead to it, from the outside in."""
     scalar: bool = False
-    """Whether the value becomes text as it is, so that an object, a list or a boolean in its place
-    is refused instead of stored as its JSON."""
+    """Whether an object, a list or a boolean in its place is refused, not stored as JSON."""
     table: bool = False
-    """Whether it is an object of names and texts."""
     measure: bool = False
-    """Whether it is a number for which ``true`` and ``false`` may stand for 1 and 0. Such keys can
-    be read as doubles, which is a third faster than as text."""
+    """Whether true and false may be 1 and 0: it can be read as a double, a third faster."""
 
     @property
     def column(self) -> str:
@@ -63,22 +58,17 @@ class Format(ABC):
     """One format of attempt logs; ``passk formats`` prints what its attributes say."""
 
     name: ClassVar[str]
-    """What ``--format`` calls it; stored as ``source_format``."""
     title: ClassVar[str]
-    """What it is, in a few words."""
     reader_version: ClassVar[int]
     """Raised when the same file gives other rows, so that it lands again."""
     container: ClassVar[Container]
     suffixes: ClassVar[tuple[str, ...]]
-    """Names of files that are looked into when a folder is loaded."""
     recognised_by: ClassVar[str]
     fields: ClassVar[tuple[tuple[str, str], ...]]
-    """Pairs of a contract column and what it is taken from."""
     verdict_rule: ClassVar[str]
     attempt_rule: ClassVar[str]
     error_rule: ClassVar[str]
     documentation: ClassVar[str]
-    """Where the format is described by those who write it."""
     example: ClassVar[str]
     keys: ClassVar[tuple[Key, ...]] = ()
     """What a JSON format reads of each row; empty for tables."""
@@ -93,19 +83,15 @@ class Format(ABC):
     none, to the order of its rows. The contract's ``attempt`` is then a 1 in each row, or a number
     that tells the order of those that start at the same time or don't say when."""
     attempts_stay: ClassVar[bool] = False
-    """Whether the numbers of attempts are those of who wrote the log, and stay as they are where
-    several logs are loaded as one run."""
+    """Whether attempts keep the numbers that the log has, also in a run of several logs."""
     settings: str = ""
     """What decides, beside the format's name, which rows come out: the text of a mapping."""
     differs_by_run: ClassVar[bool] = True
-    """Whether no two runs write the same bytes, because they say when they were made, or at length
-    what happened."""
+    """Whether no two runs write the same bytes, since they say when, or what happened."""
     is_harness: ClassVar[bool] = False
     """Whether the errors of attempts are a harness's own words, which the policy has to judge."""
     reasons: ClassVar[Mapping[str, Outcome]] = {}
-    """What an attempt without a verdict counts as, by its reason: ``failed`` or ``excluded``. Asked
-    after the user's policy and before the general one; see
-    :mod:`passk_py.ingest.formats.policy`."""
+    """What an attempt without a verdict counts as by its reason, before the general policy."""
 
     @property
     def unit(self) -> str:

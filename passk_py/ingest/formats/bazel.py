@@ -32,7 +32,6 @@ class Place:
     """Which part of which test a report is of."""
 
     target: str
-    """Its package and name, as folders."""
     run: int
     attempt: int | None
     """None for the last one, which lies beside the folder of the others."""

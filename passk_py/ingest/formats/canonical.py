@@ -40,7 +40,6 @@ CANONICAL_FIELDS: Final = (
     "passed",
     EXPECTED_ATTEMPTS.name,
 )
-"""Every field that a canonical file, or an attempt of a harness, may have."""
 
 _KEYS: Final = tuple(
     Key(

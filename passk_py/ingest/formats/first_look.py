@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["SAMPLE_BYTES", "may_be_a_log", "take_sample"]
 
 SAMPLE_BYTES: Final = 1 << 20
-"""How much of a file is looked at."""
 
 _PEEK: Final = 4096
 _DELIMITERS: Final = (",", ";", "\t", "|")

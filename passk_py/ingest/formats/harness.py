@@ -49,15 +49,11 @@ class Record:
     """An attempt as a format tells it, or what stands in its place."""
 
     values: dict[str, Any] | None
-    """What the file says, by names of
-    :data:`~passk_py.ingest.formats.canonical.CANONICAL_FIELDS`; None where ``fault`` is set."""
+    """What the file says, by names of ``CANONICAL_FIELDS``; None where ``fault`` is set."""
     raw: Any = ""
-    """The row as it was read, or what is left of it, for the table of rejected rows: a text, or
-    what becomes one as JSON."""
+    """The row for the table of rejected rows: a text, or what becomes one as JSON."""
     fault: tuple[str, str] | None = None
-    """Why the row is refused: a code and a sentence."""
     ends: bool = False
-    """Whether the file ended within the row."""
     line: int | None = None
     """The line that it stands in; None where rows are counted instead."""
     size: int = 1000
@@ -75,7 +71,6 @@ class Expected:
 
     attempts: int
     tasks: tuple[str, ...] = ()
-    """Tasks that were to be tried, whether the log holds an attempt of them or not."""
     run_id: str | None = None
     """The run that this is about; None for every run of the log."""
     only: bool = False
@@ -98,7 +93,6 @@ class Log:
     path: Path
     """What the log is known by: the file, or the folder."""
     files: tuple[Path, ...]
-    """The files that hold its rows, in the order of their names."""
     run_id: str | None = None
     """What who loads it calls its run; None if they left that to the log."""
     heads: dict[str, Any] = field(default_factory=dict)

@@ -34,7 +34,6 @@ _START: Final = "_journal/start.json"
 HEADS: Final = (_HEADER, _START)
 """The members that say what was run: of a log that ended, and of one that did not."""
 SAMPLE: Final = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)", re.DOTALL)
-"""The name of a member that holds one sample."""
 MOST_KEYS: Final = 1_000_000
 """Of how many epochs of samples a log is searched for those that were run again."""
 

@@ -30,7 +30,6 @@ class JsonHarness(Harness):
     rows_at: ClassVar[tuple[str, ...]] = ()
     """The names that lead to the rows, and :data:`~passk_py.ingest.containers.json_walk.EACH`."""
     shape: ClassVar[Shape]
-    """What is read of a row."""
     head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {}
     """What is read beside the rows: paths, which ``log.heads`` knows by their names with dots."""
 

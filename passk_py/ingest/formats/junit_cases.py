@@ -44,7 +44,6 @@ _CHILDREN: Final = frozenset(
 SUITES_COLUMNS: Final = frozenset(("agent", "agent_version", "model", "seed"))
 """Properties of a suite that fill a column of its attempts."""
 COLUMNS: Final = SUITES_COLUMNS | {"cost_usd", "input_tokens", "output_tokens"}
-"""Properties of a test that fill a column."""
 _NOT_RUN: Final = frozenset(("notrun", "disabled", "skipped", "suppressed"))
 # The attributes of a suite in the order in which pytest alone writes them, since 5.1. The name of
 # its suite can be set, and the root has one from 8.4 on only.
@@ -113,7 +112,6 @@ class _Suite:
     pytest: bool
     playwright: bool
     project: str
-    """Playwright's project."""
     properties: dict[str, str] = field(default_factory=dict)
 
 

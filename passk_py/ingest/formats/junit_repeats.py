@@ -20,7 +20,6 @@ __all__ = ["SHOWN", "SUFFIXES", "Repeats", "folder_of_run", "in_order", "name_of
 
 SUFFIXES: Final = (".xml",)
 SHOWN: Final = 5
-"""How many names a warning gives."""
 
 # Names that say nothing of the run.
 _ANY_NAME: Final = frozenset(

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 __all__ = ["Container", "Kind", "Outcome", "Refusal", "listed"]
 
 Container = Literal["json_lines", "json_list", "json_object", "csv", "parquet", "zip", "xml"]
-"""The container that holds the rows of a file."""
 
 Outcome = Literal["failed", "excluded"]
 """The outcome that an attempt without a verdict counts as."""
@@ -25,7 +24,6 @@ class Refusal:
     """Why a file as a whole can't be landed, and what to do about it."""
 
     message: str
-    """What is wrong with the file. The caller puts its path in front."""
     hint: str
 
 

@@ -46,10 +46,8 @@ __all__ = [
 ]
 
 IN_ORDER: Final = "in_order"
-"""The mapping of ``attempt`` that numbers the tries by their order."""
 
 MAPPINGS_FOLDER: Final = Path("passk_mappings")
-"""Where mappings are kept: ``passk_mappings/NAME.yml`` in the working directory."""
 
 _COLUMNS: Final = (
     *(column.name for column in CONTRACT_COLUMNS if column.name != "tags"),
@@ -64,14 +62,11 @@ class Mapping:
     """A mapping."""
 
     name: str
-    """What it is called; ``source_format`` of the rows that it lands."""
     expressions: dict[str, Expression]
     """Columns of the contract, or ``passed``, and where their values are found."""
     tags: dict[str, Expression] = field(default_factory=dict)
     rows: tuple[str, ...] = ()
-    """The path to the rows of a JSON document."""
     in_order: bool = False
-    """Whether the tries are numbered by their order."""
 
     @classmethod
     def of(cls, said: Any, name: str) -> Mapping:  # noqa: ANN401 - whatever a file holds

@@ -40,7 +40,6 @@ class Expression:
     """Where a value is found, and what is made of it."""
 
     source: str
-    """As it was written."""
     path: tuple[str | int, ...] | None = None
     """Names and places that lead to the value; None for a text that stands for itself."""
     operator: str = ""

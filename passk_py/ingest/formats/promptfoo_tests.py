@@ -49,7 +49,6 @@ class Plan:
     repeats: dict[tuple[str, str | None], int] = field(default_factory=dict)
     """How often a task of a run was to be tried, where the test says it itself."""
     _columns: dict[Hashable, tuple[str | None, str | None]] = field(default_factory=dict)
-    """Provider and prompt of each."""
     _tests: Names = field(default_factory=Names)
     _lasting: Names = field(default_factory=Names)
 

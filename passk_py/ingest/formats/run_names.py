@@ -19,7 +19,6 @@ __all__ = [
 ]
 
 REPEATS: Final = "attempt|run|repeat|repetition|iteration|round|trial|try"
-"""What repeated runs are called."""
 
 _PYTEST_REPEAT: Final = re.compile(r"(.*)(\[|-)([0-9]{1,9})-([0-9]{1,9})\]", re.DOTALL)
 _REPEATED: Final = re.compile(rf"(?:.*[^a-z])?(?:{REPEATS})[-_. ]?", re.DOTALL | re.IGNORECASE)

@@ -35,19 +35,14 @@ class Sample:
     complete: bool = True
     """Whether the sample holds at least one whole row, so that no key of it is missing."""
     kinds: dict[str, Kind] = field(default_factory=dict)
-    """How each column of a Parquet table is handed over."""
     delimiter: str = ","
-    """What separates the fields of a CSV table."""
     newline: bytes = b"\n"
-    """What ends a line."""
     starts_with_bom: bool = False
-    """Whether a byte order mark comes first."""
     start: bytes = field(default=b"", repr=False)
     """The first bytes of its text, decompressed."""
     one_object: bool = False
     """Whether the file seems to be one JSON object, be it on one line or on many."""
     members: tuple[str, ...] = ()
-    """The names of the members of a zip."""
     files: tuple[Path, ...] = ()
     """The files of a log that is a folder; else empty."""
     companions: tuple[Path, ...] = ()
@@ -59,7 +54,6 @@ class Sample:
     found_in: Path | None = None
     """The folder that was named, if the file itself was not."""
     problem: Refusal | None = None
-    """Why nothing can be read from the file."""
     foreign: bool = False
     """Whether that is because it is something else, and not because it is damaged."""
     description: str = ""

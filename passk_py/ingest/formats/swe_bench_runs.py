@@ -45,7 +45,6 @@ class Run:
     model: str
     name: str
     folder: Path | None
-    """Its folder, which holds that of the model."""
 
 
 def group_of_report(path: Path) -> Path:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST_TASK", "Names", "shortened", "without_ids"]
 
 LONGEST_TASK: Final = 200
-"""How many characters of a text are a task's name."""
 
 _UUID: Final = re.compile(
     r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])",

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["MAX_RAW", "ContractSql", "fields_of"]
 
 MAX_RAW: Final = 10_000
-"""How many characters of a rejected row are kept."""
 
 _TOLD: Final = (*CONTRACT_COLUMNS, EXPECTED_ATTEMPTS)
 _NOT_NEGATIVE: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")

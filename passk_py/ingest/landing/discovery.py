@@ -36,8 +36,7 @@ class File:
 
     path: Path
     folder: str | None = None
-    """The folder that the user named, if they did not name the file itself. A file of a folder that
-    is no log is left alone; one that was named is an error."""
+    """The folder that was named instead of the file, which is then left alone if it is no log."""
     is_passed_over: bool = False
     """Whether its name ends like no log's, so that it is told of and not read."""
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["EXPECTED", "Expectations", "expectations", "is_name"]
 
 EXPECTED: Final = "temp.passk_expected"
-"""Where they are, until they are written: ``run_id``, ``suite``, ``task_id``, the number, whether
-it is what a harness says of this log alone, and more."""
+"""A row for each task: its number, whether a harness says it of this log, and more."""
 
 _SAID: Final = "passk_said"
 _LONGEST_NAME: Final = 10_000
@@ -37,8 +36,7 @@ class Expectations:
     """How many attempts there should be."""
 
     missing: int = 0
-    """How many of those that a harness was to make its log has no good row of. Of other logs the
-    rest may be in another file."""
+    """How many the harness was to make that the log does not hold; 0 of other logs."""
     contradiction: str = ""
     """What the rows of a task say that does not agree, as a sentence; empty if they agree."""
 

@@ -29,14 +29,12 @@ class Fingerprint:
     """What one pass over a log's bytes tells."""
 
     sha256: str
-    """The digest of the log as it lies on the disk."""
     lines: int = 0
     """The lines of its decompressed text, the last one counted even without an end."""
     last: bytes = b""
     """The last byte of its text that is no blank."""
     odd: bool = False
-    """Whether its bytes have something that only the careful way understands, or it is compressed
-    and cut off."""
+    """Whether only the careful way understands its bytes, or it is cut off."""
 
 
 def digest_of(sample: Sample) -> str:

@@ -157,7 +157,6 @@ class TypedRows:
     tables: dict[str, pl.DataFrame]
     """What else the SQL is about, by the names to register it as: the tags, each once."""
     kinds: dict[str, Kind]
-    """What each of the columns is."""
 
     def relation(self, name: str) -> str:
         """Write SQL for the registered frame, with the raw columns as far as it has them."""

@@ -45,7 +45,6 @@ class FileReport:
     excluded: dict[str, int] = field(default_factory=dict)
     """How many attempts of a harness are excluded for which reason. Told when they land."""
     missing: int = 0
-    """How many attempts the harness was to make that the log does not hold. Told then too."""
     is_doubtful: bool = False
     """Whether its attempts may be in the database twice, or have the numbers of others."""
 
@@ -112,6 +111,4 @@ class ForgetReport:
     rows: int
     rejected: int
     files: int
-    """Files of which rows were removed."""
     tasks: int
-    """Tasks that lost rows."""

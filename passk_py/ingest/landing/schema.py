@@ -47,7 +47,6 @@ TABLES: Final = {
     table: [tuple(column.removesuffix(" not null").split(" ", 1)) for column in columns]
     for table, columns in _COLUMNS.items()
 }
-"""The tables of ``landing``: names and types of their columns, in order."""
 
 # What the loader has checked is checked again by the table, because other programs can write to it
 # too and every number follows from these five columns. It costs a few percent of a load. An index

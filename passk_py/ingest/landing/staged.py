@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 __all__ = ["STAGE", "Staged", "numbered"]
 
 STAGE: Final = "temp.passk_stage"
-"""The table of the rows that are read and not written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +21,10 @@ class Staged:
     good: str
     """The good rows: the contract's columns and ``source_line``."""
     rejected: str | None
-    """The others, with ``reject_code``, ``reject_reason`` and ``raw_text`` too; None if there are
-    none."""
+    """The others, with ``reject_code``, ``reject_reason`` and ``raw_text``, if any."""
     rows: int | None
-    """How many there are of both; None where they are judged and counted while they are written:
-    the query fails at a row with a fault."""
+    """How many there are of both; None where writing judges them, and fails at a fault."""
     done: float
-    """Which share of the work on the log is behind."""
     all_rows: str = ""
     """All rows with ``reject_code``, where it is not known yet how many attempts they expect."""
     expected: Expectations | None = None
@@ -36,9 +32,7 @@ class Staged:
     excluded: dict[str, int] = field(default_factory=dict)
     """How many good rows are excluded for which reason; of a harness only."""
     notes: tuple[str, ...] = ()
-    """Sentences on what the options changed."""
     warnings: tuple[str, ...] = ()
-    """Sentences on how the log was read that who loads it should know."""
 
 
 def numbered(format_: Format, relation: str) -> str:

@@ -23,14 +23,12 @@ Part = tuple[Literal["source_file", "run_id"], str]
 """What came from a file, or is of a run: the column, and its value."""
 
 COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
-"""The columns of the contract, as SQL."""
 
 
 class Storage(ABC):
     """Writes and removes landed attempts, in a transaction that its caller opens and ends."""
 
     folder: Path | None = None
-    """Where the Parquet files lie; None where the attempts are in the database."""
 
     batches: str
     """Query of the time of the last batch, as ``time``."""

@@ -47,7 +47,6 @@ class Rule:
     when: str
     """SQL that is true for rows that break the rule; null counts as false."""
     field: str
-    """The column of the contract that it is about."""
     code: str
     """SQL for the ``reason_code``."""
     reason: str

@@ -47,13 +47,10 @@ class Written:
     first_reason: str
     """The first rejected row's line and reason, as a sentence; empty if there is none."""
     excluded: dict[str, int] = field(default_factory=dict)
-    """How many attempts of a harness are excluded for which reason."""
     missing: int = 0
-    """How many attempts the harness was to make that the log does not hold."""
     notes: tuple[str, ...] = ()
     """Sentences on what the options changed, and on what the rows say that does not agree."""
     warnings: tuple[str, ...] = ()
-    """Sentences on how the log was read."""
 
 
 def write(
