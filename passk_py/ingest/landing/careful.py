@@ -17,7 +17,12 @@ from passk_py.ingest.landing.contract_sql import ContractSql
 from passk_py.ingest.landing.expectations import EXPECTED, expectations, is_name
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.harness_rows import HarnessBatch, read_harness
-from passk_py.ingest.landing.raw_rows import as_arrow, careful_batches, frame_of, relation_of_batch
+from passk_py.ingest.landing.raw_rows import (
+    AsArrow,
+    careful_batches,
+    frame_of,
+    relation_of_batch,
+)
 from passk_py.ingest.landing.staged import STAGE, Staged, numbered
 from passk_py.ingest.landing.storage import COLUMNS
 
@@ -179,10 +184,10 @@ def _judge_harness(
     if rows is not None:
         typed = ContractSql(source, fast=False, kinds=rows.kinds)
         sql = f"{into} {_not_rejected(typed, rows.relation(_BATCH))}"
-        tables = {name: as_arrow(table) for name, table in rows.tables.items()}
+        tables = {name: AsArrow(table) for name, table in rows.tables.items()}
         # There is next to nothing to optimize in it.
         with _planned_plainly(connection, few=True):
-            if _is_good(connection, sql, {_BATCH: as_arrow(rows.frame), **tables}):
+            if _is_good(connection, sql, {_BATCH: AsArrow(rows.frame), **tables}):
                 fills.tags_are_in = batch.whole
                 return True
     batch.write_texts()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.common.contract import MOST_EXPECTED
 from passk_py.ingest.landing.options import can_be_stored
-from passk_py.ingest.landing.raw_rows import as_arrow
+from passk_py.ingest.landing.raw_rows import AsArrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,7 +57,7 @@ def expectations(
     import polars as pl
 
     kinds = {"run_id": pl.String, "task_id": pl.String, "n": pl.Int64, "alone": pl.Boolean}
-    connection.register(_SAID, as_arrow(pl.DataFrame(told, schema=kinds, orient="row")))
+    connection.register(_SAID, AsArrow(pl.DataFrame(told, schema=kinds, orient="row")))
     try:
         connection.execute(
             f"create or replace temp table passk_expected as {_query(relation, told, default)}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.source import Source
 
 __all__ = [
-    "as_arrow",
+    "AsArrow",
     "careful_batches",
     "csv_is_odd",
     "fast_relation",
@@ -123,22 +123,17 @@ def careful_batches(source: Source, file: IO[bytes]) -> Iterator[Batch]:
     )
 
 
-class _Frame:
+class AsArrow:
     """A polars frame as DuckDB reads it without pyarrow: by Arrow's own interface."""
 
-    def __init__(self, frame: Any) -> None:  # noqa: ANN401 - polars is imported where it is needed
+    def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._frame.__arrow_c_stream__(requested_schema)
 
 
-def as_arrow(frame: pl.DataFrame) -> object:
-    """Hand a frame over to DuckDB, to be registered with a connection."""
-    return _Frame(frame)
-
-
-def frame_of(batch: Batch) -> object:
+def frame_of(batch: Batch) -> AsArrow:
     """Hand a batch over to DuckDB, to be registered with a connection."""
     import polars as pl
 
@@ -160,7 +155,7 @@ def frame_of(batch: Batch) -> object:
         frame = frame.with_columns(nothing.alias("code"), nothing.alias("reason"))
     # DuckDB gives each piece to a thread.
     pieces = [frame[start : start + _PIECE] for start in range(0, frame.height, _PIECE)]
-    return _Frame(pl.concat(pieces, rechunk=False))
+    return AsArrow(pl.concat(pieces, rechunk=False))
 
 
 def relation_of_batch(name: str, batch: Batch, source: Source) -> str:

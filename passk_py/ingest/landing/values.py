@@ -65,24 +65,17 @@ def _is(label: str, column: str, rest: str) -> str:
     return f"{quote(label + ' is ')} || {shown(column)} || {quote(', ' + rest)}"
 
 
-def _given(column: str, kind: Kind) -> str:
-    return f"{column} <> ''" if kind == "text" else f"{column} is not null"
-
-
-def _wrong(name: str, label: str, kind: Kind, value: str, what: str) -> Rule:
+def _wrong(name: str, label: str, kind: Kind, what: str) -> Rule:
     column = f"f_{name}"
-    return Rule(
-        f"{value} is null and {_given(column, kind)}",
-        name,
-        "'wrong_type'",
-        _is(label, column, f"which is not {what}."),
-    )
+    given = f"{column} <> ''" if kind == "text" else f"{column} is not null"
+    said = _is(label, column, f"which is not {what}.")
+    return Rule(f"v_{name} is null and {given}", name, "'wrong_type'", said)
 
 
 def _text(name: str, label: str, kind: Kind) -> Typed:
     column, value = f"f_{name}", f"v_{name}"
     if kind in ("boolean", "map", "other"):
-        return Typed("null::varchar", (_wrong(name, label, kind, value, "text or a number"),))
+        return Typed("null::varchar", (_wrong(name, label, kind, "text or a number"),))
     sql = f"nullif({column}, '')" if kind == "text" else f"cast({column} as varchar)"
     large = (
         f"{quote(label + ' has ')} || strlen({value}) || "
@@ -94,9 +87,9 @@ def _text(name: str, label: str, kind: Kind) -> Typed:
 
 
 def _whole(name: str, label: str, kind: Kind) -> Typed:
-    column, value = f"f_{name}", f"v_{name}"
+    column = f"f_{name}"
     cast = f"try_cast({column} as bigint)"
-    wrong = _wrong(name, label, kind, value, "a whole number")
+    wrong = _wrong(name, label, kind, "a whole number")
     if kind == "text":
         # Most are plain digits; only the others pay for the regular expression.
         plus_less = f"try_cast(ltrim(trim({column}), '+') as bigint)"
@@ -126,7 +119,7 @@ def _whole(name: str, label: str, kind: Kind) -> Typed:
 
 def _number(name: str, label: str, kind: Kind) -> Typed:
     column, value = f"f_{name}", f"v_{name}"
-    wrong = _wrong(name, label, kind, value, "a number")
+    wrong = _wrong(name, label, kind, "a number")
     if kind == "text":
         # DuckDB takes 1_0 for 10.
         sql = f"case when not contains({column}, '_') then try_cast({column} as double) end"
@@ -146,7 +139,7 @@ def _number(name: str, label: str, kind: Kind) -> Typed:
 def _time(name: str, label: str, kind: Kind) -> Typed:
     column, value = f"f_{name}", f"v_{name}"
     what = "a time as ISO 8601 writes it, such as 2026-01-31T12:00:00Z"
-    wrong = _wrong(name, label, kind, value, what)
+    wrong = _wrong(name, label, kind, what)
     if kind == "text":
         # A cast to timestamp drops the zone of a text that has one, so it is kept for those that
         # are in UTC or have none; it is three times as fast. The session's zone is UTC. A time
@@ -182,8 +175,8 @@ def _time(name: str, label: str, kind: Kind) -> Typed:
 
 
 def _table(name: str, label: str, kind: Kind) -> Typed:
-    column, value = f"f_{name}", f"v_{name}"
-    wrong = _wrong(name, label, kind, value, "an object of names and texts, each name once")
+    column = f"f_{name}"
+    wrong = _wrong(name, label, kind, "an object of names and texts, each name once")
     if kind == "map":
         return Typed(f"try_cast({column} as map(varchar, varchar))", (wrong,))
     if kind not in ("text", "other"):
@@ -201,8 +194,8 @@ def _table(name: str, label: str, kind: Kind) -> Typed:
 
 def as_flag(name: str, label: str, kind: Kind) -> Typed:
     """Type a verdict that is true or false."""
-    column, value = f"f_{name}", f"v_{name}"
-    wrong = _wrong(name, label, kind, value, "true, false, 1 or 0")
+    column = f"f_{name}"
+    wrong = _wrong(name, label, kind, "true, false, 1 or 0")
     sql = "null::boolean"
     if kind == "boolean":
         sql = column
