@@ -1,19 +1,25 @@
-"""Files that are written whole or not at all, and their sizes in words."""
+"""Files: their paths, their sizes in words, and writing them whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-__all__ = ["drafted", "size_in_words", "to_disk", "write_report"]
+__all__ = ["absolute", "drafted", "size_in_words", "to_disk", "write_report"]
+
+
+def absolute(path: str | Path) -> Path:
+    """Give the path that a file is known by: absolute, without dots, links left as they are."""
+    # A link that a user names stays the name that they know the file by, wherever it leads.
+    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - resolve follows links
 
 
 @contextmanager

@@ -256,7 +256,8 @@ class _Member(PieceReader):
             piece: bytes = cast("Any", self.fileobj).read1(size)
         except zipfile.BadZipFile as error:
             raise OSError(f"the member {self._info.filename} is damaged ({error})") from error
-        if size > 0 and not piece and (self._read, self._sum) != self._said():
+        said = self._info.file_size, self._info.CRC
+        if size > 0 and not piece and (self._read, self._sum) != said:
             raise OSError(f"the member {self._info.filename} is damaged (its checksum is wrong)")
         self._read += len(piece)
         self._sum = zlib.crc32(piece, self._sum)
@@ -264,6 +265,3 @@ class _Member(PieceReader):
         if self._read > self._most:
             raise _too_large(self._info, self._most)
         return piece
-
-    def _said(self) -> tuple[int, int]:
-        return self._info.file_size, self._info.CRC

@@ -174,7 +174,10 @@ class JUnit(Harness):
         said: _Said = log.heads["said"]
         # Of a file alone, nothing beside it says which folder is Bazel's.
         folder = log.path if log.path.is_dir() else None
-        places = {path: _bazel(path, folder) for path in log.files}
+        places = {
+            path: place_of(path, root) if (root := root_of(path, folder)) else None
+            for path in log.files
+        }
         plain = in_order(path for path in log.files if not places[path])
         runs, said.merged = ({}, ()) if log.run_id else runs_of(plain)
         said.runs = tuple(dict.fromkeys(runs.values()))
@@ -264,12 +267,6 @@ class _Said:
     def end_file(self) -> None:
         """Forget the tests of a file that is read."""
         self._seen.clear()
-
-
-def _bazel(path: Path, folder: Path | None) -> Place | None:
-    """Take a report's place among those of Bazel; None if it is none of them."""
-    root = root_of(path, folder)
-    return place_of(path, root) if root else None
 
 
 def _put(values: dict[str, Any], place: Place, tried: int) -> None:

@@ -164,7 +164,8 @@ class ContractSql:
         sql |= {"outcome_reason": "v_verdict_reason"}
         if not self._heads_follow:
             sql |= {name: f"coalesce(v_{name}, {fill})" for name, fill in self._fills.items()}
-            sql |= {"tags": self._all_tags()}
+            if self._tags or "tags" in self._fields:
+                sql["tags"] = _tags_in_order("v_tags", {}, self._tags)
         return ", ".join(f"{value} as {name}" for name, value in sql.items())
 
     def _valued(self, relation: str) -> str:
@@ -288,11 +289,6 @@ class ContractSql:
         return rules + [
             _below(name, field.label, "0", negative) for name, field in given.items() if field
         ]
-
-    def _all_tags(self) -> str:
-        if not self._tags and "tags" not in self._fields:
-            return "v_tags"
-        return _tags_in_order("v_tags", {}, self._tags)
 
 
 def _default_run_id(source: Source) -> str | None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from passk_py.common.files import absolute
 from passk_py.ingest.formats import FORMATS
 from passk_py.ingest.formats.run_names import natural
-from passk_py.ingest.landing.paths import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

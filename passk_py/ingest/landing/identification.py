@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from passk_py.common.errors import PasskError
+from passk_py.common.files import absolute
 from passk_py.ingest.formats import FORMATS, Refusal, format_named, recognise
 from passk_py.ingest.formats.canonical import is_canonical
 from passk_py.ingest.formats.first_look import may_be_a_log, take_sample
@@ -15,7 +16,6 @@ from passk_py.ingest.formats.harness import Harness
 from passk_py.ingest.formats.mapped import mapped
 from passk_py.ingest.formats.sample import holds_objects
 from passk_py.ingest.formats.unknown import looks_like, mapping_to_try
-from passk_py.ingest.landing.paths import absolute
 from passk_py.ingest.landing.report_building import explained
 from passk_py.ingest.landing.source import Source
 

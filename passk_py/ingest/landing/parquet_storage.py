@@ -17,9 +17,8 @@ import duckdb
 
 from passk_py.common.contract import LANDING_COLUMNS
 from passk_py.common.errors import PasskError
-from passk_py.common.files import to_disk
+from passk_py.common.files import absolute, to_disk
 from passk_py.common.sql_text import quote
-from passk_py.ingest.landing.paths import absolute
 from passk_py.ingest.landing.storage import Batch, InDatabase, Part, Storage, whole_rows
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from passk_py.common.errors import PasskError
+from passk_py.common.files import absolute
 from passk_py.ingest.landing.duplicates import Duplicates
 from passk_py.ingest.landing.load_report import FileReport, LoadReport, SkippedFile
-from passk_py.ingest.landing.paths import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from passk_py.common.errors import PasskError
+from passk_py.common.files import absolute
 from passk_py.ingest.landing.database import open_database
 from passk_py.ingest.landing.load_report import ForgetReport
 from passk_py.ingest.landing.parquet_storage import storage_of
-from passk_py.ingest.landing.paths import absolute
 from passk_py.ingest.landing.schema import ensure_landing, next_batch_time
 
 if TYPE_CHECKING:
