@@ -113,19 +113,20 @@ class JsonWalk(JsonBuffer):
             else:
                 yield from self._value(names, depth + 1)
 
-    def _object(self, names: tuple[str, ...], depth: int) -> Iterator[Element]:
+    def _members(self) -> Iterator[str | Element]:
+        """Go into an object; give the name before each value, or at last what is wrong."""
         self._at += 1
-        place = 0
-        step = self._path[depth]
         while not self._cut:
             first = self._here()
-            if not first:
-                yield self._truncated()
-                return
             if first == b"}":
                 self._at += 1
                 return
-            name = self._name()
+            yield self._name() if first else self._truncated()
+
+    def _object(self, names: tuple[str, ...], depth: int) -> Iterator[Element]:
+        place = 0
+        step = self._path[depth]
+        for name in self._members():
             if isinstance(name, Element):
                 yield name
                 return
@@ -161,19 +162,11 @@ class JsonWalk(JsonBuffer):
 
     def _inside(self, names: tuple[str, ...]) -> Element | None:
         """Look for wanted values in an object that holds no rows."""
-        self._at += 1
-        while True:
-            first = self._here()
-            if not first:
-                return self._truncated()
-            if first == b"}":
-                self._at += 1
-                return None
-            name = self._name()
-            if isinstance(name, Element):
-                return name
-            if problem := self._beside((*names, name)):
+        for name in self._members():
+            problem = name if isinstance(name, Element) else self._beside((*names, name))
+            if problem:
                 return problem
+        return None
 
     def _row(self, names: tuple[str, ...], place: int) -> Element:
         if guessed := self._guessed(names, place):

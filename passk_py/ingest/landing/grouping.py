@@ -45,9 +45,8 @@ class _Groups:
     """Collects the files that have to be read together before any of them can be numbered."""
 
     def __init__(self) -> None:
-        self._harnesses: dict[str, Harness] = {}
-        self._sources: dict[tuple[str, Path], list[Source]] = {}
-        self._named: dict[tuple[str, Path], set[Path]] = {}
+        self._sources: dict[tuple[Harness, Path], list[Source]] = {}
+        self._named: dict[tuple[Harness, Path], set[Path]] = {}
 
     def takes(self, source: Source) -> bool:
         """Take a file that is part of a log; false if it is a log of its own."""
@@ -57,8 +56,7 @@ class _Groups:
         folder = harness.group(sample)
         if folder is None and not harness.companions(sample.path):
             return False
-        self._harnesses[harness.name] = harness
-        key = (harness.name, folder or sample.path)
+        key = (harness, folder or sample.path)
         self._sources.setdefault(key, []).append(source.without_start())
         named = sample.path if sample.found_in is None or folder is None else sample.found_in
         self._named.setdefault(key, set()).add(named)
@@ -66,8 +64,8 @@ class _Groups:
 
     def sources(self) -> Iterator[Source]:
         """Give the logs, each as one source that stands for all of its files."""
-        for (name, folder), sources in self._sources.items():
-            yield _together(sources, self._harnesses[name], folder, self._named[name, folder])
+        for (harness, folder), sources in self._sources.items():
+            yield _together(sources, harness, folder, self._named[harness, folder])
 
 
 def _together(sources: list[Source], harness: Harness, folder: Path, named: set[Path]) -> Source:

@@ -77,17 +77,11 @@ def _remove(connection: duckdb.DuckDBPyConnection, storage: Storage, part: Part)
 
     at = next_batch_time(connection, storage)
     # Files may lose rows of one table only.
+    tables = [f"({storage.runs_of_files})", "landing.rejected", "landing.expected_attempts"]
+    tables += ["landing.files"] if column == "source_file" else []
+    files = " union ".join(f"select source_file from {one} where {column} = ?" for one in tables)
     connection.execute(
-        "create or replace temp table passk_files as select distinct source_file from ("
-        f"select source_file from ({storage.runs_of_files}) where {column} = ? "
-        f"union all select source_file from landing.rejected where {column} = ? "
-        f"union all select source_file from landing.expected_attempts where {column} = ?"
-        + (
-            " union all select source_file from landing.files where source_file = ?)"
-            if column == "source_file"
-            else ")"
-        ),
-        [value] * (4 if column == "source_file" else 3),
+        f"create or replace temp table passk_files as {files}", [value] * len(tables)
     )
     tasks = run(
         "insert into landing.removed_tasks select distinct run_id, suite, task_id, ?::timestamp "
@@ -98,10 +92,10 @@ def _remove(connection: duckdb.DuckDBPyConnection, storage: Storage, part: Part)
     storage.settle(connection)
     rejected = run(f"delete from landing.rejected where {column} = ?", value)
     run(f"delete from landing.expected_attempts where {column} = ?", value)
-    files = run("select count(*) from temp.passk_files")
+    lost = run("select count(*) from temp.passk_files")
     _recount(connection)
     connection.execute("drop table temp.passk_files")
-    return ForgetReport(rows, rejected, files, tasks)
+    return ForgetReport(rows, rejected, lost, tasks)
 
 
 def _recount(connection: duckdb.DuckDBPyConnection) -> None:
