@@ -68,7 +68,7 @@ def take_sample(path: Path, connection: duckdb.DuckDBPyConnection) -> Sample:
     except (EOFError, OSError, ValueError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        return _unreadable(sample, f"damaged ({error})", "Write or copy the file again.")
+        return _unreadable(sample, f"damaged ({error})")
     return _text(sample, head, whole=whole)
 
 
@@ -82,7 +82,7 @@ def may_be_a_log(path: Path) -> bool:
     return text.startswith((b"{", b"[", b"<")) or b"task_id" in text
 
 
-def _unreadable(sample: Sample, what: str, hint: str) -> Sample:
+def _unreadable(sample: Sample, what: str, hint: str = "Write or copy the file again.") -> Sample:
     return replace(sample, problem=Refusal(what, hint))
 
 
@@ -224,32 +224,21 @@ def _zip(sample: Sample) -> Sample:
     except OSError as error:
         if error.errno is not None:
             raise
-        what = str(error).removeprefix("it is ")
-        return _unreadable(sample, what, "Write or copy the file again.")
+        return _unreadable(sample, str(error).removeprefix("it is "))
     if len(names) > _MOST_MEMBERS:
-        return _unreadable(
-            sample, f"a zip with {len(names):,} members", "Unpack what is to be loaded."
-        )
-    return replace(
-        sample,
-        container="zip",
-        members=names,
-        description=f"a zip with the members {listed(names)}",
-    )
+        what = f"a zip with {len(names):,} members"
+        return _unreadable(sample, what, "Unpack what is to be loaded.")
+    said = f"a zip with the members {listed(names)}"
+    return replace(sample, container="zip", members=names, description=said)
 
 
 def _parquet(sample: Sample, connection: duckdb.DuckDBPyConnection) -> Sample:
     with sample.path.open("rb") as file:
         file.seek(-4, 2)
         if sample.size < 3 * len(_PARQUET) or file.read(4) != _PARQUET:
-            return _unreadable(
-                sample, "a Parquet file without its end", "Write or copy the file again."
-            )
+            return _unreadable(sample, "a Parquet file without its end")
     try:
         kinds = kinds_of_columns(sample.path, connection)
     except duckdb.Error as error:
-        first_line = str(error).splitlines()[0]
-        return _unreadable(
-            sample, f"a damaged Parquet file ({first_line})", "Write or copy the file again."
-        )
+        return _unreadable(sample, f"a damaged Parquet file ({str(error).splitlines()[0]})")
     return replace(sample, container="parquet", fields=tuple(kinds), kinds=kinds)

@@ -142,21 +142,14 @@ class Harbor(JsonHarness):
         """Pass over the totals of a job and over trials that did not end."""
         keys = set(sample.fields)
         if keys >= _JOB:
-            return Refusal(
-                "the totals of a job of Harbor, whose trials are in the folders beside it",
-                "Load the folder of the job.",
-            )
-        if keys >= _TRIAL_CONFIG:
-            return Refusal(
-                "the configuration of a trial of Harbor, which its result.json holds too",
-                "Load the folder of the job.",
-            )
-        if sample.size == 0 and sample.path.name == _RESULT and _is_trial(sample.path.parent):
-            return Refusal(
-                "the empty result of a trial of Harbor that did not end",
-                "Load the folder of the job.",
-            )
-        return None
+            what = "the totals of a job of Harbor, whose trials are in the folders beside it"
+        elif keys >= _TRIAL_CONFIG:
+            what = "the configuration of a trial of Harbor, which its result.json holds too"
+        elif sample.size == 0 and sample.path.name == _RESULT and _is_trial(sample.path.parent):
+            what = "the empty result of a trial of Harbor that did not end"
+        else:
+            return None
+        return Refusal(what, "Load the folder of the job.")
 
     def companions(self, path: Path) -> tuple[Path, ...]:
         """Find what says how the job was set up."""

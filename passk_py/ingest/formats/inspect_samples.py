@@ -123,11 +123,8 @@ def _as_number(value: Json) -> float | None:
     if isinstance(value, str):
         known = _WORDS.get(value)
         if known is None:
-            known = _LOWER_WORDS.get(value.lower())
-        if known is None:
-            known = number(value)
-            known = known if known is not None and math.isfinite(known) else 0.0
-        return known
+            known = _LOWER_WORDS.get(value.lower(), number(value))
+        return known if known is not None and math.isfinite(known) else 0.0
     if isinstance(value, bool):
         return float(value)
     made = number(value)

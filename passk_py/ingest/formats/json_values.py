@@ -28,12 +28,10 @@ def at(value: Json, *names: str | int) -> Json:
     for name in names:
         if isinstance(name, str):
             value = value.get(name) if isinstance(value, dict) else None
+        elif isinstance(value, list) and -len(value) <= name < len(value):
+            value = value[name]
         else:
-            value = (
-                value[name]
-                if isinstance(value, list) and -len(value) <= name < len(value)
-                else None
-            )
+            value = None
     return value
 
 
@@ -80,16 +78,12 @@ def flag(value: Json) -> bool | None:
 
 def small_tags(metadata: Json) -> dict[str, Any]:
     """Take what is short enough to be a slice: flags, numbers and short texts."""
-    if not isinstance(metadata, dict):
-        return {}
-    tags: dict[str, Any] = {}
-    for name, value in metadata.items():
-        if isinstance(value, str):
-            if 0 < len(value) <= _LONGEST_TAG:
-                tags[name] = value
-        elif isinstance(value, bool | int | float):
-            tags[name] = value
-    return tags
+    return {
+        name: value
+        for name, value in dict_at(metadata).items()
+        if isinstance(value, bool | int | float)
+        or (isinstance(value, str) and 0 < len(value) <= _LONGEST_TAG)
+    }
 
 
 def seconds_between(start: Json, end: Json) -> float | None:

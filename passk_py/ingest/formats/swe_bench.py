@@ -64,7 +64,6 @@ _ROW: Final = frozenset(("patch_is_None", "patch_exists", "patch_successfully_ap
 _SUMMARY: Final = frozenset(
     ("total_instances", "submitted_instances", "resolved_instances", "completed_ids")
 )
-_LISTS: Final = ("resolved_ids", "unresolved_ids", "empty_patch_ids", "error_ids")
 _SHOWN: Final = 5
 _PIECE: Final = 1 << 16
 _TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
@@ -119,7 +118,8 @@ class SweBench(JsonHarness):
     shape = dict.fromkeys(
         (
             *("resolved", "infra_failure_reason"),
-            *(*_LISTS, "submitted_ids", "incomplete_ids", "failure_reasons"),
+            *("resolved_ids", "unresolved_ids", "empty_patch_ids", "error_ids"),
+            *("submitted_ids", "incomplete_ids", "failure_reasons"),
         ),
         ANY,
     )
@@ -287,16 +287,11 @@ def _left(log: Log, folders: Mapping[Path, Run]) -> Iterator[Record]:
 def _listed(summary: dict[str, Any]) -> Iterator[tuple[str, bool | None, str | None]]:
     """Give what a summary says of the instances that had a prediction."""
     why = summary.get("failure_reasons")
-    for name in _LISTS:
-        for task in _texts(summary, name):
-            if name == "resolved_ids":
-                yield task, True, None
-            elif name == "empty_patch_ids":
-                yield task, False, "empty_patch"
-            elif name == "error_ids":
-                yield task, None, text(at(why, task)) or "error"
-            else:
-                yield task, False, text(at(why, task))
+    yield from ((task, True, None) for task in _texts(summary, "resolved_ids"))
+    yield from ((task, False, text(at(why, task))) for task in _texts(summary, "unresolved_ids"))
+    yield from ((task, False, "empty_patch") for task in _texts(summary, "empty_patch_ids"))
+    for task in _texts(summary, "error_ids"):
+        yield task, None, text(at(why, task)) or "error"
 
 
 def _texts(summary: dict[str, Any], name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from threading import BoundedSemaphore, Lock, local
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -81,10 +81,6 @@ class Jobs(Generic[_T]):
             result = work()
             return lambda: result
         self._room.acquire()
-
-        def done(_future: Future[_T]) -> None:
-            self._room.release()
-
         future = self._pool.submit(work)
-        future.add_done_callback(done)
+        future.add_done_callback(lambda _: self._room.release())
         return future.result
