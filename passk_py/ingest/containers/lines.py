@@ -54,12 +54,7 @@ class Batch:
     """Whether the file ended within the row, before its end was seen."""
 
     def add(
-        self,
-        number: int,
-        text: str,
-        fault: tuple[str, str] | None = None,
-        *,
-        ends: bool = False,
+        self, number: int, text: str, fault: tuple[str, str] | None = None, *, ends: bool = False
     ) -> None:
         """Append one row."""
         code, reason = fault or (None, None)

@@ -63,12 +63,7 @@ class _Lines:
 
 
 def read_table(
-    file: IO[bytes],
-    *,
-    width: int,
-    kept: Collection[int],
-    delimiter: str,
-    newline: bytes = b"\n",
+    file: IO[bytes], *, width: int, kept: Collection[int], delimiter: str, newline: bytes = b"\n"
 ) -> Iterator[TableBatch]:
     """Read a CSV table of ``width`` columns below its header; ``kept`` are places of columns."""
     # A row with too few or too many fields, or with a quoted field that does not end, has a fault,

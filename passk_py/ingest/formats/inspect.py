@@ -151,11 +151,7 @@ class Inspect(JsonHarness):
             "config": {"epochs": ANY},
             "dataset": {"sample_ids": ANY},
         },
-        ("plan",): {
-            "steps": [{"solver": ANY}],
-            "finish": {"solver": ANY},
-            "config": {"seed": ANY},
-        },
+        ("plan",): {"steps": [{"solver": ANY}], "finish": {"solver": ANY}, "config": {"seed": ANY}},
         ("results",): {
             "scores": [{"name": ANY, "scorer": ANY, "metrics": ANY}],
             "headline": {"scorer": ANY, "score": ANY},

@@ -193,9 +193,7 @@ def count_of(value: Json) -> int:
 
 
 def _tags_of(
-    row: dict[str, Any],
-    scores: Json,
-    verdict: tuple[str, str | None],
+    row: dict[str, Any], scores: Json, verdict: tuple[str, str | None]
 ) -> dict[str, Any] | None:
     """Make tags of the metadata and of the values that are not the verdict."""
     tags = short_values(dict_at(row, "metadata"))

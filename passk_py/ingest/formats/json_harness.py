@@ -64,12 +64,7 @@ class JsonHarness(Harness):
         return begun, self._whole(rows_at, begun) if len(begun) < MAX_WHOLE_BYTES else None
 
     def go_on(
-        self,
-        file: IO[bytes],
-        log: Log,
-        rows_at: tuple[str, ...],
-        begun: bytes,
-        whole: Whole | None,
+        self, file: IO[bytes], log: Log, rows_at: tuple[str, ...], begun: bytes, whole: Whole | None
     ) -> Iterator[Record]:
         """Give the records of a document that was begun."""
         if whole:

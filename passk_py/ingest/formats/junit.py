@@ -128,11 +128,7 @@ class JUnit(Harness):
         "xfailed": "excluded",
         "todo": "excluded",
     }
-    labels = {
-        "task_id": "name",
-        "started_at": "timestamp",
-        "duration_s": "time",
-    }
+    labels = {"task_id": "name", "started_at": "timestamp", "duration_s": "time"}
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the root."""
@@ -151,8 +147,7 @@ class JUnit(Harness):
         if not ours or not (sample.path.parent / f"{stem}.json").is_file():
             return None
         return Refusal(
-            "promptfoo's results as JUnit XML, which its JSON beside it holds too",
-            "Load the JSON.",
+            "promptfoo's results as JUnit XML, which its JSON beside it holds too", "Load the JSON."
         )
 
     def is_copy(self, path: Path, other: Path) -> bool | None:

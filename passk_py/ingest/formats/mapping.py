@@ -36,14 +36,7 @@ from passk_py.ingest.formats.yaml_file import existing_file, load_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "IN_ORDER",
-    "MAPPINGS_FOLDER",
-    "Mapping",
-    "map_options",
-    "mapping_from",
-    "save_mapping",
-]
+__all__ = ["IN_ORDER", "MAPPINGS_FOLDER", "Mapping", "map_options", "mapping_from", "save_mapping"]
 
 IN_ORDER: Final = "in_order"
 

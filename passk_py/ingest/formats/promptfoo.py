@@ -93,10 +93,7 @@ class Promptfoo(JsonHarness):
         ("input_tokens", "response.tokenUsage.prompt"),
         ("output_tokens", "response.tokenUsage.completion"),
         ("output_hash", "SHA-256 of response.output"),
-        (
-            "tags",
-            "prompt, cached, the eval's description; short values of testCase.metadata",
-        ),
+        ("tags", "prompt, cached, the eval's description; short values of testCase.metadata"),
     )
     verdict_rule = "success, where failureReason is not 2"
     attempt_rule = "rows of one test, prompt and provider are counted in the order of testIdx"

@@ -17,12 +17,7 @@ from passk_py.ingest.landing.contract_sql import ContractSql
 from passk_py.ingest.landing.expectations import EXPECTED, expectations, is_name
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.harness_rows import HarnessBatch, read_harness
-from passk_py.ingest.landing.raw_rows import (
-    AsArrow,
-    careful_batches,
-    frame_of,
-    relation_of_batch,
-)
+from passk_py.ingest.landing.raw_rows import AsArrow, careful_batches, frame_of, relation_of_batch
 from passk_py.ingest.landing.staged import STAGE, Staged, numbered
 from passk_py.ingest.landing.storage import COLUMNS
 

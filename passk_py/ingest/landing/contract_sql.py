@@ -219,10 +219,7 @@ class ContractSql:
     def _verdict(self) -> str:
         word = self._word()
         known = ", ".join(quote(outcome) for outcome in OUTCOMES)
-        by_score = [
-            (f"v_score >= {self._limit}", "'passed'"),
-            ("v_score is not null", "'failed'"),
-        ]
+        by_score = [(f"v_score >= {self._limit}", "'passed'"), ("v_score is not null", "'failed'")]
         # What was graded stays graded: a reason decides only where there is no verdict.
         by_reason = [
             (f"lower(v_outcome_reason) like {_like(pattern)} escape '^'", quote(counts_as))

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.formats import Kind
 
-__all__ = [
-    "MAX_TEXT_BYTES",
-    "TYPERS",
-    "Rule",
-    "Typed",
-    "as_flag",
-    "case_of",
-    "shown",
-]
+__all__ = ["MAX_TEXT_BYTES", "TYPERS", "Rule", "Typed", "as_flag", "case_of", "shown"]
 
 MAX_TEXT_BYTES: Final = 1 << 20
 """The longest identifier. More is a mistake: a transcript in the wrong column, say."""
