@@ -92,9 +92,7 @@ def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
             return replace(_unreadable(sample, what, hint), foreign=True)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return _unreadable(sample, "text in UTF-16", "Convert the file to UTF-8.")
-    if head.startswith(BOM):
-        head = head[len(BOM) :]
-        sample = replace(sample, starts_with_bom=True)
+    head = head.removeprefix(BOM)
     body = head.lstrip(_SPACE)
     sample = replace(sample, start=body)
     if not body:
@@ -142,17 +140,15 @@ def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
 
 def _are_objects(lines: list[bytes]) -> bool:
     """Tell whether most lines are JSON; a table may have a first column of texts in braces."""
-    good = 0
+    broken = 0
     for line in lines:
         try:
             json.loads(line)
         except RecursionError:
-            good += 1
-        except ValueError:
             continue
-        else:
-            good += 1
-    return 2 * good > len(lines)
+        except ValueError:
+            broken += 1
+    return 2 * broken < len(lines)
 
 
 def _list(sample: Sample, body: bytes) -> Sample:

@@ -64,16 +64,8 @@ def rows_of(names: Iterable[str]) -> list[str]:
 
 def repeats_of(rows: Iterable[Any]) -> Counter[str]:
     """Count the rows of the samples' epochs of which a log has several."""
-    if isinstance(rows, list) and len(rows) < MOST_KEYS:
-        # Most logs have none, which is soon told.
-        keys = [key_of(row) for row in rows if isinstance(row, dict)]
-        if len(set(keys)) == len(keys):
-            return Counter()
     seen: Counter[str] = Counter()
-    for row in rows:
-        if not isinstance(row, dict):
-            continue
-        key = key_of(row)
+    for key in (key_of(row) for row in rows if isinstance(row, dict)):
         if key in seen or len(seen) < MOST_KEYS:
             seen[key] += 1
     return Counter({key: times for key, times in seen.items() if times > 1})

@@ -37,7 +37,6 @@ class Sample:
     kinds: dict[str, Kind] = field(default_factory=dict)
     delimiter: str = ","
     newline: bytes = b"\n"
-    starts_with_bom: bool = False
     start: bytes = field(default=b"", repr=False)
     """The first bytes of its text, decompressed."""
     one_object: bool = False

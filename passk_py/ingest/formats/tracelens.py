@@ -14,6 +14,7 @@ and is not read.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_start import keys_at_start_of, start_of, top_level_keys
@@ -158,9 +159,7 @@ class TraceLens(JsonHarness):
         id_ = _BATCH_ID.search(sample.start[:_PIECE])
         if _BATCH not in sample.fields or id_ is None:
             return None
-        for place, other in enumerate(sorted(sample.path.parent.glob("*.json"))):
-            if place >= _MOST_BESIDE:
-                break
+        for other in islice(sorted(sample.path.parent.glob("*.json")), _MOST_BESIDE):
             if other != sample.path and _batch_id_of(other) == id_[1]:
                 return Refusal(
                     f"a checkpoint of tracelens, whose trials are in {other.name} beside it",
