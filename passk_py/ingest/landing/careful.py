@@ -46,14 +46,13 @@ def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Itera
     """Read a log and hold its typed rows; an error if it has none, or none with its number."""
     try:
         log = Log(source.sample.path, source.files, source.options.run_id)
-        contract = ContractSql(source, fast=False)
-        fills = _Fills(source, contract, log)
-        rows, rejected = _stage(connection, source, contract, log, fills)
+        read = _Stage(connection, source, log)
+        rows, rejected = read.fill()
         filled, wanted, excluded = STAGE, list[Expected](), {}
         warnings: tuple[str, ...] = ()
         with _planned_plainly(connection, few=rows < _FEW_TYPED):
             if source.harness:
-                filled = fills.sql
+                filled = read.filled
                 expected_of_log = source.harness.expected(log)
                 wanted = list(_of_given_run(connection, source, expected_of_log, filled))
                 excluded = _excluded(connection)
@@ -84,136 +83,110 @@ def no_rows(source: Source) -> PasskError:
     )
 
 
-class _Fills:
-    """What a log says of all its attempts: asked for once, when its last row has been read."""
+class _Stage:
+    """The stage of a log, to which its rows are added, and what the log says of all of them."""
 
-    def __init__(self, source: Source, contract: ContractSql, log: Log) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, source: Source, log: Log) -> None:
+        self._connection = connection
         self._source = source
-        self._contract = contract
         self._log = log
-        self.tags_are_in = False
-        """Whether the rows of the stage have got their tags already."""
+        self._contract = ContractSql(source, fast=False)
+        self._into = "create or replace temp table passk_stage as"
+        self._has_tags = False
+
+    def fill(self) -> tuple[int, int]:
+        """Read the file; how many rows it has, and how many of them are rejected."""
+        rows, good = 0, True
+        for batch, position in _batches(self._source, self._log):
+            if not len(batch):
+                continue
+            if isinstance(batch, HarnessBatch):
+                good &= self._judge_harness(batch)
+                if not batch.whole:
+                    COLLECTOR.collect_young()
+            else:
+                good &= self._judge(batch)
+            self._into = f"insert into {STAGE}"
+            rows += len(batch)
+            self._source.tell(int(position * _DONE), rows)
+        if not rows:
+            raise no_rows(self._source)
+        if good:
+            return rows, 0
+        rejected = self._connection.execute(
+            f"select count(*) from {STAGE} where reject_code is not null"
+        ).fetchall()[0][0]
+        if rejected:
+            _check_numbers(self._connection, self._source)
+        return rows, rejected
+
+    @property
+    def filled(self) -> str:
+        """SQL for the rows with all that the log says of its attempts, once they are read."""
+        heads = {name: _fill(value) for name, value in self._fills.items() if name != "tags"}
+        filled = self._contract.filled(heads, None if self._has_tags else self._tags)
+        columns = ", ".join(f"{sql} as {name}" for name, sql in filled.items())
+        return f"(select * replace ({columns}) from {STAGE})" if columns else STAGE
 
     @cached_property
     def _fills(self) -> Mapping[str, Any]:
         return self._source.harness.fills(self._log) if self._source.harness else {}
 
     @cached_property
-    def tags(self) -> dict[str, str]:
+    def _tags(self) -> dict[str, str]:
         """The tags that each attempt gets which has none of the name."""
         said = (self._fills.get("tags") or {}).items()
         return {name: value for name, tag in said if (value := _fill(tag)) is not None}
 
-    @property
-    def sql(self) -> str:
-        """SQL for the stage with all that the log says of its attempts."""
-        heads = {name: _fill(value) for name, value in self._fills.items() if name != "tags"}
-        filled = self._contract.filled(heads, None if self.tags_are_in else self.tags)
-        columns = ", ".join(f"{sql} as {name}" for name, sql in filled.items())
-        return f"(select * replace ({columns}) from {STAGE})" if columns else STAGE
-
-
-def _stage(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    contract: ContractSql,
-    log: Log,
-    fills: _Fills,
-) -> tuple[int, int]:
-    """Read the file; how many rows it has, and how many of them are rejected."""
-    into, rows, good = "create or replace temp table passk_stage as", 0, True
-    for batch, position in _batches(source, log):
-        if not len(batch):
-            continue
-        if isinstance(batch, HarnessBatch):
-            good &= _judge_harness(connection, source, contract, into, batch, fills)
-            if not batch.whole:
-                COLLECTOR.collect_young()
-        else:
-            good &= _judge(connection, source, contract, into, batch)
-        into = f"insert into {STAGE}"
-        rows += len(batch)
-        source.tell(int(position * _DONE), rows)
-    if not rows:
-        raise no_rows(source)
-    if good:
-        return rows, 0
-    rejected = connection.execute(
-        f"select count(*) from {STAGE} where reject_code is not null"
-    ).fetchall()[0][0]
-    if rejected:
-        _check_numbers(connection, source)
-    return rows, rejected
-
-
-def _judge(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    contract: ContractSql,
-    into: str,
-    batch: Batch,
-) -> bool:
-    """Add a batch to the stage, and say what is wrong with its rows; false if anything is."""
-    relation = relation_of_batch(_BATCH, batch, source)
-    with _planned_plainly(connection, few=len(batch) < _FEW):
-        if any(batch.codes) or not _is_good(
-            connection, f"{into} {_not_rejected(contract, relation)}", {_BATCH: frame_of(batch)}
-        ):
-            explained = f"{into} {contract.explained(relation)}"
-            _execute(connection, explained, {_BATCH: frame_of(batch)})
-            return False
-    return True
-
-
-def _judge_harness(
-    connection: duckdb.DuckDBPyConnection,
-    source: Source,
-    contract: ContractSql,
-    into: str,
-    batch: HarnessBatch,
-    fills: _Fills,
-) -> bool:
-    """Do the same with rows of a harness; they get the log's tags if they are all its rows."""
-    tags = (fills.tags, source.options.tags) if batch.whole else ()
-    rows = batch.typed(*tags)
-    if rows is not None:
-        typed = ContractSql(source, fast=False, kinds=rows.kinds)
-        sql = f"{into} {_not_rejected(typed, rows.relation(_BATCH))}"
-        tables = {name: AsArrow(table) for name, table in rows.tables.items()}
-        # There is next to nothing to optimize in it.
-        with _planned_plainly(connection, few=True):
-            if _is_good(connection, sql, {_BATCH: AsArrow(rows.frame), **tables}):
-                fills.tags_are_in = batch.whole
-                return True
-    batch.write_texts()
-    relation = relation_of_batch(_BATCH, batch, source)
-    with _planned_plainly(connection, few=len(batch) < _FEW):
-        explained = f"{into} {contract.explained(relation)}"
-        _execute(connection, explained, {_BATCH: frame_of(batch)})
-    return False
-
-
-def _not_rejected(contract: ContractSql, relation: str) -> str:
-    return f"select *, {_NO_REASON} from ({contract.all_good(relation)})"
-
-
-def _is_good(connection: duckdb.DuckDBPyConnection, sql: str, frames: dict[str, object]) -> bool:
-    """Add rows to the stage; false if some row breaks a rule, and the longer query says which."""
-    try:
-        _execute(connection, sql, frames)
-    except duckdb.InvalidInputException:
+    def _judge(self, batch: Batch) -> bool:
+        """Add a batch, and say what is wrong with its rows; false if anything is."""
+        relation = relation_of_batch(_BATCH, batch, self._source)
+        frames = {_BATCH: frame_of(batch)}
+        few = len(batch) < _FEW
+        if not any(batch.codes) and self._takes(self._contract, relation, frames, few=few):
+            return True
+        self._add(self._contract.explained(relation), frames, few=few)
         return False
-    return True
 
+    def _judge_harness(self, batch: HarnessBatch) -> bool:
+        """Do the same with rows of a harness; they get the log's tags if they are all its rows."""
+        tags = (self._tags, self._source.options.tags) if batch.whole else ()
+        rows = batch.typed(*tags)
+        if rows is not None:
+            typed = ContractSql(self._source, fast=False, kinds=rows.kinds)
+            frames = {_BATCH: AsArrow(rows.frame)}
+            frames |= {name: AsArrow(table) for name, table in rows.tables.items()}
+            # There is next to nothing to optimize in it.
+            if self._takes(typed, rows.relation(_BATCH), frames, few=True):
+                self._has_tags = batch.whole
+                return True
+        batch.write_texts()
+        relation = relation_of_batch(_BATCH, batch, self._source)
+        explained = self._contract.explained(relation)
+        self._add(explained, {_BATCH: frame_of(batch)}, few=len(batch) < _FEW)
+        return False
 
-def _execute(connection: duckdb.DuckDBPyConnection, sql: str, frames: Mapping[str, object]) -> None:
-    for name, frame in frames.items():
-        connection.register(name, frame)
-    try:
-        connection.execute(sql)
-    finally:
-        for name in frames:
-            connection.unregister(name)
+    def _takes(
+        self, contract: ContractSql, relation: str, frames: dict[str, AsArrow], *, few: bool
+    ) -> bool:
+        """Add rows; false if some row breaks a rule, and the longer query says which."""
+        try:
+            self._add(
+                f"select *, {_NO_REASON} from ({contract.all_good(relation)})", frames, few=few
+            )
+        except duckdb.InvalidInputException:
+            return False
+        return True
+
+    def _add(self, query: str, frames: dict[str, AsArrow], *, few: bool) -> None:
+        for name, frame in frames.items():
+            self._connection.register(name, frame)
+        try:
+            with _planned_plainly(self._connection, few=few):
+                self._connection.execute(f"{self._into} {query}")
+        finally:
+            for name in frames:
+                self._connection.unregister(name)
 
 
 @contextmanager
