@@ -64,6 +64,7 @@ def is_canonical(fields: tuple[str, ...]) -> bool:
 class _Canonical(Format):
     """A file whose fields are called as the contract calls them."""
 
+    reader_version = 1
     recognised_by = "a field task_id and at least one of attempt, outcome, passed, score"
     fields = (
         *((column.name, column.name) for column in CONTRACT_COLUMNS),
@@ -158,7 +159,6 @@ class CanonicalJsonl(_Canonical):
 
     name = "jsonl"
     title = "canonical attempts, one JSON object a line"
-    reader_version = 1
     container = "json_lines"
     suffixes = (".jsonl", ".ndjson", ".json")
     keys = _KEYS
@@ -173,7 +173,6 @@ class CanonicalJson(_Canonical):
 
     name = "json"
     title = "canonical attempts, one JSON list of objects"
-    reader_version = 1
     container = "json_list"
     suffixes = (".json",)
     keys = _KEYS
@@ -185,7 +184,6 @@ class CanonicalCsv(_Canonical):
 
     name = "csv"
     title = "canonical attempts, a CSV table with a header"
-    reader_version = 1
     container = "csv"
     suffixes = (".csv", ".tsv")
     example = "run_id,task_id,attempt,passed\n2026-01-31-a,7,1,true"
@@ -196,7 +194,6 @@ class CanonicalParquet(_Canonical):
 
     name = "parquet"
     title = "canonical attempts, a Parquet table"
-    reader_version = 1
     container = "parquet"
     suffixes = (".parquet", ".pq")
     example = "run_id, suite, task_id, attempt, outcome, ... as columns"
