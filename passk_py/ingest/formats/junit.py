@@ -120,14 +120,9 @@ class JUnit(Harness):
     )
     default_suite = "junit"
     numbers_attempts = True
-    reasons = {
-        "setup": "excluded",
-        "collection": "excluded",
-        "error": "excluded",
-        "skipped": "excluded",
-        "xfailed": "excluded",
-        "todo": "excluded",
-    }
+    reasons = dict.fromkeys(
+        ("setup", "collection", "error", "skipped", "xfailed", "todo"), "excluded"
+    )
     labels = {"task_id": "name", "started_at": "timestamp", "duration_s": "time"}
 
     def recognises(self, sample: Sample) -> bool:
