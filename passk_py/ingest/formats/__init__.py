@@ -1,4 +1,4 @@
-"""The formats of attempt logs that ``passk load`` reads, one file each.
+"""The formats of attempt logs that ``passk load`` reads, one file for each harness.
 
 A new format is a file with a subclass of :class:`~passk_py.ingest.formats.base.Format`, and a line
 in :data:`FORMATS`.
