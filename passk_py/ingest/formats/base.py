@@ -114,6 +114,10 @@ class Format(ABC):
 
     def refuse(self, sample: Sample) -> Refusal | None:
         """Say why no row of the file could land, as far as its start shows it."""
+        for name in self.columns:
+            if sample.fields.count(name) > 1:
+                what = f"more than one column {name}"
+                return Refusal(what, "Leave the one that counts and load it again.")
         return None
 
     def is_copy(self, path: Path, other: Path) -> bool | None:

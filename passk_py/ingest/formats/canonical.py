@@ -106,11 +106,8 @@ class _Canonical(Format):
         if not sample.complete:
             # What seems to be missing may come later in the row.
             return None
-        twice = [name for name in CANONICAL_FIELDS if sample.fields.count(name) > 1]
-        if twice:
-            return Refusal(
-                f"more than one column {twice[0]}", "Leave the one that counts and load it again."
-            )
+        if refusal := super().refuse(sample):
+            return refusal
         has = listed(sample.fields)
         if "task_id" not in sample.fields:
             return Refusal(

@@ -156,12 +156,7 @@ class _MappedTable(_Described, Format):
                 f"mapping {self.name} reads",
                 "Correct the mapping, or load the file without it.",
             )
-        twice = [name for name in self.columns if sample.fields.count(name) > 1]
-        if twice:
-            return Refusal(
-                f"more than one column {twice[0]}", "Leave the one that counts and load it again."
-            )
-        return None
+        return super().refuse(sample)
 
     def default_run_id(self, path: Path) -> str | None:
         said = "run_id" in self._mapping.expressions
