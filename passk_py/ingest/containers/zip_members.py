@@ -28,8 +28,6 @@ from passk_py.ingest.containers.open_bytes import PieceReader, zstd_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from _typeshed import WriteableBuffer
-
 __all__ = ["MAX_MEMBER_BYTES", "ZipMembers", "names_in"]
 
 MAX_MEMBER_BYTES: Final = 4 << 30
@@ -219,26 +217,23 @@ def _too_large(info: zipfile.ZipInfo, most: int) -> PasskError:
     )
 
 
-class _Slice(io.RawIOBase):
+class _Slice(PieceReader):
     """Some of the bytes of a file; closing it leaves the file open."""
 
     def __init__(self, file: IO[bytes], start: int, size: int) -> None:
-        super().__init__()
-        self._file = file
+        super().__init__(file)
         self._at = start
         self._left = size
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
-        view = memoryview(buffer).cast("B")
-        self._file.seek(self._at)
-        piece = self._file.read(min(len(view), self._left))
-        view[: len(piece)] = piece
+    def read1(self, size: int) -> bytes:
+        self.fileobj.seek(self._at)
+        piece = self.fileobj.read(min(size, self._left))
         self._at += len(piece)
         self._left -= len(piece)
-        return len(piece)
+        return piece
+
+    def close(self) -> None:
+        io.RawIOBase.close(self)
 
 
 class _Member(PieceReader):
