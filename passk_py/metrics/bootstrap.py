@@ -1,9 +1,8 @@
-"""Percentile bootstrap over tasks: limits of a suite's means, if somebody asks for them.
+"""Percentile bootstrap over tasks: limits of a suite's means, because people ask for them.
 
 The limits of :func:`~passk_py.metrics.frames.suite_metrics` hold more often: where all tasks score
-the same, a bootstrap has no width. It is here because people ask for it. Tasks are drawn, never the
-attempts within a task: of attempts drawn with replacement, the mean of the unbiased estimate is the
-biased plug-in.
+the same, a bootstrap has no width. Tasks are drawn, never the attempts within a task: of attempts
+drawn with replacement, the mean of the unbiased estimate is the biased plug-in.
 """
 
 from __future__ import annotations

@@ -30,14 +30,7 @@ class Run:
 
 
 def in_order(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Sort runs, the earliest first: by ``started_at``, or ``loaded_at``, then by ``run_id``.
-
-    Examples
-    --------
-    >>> runs = [{"run_id": "b", "loaded_at": 1}, {"run_id": "a", "started_at": 9, "loaded_at": 2}]
-    >>> [run["run_id"] for run in in_order(runs)]
-    ['b', 'a']
-    """
+    """Sort runs, the earliest first: by ``started_at``, or ``loaded_at``, then by ``run_id``."""
     rows = list(runs)
     # Times of the log are an order only if every run has one.
     dated = all(row.get("started_at") is not None for row in rows)
@@ -46,15 +39,7 @@ def in_order(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def runs_in_order(runs: Iterable[Mapping[str, Any]]) -> list[Run]:
-    """Give each run its place among those of its suite and agent.
-
-    Examples
-    --------
-    >>> told = [{"run_id": "new", "suite": "s", "agent": "a", "started_at": 2},
-    ...         {"run_id": "old", "suite": "s", "agent": "a", "started_at": 1}]
-    >>> [(run.run_id, run.previous, run.is_latest) for run in runs_in_order(told)]
-    [('old', None, False), ('new', 'old', True)]
-    """
+    """Give each run its place among those of its suite and agent."""
     lines: dict[tuple[str, str | None], list[Mapping[str, Any]]] = {}
     for run in runs:
         lines.setdefault((run["suite"], run.get("agent")), []).append(run)

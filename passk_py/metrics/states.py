@@ -33,24 +33,12 @@ States = Counter[tuple[int, int]]
 
 @lru_cache(maxsize=65536)
 def all_pass(n: int, c: int, k: int) -> float:
-    """Give the unbiased pass^k of a task with n >= k, rounded once.
-
-    Examples
-    --------
-    >>> all_pass(4, 3, 2)
-    0.5
-    """
+    """Give the unbiased pass^k of a task with n >= k, rounded once."""
     return math.comb(c, k) / math.comb(n, k)
 
 
 def score(metric: str, n: int, c: int, k: int) -> float:
-    """Give the unbiased estimate of ``pass_at_k`` or ``pass_hat_k``, rounded once.
-
-    Examples
-    --------
-    >>> score("pass_at_k", 4, 1, 2)
-    0.5
-    """
+    """Give the unbiased estimate of ``pass_at_k`` or ``pass_hat_k``, rounded once."""
     if metric == "pass_hat_k":
         return all_pass(n, c, k)
     ways = math.comb(n, k)
@@ -58,13 +46,7 @@ def score(metric: str, n: int, c: int, k: int) -> float:
 
 
 def variance_within(metric: str, n: int, c: int, k: int) -> float:
-    """Give the unbiased variance within a task of its estimate; 0 with n < 2k, which knows none.
-
-    Examples
-    --------
-    >>> round(variance_within("pass_hat_k", 4, 2, 1), 6), variance_within("pass_hat_k", 4, 2, 4)
-    (0.083333, 0.0)
-    """
+    """Give the unbiased variance within a task of its estimate; 0 with n < 2k, which knows none."""
     if n < 2 * k:
         return 0.0
     lucky = c if metric == "pass_hat_k" else n - c
@@ -74,15 +56,7 @@ def variance_within(metric: str, n: int, c: int, k: int) -> float:
 def short_reason(
     least: int, eligible: int, total: int, *, min_eligible_share: float, of: str = ""
 ) -> str | None:
-    """Say why the tasks of a suite have no value.
-
-    Examples
-    --------
-    >>> short_reason(4, 18, 20, min_eligible_share=0.95)
-    'n < 4 in 2 of 20 tasks'
-    >>> short_reason(4, 19, 20, min_eligible_share=0.95) is None
-    True
-    """
+    """Say why the tasks of a suite have no value."""
     # A share of exactly that must not fall below it by rounding.
     if eligible > 0 and eligible >= total * min_eligible_share * (1 - 1e-12):
         return None
@@ -90,13 +64,7 @@ def short_reason(
 
 
 def with_short_tasks(limit: float, eligible: int, total: int, extreme: float) -> float:
-    """Give a limit of the mean over all tasks from that over the eligible ones.
-
-    Examples
-    --------
-    >>> with_short_tasks(0.5, 38, 40, 0.0), with_short_tasks(0.75, 38, 40, 1.0)
-    (0.475, 0.7625)
-    """
+    """Give a limit of the mean over all tasks from that over the eligible ones."""
     return (limit * eligible + extreme * (total - eligible)) / total
 
 
@@ -108,22 +76,10 @@ class Padded(NamedTuple):
 
 
 def padded(mean: float, squares: float, tasks: int, confidence: float) -> Padded:
-    r"""Give the interval of a mean over tasks by Student's t, with two more tasks, 0 and 1.
+    """Give the interval of a mean over tasks by Student's t, with two more tasks, 0 and 1.
 
-    It may go beyond 0 and 1.
-
-    Notes
-    -----
-    With m the number of tasks, and the mean and variance those of the m + 2 scores (Agresti and
-    Coull 1998 for proportions):
-
-    .. math:: \bar y \pm t_{m + 1} \sqrt{s^2 / (m + 2)}
-
-    Examples
-    --------
-    >>> found = padded(1.0, 0.0, 8, 0.95)
-    >>> round(found.middle, 3), round(found.reach, 3)
-    (0.9, 0.226)
+    It is mean +- t_{m + 1} sqrt(variance / (m + 2)), with the mean and variance of those m + 2
+    scores (Agresti and Coull 1998, for proportions), and may go beyond 0 and 1.
     """
     middle = (tasks * mean + 1) / (tasks + 2)
     every = squares + tasks * (mean - middle) ** 2 + middle**2 + (1 - middle) ** 2

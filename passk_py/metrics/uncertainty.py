@@ -57,21 +57,11 @@ FLOOR_OF_DIFFERENCE: Final = 0.5
 
 
 def floor_unit(confidence: float) -> float:
-    r"""Give the root of the floor of an interval for these tasks where n = k.
+    """Give the root of the floor of an interval for these tasks where n = k: -ln(a / 2) / z.
 
-    Notes
-    -----
-    n attempts that all passed have a variance of 0 and still prove little. T tasks with n attempts
-    each, all passed, come with a chance of at least :math:`\alpha / 2` from tasks whose mean pass^k
-    is as low as :math:`1 + \ln(\alpha / 2) k / (n T)`, so that the limit must be:
-    :math:`z \sqrt{floor} / T` with the root :math:`C k / n`,
-
-    .. math:: C = -\ln(\alpha / 2) / z
-
-    Examples
-    --------
-    >>> round(floor_unit(0.95), 4)
-    1.8821
+    n attempts that all passed have a variance of 0 and still prove little. T such tasks come with a
+    chance of at least a / 2 from tasks whose mean pass^k is as low as 1 + ln(a / 2) k / (n T).
+    The limit z sqrt(floor) / T must reach that, so sqrt(floor) is this unit times k / n.
     """
     return -math.log(round((1 - confidence) / 2, 10)) / normal_quantile(confidence)
 
@@ -226,9 +216,9 @@ def _student(degrees: pl.Expr, confidence: float) -> pl.Expr:
 def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
     """Give the limits of delta_k and heterogeneity, by the delta method over tasks.
 
-    They are made twice, of the tasks as they are and with two tasks more, one never solved and one
-    always, and reach as far as either. Where tasks are alike, or nearly all are, what the others do
-    is hardly ever seen, and the tasks alone would leave out the truth in most logs.
+    They reach as far as those of the tasks as they are, and of two tasks more, one never solved and
+    one always: where nearly all tasks are alike, the tasks alone would leave out the truth in most
+    logs.
     """
     own = _Moments(
         pl.col("eligible_tasks"),

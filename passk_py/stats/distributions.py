@@ -27,51 +27,26 @@ _STEPS: Final = 200
 
 
 def normal_quantile(confidence: float) -> float:
-    """Compute how many standard deviations a two-sided normal interval reaches to either side.
-
-    Examples
-    --------
-    >>> round(normal_quantile(0.95), 12)
-    1.95996398454
-    """
+    """Compute how many standard deviations a two-sided normal interval reaches to either side."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def two_sided_p(z: float) -> float:
-    """Compute the chance that a standard normal variable is as far from 0, to either side.
-
-    Examples
-    --------
-    >>> two_sided_p(0.0), round(two_sided_p(-1.959963984540054), 12)
-    (1.0, 0.05)
-    """
+    """Compute the chance that a standard normal variable is as far from 0, to either side."""
     return math.erfc(abs(z) / math.sqrt(2))
 
 
 def p_value(p: float) -> float:
-    """Give a p-value as a table holds it: 1e-300 stands for all below, because no test finds 0.
-
-    Examples
-    --------
-    >>> p_value(0.25), p_value(0.0)
-    (0.25, 1e-300)
-    """
+    """Give a p-value as a table holds it: 1e-300 stands for all below, because no test finds 0."""
     return max(p, _TINY)
 
 
 def chi_square_tail(x: float, degrees: int) -> float:
     """Compute the chance of a chi-square variable as large, or larger, by an approximation.
 
-    Notes
-    -----
     The cube root of x / degrees is nearly normal, with the mean 1 - 2 / (9 degrees) and the
-    variance 2 / (9 degrees) (Wilson and Hilferty 1931). The SQL macro of the same name says how
-    far off it is.
-
-    Examples
-    --------
-    >>> round(chi_square_tail(18.307, 10), 3)
-    0.05
+    variance 2 / (9 degrees) (Wilson and Hilferty 1931). The SQL macro of the same name says how far
+    off it is.
     """
     spread = 2 / (9 * degrees)
     z = ((x / degrees) ** (1 / 3) - 1 + spread) / math.sqrt(spread)
@@ -80,13 +55,7 @@ def chi_square_tail(x: float, degrees: int) -> float:
 
 @lru_cache(maxsize=65536)
 def student_quantile(degrees: int, confidence: float) -> float:
-    """Compute how many standard errors a two-sided interval of Student's t reaches to either side.
-
-    Examples
-    --------
-    >>> round(student_quantile(10, 0.95), 12)
-    2.228138851986
-    """
+    """Compute how many standard errors an interval of Student's t reaches to either side."""
     if degrees < 1:
         return math.inf
     # t^2 / (degrees + t^2) is Beta(1/2, degrees / 2).
@@ -98,16 +67,9 @@ def student_quantile(degrees: int, confidence: float) -> float:
 def beta_quantile(share: float, a: float, b: float) -> float:
     """Compute the number that a Beta variable is below with a given chance.
 
-    Notes
-    -----
     Newton's steps, held within a bracket, on the regularized incomplete beta function by its
     continued fraction (Press et al., Numerical Recipes, 6.4): to about 1e-13 relative where a + b
-    is below a thousand.
-
-    Examples
-    --------
-    >>> round(beta_quantile(0.5, 2.5, 2.5), 12)
-    0.5
+    is below 1000.
     """
     low, high = 0.0, 1.0
     x = a / (a + b)
@@ -127,18 +89,10 @@ def beta_quantile(share: float, a: float, b: float) -> float:
 
 
 def log_moment_by_correlation(rate: float, index: float, m: int) -> float:
-    r"""Compute ln E[p^m] of a Beta variable p of mean ``rate``, from its intraclass correlation.
+    """Compute ln E[p^m] of a Beta variable p of mean ``rate``, from its intraclass correlation.
 
-    Notes
-    -----
-    E[p^m] is the chance that m attempts at one task pass (Skellam 1948):
-
-    .. math:: \prod_{i=0}^{m-1} \frac{rate (1 - index) + i\, index}{1 - index + i\, index}
-
-    Examples
-    --------
-    >>> round(math.exp(log_moment_by_correlation(0.5, 1 / 3, 4)), 12)
-    0.2
+    E[p^m] is the chance that m attempts at one task pass, the product over i < m of
+    (rate (1 - index) + i index) / (1 - index + i index) (Skellam 1948).
     """
     rest = (
         math.log((rate * (1 - index) + i * index) / (1 - index + i * index)) for i in range(1, m)

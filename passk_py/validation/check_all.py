@@ -23,28 +23,16 @@ __all__ = ["ValidationReport", "validate_tables"]
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """What a validation found.
-
-    Parameters
-    ----------
-    tables
-        Each compared table.
-    runs, attempts
-        How much was recomputed.
-    pending
-        What has landed or gone since the tables were built.
-    settings
-        The vars that were taken for those of the build.
-    left_out
-        What was too large to be recomputed, in sentences.
-    """
+    """What a validation found."""
 
     tables: tuple[Parity, ...]
     runs: int
     attempts: int
     pending: Pending
     settings: Settings
+    """The vars that were taken for those of the build."""
     left_out: tuple[str, ...] = ()
+    """What was too large to be recomputed, in sentences."""
 
     @property
     def largest(self) -> float:

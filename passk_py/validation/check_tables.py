@@ -21,19 +21,7 @@ __all__ = ["Compared"]
 
 
 class Compared:
-    """What was found of each public table.
-
-    Parameters
-    ----------
-    tables
-        The open database.
-    settings
-        The vars of the build.
-    names
-        The tables that are compared.
-    keep
-        How many differences of each to keep as examples.
-    """
+    """What was found of each public table, with the first differences of each as examples."""
 
     def __init__(
         self, tables: Tables, settings: Settings, names: Iterable[str], *, keep: int

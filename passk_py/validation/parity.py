@@ -23,33 +23,20 @@ _DECIMALS: Final = r"-?\d+\.\d+"
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
-    """A public table as polars computes it.
-
-    Parameters
-    ----------
-    frame
-        Its rows.
-    key
-        The columns that tell them apart.
-    exact
-        Columns that must be equal: counts, times, classes.
-    near
-        Columns that must be equal up to rounding, and the size of the numbers that each is the
-        difference of, where it is one: what is lost when they cancel is no error. None means the
-        size of the column itself.
-    presence
-        Columns that must be null in the same rows.
-    words
-        Columns of sentences, equal but for the decimals of their numbers: those are rounded from
-        numbers that may differ in their last digit.
-    """
+    """A public table as polars computes it."""
 
     frame: pl.DataFrame
     key: tuple[str, ...]
     exact: tuple[str, ...]
     near: Mapping[str, pl.Expr | None]
+    """Columns that must be equal up to rounding, and the size of the numbers that each is the
+    difference of, where it is one: what is lost when they cancel is no error. None means the size
+    of the column itself."""
     presence: tuple[str, ...] = ()
+    """Columns that must be null in the same rows."""
     words: tuple[str, ...] = ()
+    """Columns of sentences, equal but for the decimals of their numbers: those are rounded from
+    numbers that may differ in their last digit."""
 
     @property
     def columns(self) -> list[str]:
@@ -59,53 +46,30 @@ class Recomputed:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A value that two tables disagree on.
-
-    Parameters
-    ----------
-    table
-        The public table.
-    key
-        The row.
-    column
-        The column; None if one side lacks the row, ``rows`` if SQL has copies of it.
-    sql, polars
-        The two values; for a missing row, whether it is there; for copies, how many there are.
-    relative
-        How far they are apart, relative to the larger one; None where they are no numbers.
-    """
+    """A value that two tables disagree on."""
 
     table: str
     key: dict[str, Any]
     column: str | None
+    """None if one side lacks the row, ``rows`` if SQL has copies of it."""
     sql: Any
+    """The value; whether the row is there, if one side lacks it; or how many copies there are."""
     polars: Any
     relative: float | None
+    """How far they are apart, relative to the larger one; None where they are no numbers."""
 
 
 @dataclass(slots=True)
 class Parity:
-    """How far a table agrees.
-
-    Parameters
-    ----------
-    table
-        The public table.
-    rows, values
-        How many were compared.
-    largest
-        The largest relative difference of all numbers that are near enough or not.
-    different
-        How many values and rows differ by more than is allowed; a row's copies are rows too.
-    examples
-        The first of them.
-    """
+    """How far a table agrees."""
 
     table: str
     rows: int
     values: int
     largest: float
+    """The largest relative difference of all numbers that are near enough or not."""
     different: int
+    """How many values and rows differ by more than is allowed; a row's copies are rows too."""
     examples: list[Difference]
 
     def add(self, other: Parity, *, keep: int) -> None:

@@ -20,13 +20,7 @@ __all__ = ["Counts"]
 
 
 class Counts:
-    """The counts of the tasks of each run: any two may be a pair.
-
-    Parameters
-    ----------
-    folder
-        Where they are put, because memory would not hold those of all runs.
-    """
+    """The counts of the tasks of each run, in files, because memory would not hold all of them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -29,18 +29,11 @@ _GRAIN: Final = re.compile(r"One row per ([^.]+) \(([\w, ]+)\)\.$")
 
 @dataclass(frozen=True, slots=True)
 class PublicTable:
-    """One table that people query; all but what is shown first is what its model's YAML says.
-
-    Parameters
-    ----------
-    name
-        Its name in the database.
-    headline
-        The columns that a terminal shows first, the most telling ones first.
-    """
+    """One table that people query; all but what is shown first is what its model's YAML says."""
 
     name: str
     headline: tuple[str, ...]
+    """The columns that a terminal shows first, the most telling ones first."""
 
     @property
     def grain(self) -> str:
@@ -176,15 +169,7 @@ def public_table(name: str) -> PublicTable:
 
 
 def shared_columns(columns: Iterable[str], *, with_raw: bool) -> dict[str, str]:
-    """Give the SQL of columns for a copy or a file, which others than who has the log may read.
-
-    Examples
-    --------
-    >>> shared_columns(["reason", "raw", "source_file"], with_raw=False)["raw"]
-    'null::varchar'
-    >>> shared_columns(["reason", "raw", "source_file"], with_raw=True)["raw"]
-    'raw'
-    """
+    """Give the SQL of columns for a copy or a file, which others than who has the log may read."""
     # A rejected row may hold prompts, outputs and keys; a path tells of people and machines.
     others = {"raw": "null::varchar", "source_file": "parse_filename(source_file)"}
     return {name: name if with_raw else others.get(name, name) for name in columns}
@@ -198,15 +183,7 @@ def _any_of(columns: Sequence[str], values: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which rows of a table are wanted; empty means all.
-
-    Parameters
-    ----------
-    runs, suites
-        Values of ``run_id`` and of ``suite``.
-    ks
-        Values of ``k``.
-    """
+    """Which rows of a table are wanted; empty means all."""
 
     runs: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
@@ -232,13 +209,7 @@ def filters_of(
     suite: str | Iterable[str] = (),
     k: int | Iterable[int] = (),
 ) -> Filters:
-    """Make filters of one value each, or of several.
-
-    Examples
-    --------
-    >>> filters_of("nightly", k=[1, 4])
-    Filters(runs=('nightly',), suites=(), ks=(1, 4))
-    """
+    """Make filters of one value each, or of several."""
     return Filters(
         (run_id,) if isinstance(run_id, str) else tuple(run_id),
         (suite,) if isinstance(suite, str) else tuple(suite),

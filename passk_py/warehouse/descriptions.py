@@ -22,25 +22,14 @@ _VAR: Final = re.compile(r"var\('(\w+)'")
 
 @dataclass(frozen=True, slots=True)
 class TableDescription:
-    """What a table and its columns are.
-
-    Parameters
-    ----------
-    text
-        What the table is, and what one row is.
-    columns
-        What each column is, by its name.
-    data_types
-        The type of each column, by its name, as the contract of the table has it: Jinja over the
-        target where engines spell it differently.
-    var
-        The var that asks for the table; empty if every build makes it.
-    """
+    """What a table and its columns are."""
 
     text: str
     columns: Mapping[str, str]
     data_types: Mapping[str, str]
+    """As the contract of the table has them: Jinja over the target where engines differ."""
     var: str
+    """The var that asks for the table; empty if every build makes it."""
 
     @property
     def types(self) -> dict[str, str]:
@@ -49,13 +38,7 @@ class TableDescription:
 
 
 def described_tables() -> dict[str, TableDescription]:
-    """Read the descriptions of the public tables, by name.
-
-    Examples
-    --------
-    >>> described_tables()["passk_runs"].columns["min_n"]
-    'Counted attempts of the task with the fewest. All tasks are eligible up to this k.'
-    """
+    """Read the descriptions of the public tables, by name."""
     models = project_dir() / "models"
     return {path.stem: _read(models, path.stem) for path in sorted(models.glob("marts/*.yml"))}
 

@@ -43,17 +43,7 @@ _ENDINGS: Final = ".parquet, .csv, .json or .arrow"
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file that was written.
-
-    Parameters
-    ----------
-    table
-        The public table.
-    path
-        The file.
-    rows
-        How many rows it holds.
-    """
+    """A file that was written."""
 
     table: str
     path: Path

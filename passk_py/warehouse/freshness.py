@@ -29,21 +29,13 @@ COPY: Final = "passk_published"
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What has changed in the landing tables after the last build.
-
-    Parameters
-    ----------
-    attempts
-        Attempts that landed.
-    removed_tasks
-        Tasks that lost attempts.
-    expected_tasks
-        Tasks of which the log expects another number of attempts than before.
-    """
+    """What has changed in the landing tables after the last build."""
 
     attempts: int = 0
     removed_tasks: int = 0
+    """Tasks that lost attempts."""
     expected_tasks: int = 0
+    """Tasks of which the log expects another number of attempts than before."""
 
     def __bool__(self) -> bool:
         return bool(self.attempts or self.removed_tasks or self.expected_tasks)
@@ -98,13 +90,7 @@ def _is_of_another_version(tables: Tables) -> bool:
 
 
 def half_built(unfinished: list[str]) -> str:
-    """Say which tables the last build did not come to.
-
-    Examples
-    --------
-    >>> half_built(["passk_runs", "passk_suite_metrics"])
-    'The tables are half built: the last build did not reach passk_runs, passk_suite_metrics.'
-    """
+    """Say which tables the last build did not come to."""
     return f"The tables are half built: the last build did not reach {', '.join(unfinished)}."
 
 
@@ -189,11 +175,7 @@ def unfinished_tables(tables: Tables) -> list[str]:
 
 
 def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Give public tables, and a query with a row where one is not made from what is there now.
-
-    Every table says by ``log_version`` which state of a run its rows are of, so that each is held
-    against the one that it is made from.
-    """
+    """Give public tables, and a query with a row where one is not made from what is there now."""
 
     def versions(name: str, condition: str = "true") -> str | None:
         place = tables.find(name)
@@ -310,14 +292,11 @@ _STORED: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _built_otherwise(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Give public tables, and a query with a row where vars are not those of the scans.
-
-    All rows of a table are built with the same; the part before the last stroke is that of all
-    tables of a build.
-    """
+    """Give public tables, and a query with a row where vars are not those of the scans."""
     scans = tables.find("int_passk__task_scans")
     if scans is None:
         return
+    # All rows of a table have the same; before the last stroke is what all tables of a build share.
     built = "select regexp_replace(built_with, '/[^/]*$', '') as built from {} limit 1"
     for name, made in _STORED.items():
         if place := tables.find(name):

@@ -47,20 +47,12 @@ def _integers(values: Any) -> list[int]:  # noqa: ANN401 - what YAML holds
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the vars of a build were.
-
-    Parameters
-    ----------
-    values
-        The value of each var, by its full name.
-    recorded
-        Whether the database says all of them.
-
-    The vars that are one value have an attribute each, named as in ``docs/vars.md``.
-    """
+    """What the vars of a build were; one of one value is an attribute, as in ``docs/vars.md``."""
 
     values: Mapping[str, Any]
+    """The value of each var, by its full name."""
     recorded: bool
+    """Whether the database says all of them."""
 
     ks = _Var(_integers)
     deployment_k = _Var(int)
@@ -156,13 +148,7 @@ def _seen(tables: Tables) -> dict[str, Any]:
 
 
 def parse_variables(text: str | None) -> dict[str, Any]:
-    """Read the value of ``--vars``; a var that the project does not have is refused.
-
-    Examples
-    --------
-    >>> parse_variables("{passk_ks: [1, 2], passk_deployment_k: 2}")
-    {'passk_ks': [1, 2], 'passk_deployment_k': 2}
-    """
+    """Read the value of ``--vars``; a var that the project does not have is refused."""
     import yaml  # type: ignore[import-untyped]
 
     from passk_py.common.names import did_you_mean

@@ -32,18 +32,11 @@ __all__ = ["Tables", "fetch_frame", "open_tables", "read_table", "require_filter
 
 @dataclass(slots=True)
 class Tables:
-    """An open database with its public tables.
-
-    Parameters
-    ----------
-    database
-        Its path, as the user gave it.
-    connection
-        A connection that only reads, in UTC. All that is read over it is one snapshot.
-    """
+    """An open database with its public tables."""
 
     database: Path
     connection: duckdb.DuckDBPyConnection
+    """A connection that only reads, in UTC. All that is read over it is one snapshot."""
     _places: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

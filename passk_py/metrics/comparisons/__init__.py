@@ -1,9 +1,7 @@
-"""Two runs on the same tasks, from a log of attempts.
+"""Two runs on the same tasks: the tables ``passk_comparisons`` and ``passk_task_comparisons``.
 
-The definitions and the defaults are those of the SQL tables ``passk_comparisons`` and
-``passk_task_comparisons``, reached by another way: whole numbers of any size where SQL has
-logarithms, so that each quotient is rounded once. That suits tasks of up to some hundreds of
-attempts.
+Whole numbers of any size stand where SQL has logarithms, so that each quotient is rounded once.
+That suits tasks of up to some hundreds of attempts.
 """
 
 from __future__ import annotations

@@ -201,16 +201,7 @@ def is_told_apart(
     confidence: float,
     min_eligible_share: float,
 ) -> bool:
-    """Say whether two runs differ beyond chance on the tasks that both have.
-
-    Examples
-    --------
-    >>> from collections import Counter
-    >>> from passk_py.stats.permutations import PairCounts
-    >>> pairs = Counter({PairCounts(8, 8, 8, 2): 10})
-    >>> is_told_apart(pairs, "pass_hat_k", 4, confidence=0.95, min_eligible_share=0.95)
-    True
-    """
+    """Say whether two runs differ beyond chance on the tasks that both have."""
     sums = sums_of(histogram, metric, k)
     row = {
         "k": k,

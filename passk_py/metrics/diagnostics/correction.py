@@ -15,12 +15,12 @@ __all__ = ["correct"]
 
 
 def correct(rows: Iterable[dict[str, Any]]) -> None:
-    """Add ``p_adjusted`` to rows of diagnostics.
+    """Add ``p_adjusted`` to rows of diagnostics: of Holm (1979) within a run.
 
-    Within a run it is that of Holm (1979). Over runs it is multiplied by how many runs of the suite
-    were there when the run came, and divided by how many of those are as sure as it is (Benjamini
-    and Bogomolov 2014), so that a run that comes later leaves the verdicts of the others alone.
-    A run of which it is not known when it came counts for all.
+    Over runs it is multiplied by how many runs of the suite were there when the run came, and
+    divided by how many of those are as sure as it is (Benjamini and Bogomolov 2014), so that a
+    later run leaves the verdicts of the others alone. A run of which it is not known when it came
+    counts for all.
     """
     runs: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:

@@ -13,7 +13,7 @@ __all__ = ["alike_variance", "session_moments", "window_variance"]
 def alike_variance(n: int, p: float, k: int) -> float:
     """Give the variance of pass^k of a task that passes with chance p, but for what is linear.
 
-    Of the parts of Hoeffding's decomposition those from the second on: the first goes with that of
+    These are the parts of Hoeffding's decomposition from the second on: the first goes with that of
     m^k where delta_k is taken.
     """
     return math.fsum(

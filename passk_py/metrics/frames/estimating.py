@@ -43,10 +43,7 @@ _WINDOW_COUNTS: Final = ("windows", "pass_windows", "fail_windows")
 def _states(
     table: pl.LazyFrame, ks: Sequence[int], confidence: float | None = None
 ) -> pl.LazyFrame:
-    """Compute every estimator once for each distinct (n, c), as lists over ks.
-
-    With a level of confidence, how sure each is too.
-    """
+    """Compute every estimator once for each distinct (n, c): lists over ks."""
     return (
         table.select("n", "c")
         .unique()

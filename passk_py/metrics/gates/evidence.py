@@ -296,7 +296,7 @@ class Evidence:
         )
 
     def tails(self, run: Run, p: float) -> list[TaskTails]:
-        """Say of each task how sure it is to pass an attempt with chance p, and how sure not to.
+        """Say of each task how sure it is to pass with chance p, and how sure not to.
 
         What speaks against an excluded attempt counts as a failure, what speaks for it as a pass.
         """
@@ -309,10 +309,7 @@ class Evidence:
         return [TaskTails(task, n, c, *known[n, c, x]) for task, n, c, x in rows]
 
     def share(self, run: Run, metric: str) -> tuple[int | None, int | None, int]:
-        """Give the part and the whole of a share of a run's attempts; None if it is not known.
-
-        Third, how many more may belong to both or to neither.
-        """
+        """Give part and whole of a share, None if unknown, and how many may be of both or none."""
         share = SHARES[metric]
         whole = [run.told.get(name) for name in share.whole]
         part = run.told.get(share.part)

@@ -34,18 +34,7 @@ Row = dict[str, Any]
 
 
 def title(row: Row) -> str:
-    """Say which run a row is about, and which part of it.
-
-    Examples
-    --------
-    >>> title(
-    ...     {
-    ...         "run_id": "new", "suite": "airline", "slice_name": "all", "slice_value": "all",
-    ...         "baseline_run_id": "old",
-    ...     }
-    ... )
-    'new · airline · against old'
-    """
+    """Say which run a row is about, and which part of it."""
     said = [str(row["run_id"]), str(row["suite"])]
     if row["slice_name"] != "all":
         said.append(f"{row['slice_name']} = {row['slice_value']}")
@@ -55,13 +44,7 @@ def title(row: Row) -> str:
 
 
 def settling(row: Row) -> str | None:
-    """Say what would settle an inconclusive result, as a sentence.
-
-    Examples
-    --------
-    >>> settling({"to_settle": "At least 59 tasks."})
-    'To settle it: at least 59 tasks.'
-    """
+    """Say what would settle an inconclusive result, as a sentence."""
     what = row["to_settle"]
     return None if what is None else f"To settle it: {what[:1].lower()}{what[1:]}"
 
@@ -72,13 +55,7 @@ def _clean(text: str) -> str:
 
 
 def junit(rows: Sequence[Row]) -> str:
-    """Write the results as JUnit XML.
-
-    Examples
-    --------
-    >>> print(junit([]).splitlines()[-2].strip())
-    <testsuite name="passk gates" tests="0" failures="0" errors="0" skipped="0" />
-    """
+    """Write the results as JUnit XML."""
     kinds = [_junit_kind(row) for row in rows]
     counts = {name: str(kinds.count(kind)) for name, kind in _JUNIT_COUNTS.items()}
     root = ET.Element("testsuites")
@@ -124,13 +101,7 @@ def _cell(text: str) -> str:
 
 
 def markdown(rows: Sequence[Row], *, stale: str | None = None) -> str:
-    """Write the results as a Markdown table.
-
-    Examples
-    --------
-    >>> print(markdown([]).splitlines()[0])
-    ## Gates
-    """
+    """Write the results as a Markdown table."""
     lines = ["## Gates", "", count(rows), ""]
     if stale is not None:
         lines += [f"The tables are not those of the log: {stale}", ""]
@@ -145,15 +116,7 @@ def markdown(rows: Sequence[Row], *, stale: str | None = None) -> str:
 
 
 def count(rows: Sequence[Row]) -> str:
-    """Say how many results there are of each kind.
-
-    Examples
-    --------
-    >>> count([{"result": "pass"}, {"result": "fail"}, {"result": "pass"}])
-    '2 pass, 1 fails.'
-    >>> count([])
-    'No gate was judged.'
-    """
+    """Say how many results there are of each kind."""
     if not rows:
         return "No gate was judged."
     found = [row["result"] for row in rows]

@@ -40,11 +40,5 @@ SHARES: Final = {
 
 
 def keys_of(kind: str) -> dict[str, str]:
-    """Give the keys that a rule of a type takes, with what their values are.
-
-    Examples
-    --------
-    >>> list(keys_of("coverage"))
-    ['name', 'type', 'run', 'suite', 'agent', 'severity', 'inconclusive', 'metric', 'max']
-    """
+    """Give the keys that a rule of a type takes, with what their values are."""
     return {**SCHEMA["common"], **SCHEMA["types"][kind]}

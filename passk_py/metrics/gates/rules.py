@@ -23,48 +23,24 @@ __all__ = ["Rule", "read_rules", "rules_of"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A gate: what must hold of which runs.
-
-    Parameters
-    ----------
-    gate
-        Its name.
-    kind
-        Its type: ``threshold``, ``each_task``, ``drop``, ``coverage``, ``regressed_tasks`` or
-        ``diagnostics``.
-    metric
-        What it is about.
-    k
-        The k of a metric that has one, else 0.
-    threshold
-        The number of the rule; 0 for diagnostics.
-    scope
-        ``unseen`` (tasks like these) or ``suite`` (these tasks).
-    slice_name, slice_value
-        The slice that it judges; no value for each of them.
-    diagnostics
-        The diagnostics that must not warn.
-    all_diagnostics
-        Whether all are meant, of which a log need not know every one.
-    run
-        A run_id, ``latest`` of each suite and agent, or ``all``.
-    suite, agent, baseline
-        Only runs of these; the run to compare with.
-    severity, inconclusive_severity
-        What a fail and an inconclusive result are: ``error``, ``warn`` or ``ignore``.
-    """
+    """A gate: what must hold of which runs."""
 
     gate: str
     kind: str
     metric: str
     k: int = 0
+    """0 where the metric has none."""
     threshold: float = 0.0
     scope: str | None = None
+    """``unseen`` for tasks like these, ``suite`` for these tasks."""
     slice_name: str = "all"
     slice_value: str | None = "all"
+    """None for each value of the slice."""
     diagnostics: tuple[str, ...] = ()
     all_diagnostics: bool = False
+    """Whether all are meant, of which a log need not know every one."""
     run: str = "latest"
+    """A run_id, ``latest`` of each suite and agent, or ``all``."""
     suite: str | None = None
     agent: str | None = None
     baseline: str | None = None
@@ -77,16 +53,7 @@ class Rule:
             object.__setattr__(self, "threshold", int(self.threshold))
 
     def judges(self, run: Run, *, of_anyone: bool = False) -> bool:
-        """Tell whether the rule is about a run, which may be of anyone where no agent is known.
-
-        Examples
-        --------
-        >>> from passk_py.metrics.run_order import Run
-        >>> run = Run("r", "s", {"agent": "a"}, None, is_latest=True)
-        >>> rule = Rule("g", "threshold", "pass_hat_k", 8, 0.95, "unseen", agent="b")
-        >>> rule.judges(run), rule.judges(run, of_anyone=True)
-        (False, True)
-        """
+        """Tell whether the rule is about a run, which may be of anyone where no agent is known."""
         return (
             self.suite in (None, run.suite)
             and (of_anyone or self.agent in (None, run.agent))
@@ -95,13 +62,7 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """The rule as a person reads it.
-
-        Examples
-        --------
-        >>> Rule("g", "threshold", "pass_hat_k", 8, 0.95, "unseen").text
-        'pass^8 at least 0.95 on tasks like these'
-        """
+        """The rule as a person reads it."""
         metric = symbol(self.metric, self.k) if self.k else self.metric
         tasks = "these tasks" if self.scope == "suite" else "tasks like these"
         if self.kind == "each_task":
@@ -132,37 +93,9 @@ def rules_of(
     ks: Sequence[int] | None = None,
     diagnostics: bool = True,
 ) -> list[Rule]:
-    """Read rules as the var ``passk_gates`` has them.
+    """Read rules as the var ``passk_gates`` has them; an error names every mistake of every rule.
 
-    Parameters
-    ----------
-    gates
-        Mappings, each with a ``name`` and a ``type``; docs/gates.md has the other keys of each. A
-        rule that is read already stays as it is.
-    deployment_k
-        The k of a rule that names none.
-    slices, ks
-        What ``each`` and ``k`` may be; None for anything.
-    diagnostics
-        Whether diagnostics are computed: the var ``passk_diagnostics``.
-
-    Returns
-    -------
-    list of Rule
-        The rules, in their order.
-
-    Raises
-    ------
-    PasskError
-        If a rule can't be right; the message names every mistake of every rule.
-
-    Examples
-    --------
-    >>> rule, = rules_of(
-    ...     [{"name": "safe", "type": "threshold", "metric": "pass_hat_k", "k": 8, "min": 0.95}]
-    ... )
-    >>> rule.text
-    'pass^8 at least 0.95 on tasks like these'
+    ``slices`` and ``ks`` are what ``each`` and ``k`` may be, None for anything.
     """
     rules: list[Rule] = []
     mistakes: list[str] = []
@@ -223,23 +156,7 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
 
 
 def read_rules(path: Path) -> list[Mapping[str, Any]]:
-    """Read a YAML file of rules: a list of them, or a mapping with the list as ``passk_gates``.
-
-    Parameters
-    ----------
-    path
-        The file. In the second form it can be given to ``dbt build --vars`` as it is.
-
-    Returns
-    -------
-    list of dict
-        The rules as they are written.
-
-    Raises
-    ------
-    PasskError
-        If the file can't be read, is no YAML, or has no list of rules.
-    """
+    """Read a YAML file of rules: a list, or a mapping with the list as ``passk_gates``."""
     import yaml  # type: ignore[import-untyped]
 
     from passk_py.common import strict_yaml

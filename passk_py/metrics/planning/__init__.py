@@ -1,8 +1,7 @@
-"""How much to measure: tasks and attempts for an interval, or for telling a difference.
+"""How much to measure, for an interval or to tell a difference: the table ``passk_plans``.
 
-The definitions and the defaults are those of the SQL table ``passk_plans``, reached by another way:
-whole numbers where SQL has logarithms, and a search for the least number of tasks where SQL solves
-an equation.
+Whole numbers stand where SQL has logarithms, and a search for the least number of tasks where SQL
+solves an equation.
 """
 
 from __future__ import annotations

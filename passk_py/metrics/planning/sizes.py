@@ -88,13 +88,7 @@ def _needed(power: float) -> float:
 
 
 def with_spares(attempts: int, tasks: int, excluded_share: float) -> int:
-    """Count the attempts to make of each task so that enough are left when some are excluded.
-
-    Examples
-    --------
-    >>> with_spares(8, 40, 0.02), with_spares(8, 1000, 0.02), with_spares(8, 40, 0.0)
-    (9, 10, 8)
-    """
+    """Count the attempts to make of each task so that enough are left when some are excluded."""
     if not 0 <= excluded_share < 1:
         raise ArgumentError(
             f"with_spares: excluded_share must be from 0 to less than 1; got {excluded_share!r}"

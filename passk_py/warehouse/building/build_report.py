@@ -30,54 +30,33 @@ _STACK: Final = re.compile(r"\d+: \S+$")
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """A model or test, and how it ended.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    kind
-        ``model``, ``test``, ``seed``, ...
-    status
-        ``success``, ``pass``, ``error``, ``fail``, ``warn`` or ``skipped``.
-    message
-        What dbt said.
-    """
+    """A model or test, and how it ended."""
 
     name: str
     kind: str
+    """``model``, ``test``, ``seed``, ..."""
     status: str
+    """``success``, ``pass``, ``error``, ``fail``, ``warn`` or ``skipped``."""
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did.
-
-    Parameters
-    ----------
-    models, tests
-        How many were built and passed.
-    skipped
-        How many nodes dbt skipped, because one before them failed.
-    failed
-        Nodes with an error, and tests that the data fail.
-    warned
-        Tests that the data fail, which only warn.
-    seconds
-        How long dbt ran, without its imports and parsing.
-    is_unchanged
-        Whether nothing was new, so that dbt was not started: tables and warnings are those of the
-        last build.
-    """
+    """What a build did."""
 
     models: int
     tests: int
+    """How many passed."""
     skipped: int
+    """Nodes that dbt left out, because one before them failed."""
     failed: tuple[NodeReport, ...]
+    """Nodes with an error, and tests that the data fail."""
     warned: tuple[NodeReport, ...]
+    """Tests that the data fail, which only warn."""
     seconds: float
+    """How long dbt ran, without its imports and parsing."""
     is_unchanged: bool = False
+    """Whether nothing was new: dbt was not started, and warnings are those of the last build."""
 
     @property
     def exit_code(self) -> int:
@@ -108,17 +87,7 @@ def report_of(nodes: Iterable[NodeReport], seconds: float) -> BuildReport:
 
 
 def sentence(message: str) -> str:
-    r"""Take away the frame that dbt puts around a message.
-
-    Examples
-    --------
-    >>> sentence("Compilation Error in model m (m.sql)\n  no such column\n  > in macro x (x.sql)")
-    'no such column'
-    >>> sentence("[error] [JinjaError (dbt1501)]: no such column\n(in m.sql:1:6)\n   0: <unknown>")
-    'no such column'
-    >>> sentence("")
-    ''
-    """
+    """Take away the frame that dbt puts around a message."""
     lines = [line.strip() for line in _PREFIX.sub("", message.strip()).splitlines()]
     while len(lines) > 1 and _FRAME.match(lines[0]):
         del lines[0]

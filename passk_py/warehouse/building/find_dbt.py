@@ -30,18 +30,11 @@ _VERSIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Dbt:
-    """A dbt.
-
-    Parameters
-    ----------
-    version
-        Its version.
-    program
-        Where the program of dbt v2 is. None for dbt 1, which runs in this process.
-    """
+    """A dbt that builds."""
 
     version: str
     program: Path | None = None
+    """That of dbt v2; None for dbt 1, which runs in this process."""
 
     def run(
         self,

@@ -32,19 +32,10 @@ _TIMES: Final = {"removed_tasks": "removed_at", "parts": "null"}
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a build is made from, beside the database.
-
-    Parameters
-    ----------
-    code
-        The digest of the dbt project.
-    variables
-        The vars that it was given.
-    dbt
-        The dbt that builds.
-    """
+    """What a build is made from, beside the database."""
 
     code: str
+    """The digest of the dbt project."""
     variables: Mapping[str, Any]
     dbt: Dbt
 

@@ -16,11 +16,6 @@ def as_yaml(variables: Mapping[str, Any]) -> str:
 
     JSON would not do: dbt reads YAML 1.1, in which 1e-05 is a text, and JSON has no dates, which
     dbt's own check of the vars should name.
-
-    Examples
-    --------
-    >>> as_yaml({"passk_minimum_change": 0.00001, "passk_baseline": "1e-5"})
-    '{passk_minimum_change: 1.0e-05, passk_baseline: 1e-5}'
     """
     import yaml  # type: ignore[import-untyped]
 

@@ -56,39 +56,23 @@ _SHORTENED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PublishedCopy:
-    """A copy that was published.
-
-    Parameters
-    ----------
-    copy_id
-        Its name, in ``passk_published`` and in each Parquet file.
-    published_at
-        When the tables were read, UTC.
-    database
-        The DuckDB file; None if none was asked for.
-    parquet
-        The folder of the Parquet files; None if none were asked for.
-    rows
-        How many rows each table holds, by its name.
-    runs
-        How many runs there are.
-    newest_loaded_at
-        When the newest attempts were loaded, UTC; None if no run says.
-    landed_since_build
-        Attempts that were loaded after the last build.
-    stale
-        What has changed in the landing tables since, in a sentence; None if nothing has.
-    """
+    """A copy that was published."""
 
     copy_id: str
+    """Its name, in ``passk_published`` and in each Parquet file."""
     published_at: datetime
+    """When the tables were read, UTC."""
     database: Path | None
+    """The DuckDB file; None if none was asked for."""
     parquet: Path | None
+    """The folder of the Parquet files; None if none were asked for."""
     rows: Mapping[str, int]
+    """How many rows each table holds, by its name."""
     runs: int
     newest_loaded_at: datetime | None
     landed_since_build: int
     stale: str | None = None
+    """What has changed in the landing tables since, in a sentence; None if nothing has."""
 
 
 def write_copy(

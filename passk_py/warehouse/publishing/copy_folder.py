@@ -56,10 +56,7 @@ def made(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[bool]:
-    """Keep other publishes out of a folder, and tell whether that is sure.
-
-    The system opens the lock when the process ends, however it ends.
-    """
+    """Keep other publishes out of a folder until the process ends; tell whether that is sure."""
     try:
         import fcntl
     except ImportError:  # pragma: no cover - Windows has no such locks
