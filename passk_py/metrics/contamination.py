@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import polars as pl
 
 from passk_py.metrics.frames import DEFAULT_KS
+from passk_py.metrics.logs import suite_of
 from passk_py.metrics.run_order import in_order
 from passk_py.metrics.states import states_of_runs
 from passk_py.metrics.suite_differences import compared_scores, score_of
@@ -182,11 +183,7 @@ def compared_suites(
             }
             for k in chosen:
                 seen = score_of(run.states, k, confidence, min_eligible_share)
-                held = (
-                    None
-                    if other is None
-                    else score_of(other.states, k, confidence, min_eligible_share)
-                )
+                held = other and score_of(other.states, k, confidence, min_eligible_share)
                 named = any(name is not None for name in run.identity)
                 rows.append({**start, "k": k, **compared_scores(seen, held, k, named=named)})
     return pl.DataFrame(rows, schema=_TYPES, orient="row")
@@ -208,12 +205,11 @@ def _checked(suites: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
 def _runs(log: pl.LazyFrame, threshold: float) -> list[SuiteRun]:
     """Give the runs of a log, by run_id."""
     columns = log.collect_schema().names()
-    suite = pl.col("suite").fill_null("default") if "suite" in columns else pl.lit("default")
     known = {
         name: pl.col(name) if name in columns else pl.lit(None)
         for name in (*_IDENTITY, "started_at", "loaded_at")
     }
-    marked = log.select("run_id", suite.alias("suite"), "attempt", **known)
+    marked = log.select("run_id", suite_of(columns), "attempt", **known)
     # The first attempts tell whose run it is, where there are any.
     first = (pl.col("attempt") == 1) | ~(pl.col("attempt") == 1).any()
     about = {

@@ -123,8 +123,7 @@ def extrapolated(measured: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
                 row["pass_at_k"] = -math.expm1(log_moment_by_correlation(1 - rate, index, k))
                 row["pass_hat_k"] = math.exp(log_moment_by_correlation(rate, index, k))
             rows.append({**row, "basis": BASIS, "null_reason": reason})
-    table = {name: [row.get(name) for row in rows] for name in _COLUMNS}
-    return pl.DataFrame(table, schema=_COLUMNS)
+    return pl.DataFrame(rows, schema=_COLUMNS)
 
 
 def _no_number(k: int, measured: int, rate: float | None, index: float | None) -> str | None:

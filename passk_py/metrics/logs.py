@@ -6,14 +6,17 @@ What such a log must have, and which verdict goes before which, is said in
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import polars as pl
 
 from passk_py.common.contract import OUTCOMES
 from passk_py.common.errors import PasskError
 
-__all__ = ["UNTAGGED", "FrameT", "as_given", "read_log", "tag_of"]
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["UNTAGGED", "FrameT", "as_given", "read_log", "suite_of", "tag_of"]
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
@@ -93,6 +96,13 @@ def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
     return value.fill_null(UNTAGGED)
 
 
+def suite_of(columns: Collection[str]) -> pl.Expr:
+    """Give the suite of each attempt, ``default`` where the log has none."""
+    if "suite" in columns:
+        return pl.col("suite").fill_null("default")
+    return pl.lit("default").alias("suite")
+
+
 def tag_of(name: str, schema: pl.Schema) -> pl.Expr | None:
     """Give the value of a tag as text; None if the log can't have it."""
     tags = schema.get("tags")
@@ -130,10 +140,9 @@ def read_log(
             f"the column attempt is of type {schema['attempt']}",
             hint="It must be an integer: the place of the try in the order of execution, from 1.",
         )
-    suite = pl.col("suite").fill_null("default") if "suite" in schema else pl.lit("default")
     columns = {
         "run_id": pl.col("run_id"),
-        "suite": suite,
+        "suite": suite_of(schema),
         "task_id": pl.col("task_id"),
         "attempt": pl.col("attempt").cast(pl.Int64),
         "passed": _verdict(frame, schema, threshold),

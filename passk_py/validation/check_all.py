@@ -91,7 +91,7 @@ def validate_tables(
     PasskError
         If there is no such database, nothing has been built in it, or its tables are empty.
     """
-    from passk_py.validation.check_runs import Validation, batches
+    from passk_py.validation.check_runs import Validation
 
     with ExitStack() as stack:
         tables = stack.enter_context(open_tables(database))
@@ -107,7 +107,7 @@ def validate_tables(
             )
         total = sum(run.attempts for run in check.runs)
         done = 0
-        for batch in batches(check.runs):
+        for batch in check.batches():
             check.batch(batch)
             done += sum(run.attempts for run in batch)
             if progress is not None:

@@ -92,12 +92,8 @@ def compare_suites(compared: Compared, counts: Counts, runs: pl.DataFrame) -> No
         if told["suite"] in suites
     ]
     name = "passk_contamination"
-    figures = [
-        f"{metric}_difference{end}"
-        for metric in ("pass_at_1", "pass_hat_k")
-        for end in ("", "_lower", "_upper")
-    ]
-    stored = compared.rows(name, [*recompute.SUITES, *figures]).iter_rows(named=True)
+    columns = [*recompute.SUITES, *recompute.DIFFERENCES]
+    stored = compared.rows(name, columns).iter_rows(named=True)
     compared.compare(name, recompute.contamination(found, compared.settings, stored))
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.common.sql_text import quote
 from passk_py.validation.recompute import pairs as recompute_pairs
+from passk_py.validation.set_aside import in_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -47,24 +48,15 @@ def compare_pairs(
         (suite, baseline, candidate): source
         for suite, baseline, candidate, source in expected.iter_rows()
     }
-    for some in _some(sorted(sources.keys() | stored), counts, len(compared.settings.ks), batch):
+    rows = 2 * len(compared.settings.ks)
+
+    def weight(pair: Key) -> int:
+        suite, *two = pair
+        return rows + sum(counts.tasks(run, suite) for run in two)
+
+    for some in in_batches(sorted(sources.keys() | stored), weight, batch):
         _compare(compared, counts, some, sources, runs)
     return [pair for pair, source in sources.items() if source != "gate"]
-
-
-def _some(pairs: Sequence[Key], counts: Counts, ks: int, batch: int) -> Iterator[list[Key]]:
-    some: list[Key] = []
-    weight = 0
-    for pair in pairs:
-        suite, *two = pair
-        size = 2 * ks + sum(counts.tasks(run, suite) for run in two)
-        if some and weight + size > batch:
-            yield some
-            some, weight = [], 0
-        some.append(pair)
-        weight += size
-    if some:
-        yield some
 
 
 def _compare(
@@ -78,7 +70,7 @@ def _compare(
     chosen: list[Key] = []
     for pair in pairs:
         found = counts.pair(*pair)
-        if _most_attempts(found) > _MOST_PERMUTED:
+        if max((state.attempts for state in found.histogram()), default=0) > _MOST_PERMUTED:
             compared.left_out.append(
                 f"{pair[1]} and {pair[2]} in {pair[0]} were not compared: a task has more than "
                 f"{_MOST_PERMUTED:,} attempts in both runs."
@@ -103,8 +95,3 @@ def _compare(
     compared.compare(
         of_tasks, recompute_pairs.compared_tasks(only, compared.settings, stored), where
     )
-
-
-def _most_attempts(pair: Pair) -> int:
-    """Give the most attempts that a task has in both runs together."""
-    return max((state.attempts for state in pair.histogram()), default=0)

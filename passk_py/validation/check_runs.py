@@ -18,7 +18,7 @@ from passk_py.validation.recompute import diagnostics, metrics, tasks
 from passk_py.validation.recompute.pairs import RUN_COLUMNS
 from passk_py.validation.recompute.runs import IDENTITY, RUN, described, identities, run_times
 from passk_py.validation.recompute.runs import runs as table_of_runs
-from passk_py.validation.set_aside import Counts
+from passk_py.validation.set_aside import Counts, in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Run", "Validation", "batches"]
+__all__ = ["Run", "Validation"]
 
 _BATCH: Final = 2_000_000
 """Attempts and rows of tables that are compared at a time, to bound what memory holds."""
@@ -64,20 +64,6 @@ class Run:
     def weight(self) -> int:
         """How much of a batch it takes up."""
         return self.attempts + self.rows
-
-
-def batches(runs: Sequence[Run]) -> Iterator[list[Run]]:
-    """Put runs together until they are heavy enough."""
-    batch: list[Run] = []
-    weight = 0
-    for run in runs:
-        if batch and weight + run.weight > _BATCH:
-            yield batch
-            batch, weight = [], 0
-        batch.append(run)
-        weight += run.weight
-    if batch:
-        yield batch
 
 
 class Validation:
@@ -122,6 +108,10 @@ class Validation:
                 """
             )
         ]
+
+    def batches(self) -> Iterator[list[Run]]:
+        """Put runs together until they are heavy enough."""
+        return in_batches(self.runs, lambda run: run.weight, _BATCH)
 
     def batch(self, runs: Sequence[Run]) -> None:
         """Compare some runs in all tables."""

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
 from passk_py.metrics.comparisons.run_pairs import pair_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.metrics.states import States
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "in_batches"]
+
+T = TypeVar("T")
+
+
+def in_batches(items: Iterable[T], weight: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """Put items together until they are too heavy to have one more."""
+    batch: list[T] = []
+    total = 0
+    for item in items:
+        size = weight(item)
+        if batch and total + size > most:
+            yield batch
+            batch, total = [], 0
+        batch.append(item)
+        total += size
+    if batch:
+        yield batch
 
 
 class Counts:

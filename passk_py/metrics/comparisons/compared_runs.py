@@ -149,10 +149,7 @@ def compare(
             min_eligible_share=share,
         )
     ]
-    return pl.DataFrame(
-        {name: [row.get(name) for row in rows] for name in COMPARISON_COLUMNS},
-        schema=COMPARISON_COLUMNS,
-    )
+    return pl.DataFrame(rows, schema=COMPARISON_COLUMNS)
 
 
 def comparison_rows(

@@ -43,7 +43,6 @@ def batch_effect(run: Run) -> Result:
     pause = max(length for length, _ in pauses)
     second = min(start for length, start in pauses if length == pause)
     found, squares, variances = Sum(), [], []
-    split = 0
     for task in run.read:
         known = [
             (time < second, passed)
@@ -56,12 +55,11 @@ def batch_effect(run: Run) -> Result:
             continue
         variance, of_square = session_moments(first, n, c)
         if of_square > 0:
-            split += 1
             squared = (sum(early and passed for early, passed in known) - first * c / n) ** 2
             squares.append(squared)
             variances.append(variance)
             found.add(squared - variance, of_square)
-    if not split:
+    if not found.tasks:
         return _unknown(
             run,
             f"The longest pause, of {rounded(pause / 3600)} hours, splits no task that both "
@@ -74,11 +72,10 @@ def batch_effect(run: Run) -> Result:
         lambda z: (
             f"The longest pause, {rounded(pause / 3600)} of {rounded(clock / 3600)} hours, "
             f"splits {found.tasks} tasks, whose two sessions differ {rounded(ratio, 2)} times as "
-            "much as "
-            f"chance lets them (z = {rounded(z, 2)})."
+            f"much as chance lets them (z = {rounded(z, 2)})."
         ),
     )
-    return Result(said.statistic, said.p, said.tasks, said.verdict, said.finding + run.some_read)
+    return said._replace(finding=said.finding + run.some_read)
 
 
 def _unknown(run: Run, finding: str) -> Result:
@@ -103,14 +100,11 @@ def duplicate_seeds(run: Run) -> Result:
         return _unknown(run, "No task has two attempts with a seed.")
     repeats = [len(task) - len({seed for seed, _ in task}) for task in tasks]
     attempts = sum(map(len, tasks))
-    return Result(
-        sum(repeats) / attempts,
-        None,
-        len(tasks),
-        "warning" if any(repeats) else "ok",
+    finding = (
         f"{sum(repeats)} of {attempts} attempts repeat a seed of their task, in "
-        f"{sum(map(bool, repeats))} of {len(tasks)} tasks.{run.some_read}",
+        f"{sum(map(bool, repeats))} of {len(tasks)} tasks."
     )
+    return run.described(sum(repeats) / attempts, len(tasks), finding, warns=any(repeats))
 
 
 def duplicate_outputs(run: Run) -> Result:
@@ -120,14 +114,12 @@ def duplicate_outputs(run: Run) -> Result:
         return _unknown(run, "No task has two attempts with a digest of their output.")
     distinct = [len({output for output, _ in task}) for task in tasks]
     copied = sum(2 * few <= len(task) for few, task in zip(distinct, tasks, strict=True))
-    return Result(
-        copied / len(tasks),
-        None,
-        len(tasks),
-        "warning" if 10 * copied >= len(tasks) else "ok",
+    finding = (
         f"{sum(map(len, tasks))} attempts have {sum(distinct)} different outputs within their "
-        f"tasks; in {copied} of {len(tasks)} tasks at most half of them differ.{run.some_read}",
+        f"tasks; in {copied} of {len(tasks)} tasks at most half of them differ."
     )
+    warns = 10 * copied >= len(tasks)
+    return run.described(copied / len(tasks), len(tasks), finding, warns=warns)
 
 
 def noisy_grader(run: Run) -> Result:
@@ -143,10 +135,8 @@ def noisy_grader(run: Run) -> Result:
         pairs += sum(copies * (copies - 1) // 2 for copies in groups.values())
         different += sum(passes[one] * (copies - passes[one]) for one, copies in groups.items())
     if not pairs:
-        return _unknown(
-            run,
-            "No output came twice within a task, so that no two verdicts can be compared.",
-        )
+        finding = "No output came twice within a task, so that no two verdicts can be compared."
+        return _unknown(run, finding)
     rate = (1 - math.sqrt(max(1 - 2 * different / pairs, 0))) / 2
     best = (1 - rate) ** run.k
     finding = (
@@ -156,8 +146,7 @@ def noisy_grader(run: Run) -> Result:
         if different
         else f"None of {pairs} pairs of equal outputs has two verdicts."
     )
-    verdict = "warning" if different else "ok"
-    return Result(rate, None, graded, verdict, finding + run.some_read)
+    return run.described(rate, graded, finding, warns=different > 0)
 
 
 def temperature_zero(run: Run) -> Result:
@@ -165,13 +154,9 @@ def temperature_zero(run: Run) -> Result:
     outputs = _values(run.read, "outputs")
     if len(outputs) >= LEAST:
         same = sum(len({output for output, _ in task}) == 1 for task in outputs)
-        return Result(
-            same / len(outputs),
-            None,
-            len(outputs),
-            "warning" if 2 * same >= len(outputs) else "ok",
-            f"In {same} of {len(outputs)} tasks every attempt has the same output.{run.some_read}",
-        )
+        finding = f"In {same} of {len(outputs)} tasks every attempt has the same output."
+        warns = 2 * same >= len(outputs)
+        return run.described(same / len(outputs), len(outputs), finding, warns=warns)
     repeated = [task for task in run.tasks if task.n > 2]
     passed = sum(task.c == task.n for task in repeated)
     failed = sum(task.c == 0 for task in repeated)

@@ -7,24 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from passk_py.metrics.diagnostic_words import WORDS
+from passk_py.metrics.diagnostics import details, losses, order
 from passk_py.metrics.diagnostics.correction import correct
-from passk_py.metrics.diagnostics.details import (
-    batch_effect,
-    duplicate_outputs,
-    duplicate_seeds,
-    noisy_grader,
-    temperature_zero,
-)
-from passk_py.metrics.diagnostics.losses import dominant_tasks, jensen_bounds
-from passk_py.metrics.diagnostics.order import (
-    drift,
-    first_k_gap,
-    retry_until_pass,
-    serial_dependence,
-    shared_run_effect,
-    tried_again,
-    window_gap,
-)
 from passk_py.metrics.diagnostics.read_runs import Run, runs_of
 from passk_py.metrics.diagnostics.results import Result, rounded
 from passk_py.stats.estimators import ArgumentError
@@ -49,32 +33,24 @@ _SCHEMA: Final[dict[str, pl.DataType]] = {
     "advice": pl.String(),
     "loaded_at": pl.Datetime("us"),
 }
-_DIAGNOSTICS: Final[dict[str, Callable[[Run], Result]]] = {
-    "serial_dependence": serial_dependence,
-    "drift": drift,
-    "shared_run_effect": shared_run_effect,
-    "batch_effect": batch_effect,
-    "duplicate_seeds": duplicate_seeds,
-    "duplicate_outputs": duplicate_outputs,
-    "noisy_grader": noisy_grader,
-    "temperature_zero": temperature_zero,
-    "retry_until_pass": retry_until_pass,
-    "window_gap": window_gap,
-    "first_k_gap": first_k_gap,
-    "dominant_tasks": dominant_tasks,
-    "jensen_bounds": jensen_bounds,
+_OF_ORDER: Final[dict[str, Callable[[Run], Result]]] = {
+    "serial_dependence": order.serial_dependence,
+    "drift": order.drift,
+    "shared_run_effect": order.shared_run_effect,
+    "retry_until_pass": order.retry_until_pass,
+    "window_gap": order.window_gap,
+    "first_k_gap": order.first_k_gap,
 }
-_BY_ORDER: Final = frozenset(
-    (
-        "serial_dependence",
-        "drift",
-        "shared_run_effect",
-        "retry_until_pass",
-        "window_gap",
-        "first_k_gap",
-    )
-)
 """What is asked of the order of the attempts."""
+_DIAGNOSTICS: Final = _OF_ORDER | {
+    "batch_effect": details.batch_effect,
+    "duplicate_seeds": details.duplicate_seeds,
+    "duplicate_outputs": details.duplicate_outputs,
+    "noisy_grader": details.noisy_grader,
+    "temperature_zero": details.temperature_zero,
+    "dominant_tasks": losses.dominant_tasks,
+    "jensen_bounds": losses.jensen_bounds,
+}
 _NO_ORDER: Final = Result(
     None,
     None,
@@ -165,23 +141,12 @@ def measure(
         run = Run(tasks, k)
         for diagnostic in WORDS:
             said = _NO_ORDER
-            if diagnostic == "retry_until_pass" and (told := tried_again(run)):
+            if diagnostic == "retry_until_pass" and (told := order.tried_again(run)):
                 said = told
-            elif ordered or diagnostic not in _BY_ORDER:
+            elif ordered or diagnostic not in _OF_ORDER:
                 said = _DIAGNOSTICS[diagnostic](run)
-            rows.append(
-                {
-                    "run_id": run_id,
-                    "suite": suite,
-                    "diagnostic": diagnostic,
-                    "statistic": said.statistic,
-                    "p": said.p,
-                    "tasks": said.tasks,
-                    "verdict": said.verdict,
-                    "finding": said.finding,
-                    "loaded_at": loaded_at,
-                }
-            )
+            place = {"run_id": run_id, "suite": suite, "diagnostic": diagnostic}
+            rows.append({**place, **said._asdict(), "loaded_at": loaded_at})
     return rows
 
 

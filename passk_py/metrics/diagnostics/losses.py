@@ -25,11 +25,7 @@ def dominant_tasks(run: Run) -> Result:
     total = math.fsum(lost for lost, _ in losses)
     if not total:
         finding = f"Nothing is lost at k = {run.k}: every attempt that counts passed."
-        return (
-            Result(None, None, tasks, "insufficient", too_few(tasks))
-            if tasks < LEAST
-            else Result(None, None, tasks, "ok", finding)
-        )
+        return _described(None, tasks, finding)
     dominant, reached = 0, 0.0
     while reached <= total / 2 * (1 + 1e-9):
         reached += losses[dominant][0]
@@ -43,10 +39,14 @@ def dominant_tasks(run: Run) -> Result:
         f"none loses more than {worst}, {share} of it"
         + (f", and {as_much - 1} more lose as much." if as_much > 1 else ".")
     )
-    if tasks < LEAST:
-        return Result(dominant / tasks, None, tasks, "insufficient", too_few(tasks))
+    return _described(dominant / tasks, tasks, finding)
+
+
+def _described(statistic: float | None, tasks: int, finding: str) -> Result:
     # No test: a suite may have few tasks that fail, and nothing is wrong with the log.
-    return Result(dominant / tasks, None, tasks, "ok", finding)
+    if tasks < LEAST:
+        return Result(statistic, None, tasks, "insufficient", too_few(tasks))
+    return Result(statistic, None, tasks, "ok", finding)
 
 
 def jensen_bounds(run: Run) -> Result:

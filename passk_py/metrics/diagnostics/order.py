@@ -74,10 +74,8 @@ def shared_run_effect(run: Run) -> Result:
     for task in run.informative:
         if task.numbers[-1] <= _NUMBERED:
             sets[task.mask].append(task)
-    _, tasks = (
-        min(((-len(one), -one[0].n, mask), one) for mask, one in sets.items())
-        if sets
-        else (None, [])
+    tasks: list[Task] = min(
+        sets.values(), key=lambda one: (-len(one), -one[0].n, one[0].mask), default=[]
     )
     q = p = phi = None
     n = tasks[0].n if tasks else 0
@@ -120,9 +118,9 @@ def tried_again(run: Run) -> Result | None:
     read = len(run.read)
     finding = (
         f"The log says that {tried} of {read} tasks were tried again because they failed: the tag "
-        f"reruns.{run.some_read}"
+        "reruns."
     )
-    return Result(tried / read, None, read, "warning", finding)
+    return run.described(tried / read, read, finding, warns=True)
 
 
 def retry_until_pass(run: Run) -> Result:

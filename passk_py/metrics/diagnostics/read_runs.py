@@ -89,6 +89,11 @@ class Run:
             return ""
         return f" Read of {len(self.read)} of {len(self.tasks)} tasks."
 
+    def described(self, statistic: float, tasks: int, finding: str, *, warns: bool) -> Result:
+        """Give the result of a share, which needs no test."""
+        verdict = "warning" if warns else "ok"
+        return Result(statistic, None, tasks, verdict, finding + self.some_read)
+
     @staticmethod
     def verdict(p: float | None, tasks: int) -> str | None:
         """Say where tasks are too few for a test; None where it decides."""
@@ -118,15 +123,11 @@ def runs_of(
     log = read_log(frame, threshold).collect()
     extra: dict[str, pl.Expr] = {}
     for name, kind in _EXTRA.items():
-        if name not in frame.columns:
-            extra[name] = pl.lit(None, kind).alias(name)
-        elif name.endswith("_at") and not frame.schema[name].is_temporal():
-            if frame.schema[name] != pl.Null:
-                raise PasskError(
-                    f"the column {name} is of type {frame.schema[name]}",
-                    hint="It must be a time.",
-                )
-            extra[name] = pl.lit(None, kind).alias(name)
+        given = frame.schema.get(name, pl.Null())
+        if given == pl.Null:
+            extra[name] = pl.lit(None, kind)
+        elif name.endswith("_at") and not given.is_temporal():
+            raise PasskError(f"the column {name} is of type {given}", hint="It must be a time.")
         else:
             extra[name] = pl.col(name).cast(kind)
     reruns = tag_of("reruns", frame.schema)

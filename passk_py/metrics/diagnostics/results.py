@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = ["LEAST", "Result", "Sum", "rounded", "too_few"]
 
@@ -38,8 +38,7 @@ class Sum:
         return self.excess / math.sqrt(variance) if variance > 0 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What one diagnostic says of one run."""
 
     statistic: float | None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["TASK", "ordered_tasks", "task_counts", "tasks", "unordered_tasks"]
 
 TASK: Final = KEY[:3]
+_COUNTS: Final = ("attempts", "n", "c", "excluded", "first_pass_rank", "first_fail_rank")
 
 
 def _counted() -> dict[str, pl.Expr]:
@@ -147,8 +148,7 @@ def task_counts(attempts: FrameT, *, threshold: float = 1.0) -> FrameT:
     (2, 1, 1, 2)
     """
     table = ordered_tasks(read_log(attempts, threshold), TASK, ())
-    columns = ("attempts", "n", "c", "excluded", "first_pass_rank", "first_fail_rank")
-    return as_given(attempts, table.select(*TASK, *columns))
+    return as_given(attempts, table.select(*TASK, *_COUNTS))
 
 
 def tasks(
@@ -193,16 +193,6 @@ def tasks(
     ('consistent', 2)
     """
     words = est.task_class("n", "c", consistent_rate=consistent_rate, incapable_rate=incapable_rate)
-    table = ordered_tasks(read_log(attempts, threshold), TASK, ()).select(
-        *TASK,
-        "attempts",
-        "n",
-        "c",
-        "excluded",
-        "first_pass_rank",
-        "first_fail_rank",
-        words,
-        "longest_pass_streak",
-        "longest_fail_streak",
-    )
-    return as_given(attempts, table)
+    table = ordered_tasks(read_log(attempts, threshold), TASK, ())
+    streaks = ("longest_pass_streak", "longest_fail_streak")
+    return as_given(attempts, table.select(*TASK, *_COUNTS, words, *streaks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from passk_py.metrics.comparisons import compare, compare_tasks
 from passk_py.metrics.diagnostics import diagnose
 from passk_py.metrics.frames import suite_metrics, task_counts
 from passk_py.metrics.gates.rule_schema import SHARES
-from passk_py.metrics.logs import read_log
+from passk_py.metrics.logs import read_log, suite_of
 from passk_py.metrics.run_order import Run, runs_in_order
 from passk_py.stats import estimators as est
 from passk_py.stats.distributions import normal_quantile
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "Moves", "TaskTails"]
 
 _RUN_COLUMNS = ("agent", "agent_version", "model", "started_at", "loaded_at")
+
+Rows = dict[str, dict[str, Any]]
+"""Rows of one run, by what tells them apart."""
 
 
 class Moves(NamedTuple):
@@ -48,6 +52,14 @@ def _is_after(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Say whether one was loaded after the other; not if either time is unknown."""
     later, earlier = one.get("loaded_at"), other.get("loaded_at")
     return later is not None and earlier is not None and later > earlier
+
+
+def _by_run(table: pl.DataFrame, column: str) -> dict[tuple[str, str], Rows]:
+    """Give the rows of each run, by the value of a column."""
+    found: dict[tuple[str, str], Rows] = defaultdict(dict)
+    for row in table.to_dicts():
+        found[row["run_id"], row["suite"]][row[column]] = row
+    return found
 
 
 _MOST_SUMMED: Final = 99_999
@@ -83,7 +95,11 @@ class Evidence:
     threshold: float
     deployment_k: int
     ordered: bool
-    _cache: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    _metrics: dict[tuple[int, str], dict[tuple[str, str], Rows]] = field(default_factory=dict)
+    _excluded: dict[tuple[str, str, str], pl.DataFrame] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.attempts = self.attempts.with_columns(suite_of(self.attempts.columns))
 
     @property
     def error(self) -> float:
@@ -135,19 +151,12 @@ class Evidence:
         ]
 
     def _said_by_attempts(self, counted: pl.DataFrame) -> pl.DataFrame:
-        log = self.attempts
-        if "suite" not in log.columns:
-            log = log.with_columns(suite=pl.lit("default"))
-        said = [name for name in _RUN_COLUMNS if name in log.columns]
-        first = {
+        said = {
             name: pl.col(name).max() if name == "loaded_at" else pl.col(name).drop_nulls().min()
-            for name in said
+            for name in _RUN_COLUMNS
+            if name in self.attempts.columns
         }
-        named = (
-            log.with_columns(pl.col("suite").fill_null("default"))
-            .group_by("run_id", "suite")
-            .agg(**first)
-        )
+        named = self.attempts.group_by("run_id", "suite").agg(**said)
         return counted.join(named, on=["run_id", "suite"])
 
     @cached_property
@@ -158,9 +167,7 @@ class Evidence:
     @cached_property
     def _parts(self) -> dict[tuple[Any, ...], pl.DataFrame]:
         """The attempts run by run."""
-        suite = pl.col("suite").fill_null("default") if "suite" in self.attempts.columns else None
-        log = self.attempts.with_columns(suite=pl.lit("default") if suite is None else suite)
-        return log.partition_by("run_id", "suite", as_dict=True)
+        return self.attempts.partition_by("run_id", "suite", as_dict=True)
 
     def _of(self, run_id: str, suite: str) -> pl.DataFrame:
         """Give the attempts of one run."""
@@ -175,10 +182,9 @@ class Evidence:
         """How many standard deviations an interval reaches."""
         return normal_quantile(self.confidence)
 
-    def metrics(self, run: Run, k: int, slice_name: str) -> dict[str, dict[str, Any]]:
+    def metrics(self, run: Run, k: int, slice_name: str) -> Rows:
         """Give the rows of ``passk_suite_metrics`` of a run at one k, by value of the slice."""
-        key = ("metrics", k, slice_name)
-        if key not in self._cache:
+        if (k, slice_name) not in self._metrics:
             # All runs at once: one run costs as much, as long as runs are small.
             table = suite_metrics(
                 self.attempts,
@@ -189,23 +195,19 @@ class Evidence:
                 confidence=self.confidence,
                 threshold=self.threshold,
             ).filter(pl.col("slice_name") == slice_name)
-            by_run: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
-            for row in table.to_dicts():
-                by_run.setdefault((row["run_id"], row["suite"]), {})[row["slice_value"]] = row
-            self._cache[key] = by_run
-        found: dict[str, dict[str, Any]] = self._cache[key].get((run.run_id, run.suite), {})
-        return found
+            self._metrics[k, slice_name] = _by_run(table, "slice_value")
+        return self._metrics[k, slice_name].get((run.run_id, run.suite), {})
 
     def _with_excluded(self, run_id: str, suite: str, slice_name: str) -> pl.DataFrame:
         """Count the attempts of tasks, with those that are excluded, by value of a slice."""
-        key = ("excluded", run_id, suite, slice_name)
-        if key not in self._cache:
+        key = (run_id, suite, slice_name)
+        if key not in self._excluded:
             name = None if slice_name == "all" else slice_name
             log = read_log(self._of(run_id, suite), self.threshold, name)
             if name is None:
                 log = log.with_columns(slice_value=pl.lit("all"))
             passed = pl.col("passed")
-            self._cache[key] = (
+            self._excluded[key] = (
                 log.group_by("slice_value", "task_id")
                 .agg(
                     n=passed.count().cast(pl.Int64),
@@ -214,8 +216,7 @@ class Evidence:
                 )
                 .collect()
             )
-        found: pl.DataFrame = self._cache[key]
-        return found
+        return self._excluded[key]
 
     def moves(
         self,
@@ -258,17 +259,13 @@ class Evidence:
             if candidate == run.run_id and suite in (None, run.suite)
         ]
 
-    def has(self, run_id: str, suite: str) -> bool:
-        """Say whether there is such a run."""
-        return (run_id, suite) in self._known
-
     @cached_property
     def _known(self) -> set[tuple[str, str]]:
         return {(run.run_id, run.suite) for run in self.runs}
 
     def comparison(self, run: Run, baseline: str, metric: str, k: int) -> dict[str, Any]:
         """Give the row of ``passk_comparisons`` of a pair."""
-        if not self.has(baseline, run.suite):
+        if (baseline, run.suite) not in self._known:
             return {"null_reason": "the suite has no attempt of the baseline", "common_tasks": 0}
         table = compare(
             self._of_two(run, baseline),
@@ -284,7 +281,7 @@ class Evidence:
 
     def moved_tasks(self, run: Run, baseline: str) -> pl.DataFrame | None:
         """Give the rows of ``passk_task_comparisons`` of a pair; None without a baseline."""
-        if not self.has(baseline, run.suite):
+        if (baseline, run.suite) not in self._known:
             return None
         return compare_tasks(
             self._of_two(run, baseline),
@@ -319,7 +316,7 @@ class Evidence:
         return int(part), sum(int(one) for one in whole if one is not None), int(unsure or 0)
 
     @cached_property
-    def _diagnosed(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+    def _diagnosed(self) -> dict[tuple[str, str], Rows]:
         attempts = self.attempts
         if self.told is not None and "loaded_at" in self.told.columns:
             # When a run came says which others its tests are corrected for.
@@ -334,11 +331,8 @@ class Evidence:
             confidence=self.confidence,
             threshold=self.threshold,
         )
-        found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
-        for row in table.to_dicts():
-            found.setdefault((row["run_id"], row["suite"]), {})[row["diagnostic"]] = row
-        return found
+        return _by_run(table, "diagnostic")
 
-    def diagnostics(self, run: Run) -> dict[str, dict[str, Any]]:
+    def diagnostics(self, run: Run) -> Rows:
         """Give the rows of ``passk_diagnostics`` of a run, by diagnostic."""
         return self._diagnosed.get((run.run_id, run.suite), {})

@@ -38,17 +38,8 @@ def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
     if not chosen and not lost:
         yield None, _unmatched(rule)
     for run in lost:
-        yield (
-            run,
-            Finding(
-                "inconclusive",
-                f"No attempt of {run.run_id} can be used: all were rejected.",
-                MEND_REJECTED,
-                rule.baseline,
-                rule.slice_name,
-                rule.slice_value or UNKNOWN,
-            ),
-        )
+        reason = f"No attempt of {run.run_id} can be used: all were rejected."
+        yield run, _nothing_judged(rule, reason, MEND_REJECTED)
     for run in chosen:
         for finding in _JUDGES[rule.kind](rule, run, log):
             yield run, finding
@@ -58,14 +49,13 @@ def _unmatched(rule: Rule) -> Finding:
     named = "" if rule.run in ("latest", "all") else f" named {rule.run}"
     suite = "" if rule.suite is None else f" of the suite {rule.suite}"
     agent = "" if rule.agent is None else f" by {rule.agent}"
-    return Finding(
-        "inconclusive",
-        f"No run is judged: the log has none{named}{suite}{agent}.",
-        "Such a run, or other names in the gate.",
-        rule.baseline,
-        rule.slice_name,
-        rule.slice_value or UNKNOWN,
-    )
+    reason = f"No run is judged: the log has none{named}{suite}{agent}."
+    return _nothing_judged(rule, reason, "Such a run, or other names in the gate.")
+
+
+def _nothing_judged(rule: Rule, reason: str, to_settle: str) -> Finding:
+    slice_value = rule.slice_value or UNKNOWN
+    return Finding("inconclusive", reason, to_settle, rule.baseline, rule.slice_name, slice_value)
 
 
 def _with_baselines(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -134,13 +124,7 @@ def _coverage(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
         if unsure > 1:
             they = f"{unsure} rejected rows do not say whose they are"
         reason += f", but {they}"
-    yield Finding(
-        result,
-        f"{reason}.",
-        settle,
-        tasks=tasks,
-        estimate=part / whole,
-    )
+    yield Finding(result, f"{reason}.", settle, tasks=tasks, estimate=part / whole)
 
 
 def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
@@ -234,13 +218,10 @@ def _diagnostics(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     else:
         noun = "diagnostic" if len(rows) == 1 else "diagnostics"
         result, reason = "pass", f"No warning of {len(rows)} {noun}."
-    settle = "More in the log: see advice in passk_diagnostics."
-    yield Finding(
-        result,
-        reason,
-        settle if result == "inconclusive" else None,
-        estimate=float(len(found)),
+    settle = (
+        "More in the log: see advice in passk_diagnostics." if result == "inconclusive" else None
     )
+    yield Finding(result, reason, settle, estimate=float(len(found)))
 
 
 _JUDGES: Final = {

@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from passk_py.stats.distributions import normal_quantile, student_quantile
 from passk_py.stats.estimators.arguments import ArgumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from passk_py.stats.search import least
 
 __all__ = ["least_attempts", "least_tasks", "least_tasks_of_drop", "least_tasks_of_floor"]
-
-
-def _first(holds: Callable[[int], bool]) -> int:
-    """Find the least whole number from 1 that holds, given that all after it do."""
-    high = 1
-    while not holds(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
 
 
 def _checked(function: str, threshold: float) -> None:
@@ -61,7 +46,7 @@ def least_tasks(threshold: float, *, confidence: float = 0.95) -> int:
     [14, 29, 59, 295]
     """
     _checked("least_tasks", threshold)
-    return _first(
+    return least(
         lambda tasks: (
             tasks > 1
             and (tasks + 1 - student_quantile(tasks + 1, confidence)) / (tasks + 2) >= threshold
@@ -82,7 +67,7 @@ def least_tasks_of_drop(drop: float, confidence: float) -> int:
         error = math.sqrt(2 / (tasks + 1) / (tasks + 2))
         return tasks > 1 and student_quantile(tasks + 1, confidence) * error <= drop
 
-    return _first(holds)
+    return least(holds)
 
 
 def least_attempts(threshold: float, k: int, *, confidence: float = 0.95) -> int:
@@ -117,4 +102,4 @@ def least_attempts(threshold: float, k: int, *, confidence: float = 0.95) -> int
         raise ArgumentError(f"least_attempts: k must be a whole number from 1; got {k!r}")
     # A chance that is the allowed one may come out above it by rounding.
     error = round(1 - confidence, 10) * (1 + 1e-9)
-    return _first(lambda n: threshold ** (n / k) <= error)
+    return least(lambda n: threshold ** (n / k) <= error)

@@ -198,7 +198,6 @@ def plan_guess(
                 beta_binomial(rate, heterogeneity, 2 * n, c) for c in (*range(k), 2 * n)
             )
             row = {
-                **dict.fromkeys(list(PLAN_TYPES)[2:]),
                 "metric": metric,
                 "k": k,
                 "attempts": n,
@@ -235,10 +234,9 @@ def plan_counts(
                 "attempts": n,
                 "tasks": total if reason else tasks,
             }
-            found: dict[str, Any] = {"null_reason": reason}
-            if reason is None:
-                found = variances_of_pilot(of_metric, metric, k, n)
-            row |= found
+            row |= (
+                {"null_reason": reason} if reason else variances_of_pilot(of_metric, metric, k, n)
+            )
             if row["null_reason"] is None:
                 seen = sum(
                     number

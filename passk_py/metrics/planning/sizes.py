@@ -12,6 +12,7 @@ from passk_py.metrics.planning.variances import NOTHING
 from passk_py.metrics.states import padded
 from passk_py.stats.distributions import normal_quantile
 from passk_py.stats.estimators.arguments import ArgumentError
+from passk_py.stats.search import least
 
 if TYPE_CHECKING:
     from passk_py.metrics.planning.wish import Wish
@@ -57,19 +58,12 @@ def width_of(mean: float, variance: float, tasks: int, confidence: float) -> flo
 
 
 def fewest_tasks(mean: float, variance: float, width: float, confidence: float) -> int:
-    """Give the least number of tasks whose interval is narrow enough: doubling, then halving."""
+    """Give the least number of tasks whose interval is narrow enough."""
 
     def is_enough(tasks: int) -> bool:
         return width_of(mean, variance, tasks, confidence) <= width * (1 + _SLACK)
 
-    high = 1
-    while not is_enough(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return least(is_enough)
 
 
 @lru_cache(maxsize=64)

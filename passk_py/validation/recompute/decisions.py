@@ -6,7 +6,6 @@ beside suites, and gates.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -20,6 +19,7 @@ from passk_py.metrics.planning.plans_table import PLAN_TYPES, plan_counts
 from passk_py.metrics.planning.wish import Wish
 from passk_py.metrics.suite_differences import judged_suites
 from passk_py.validation.parity import Recomputed
+from passk_py.validation.recompute.approximations import CLOSE, SIZE, STUDENT, as_seen
 from passk_py.validation.recompute.runs import IDENTITY, RUN
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
 
 __all__ = [
+    "DIFFERENCES",
     "GATE",
     "MEASURED",
     "SUITES",
@@ -47,6 +48,12 @@ GATE: Final = ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slic
 """What tells the rows of ``passk_gates`` apart; a baseline may be null."""
 SUITES: Final = ("public_suite", "private_suite", "public_run_id", "k")
 """What tells the rows of ``passk_contamination`` apart."""
+DIFFERENCES: Final = tuple(
+    f"{metric}_difference{end}"
+    for metric in ("pass_at_1", "pass_hat_k")
+    for end in ("", "_lower", "_upper")
+)
+"""The figures of ``passk_contamination`` that a verdict depends on."""
 MEASURED: Final = (
     "pass_at_k",
     "pass_hat_k",
@@ -57,13 +64,8 @@ MEASURED: Final = (
 """The metrics of a suite that are extrapolated."""
 
 _PLACE: Final = (*RUN, "slice_name", "slice_value")
-_SIZE: Final = pl.lit(1.0)
-"""The size of a difference of shares: what is lost when they cancel is no error."""
-_STUDENT: Final = pl.lit(3000.0)
-"""What the limits by Student's t are off by, in units of what is tolerated: the series of SQL."""
 _LOGARITHMS: Final = pl.lit(1000.0)
 """What SQL's sums of logarithms are off by, where whole numbers are divided here."""
-_CLOSE: Final = 1e-9
 
 
 def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recomputed:
@@ -97,9 +99,9 @@ def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recom
         ),
         {
             **dict.fromkeys(("estimate", "deciding_share"), _LOGARITHMS),
-            **dict.fromkeys(("variance_between", "variance_within"), _SIZE * 10),
+            **dict.fromkeys(("variance_between", "variance_within"), SIZE * 10),
             "within_share": 10 / variance,
-            "expected_width": _STUDENT,
+            "expected_width": STUDENT,
             "detectable_difference": _LOGARITHMS,
         },
     )
@@ -162,20 +164,14 @@ def contamination(
         min_eligible_share=settings.min_eligible_share,
     )
     metrics = ("pass_at_1", "pass_hat_k")
-    ends = ("", "_lower", "_upper")
     rows = frame.to_dicts()
     for row in rows:
         if row["null_reason"] is None:
             sql = as_stored.get(tuple(row[name] for name in SUITES), {})
-            at_1, hat_k = (
-                [
-                    _nearest(row[name], sql.get(name))
-                    for name in (f"{metric}_difference{end}" for end in ends)
-                ]
-                for metric in metrics
-            )
+            seen = as_seen(row, sql, DIFFERENCES)
+            figures = [seen[name] for name in DIFFERENCES]
             row["verdict"], row["meaning"] = judged_suites(
-                (at_1[0], at_1[1], at_1[2]), (hat_k[0], hat_k[1], hat_k[2]), row["k"]
+                tuple(figures[:3]), tuple(figures[3:]), row["k"]
             )
     sides = ("public", "private")
     return Recomputed(
@@ -191,20 +187,12 @@ def contamination(
         ),
         {
             **dict.fromkeys(f"{side}_{metric}" for side in sides for metric in metrics),
-            **dict.fromkeys((f"{side}_gap" for side in sides), _SIZE),
-            **dict.fromkeys((f"{metric}_difference" for metric in metrics), _SIZE),
-            **dict.fromkeys(
-                (f"{metric}_difference{end}" for metric in metrics for end in ends[1:]), _STUDENT
-            ),
+            **dict.fromkeys((f"{side}_gap" for side in sides), SIZE),
+            **dict.fromkeys((f"{metric}_difference" for metric in metrics), SIZE),
+            **dict.fromkeys((*DIFFERENCES[1:3], *DIFFERENCES[4:]), STUDENT),
         },
         words=("meaning",),
     )
-
-
-def _nearest(mine: float, sql: float | None) -> float:
-    if sql is None:
-        return mine
-    return sql if math.isclose(mine, sql, rel_tol=_CLOSE, abs_tol=_CLOSE) else mine
 
 
 def declared_rules(settings: Settings, stored: Collection[str]) -> list[Rule]:
@@ -223,7 +211,7 @@ def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Reco
     """Compute ``passk_gates``; ``stored`` is SQL's, for rules whose estimate is the threshold."""
     # A drop has a baseline, and its threshold is below 0; only rules with an interval have a scope.
     bar = pl.when(pl.col("baseline_run_id").is_null()).then(1).otherwise(-1) * pl.col("threshold")
-    is_tie = pl.col("scope").is_not_null() & ((pl.col("estimate") - bar).abs() <= _CLOSE)
+    is_tie = pl.col("scope").is_not_null() & ((pl.col("estimate") - bar).abs() <= CLOSE)
     said = stored.select(*GATE, sql_to_settle="to_settle").unique(GATE, keep="first")
     frame = (
         judged.join(said, on=list(GATE), how="left", nulls_equal=True, maintain_order="left")
@@ -252,8 +240,8 @@ def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Reco
         ),
         {
             "threshold": None,
-            "estimate": _SIZE,
-            **dict.fromkeys(("estimate_lower", "estimate_upper"), _STUDENT),
+            "estimate": SIZE,
+            **dict.fromkeys(("estimate_lower", "estimate_upper"), STUDENT),
         },
         words=("reason", "to_settle"),
     )

@@ -6,7 +6,6 @@ lack is found.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -18,6 +17,7 @@ from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.gates import rules_of
 from passk_py.metrics.run_order import runs_in_order
 from passk_py.validation.parity import Recomputed
+from passk_py.validation.recompute.approximations import CLOSE, SIZE, STUDENT, as_seen
 from passk_py.validation.recompute.diagnostics import APPROXIMATED_P
 
 if TYPE_CHECKING:
@@ -50,10 +50,6 @@ _TESTED: Final = ("z", "difference")
 _LIMITED: Final = ("difference_suite_lower", "difference_suite_upper")
 JUDGED: Final = (*_TESTED, *_LIMITED)
 """The figures that a verdict depends on."""
-_CLOSE: Final = 1e-9
-
-_STUDENT: Final = pl.lit(3000.0)
-"""What the limits by Student's t are off by, in units of what is tolerated: the series of SQL."""
 
 
 def expected_pairs(runs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
@@ -128,16 +124,16 @@ def compared_runs(
             min_eligible_share=settings.min_eligible_share,
         ):
             sql = as_stored.get(tuple(row[key] for key in keys), {})
-            figures = _as_seen(row, sql, _TESTED)
+            figures = as_seen(row, sql, _TESTED)
             limits = with_limits(figures, settings.confidence)
-            verdict = judged(_as_seen(figures | limits, sql, _LIMITED))
+            verdict = judged(as_seen(figures | limits, sql, _LIMITED))
             rows.append({**row, **limits, **verdict, "pair_source": source})
     types: dict[str, type[pl.DataType]] = {
         **COMPARISON_COLUMNS,
         "pair_source": pl.String,
         "standard_error": pl.Float64,
     }
-    frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in types}, schema=types)
+    frame = pl.DataFrame(rows, schema=types)
     for side in _SIDES:
         said = who.select(
             "suite",
@@ -170,8 +166,8 @@ def compared_runs(
             "difference": size,
             "z": size / pl.col("standard_error"),
             "p": APPROXIMATED_P,
-            **dict.fromkeys(("difference_suite_lower", "difference_suite_upper"), pl.lit(1.0)),
-            **dict.fromkeys(("difference_lower", "difference_upper"), _STUDENT),
+            **dict.fromkeys(("difference_suite_lower", "difference_suite_upper"), SIZE),
+            **dict.fromkeys(("difference_lower", "difference_upper"), STUDENT),
         },
         words=("meaning",),
     )
@@ -197,7 +193,7 @@ def compared_tasks(pairs: Sequence[Pair], settings: Settings, stored: pl.DataFra
             how="left",
             maintain_order="left",
         )
-        .with_columns(seen=pl.when((mine - sql).abs() <= _CLOSE * mine).then(sql).otherwise(mine))
+        .with_columns(seen=pl.when((mine - sql).abs() <= CLOSE * mine).then(sql).otherwise(mine))
         .with_columns(moved=has_moved("seen", settings.confidence))
     )
     counts = ("baseline_n", "baseline_c", "candidate_n", "candidate_c")
@@ -216,14 +212,3 @@ def compared_tasks(pairs: Sequence[Pair], settings: Settings, stored: pl.DataFra
             },
         },
     )
-
-
-def _as_seen(row: dict[str, Any], sql: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Take figures from SQL where they are near enough."""
-    return row | {name: _nearest(row.get(name), sql.get(name)) for name in names}
-
-
-def _nearest(mine: float | None, sql: float | None) -> float | None:
-    if mine is None or sql is None:
-        return mine
-    return sql if math.isclose(mine, sql, rel_tol=_CLOSE, abs_tol=_CLOSE) else mine

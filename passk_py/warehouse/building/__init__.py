@@ -65,7 +65,8 @@ def build(
     """
     path = Path(database).resolve()
     given = dict(variables or {})
-    if target == "duckdb" and not path.exists() and not any(given.get(name) for name in INPUTS):
+    reads_landing = target == "duckdb" and not any(given.get(name) for name in INPUTS)
+    if reads_landing and not path.exists():
         raise PasskError(
             f"There is no database {database}.",
             hint="Load a log first with `passk load FILE`, or name another one with --database.",
@@ -79,12 +80,11 @@ def build(
     from passk_py.warehouse.building import last_build
     from passk_py.warehouse.tables import Tables
 
-    is_noted = target == "duckdb" and not any(given.get(name) for name in INPUTS)
     # That it can't be written is said at once, instead of after dbt's start.
     with open_database(database) as connection:
         dbt, code = find_dbt(), digest_of_code()
         recipe = last_build.Recipe(code, given, dbt)
-        if is_noted:
+        if reads_landing:
             tables = Tables(path, connection)
             is_whole = not (full_refresh or select)
             if is_whole and (unchanged := last_build.find(tables, recipe, tests=tests)):
@@ -123,7 +123,7 @@ def build(
             "Nothing was built: no model or test is selected.",
             hint="Name models as `passk show --help` lists them, e.g. --select +passk_runs.",
         )
-    if is_noted and not select and not report.failed:
+    if reads_landing and not select and not report.failed:
         with open_database(path) as connection:
             last_build.note(Tables(path, connection), recipe, report, tests=tests)
     return report
