@@ -43,7 +43,6 @@ LIMIT_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "seed": pl.Int64,
     "null_reason": pl.String,
 }
-"""The columns of :func:`limits_of_states`."""
 
 
 def bootstrap_limits(

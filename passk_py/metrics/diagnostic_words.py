@@ -24,13 +24,10 @@ class Words:
     sign: str | None
     """What the log looks like where it warns, without the full stop; None where it never does."""
     effect: str
-    """What that would do to pass@k and pass^k."""
     fine: str
     """What may be concluded where it does not warn."""
     advice: str | None
-    """What to do where it warns."""
     need: str
-    """What a log needs where nothing can be said."""
 
     def meaning(self, verdict: str) -> str:
         """Say what a verdict means."""

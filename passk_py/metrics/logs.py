@@ -36,8 +36,7 @@ def _outcome(frame: pl.DataFrame | pl.LazyFrame) -> pl.Expr:
         )
         if unknown.height:
             raise PasskError(
-                f"an outcome is {unknown.item(0, 0)!r}",
-                hint=f"Outcomes are {', '.join(OUTCOMES)}.",
+                f"an outcome is {unknown.item(0, 0)!r}", hint=f"Outcomes are {', '.join(OUTCOMES)}."
             )
     # A strict cast, so that a lazy frame fails too rather than count an unknown word.
     return outcome.cast(pl.Enum(OUTCOMES))

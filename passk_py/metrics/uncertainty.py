@@ -44,7 +44,6 @@ TASK_UNCERTAINTY: Final = (
     *("within_pass_at_k", "pass_at_k_bayes", "spread_pass_at_k_bayes"),
     *("within_pass_hat_k", "pass_hat_k_bayes", "spread_pass_hat_k_bayes"),
 )
-"""The columns that :func:`task_uncertainty` makes."""
 
 _LEAST_INFORMATIVE: Final = 10
 """With fewer tasks that are neither perfect nor hopeless, intervals of delta_k are too narrow."""

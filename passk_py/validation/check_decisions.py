@@ -48,13 +48,8 @@ def compare_runs(
     every = {run: counts.states(*run) for run in runs}
     states = {run: tasks for run, tasks in every.items() if tasks}
     compared.compare("passk_plans", described(recompute.plans(states, settings), who), where)
-    measured = compared.rows(
-        "passk_suite_metrics",
-        [*RUN, "k", *recompute.MEASURED],
-        f"slice_name = 'all' and {where}",
-    )
-    # Copies are reported already.
-    measured = measured.unique([*RUN, "k"], keep="first", maintain_order=True)
+    whole = f"slice_name = 'all' and {where}"
+    measured = compared.once("passk_suite_metrics", [*RUN, "k"], recompute.MEASURED, whole)
     model = recompute.extrapolations(measured, settings)
     compared.compare("passk_extrapolations", described(model, who), where)
     if settings.bootstrap:
@@ -98,11 +93,7 @@ def compare_suites(compared: Compared, counts: Counts, runs: pl.DataFrame) -> No
 
 
 def compare_gates(
-    compared: Compared,
-    runs: pl.DataFrame,
-    pairs: Sequence[tuple[str, str, str]],
-    *,
-    attempts: int,
+    compared: Compared, runs: pl.DataFrame, pairs: Sequence[tuple[str, str, str]], *, attempts: int
 ) -> None:
     """Compare the gates, of which a rule may be about any of the runs."""
     name = "passk_gates"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["PAIRED", "compare_pairs", "stored_pairs"]
 
 PAIRED: Final = ("passk_comparisons", "passk_task_comparisons")
-"""The tables of pairs of runs."""
 
 _MOST_PERMUTED: Final = 2_000
 """Attempts of a task in both runs whose permutations are counted in whole numbers."""

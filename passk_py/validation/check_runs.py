@@ -138,10 +138,7 @@ class Validation:
             self._counts.keep(classed.frame)
             self.compared.compare("passk_tasks", described(classed, who), where)
         self.compared.compare(
-            "passk_tasks",
-            tasks.ranks(pl.concat(lost), self._settings),
-            chosen,
-            more_columns=True,
+            "passk_tasks", tasks.ranks(pl.concat(lost), self._settings), chosen, more_columns=True
         )
         for ks in self._ks_at_a_time(runs):
             suites = metrics.suite_metrics(log, self._settings, ks)
@@ -190,10 +187,8 @@ class Validation:
         """Compare the verdicts of diagnostics, for which the p of all runs are corrected."""
         if not self._diagnosed:
             return
-        told = ("diagnostic", "p", "p_adjusted", "verdict", "loaded_at")
-        stored = self.compared.rows("passk_diagnostics", [*RUN, *told], "true")
-        # Copies are reported already, and would be compared each with each.
-        stored = stored.unique([*RUN, "diagnostic"], keep="first", maintain_order=True)
+        told = ("p", "p_adjusted", "verdict", "loaded_at")
+        stored = self.compared.once("passk_diagnostics", [*RUN, "diagnostic"], told)
         ids = {(row["run_id"], row["suite"]) for row in self._diagnosed}
         measured = [run for run in self.runs if (run.run_id, run.suite) in ids]
         self.compared.compare(
@@ -225,24 +220,19 @@ class Validation:
 
     def _stated(self, chosen: str) -> pl.LazyFrame:
         """Read what the table of runs says of who made their attempts."""
-        frame = self.compared.rows("passk_runs", [*RUN, *IDENTITY], chosen)
-        return frame.unique(RUN, keep="first", maintain_order=True).lazy()
+        return self.compared.once("passk_runs", RUN, IDENTITY, chosen).lazy()
 
     def _readings(self, chosen: str) -> Recomputed:
         """Read the suites' numbers as SQL has them, so that rounding can't tip a threshold."""
         key = ("run_id", "suite", "slice_name", "slice_value", "k")
-        frame = self.compared.rows(
-            "passk_suite_metrics", [*key, "pass_at_k", "pass_hat_k"], chosen
-        ).with_columns(
+        estimates = ("pass_at_k", "pass_hat_k")
+        frame = self.compared.once("passk_suite_metrics", key, estimates, chosen).with_columns(
             reading=est.suite_reading(
-                "pass_at_k",
-                "pass_hat_k",
+                *estimates,
                 capable_threshold=self._settings.capable_threshold,
                 consistent_threshold=self._settings.consistent_threshold,
             )
         )
-        # Copies are reported already, and would be compared each with each.
-        frame = frame.unique(key, keep="first", maintain_order=True)
         return Recomputed(frame, key, ("reading",), {})
 
 

@@ -55,6 +55,13 @@ class Compared:
             f"select {', '.join(columns)} from {self.tables.require(name)} where {where}"
         )
 
+    def once(
+        self, name: str, key: Sequence[str], columns: Sequence[str], where: str = "true"
+    ) -> pl.DataFrame:
+        """Read rows, each once: copies are reported where the table is compared."""
+        rows = self.rows(name, [*key, *columns], where)
+        return rows.unique(key, keep="first", maintain_order=True)
+
     def frame(self, sql: str) -> pl.DataFrame:
         """Read a query."""
         return fetch_frame(self.tables.connection, sql)

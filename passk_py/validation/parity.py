@@ -82,12 +82,7 @@ class Parity:
 
 
 def compare(
-    table: str,
-    sql: pl.DataFrame,
-    expected: Recomputed,
-    *,
-    keep: int,
-    more_columns: bool = False,
+    table: str, sql: pl.DataFrame, expected: Recomputed, *, keep: int, more_columns: bool = False
 ) -> Parity:
     """Compare the rows of a table with what polars makes of the same attempts.
 
@@ -140,12 +135,7 @@ def _add_copies(found: Parity, rows: pl.DataFrame, key: list[str], *, most: int)
 
 
 def _compare_column(
-    found: Parity,
-    rows: pl.DataFrame,
-    expected: Recomputed,
-    name: str,
-    *,
-    keep: int,
+    found: Parity, rows: pl.DataFrame, expected: Recomputed, name: str, *, keep: int
 ) -> None:
     one, other = pl.col(name), pl.col(name + _SIDE)
     relative = pl.lit(None, pl.Float64)
@@ -164,11 +154,7 @@ def _compare_column(
     else:
         wrong = one.ne_missing(other)
     judged = rows.select(
-        *expected.key,
-        sql=one,
-        polars=other,
-        relative=relative,
-        wrong=wrong.fill_null(value=False),
+        *expected.key, sql=one, polars=other, relative=relative, wrong=wrong.fill_null(value=False)
     )
     largest = judged["relative"].fill_nan(None).max()
     if isinstance(largest, float):

@@ -100,8 +100,7 @@ PUBLIC_TABLES: Final = (
         ("run_id", "task_id", "expected_attempts", "attempts", "missing_attempts"),
     ),
     PublicTable(
-        "passk_tasks",
-        ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "mend_rank"),
+        "passk_tasks", ("run_id", "task_id", "n", "c", "task_class", "pass_hat_k", "mend_rank")
     ),
     PublicTable(
         "passk_task_metrics",
@@ -136,8 +135,7 @@ PUBLIC_TABLES: Final = (
         ("run_id", "diagnostic", "verdict", "statistic", "p_adjusted", "tasks", "finding"),
     ),
     PublicTable(
-        "passk_gates",
-        ("gate", "run_id", "result", "rule", "estimate", "threshold", "reason"),
+        "passk_gates", ("gate", "run_id", "result", "rule", "estimate", "threshold", "reason")
     ),
 )
 """Every public table that a build makes, in the order of the way of the data."""
@@ -205,9 +203,7 @@ class Filters:
 
 
 def filters_of(
-    run_id: str | Iterable[str] = (),
-    suite: str | Iterable[str] = (),
-    k: int | Iterable[int] = (),
+    run_id: str | Iterable[str] = (), suite: str | Iterable[str] = (), k: int | Iterable[int] = ()
 ) -> Filters:
     """Make filters of one value each, or of several."""
     return Filters(

@@ -182,13 +182,7 @@ def _paths(
 
 
 def _write(
-    tables: Tables,
-    table: PublicTable,
-    filters: Filters,
-    kind: str,
-    draft: Path,
-    *,
-    with_raw: bool,
+    tables: Tables, table: PublicTable, filters: Filters, kind: str, draft: Path, *, with_raw: bool
 ) -> int:
     columns = tables.columns(table.name)
     values = shared_columns(columns, with_raw=with_raw)

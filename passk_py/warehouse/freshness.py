@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from passk_py.common.words import plural
 from passk_py.warehouse.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ class Pending:
 
     attempts: int = 0
     removed_tasks: int = 0
-    """Tasks that lost attempts."""
     expected_tasks: int = 0
     """Tasks of which the log expects another number of attempts than before."""
 
@@ -43,17 +43,18 @@ class Pending:
     @property
     def sentence(self) -> str:
         """What has changed, for a person."""
-        parts = []
-        if self.attempts:
-            plural = "attempts have" if self.attempts > 1 else "attempt has"
-            parts.append(f"{self.attempts:,} {plural} landed")
-        if self.removed_tasks:
-            plural = "tasks have" if self.removed_tasks > 1 else "task has"
-            parts.append(f"{self.removed_tasks:,} {plural} lost attempts")
-        if self.expected_tasks and not parts:
-            plural = "tasks have" if self.expected_tasks > 1 else "task has"
-            parts.append(f"{self.expected_tasks:,} {plural} another number of expected attempts")
-        return f"{' and '.join(parts)} since the last build."
+        parts = [
+            (self.attempts, "attempt", "landed"),
+            (self.removed_tasks, "task", "lost attempts"),
+        ]
+        if not (self.attempts or self.removed_tasks):
+            parts = [(self.expected_tasks, "task", "another number of expected attempts")]
+        said = (
+            f"{plural(count, noun)} {'has' if count == 1 else 'have'} {what}"
+            for count, noun, what in parts
+            if count
+        )
+        return f"{' and '.join(said)} since the last build."
 
 
 def stale(tables: Tables) -> str | None:
@@ -66,8 +67,8 @@ def changed_since(tables: Tables, pending: Pending) -> str | None:
     """Say what the log has that complete tables lack; None if they have all of it."""
     sentences = [pending.sentence] if pending else []
     if missed := _missed_by_copy(tables):
-        plural = "attempts" if missed > 1 else "attempt"
-        sentences.append(f"This copy was published without {missed:,} {plural} that had landed.")
+        attempts = plural(missed, "attempt")
+        sentences.append(f"This copy was published without {attempts} that had landed.")
     return " ".join(sentences) or None
 
 

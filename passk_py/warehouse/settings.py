@@ -22,7 +22,6 @@ RECORDED: Final = "int_passk__settings"
 INPUTS: Final = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
 """The vars that name another input than the landing tables."""
 
-
 T = TypeVar("T")
 
 

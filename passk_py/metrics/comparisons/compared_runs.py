@@ -62,7 +62,6 @@ COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     "caveat": pl.String,
     "meaning": pl.String,
 }
-"""What :func:`compare` gives."""
 
 
 def compare(
@@ -142,11 +141,7 @@ def compare(
         row
         for pair in pairs
         for row in comparison_rows(
-            pair,
-            chosen,
-            confidence=level,
-            minimum_change=minimum_change,
-            min_eligible_share=share,
+            pair, chosen, confidence=level, minimum_change=minimum_change, min_eligible_share=share
         )
     ]
     return pl.DataFrame(rows, schema=COMPARISON_COLUMNS)
@@ -180,7 +175,7 @@ def comparison_rows(
                 "informative_tasks": sums.informative,
                 "deciding_tasks": sums.deciding,
                 "minimum_change": minimum_change,
-                "no_figures": _no_pair(pair)
+                "no_figures": pair.nothing_common
                 or _short_reason(histogram, sums.eligible, k, min_eligible_share),
             }
             if row["no_figures"] is None:
@@ -211,13 +206,6 @@ def is_told_apart(
     if row["no_figures"] is None:
         row |= figures_of(sums, k, confidence)
     return bool(with_limits(row, confidence)["is_decided"])
-
-
-def _no_pair(pair: Pair) -> str | None:
-    """Say why there is nothing to compare."""
-    if pair.missing is not None:
-        return f"the suite has no attempt of {pair.missing}"
-    return "no task is in both runs" if pair.common.is_empty() else None
 
 
 def _short_reason(

@@ -108,16 +108,15 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
             # 0 / 0 is NaN here, and null in SQL.
             baseline_pass_rate=rates[0].fill_nan(None),
             candidate_pass_rate=rates[1].fill_nan(None),
-            direction=pl.when(p.is_null())
-            .then(None)
-            .otherwise(balance.sign().replace_strict([-1, 0, 1], ["fell", "same", "rose"])),
-            null_reason=pl.when(p.is_not_null())
-            .then(None)
-            .when((pl.col("baseline_n") == 0) & (pl.col("candidate_n") == 0))
+            direction=pl.when(p.is_not_null()).then(
+                balance.sign().replace_strict([-1, 0, 1], ["fell", "same", "rose"])
+            ),
+            null_reason=pl.when((pl.col("baseline_n") == 0) & (pl.col("candidate_n") == 0))
             .then(pl.lit("no counted attempt in either run"))
             .when(pl.col("baseline_n") == 0)
             .then(pl.lit("no counted attempt in the baseline"))
-            .otherwise(pl.lit("no counted attempt in the candidate")),
+            .when(pl.col("candidate_n") == 0)
+            .then(pl.lit("no counted attempt in the candidate")),
             # The quotient first: it is at least 1, so that no rounding takes it below p.
             scaled=p * (p.count() / p.rank("max")),
         )

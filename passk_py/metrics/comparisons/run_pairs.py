@@ -27,19 +27,21 @@ class Pair(NamedTuple):
     candidate_only: int
 
     @property
-    def missing(self) -> str | None:
-        """Which run has no task, in words; None if both have some."""
-        has_baseline = self.common.height + self.baseline_only > 0
-        has_candidate = self.common.height + self.candidate_only > 0
-        if has_baseline and has_candidate:
+    def nothing_common(self) -> str | None:
+        """Why there is nothing to compare; None where there is."""
+        if self.common.height:
             return None
-        which = "the candidate" if has_baseline else "the baseline"
-        return which if has_baseline or has_candidate else "either run"
+        if self.baseline_only and self.candidate_only:
+            return "no task is in both runs"
+        missing = "either run"
+        if self.baseline_only or self.candidate_only:
+            missing = "the candidate" if self.baseline_only else "the baseline"
+        return f"the suite has no attempt of {missing}"
 
     def histogram(self) -> Counter[PairCounts]:
         """Count the tasks of both runs that have the same counts."""
-        columns = ("baseline_n", "baseline_c", "candidate_n", "candidate_c")
-        return Counter(PairCounts(*row) for row in self.common.select(columns).iter_rows())
+        rows = self.common.select(PairCounts._fields).iter_rows()
+        return Counter(PairCounts(*row) for row in rows)
 
 
 def pair_of(suite: str, baseline: str, candidate: str, counts: pl.DataFrame) -> Pair:

@@ -174,8 +174,7 @@ def window_gap(run: Run) -> Result:
             windows = task.n - k + 1
             passing = sum(all(task.passed[start : start + k]) for start in range(windows))
             found.add(
-                passing / windows - all_pass(task.n, task.c, k),
-                window_variance(task.n, task.c, k),
+                passing / windows - all_pass(task.n, task.c, k), window_variance(task.n, task.c, k)
             )
     return _gap(run, found, "Sliding windows of k attempts")
 

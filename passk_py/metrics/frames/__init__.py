@@ -25,11 +25,4 @@ from passk_py.metrics.frames.averaging import suite_metrics
 from passk_py.metrics.frames.counting import task_counts, tasks
 from passk_py.metrics.frames.estimating import DEFAULT_KS, k_sweep, task_metrics
 
-__all__ = [
-    "DEFAULT_KS",
-    "k_sweep",
-    "suite_metrics",
-    "task_counts",
-    "task_metrics",
-    "tasks",
-]
+__all__ = ["DEFAULT_KS", "k_sweep", "suite_metrics", "task_counts", "task_metrics", "tasks"]

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from passk_py.metrics.frames.estimating import (
-    DEFAULT_KS,
-    METRICS,
-    estimated_tasks,
-    limited_columns,
-)
+from passk_py.metrics.frames.estimating import DEFAULT_KS, METRICS, estimated_tasks, limited_columns
 from passk_py.metrics.logs import as_given, read_log
 from passk_py.metrics.uncertainty import (
     SUITE_ENDS,

@@ -40,7 +40,6 @@ def _settle(table: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         .then(pl.lit("null in the key"))
         .when(pl.col("repeated") > 0)
         .then(pl.lit("attempt number twice"))
-        .otherwise(None)
     )
     table = table.with_columns(broken=broken)
     kept = {*keys, "attempts", "broken", "unnumbered", "repeated"}
@@ -54,9 +53,7 @@ def unordered_tasks(log: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Count what does not depend on the order."""
     attempt = pl.col("attempt")
     table = log.group_by(keys).agg(
-        **_counted(),
-        unnumbered=attempt.null_count(),
-        repeated=pl.len() - attempt.n_unique(),
+        **_counted(), unnumbered=attempt.null_count(), repeated=pl.len() - attempt.n_unique()
     )
     return _settle(table, keys).sort(keys)
 

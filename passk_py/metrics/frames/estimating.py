@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.logs import FrameT
 
-__all__ = [
-    "DEFAULT_KS",
-    "METRICS",
-    "estimated_tasks",
-    "k_sweep",
-    "limited_columns",
-    "task_metrics",
-]
+__all__ = ["DEFAULT_KS", "METRICS", "estimated_tasks", "k_sweep", "limited_columns", "task_metrics"]
 
 DEFAULT_KS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100)
 """The k that are reported when none are given: the default of the var ``passk_ks``."""
@@ -62,12 +55,7 @@ def _states(
 
 
 def estimated_tasks(
-    log: pl.LazyFrame,
-    keys: Sequence[str],
-    ks: Sequence[int],
-    *,
-    ordered: bool,
-    confidence: float,
+    log: pl.LazyFrame, keys: Sequence[str], ks: Sequence[int], *, ordered: bool, confidence: float
 ) -> pl.LazyFrame:
     """Compute every estimator of every group of attempts at every k."""
     if ordered:
@@ -87,7 +75,6 @@ def estimated_tasks(
         .then(pl.lit("no counted attempt"))
         .when(n < k)
         .then(pl.format("n = {} < k = {}", n, k))
-        .otherwise(None)
     )
     long = (
         table.with_columns(**lists)

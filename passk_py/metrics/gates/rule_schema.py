@@ -15,7 +15,6 @@ _TEXT: Final = files(__package__).joinpath("rule_schema.yml").read_text("utf-8")
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 SCHEMA: Final[dict[str, Any]] = yaml.load(_TEXT, Loader=_LOADER)  # noqa: S506 - is safe
-"""The whole file."""
 
 DEMO_GATES: Final[tuple[dict[str, Any], ...]] = tuple(SCHEMA["demo"])
 """What the var ``passk_gates`` stands for where it is ``demo``."""
@@ -36,7 +35,6 @@ SHARES: Final = {
     metric: Share(**{**share, "whole": tuple(share["whole"])})
     for metric, share in SCHEMA["shares"].items()
 }
-"""By the metric that a rule names."""
 
 
 def keys_of(kind: str) -> dict[str, str]:

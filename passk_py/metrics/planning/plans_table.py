@@ -39,7 +39,6 @@ PLAN_TYPES: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("tasks_for_difference", "attempts_for_difference"), pl.Int64),
     "null_reason": pl.String,
 }
-"""What :func:`plan` gives."""
 
 
 def plan(

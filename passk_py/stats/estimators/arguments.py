@@ -43,9 +43,7 @@ __all__ = [
 IntoExpr: TypeAlias = pl.Expr | pl.Series | str | int | float | None
 """A column name, an expression, a series or a number."""
 
-
 F64: Final = pl.Float64()
-
 
 EXACT: Final = 2.0**53
 """From here on a float64 does not hold every whole number."""
@@ -83,14 +81,8 @@ class Rule:
 
 
 COUNT: Final = Rule("a whole number from 0", True, 0.0, EXACT - 1)
-
-
 POSITIVE: Final = Rule("a whole number from 1", True, 1.0, EXACT - 1)
-
-
 RATE: Final = Rule("a number from 0 to 1", False, 0.0, 1.0)
-
-
 FINITE: Final = Rule("a finite number", False, -1.7976931348623157e308, 1.7976931348623157e308)
 
 

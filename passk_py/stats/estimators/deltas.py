@@ -65,8 +65,7 @@ def delta_k(pass_hat_k: IntoExpr, pass_1: IntoExpr, k: IntoExpr) -> pl.Expr:
     r, m, fk = pl.field("r"), pl.field("m"), pl.field("k")
     valid = RATE.check(r) & RATE.check(m) & POSITIVE.check(fk)
     return let(
-        {"r": r_.expr, "m": m_.expr, "k": k_.expr},
-        {"delta_k": null_unless(valid, r - m.pow(fk))},
+        {"r": r_.expr, "m": m_.expr, "k": k_.expr}, {"delta_k": null_unless(valid, r - m.pow(fk))}
     )
 
 
@@ -177,13 +176,7 @@ def delta_k_unbiased(
     )
     valid = RATE.check(r) & RATE.check(m) & POSITIVE.check(fk)
     return let(
-        {
-            "r": r_.expr,
-            "m": m_.expr,
-            "variance": variance_.expr,
-            "size": tasks_.expr,
-            "k": k_.expr,
-        },
+        {"r": r_.expr, "m": m_.expr, "variance": variance_.expr, "size": tasks_.expr, "k": k_.expr},
         {function: null_unless(valid, value)},
     )
 

@@ -240,12 +240,7 @@ def _lower(n: float, c: float, level: float) -> float:
 
 
 def _mean_limit(
-    function: str,
-    mean: IntoExpr,
-    variance: IntoExpr,
-    tasks: IntoExpr,
-    confidence: float,
-    side: int,
+    function: str, mean: IntoExpr, variance: IntoExpr, tasks: IntoExpr, confidence: float, side: int
 ) -> pl.Expr:
     level = checked_confidence(function, confidence)
     m = as_operand(function, "mean", mean, RATE).expr

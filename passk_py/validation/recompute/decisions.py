@@ -227,17 +227,7 @@ def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Reco
     return Recomputed(
         frame,
         GATE,
-        (
-            *IDENTITY,
-            "rule",
-            "metric",
-            "k",
-            "scope",
-            "tasks",
-            "result",
-            "severity",
-            "is_advisory",
-        ),
+        (*IDENTITY, "rule", "metric", "k", "scope", "tasks", "result", "severity", "is_advisory"),
         {
             "threshold": None,
             "estimate": SIZE,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.settings import Settings
 
-
 __all__ = ["suite_metrics", "task_metrics"]
 
 _QUANTILE: Final = pl.lit(1000.0)

@@ -18,7 +18,6 @@ from passk_py.validation.parity import TOLERANCE, Recomputed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
 __all__ = [
     "ENDS",
     "IDENTITY",
@@ -68,8 +67,7 @@ def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
         .join(sums(log, RUN), on=list(RUN), how="left")
         .join(refused, on=list(RUN), how="left")
         .with_columns(
-            pl.col("rejected").fill_null(0),
-            pass_rate=pl.when(n > 0).then(pl.col("c") / n),
+            pl.col("rejected").fill_null(0), pass_rate=pl.when(n > 0).then(pl.col("c") / n)
         )
     )
     counted = ("tasks", "attempts", "n", "c", "excluded", "rejected", "min_n", "max_n")

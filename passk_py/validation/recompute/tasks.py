@@ -15,7 +15,6 @@ from passk_py.validation.recompute.runs import ENDS, RUN, TASK, size_of_total, s
 if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
 
-
 __all__ = ["ranks", "tasks"]
 
 _SIGNIFICANCE: Final = 0.05
@@ -26,9 +25,7 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
     k = settings.deployment_k
     n, c = pl.col("n"), pl.col("c")
     frame = frames.tasks(
-        log,
-        consistent_rate=settings.consistent_rate,
-        incapable_rate=settings.incapable_rate,
+        log, consistent_rate=settings.consistent_rate, incapable_rate=settings.incapable_rate
     )
     if not settings.ordered:
         by_order = ("first_pass_rank", "first_fail_rank", "longest_pass_streak")
@@ -53,12 +50,7 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
     )
     counted = ("attempts", "n", "c", "excluded", "task_class", "confirmed", "k")
     totals = ("duration_s", "cost_usd", "cost_per_success_usd")
-    ordered = (
-        "first_pass_rank",
-        "first_fail_rank",
-        "longest_pass_streak",
-        "longest_fail_streak",
-    )
+    ordered = ("first_pass_rank", "first_fail_rank", "longest_pass_streak", "longest_fail_streak")
     return Recomputed(
         frame.collect(engine="streaming"),
         TASK,
@@ -81,8 +73,5 @@ def ranks(tasks: pl.DataFrame, settings: Settings) -> Recomputed:
     # The failures that SQL believes in are the difference of two numbers as large as n.
     gain = pl.col("expected_gain") * (1 + pl.col("n") / 100)
     return Recomputed(
-        frame,
-        TASK,
-        ("mend_rank",),
-        {"lost_reliability_share": size, "expected_gain": gain},
+        frame, TASK, ("mend_rank",), {"lost_reliability_share": size, "expected_gain": gain}
     )

@@ -46,7 +46,6 @@ class BuildReport:
 
     models: int
     tests: int
-    """How many passed."""
     skipped: int
     """Nodes that dbt left out, because one before them failed."""
     failed: tuple[NodeReport, ...]

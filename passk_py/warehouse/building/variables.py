@@ -22,11 +22,7 @@ def as_yaml(variables: Mapping[str, Any]) -> str:
     values = {name: _plain(name, value) for name, value in variables.items()}
     return str(
         yaml.safe_dump(
-            values,
-            default_flow_style=True,
-            sort_keys=False,
-            allow_unicode=True,
-            width=float("inf"),
+            values, default_flow_style=True, sort_keys=False, allow_unicode=True, width=float("inf")
         )
     ).strip()
 

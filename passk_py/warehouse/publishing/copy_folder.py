@@ -91,10 +91,14 @@ def check_targets(folder: Path, source: Path, kinds: Sequence[str], draft: Path)
     else:
         is_ours = (parquet / f"{ABOUT}.parquet").is_file()
     if not is_ours:
-        raise PasskError(
-            f"{parquet} already exists, and passk did not publish it.",
-            hint="Publish to another folder, or remove it.",
-        )
+        raise _not_ours(parquet)
+
+
+def _not_ours(path: Path) -> PasskError:
+    return PasskError(
+        f"{path} already exists, and passk did not publish it.",
+        hint="Publish to another folder, or remove it.",
+    )
 
 
 def _check_database(target: Path, source: Path, draft: Path) -> None:
@@ -106,10 +110,7 @@ def _check_database(target: Path, source: Path, draft: Path) -> None:
             hint="Publish to a folder of its own with -o.",
         )
     if not _is_copy(target, draft):
-        raise PasskError(
-            f"{target} already exists, and passk did not publish it.",
-            hint="Publish to another folder, or remove it.",
-        )
+        raise _not_ours(target)
 
 
 def _is_copy(path: Path, draft: Path) -> bool:
