@@ -33,14 +33,9 @@ __all__ = ["LIMIT_TYPES", "bootstrap_limits", "limits_of_states"]
 
 LIMIT_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "metric": pl.String,
-    "k": pl.Int64,
-    "eligible_tasks": pl.Int64,
-    "total_tasks": pl.Int64,
-    "estimate": pl.Float64,
-    "lower": pl.Float64,
-    "upper": pl.Float64,
-    "resamples": pl.Int64,
-    "seed": pl.Int64,
+    **dict.fromkeys(("k", "eligible_tasks", "total_tasks"), pl.Int64),
+    **dict.fromkeys(("estimate", "lower", "upper"), pl.Float64),
+    **dict.fromkeys(("resamples", "seed"), pl.Int64),
     "null_reason": pl.String,
 }
 

@@ -13,7 +13,7 @@ from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.metrics.logs import suite_of
 from passk_py.metrics.run_order import in_order
 from passk_py.metrics.states import states_of_runs
-from passk_py.metrics.suite_differences import compared_scores, score_of
+from passk_py.metrics.suite_differences import DIFFERENCES, compared_scores, score_of
 from passk_py.stats.estimators.arguments import (
     ArgumentError,
     checked_confidence,
@@ -30,34 +30,12 @@ __all__ = ["SuiteRun", "compared_suites", "contamination"]
 
 _IDENTITY: Final = ("agent", "agent_version", "model")
 _TYPES: Final[dict[str, type[pl.DataType]]] = {
-    **dict.fromkeys(
-        (
-            "public_suite",
-            "private_suite",
-            "public_run_id",
-            "private_run_id",
-            "private_source",
-            *_IDENTITY,
-        ),
-        pl.String,
-    ),
+    **dict.fromkeys(("public_suite", "private_suite"), pl.String),
+    **dict.fromkeys(("public_run_id", "private_run_id", "private_source", *_IDENTITY), pl.String),
     **dict.fromkeys(("k", "public_tasks", "private_tasks"), pl.Int64),
-    **dict.fromkeys(
-        (
-            "public_pass_at_1",
-            "private_pass_at_1",
-            "public_pass_hat_k",
-            "private_pass_hat_k",
-            "public_gap",
-            "private_gap",
-            *(
-                f"{measure}_difference{end}"
-                for measure in ("pass_at_1", "pass_hat_k")
-                for end in ("", "_lower", "_upper")
-            ),
-        ),
-        pl.Float64,
-    ),
+    **dict.fromkeys(("public_pass_at_1", "private_pass_at_1"), pl.Float64),
+    **dict.fromkeys(("public_pass_hat_k", "private_pass_hat_k"), pl.Float64),
+    **dict.fromkeys(("public_gap", "private_gap", *DIFFERENCES), pl.Float64),
     **dict.fromkeys(("verdict", "null_reason", "meaning"), pl.String),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from passk_py.common.words import decimals
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.states import States
 
 __all__ = [
+    "DIFFERENCES",
     "Limited",
     "Score",
     "compared_scores",
@@ -22,6 +24,12 @@ __all__ = [
     "score_of",
 ]
 
+DIFFERENCES: Final = tuple(
+    f"{measure}_difference{end}"
+    for measure in ("pass_at_1", "pass_hat_k")
+    for end in ("", "_lower", "_upper")
+)
+"""The figures that a verdict depends on, in the order of :func:`judged_suites`."""
 _LEAST_TASKS: Final = 10
 """With fewer tasks on a side there is no verdict."""
 
@@ -90,13 +98,10 @@ def compared_scores(seen: Score, held: Score | None, k: int, *, named: bool) -> 
             }
     figures = []
     if held is not None and not seen.reason and not held.reason:
-        for name, measure in (("pass_at_1", "at_1"), ("pass_hat_k", "hat_k")):
-            found = difference_of(
-                getattr(seen, measure), getattr(held, measure), (seen.share, held.share)
-            )
-            figures.append(found)
-            ends = ("", "_lower", "_upper")
-            row |= {f"{name}_difference{end}": one for end, one in zip(ends, found, strict=True)}
+        for measure in ("at_1", "hat_k"):
+            both = (getattr(seen, measure), getattr(held, measure))
+            figures.append(difference_of(*both, (seen.share, held.share)))
+        row |= dict(zip(DIFFERENCES, chain.from_iterable(figures), strict=True))
     reason = _reason(seen, held, named=named)
     if reason is not None:
         verdict, meaning = "insufficient", f"Nothing can be said: {reason}."

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from passk_py.stats import estimators as est
-from passk_py.stats.distributions import normal_quantile, student_quantile
+from passk_py.stats.distributions import normal_quantile
+from passk_py.stats.estimators.intervals import student_quantiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,14 +29,8 @@ __all__ = [
 ]
 
 SUITE_ENDS: Final = (
-    "_lower",
-    "_upper",
-    "_suite_lower",
-    "_suite_upper",
-    "_within_share",
-    "_bayes",
-    "_bayes_lower",
-    "_bayes_upper",
+    *("_lower", "_upper", "_suite_lower", "_suite_upper"),
+    *("_within_share", "_bayes", "_bayes_lower", "_bayes_upper"),
 )
 """The ends of the columns that say how sure pass_at_k and pass_hat_k of a suite are."""
 
@@ -195,21 +190,14 @@ class _Moments:
 
         def reach(slope: pl.Expr) -> pl.Expr:
             variance = self.var_hat + slope**2 * self.var_rate - 2 * slope * self.covariance
-            return _student(self.tasks - 1, confidence) * (variance.clip(0.0) / self.tasks).sqrt()
+            quantile = student_quantiles(self.tasks - 1, confidence)
+            return quantile * (variance.clip(0.0) / self.tasks).sqrt()
 
         index = delta / bound
         return {
             "delta_k": (delta, reach(slope)),
             "heterogeneity": (index, reach(slope + index * (1 - slope)) / bound),
         }
-
-
-def _student(degrees: pl.Expr, confidence: float) -> pl.Expr:
-    def quantiles(degrees: pl.Series) -> pl.Series:
-        found = [student_quantile(int(value), confidence) for value in degrees]
-        return pl.Series(found, dtype=pl.Float64)
-
-    return degrees.map_batches(quantiles, return_dtype=pl.Float64, is_elementwise=True)
 
 
 def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:

@@ -10,6 +10,7 @@ import polars as pl
 from passk_py.metrics.contamination import SuiteRun
 from passk_py.metrics.gates import COLUMNS
 from passk_py.metrics.logs import read_log
+from passk_py.metrics.suite_differences import DIFFERENCES
 from passk_py.validation.recompute import decisions as recompute
 from passk_py.validation.recompute.runs import IDENTITY, RUN, described
 from passk_py.warehouse.gates_of_tables import judge_tables
@@ -87,7 +88,7 @@ def compare_suites(compared: Compared, counts: Counts, runs: pl.DataFrame) -> No
         if told["suite"] in suites
     ]
     name = "passk_contamination"
-    columns = [*recompute.SUITES, *recompute.DIFFERENCES]
+    columns = [*recompute.SUITES, *DIFFERENCES]
     stored = compared.rows(name, columns).iter_rows(named=True)
     compared.compare(name, recompute.contamination(found, compared.settings, stored))
 

@@ -173,12 +173,6 @@ def shared_columns(columns: Iterable[str], *, with_raw: bool) -> dict[str, str]:
     return {name: name if with_raw else others.get(name, name) for name in columns}
 
 
-def _any_of(columns: Sequence[str], values: Sequence[str]) -> str:
-    """Write the condition that one of the columns has one of the values."""
-    said = [f"{column} in ({', '.join(values)})" for column in columns]
-    return said[0] if len(said) == 1 else f"({' or '.join(said)})"
-
-
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Which rows of a table are wanted; empty means all."""
@@ -194,11 +188,12 @@ class Filters:
             ("suite", [quote(suite) for suite in self.suites]),
             ("k", [str(k) for k in self.ks]),
         )
-        parts = [
-            _any_of(table.columns_of(column), values)
-            for column, values in wanted
-            if values and column in table.filters
-        ]
+        parts = []
+        for name, values in wanted:
+            if values and name in table.filters:
+                columns = table.columns_of(name)
+                any_of = " or ".join(f"{column} in ({', '.join(values)})" for column in columns)
+                parts.append(any_of if len(columns) == 1 else f"({any_of})")
         return " and ".join(parts) or "true"
 
 

@@ -25,42 +25,16 @@ __all__ = ["COMPARISON_COLUMNS", "compare", "comparison_rows", "is_told_apart"]
 
 _METRICS: Final = ("pass_at_k", "pass_hat_k")
 COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
-    "suite": pl.String,
-    "baseline_run_id": pl.String,
-    "candidate_run_id": pl.String,
-    "metric": pl.String,
-    **dict.fromkeys(
-        (
-            "k",
-            "common_tasks",
-            "baseline_only_tasks",
-            "candidate_only_tasks",
-            "eligible_tasks",
-            "informative_tasks",
-            "least_n",
-        ),
-        pl.Int64,
-    ),
-    **dict.fromkeys(
-        (
-            "baseline",
-            "candidate",
-            "difference",
-            "z",
-            "p",
-            "difference_lower",
-            "difference_upper",
-            "difference_suite_lower",
-            "difference_suite_upper",
-            "minimum_change",
-        ),
-        pl.Float64,
-    ),
+    **dict.fromkeys(("suite", "baseline_run_id", "candidate_run_id", "metric"), pl.String),
+    **dict.fromkeys(("k", "common_tasks", "baseline_only_tasks", "candidate_only_tasks"), pl.Int64),
+    **dict.fromkeys(("eligible_tasks", "informative_tasks", "least_n"), pl.Int64),
+    **dict.fromkeys(("baseline", "candidate", "difference", "z", "p"), pl.Float64),
+    **dict.fromkeys(("difference_lower", "difference_upper"), pl.Float64),
+    **dict.fromkeys(("difference_suite_lower", "difference_suite_upper"), pl.Float64),
+    "minimum_change": pl.Float64,
     "verdict": pl.String,
     "hidden_regression": pl.Boolean,
-    "null_reason": pl.String,
-    "caveat": pl.String,
-    "meaning": pl.String,
+    **dict.fromkeys(("null_reason", "caveat", "meaning"), pl.String),
 }
 
 

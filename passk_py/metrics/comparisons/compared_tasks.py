@@ -130,21 +130,11 @@ def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
         )
         .with_columns(moved=has_moved("p_adjusted", confidence))
         .select(
-            "suite",
-            "baseline_run_id",
-            "candidate_run_id",
-            "task_id",
+            *("suite", "baseline_run_id", "candidate_run_id", "task_id"),
             *PairCounts._fields,
-            "baseline_pass_rate",
-            "candidate_pass_rate",
-            "difference",
-            "p",
-            "p_adjusted",
-            "least_p",
-            "least_p_of_fall",
-            "moved",
-            "direction",
-            "null_reason",
+            *("baseline_pass_rate", "candidate_pass_rate", "difference"),
+            *("p", "p_adjusted", "least_p", "least_p_of_fall"),
+            *("moved", "direction", "null_reason"),
         )
     )
 

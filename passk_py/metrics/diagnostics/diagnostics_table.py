@@ -20,17 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["diagnose", "judge", "measure"]
 
 _SCHEMA: Final[dict[str, pl.DataType]] = {
-    "run_id": pl.String(),
-    "suite": pl.String(),
-    "diagnostic": pl.String(),
-    "statistic": pl.Float64(),
-    "p": pl.Float64(),
-    "p_adjusted": pl.Float64(),
+    **dict.fromkeys(("run_id", "suite", "diagnostic"), pl.String()),
+    **dict.fromkeys(("statistic", "p", "p_adjusted"), pl.Float64()),
     "tasks": pl.Int64(),
-    "verdict": pl.String(),
-    "finding": pl.String(),
-    "meaning": pl.String(),
-    "advice": pl.String(),
+    **dict.fromkeys(("verdict", "finding", "meaning", "advice"), pl.String()),
     "loaded_at": pl.Datetime("us"),
 }
 _OF_ORDER: Final[dict[str, Callable[[Run], Result]]] = {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = ["UNKNOWN", "Finding"]
 
@@ -11,17 +10,16 @@ UNKNOWN: Final = "(unknown)"
 """The suite, the run or the slice of a finding where the rule and the log name none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a rule found in one run, slice or pair."""
+class Finding(NamedTuple):
+    """What a rule found in one run, slice or pair, as the columns of ``passk_gates``."""
 
     result: str
     reason: str
     to_settle: str | None = None
-    baseline: str | None = None
+    baseline_run_id: str | None = None
     slice_name: str = "all"
     slice_value: str = "all"
     tasks: int | None = None
     estimate: float | None = None
-    lower: float | None = None
-    upper: float | None = None
+    estimate_lower: float | None = None
+    estimate_upper: float | None = None

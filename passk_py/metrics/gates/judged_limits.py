@@ -6,18 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import decimals, symbol
+from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.findings import UNKNOWN, Finding
-from passk_py.metrics.gates.gate_sentences import (
-    ANOTHER_BASELINE,
-    EXCLUDED_AGAIN,
-    OF_A_DROP,
-    OF_A_THRESHOLD,
-    OVER_BASELINE_TASKS,
-    at_least_attempts,
-    at_least_tasks,
-    more_to_measure,
-    over_tasks,
-)
 from passk_py.metrics.gates.least import least_tasks, least_tasks_of_drop, least_tasks_of_floor
 from passk_py.metrics.uncertainty import (
     FLOOR_OF_DIFFERENCE,
@@ -88,7 +78,7 @@ class _Measured:
     def said(self) -> str:
         """The estimate in words, with its limits."""
         interval = f"({decimals(self.lower)} to {decimals(self.upper)})"
-        return f"{decimals(self.estimate)} {interval}{over_tasks(self.tasks, self.all_tasks)}"
+        return f"{decimals(self.estimate)} {interval}{say.over_tasks(self.tasks, self.all_tasks)}"
 
     def to_settle(
         self, least: int | None, z: float, floor: float | None, more_attempts: str
@@ -96,14 +86,14 @@ class _Measured:
         if self.result != "inconclusive":
             return None
         if self.counted != "inconclusive":
-            return EXCLUDED_AGAIN
+            return say.EXCLUDED_AGAIN
         if self._is_settled_without_short_tasks:
             return more_attempts
         if least is not None and self.tasks < least and self.estimate >= self.bar:
-            return at_least_tasks(least)
+            return say.at_least_tasks(least)
         limit = self.upper if self.estimate < self.bar else self.lower
         reach, distance = limit - self.estimate, self.bar - self.estimate
-        return more_to_measure(self.tasks, reach, distance, z, floor)
+        return say.more_to_measure(self.tasks, reach, distance, z, floor)
 
 
 def thresholds(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -131,9 +121,9 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
     tasks, estimate = int(row["eligible_tasks"]), row[rule.metric]
     known: dict[str, Any] = {
         "slice_name": rule.slice_name, "slice_value": value, "tasks": tasks,
-        "estimate": estimate, "lower": lower, "upper": upper,
+        "estimate": estimate, "estimate_lower": lower, "estimate_upper": upper,
     }  # fmt: skip
-    name, more_attempts = symbol(rule.metric, k), at_least_attempts(k)
+    name, more_attempts = symbol(rule.metric, k), say.at_least_attempts(k)
     if estimate is None:
         reason = f"There is no {name}: {row['null_reason']}."
         return Finding("inconclusive", reason, more_attempts, **known)
@@ -143,11 +133,11 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
     else:
         least = least_tasks(rule.threshold, confidence=log.confidence)
     if lower is None or upper is None:
-        why, settle = "of too few tasks for an interval", at_least_tasks(least)
+        why, settle = "of too few tasks for an interval", say.at_least_tasks(least)
         if suite:
             # What varies within a task is seen by twice as many attempts.
             why = f"but an interval for these tasks takes {2 * k} attempts of each"
-            settle = at_least_attempts(2 * k)
+            settle = say.at_least_attempts(2 * k)
         return Finding("inconclusive", f"{name} is {decimals(estimate)}, {why}.", settle, **known)
     moves = log.moves(run.run_id, run.suite, rule.metric, k, rule.slice_name, value)
     seen = _Measured(
@@ -161,7 +151,7 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
         row["total_tasks"],
         worst=0.0,
     )
-    why = OF_A_THRESHOLD.why(
+    why = say.OF_A_THRESHOLD.why(
         seen.result, seen.counted, str(rule.threshold), moves.excluded, tasks, least
     )
     to_settle = seen.to_settle(least, log.z, FLOOR_OF_SUITE if suite else None, more_attempts)
@@ -179,18 +169,19 @@ def drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     tasks = int(row.get("eligible_tasks") or 0)
     of_baseline = int(common) + int(row.get("baseline_only_tasks") or 0)
     known: dict[str, Any] = {
-        "baseline": baseline, "tasks": tasks, "estimate": estimate,
-        "lower": lower, "upper": upper,
+        "baseline_run_id": baseline, "tasks": tasks, "estimate": estimate,
+        "estimate_lower": lower, "estimate_upper": upper,
     }  # fmt: skip
-    name, more_attempts = symbol(rule.metric, k), at_least_attempts(k, " in both runs")
+    name, more_attempts = symbol(rule.metric, k), say.at_least_attempts(k, " in both runs")
     if estimate is None:
         lacking = row["null_reason"]
-        settle = ANOTHER_BASELINE if lacking == _LACKS else more_attempts
+        settle = say.ANOTHER_BASELINE if lacking == _LACKS else more_attempts
         reason = f"There is no difference of {name}: {lacking}."
         return Finding("inconclusive", reason, settle, **known)
     if common * 10 < of_baseline * 9:
         reason = f"Only {common} of {of_baseline} tasks of the baseline are in both runs,"
-        return Finding("inconclusive", f"{reason} fewer than 90 %.", OVER_BASELINE_TASKS, **known)
+        reason += " fewer than 90 %."
+        return Finding("inconclusive", reason, say.OVER_BASELINE_TASKS, **known)
     least = None
     if threshold > 0 and suite:
         floor = floor_of_difference(k, row["least_n"], log.confidence)
@@ -198,7 +189,7 @@ def drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     elif threshold > 0:
         least = least_tasks_of_drop(threshold, log.confidence)
     if lower is None or upper is None:
-        settle = "A run over more tasks." if least is None else at_least_tasks(least)
+        settle = "A run over more tasks." if least is None else say.at_least_tasks(least)
         reason = "Too few tasks are in both runs for an interval."
         return Finding("inconclusive", reason, settle, **known)
     own, other = (
@@ -218,7 +209,7 @@ def drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     )
     bar = "0" if threshold == 0 else f"-{threshold}"
     excluded = own.excluded + other.excluded
-    why = OF_A_DROP.why(seen.result, seen.counted, bar, excluded, tasks, least)
+    why = say.OF_A_DROP.why(seen.result, seen.counted, bar, excluded, tasks, least)
     floor_there = FLOOR_OF_DIFFERENCE if suite else None
     return Finding(
         seen.result,

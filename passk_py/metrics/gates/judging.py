@@ -5,14 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.findings import UNKNOWN, Finding
-from passk_py.metrics.gates.gate_sentences import (
-    ANOTHER_BASELINE,
-    MEND_REJECTED,
-    NAME_A_BASELINE,
-    NO_BASELINE,
-    OVER_BASELINE_TASKS,
-)
 from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
 from passk_py.metrics.gates.rule_schema import SHARES
@@ -39,7 +33,7 @@ def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
         yield None, _unmatched(rule)
     for run in lost:
         reason = f"No attempt of {run.run_id} can be used: all were rejected."
-        yield run, _nothing_judged(rule, reason, MEND_REJECTED)
+        yield run, _nothing_judged(rule, reason, say.MEND_REJECTED)
     for run in chosen:
         for finding in _JUDGES[rule.kind](rule, run, log):
             yield run, finding
@@ -64,8 +58,8 @@ def _with_baselines(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
         own = rule.baseline == run.run_id
         yield Finding(
             "inconclusive",
-            "The run is the baseline." if own else NO_BASELINE,
-            NAME_A_BASELINE,
+            "The run is the baseline." if own else say.NO_BASELINE,
+            say.NAME_A_BASELINE,
             rule.baseline,
         )
     for baseline in baselines:
@@ -119,7 +113,7 @@ def _coverage(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     elif part + unsure <= of_all:
         result = "pass"
     else:
-        result, settle = "inconclusive", MEND_REJECTED
+        result, settle = "inconclusive", say.MEND_REJECTED
         they = "1 rejected row does not say whose it is"
         if unsure > 1:
             they = f"{unsure} rejected rows do not say whose they are"
@@ -135,7 +129,7 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
             "inconclusive",
             "The suite has no attempt of the baseline." if table is None
             else "No task has counted attempts in both runs.",
-            ANOTHER_BASELINE if table is None else OVER_BASELINE_TASKS,
+            say.ANOTHER_BASELINE if table is None else say.OVER_BASELINE_TASKS,
             baseline,
             tasks=None if table is None or not table.height else 0,
         )  # fmt: skip
@@ -155,7 +149,7 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     if len(fell) > rule.threshold:
         result = "fail"
     elif len(tested) * 10 < of_baseline * 9:
-        result, settle = "inconclusive", OVER_BASELINE_TASKS
+        result, settle = "inconclusive", say.OVER_BASELINE_TASKS
         reason += f" They are fewer than 90 % of the {of_baseline} of the baseline."
     elif not before:
         result, settle = "inconclusive", "A baseline that passes."

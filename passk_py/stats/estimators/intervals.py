@@ -250,13 +250,18 @@ def _mean_limit(
     around = t * (m - padded) ** 2 + padded**2 + (1 - padded) ** 2
     squares = pl.when(t == 1).then(0.0).otherwise((t - 1) * v) + around
     error = (squares / ((t + 1) * (t + 2))).sqrt()
-
-    def quantiles(degrees: pl.Series) -> pl.Series:
-        return pl.Series([_quantile(value, level) for value in degrees], dtype=F64)
-
-    quantile = (t + 1).map_batches(quantiles, return_dtype=F64, is_elementwise=True)
+    reach = student_quantiles(t + 1, level) * error
     valid = RATE.check(m) & POSITIVE.check(t) & ((t == 1) | RATE.check(v))
-    return null_unless(valid, (padded + side * quantile * error).clip(0.0, 1.0)).alias(function)
+    return null_unless(valid, (padded + side * reach).clip(0.0, 1.0)).alias(function)
+
+
+def student_quantiles(degrees: pl.Expr, level: float) -> pl.Expr:
+    """Give the quantile of Student's t of each row; null where the degrees can't be right."""
+
+    def of_rows(values: pl.Series) -> pl.Series:
+        return pl.Series([_quantile(value, level) for value in values], dtype=F64)
+
+    return degrees.map_batches(of_rows, return_dtype=F64, is_elementwise=True)
 
 
 def _quantile(degrees: Any, level: float) -> float | None:  # noqa: ANN401 - of any column

@@ -17,7 +17,7 @@ from passk_py.metrics.gates.rule_schema import DEMO_GATES
 from passk_py.metrics.gates.rules import rules_of
 from passk_py.metrics.planning.plans_table import PLAN_TYPES, plan_counts
 from passk_py.metrics.planning.wish import Wish
-from passk_py.metrics.suite_differences import judged_suites
+from passk_py.metrics.suite_differences import DIFFERENCES, judged_suites
 from passk_py.validation.parity import Recomputed
 from passk_py.validation.recompute.approximations import CLOSE, SIZE, STUDENT, as_seen
 from passk_py.validation.recompute.runs import IDENTITY, RUN
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
 
 __all__ = [
-    "DIFFERENCES",
     "GATE",
     "MEASURED",
     "SUITES",
@@ -48,12 +47,6 @@ GATE: Final = ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slic
 """What tells the rows of ``passk_gates`` apart; a baseline may be null."""
 SUITES: Final = ("public_suite", "private_suite", "public_run_id", "k")
 """What tells the rows of ``passk_contamination`` apart."""
-DIFFERENCES: Final = tuple(
-    f"{metric}_difference{end}"
-    for metric in ("pass_at_1", "pass_hat_k")
-    for end in ("", "_lower", "_upper")
-)
-"""The figures of ``passk_contamination`` that a verdict depends on."""
 MEASURED: Final = (
     "pass_at_k",
     "pass_hat_k",
@@ -89,13 +82,8 @@ def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recom
         frame,
         (*RUN, "metric", "k", "attempts"),
         (
-            "tasks",
-            "basis",
-            "tasks_for_width",
-            "attempts_for_width",
-            "tasks_for_difference",
-            "attempts_for_difference",
-            "null_reason",
+            *("tasks", "basis", "tasks_for_width", "attempts_for_width"),
+            *("tasks_for_difference", "attempts_for_difference", "null_reason"),
         ),
         {
             **dict.fromkeys(("estimate", "deciding_share"), _LOGARITHMS),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from passk_py.metrics import frames
+from passk_py.metrics.frames.estimating import METRICS
 from passk_py.metrics.uncertainty import SUITE_ENDS
 from passk_py.validation.parity import Recomputed
 from passk_py.validation.recompute.runs import RUN, TASK
@@ -31,10 +32,6 @@ def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Re
         log, ks=ks, ordered=settings.ordered, confidence=settings.confidence
     )
     plugins = ("pass_at_k_plugin", "pass_hat_k_plugin")
-    # A plug-in needs no more than one attempt, but the table shows none beside a null.
-    frame = frame.with_columns(
-        pl.when(pl.col("n") >= pl.col("k")).then(pl.col(name)).alias(name) for name in plugins
-    )
     metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_window", "pass_hat_k_window", *plugins)
     return Recomputed(
         frame.collect(engine="streaming"),
@@ -61,11 +58,9 @@ def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> R
         slices=columns,
         confidence=settings.confidence,
     ).with_columns(pl.col("slice_name").replace(dict(zip(columns, names, strict=True))))
-    metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
-    ordered = ("pass_at_k_window", "pass_hat_k_window", "pass_at_k_first_k", "pass_hat_k_first_k")
     tasks = ("eligible_tasks", "total_tasks", "least_n", "informative_tasks")
     limits = [
-        *(f"{metric}{end}" for metric in metrics[:2] for end in SUITE_ENDS if end != "_bayes"),
+        *(f"{metric}{end}" for metric in METRICS[:2] for end in SUITE_ENDS if end != "_bayes"),
         *(f"{name}_{side}" for name in ("delta_k", "heterogeneity") for side in ("lower", "upper")),
     ]
     pooled = pl.col("pass_hat_k_pooled")
@@ -77,7 +72,7 @@ def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> R
         (*RUN, "slice_name", "slice_value", "k"),
         (*tasks, "attempts", "n", "c", "excluded", "curve_shape"),
         {
-            **dict.fromkeys((*metrics, *ordered, "pass_at_k_pooled", "pass_hat_k_pooled")),
+            **dict.fromkeys((*METRICS, "pass_at_k_pooled", "pass_hat_k_pooled")),
             **dict.fromkeys(("pass_at_k_bayes", "pass_hat_k_bayes", "pass_hat_k_per_attempt")),
             **dict.fromkeys(limits, _QUANTILE),
             "delta_k": size,
