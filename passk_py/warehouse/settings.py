@@ -46,7 +46,7 @@ def _integers(values: Any) -> list[int]:  # noqa: ANN401 - what YAML holds
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the vars of a build were; one of one value is an attribute, as in ``docs/vars.md``."""
+    """The vars of a build; each single value is an attribute, named as in ``docs/vars.md``."""
 
     values: Mapping[str, Any]
     """The value of each var, by its full name."""
