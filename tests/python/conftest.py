@@ -10,12 +10,15 @@ writes to is under pytest's temporary folder.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import hashlib
 import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +35,7 @@ from passk_py.common.contract import LANDING_COLUMNS
 from passk_py.warehouse.building.parsed_project import shaping_vars
 
 from .faster_dbt import make_dbt_faster
+from .macro_calls import record_macro_calls
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -357,16 +361,64 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let dbt make nothing twice that follows from a text alone, where tests run."""
     if not config.getoption("numprocesses", None) or hasattr(config, "workerinput"):
         make_dbt_faster()
+        if folder := os.environ.get("PASSK_COVERAGE"):
+            record_macro_calls(folder)
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run's own, which its workers share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session", autouse=True)
-def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def caches(shared_folder: Path) -> Iterator[None]:
     """Caches of this run's own, which its workers share."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
+        patch.setenv("XDG_CACHE_HOME", str(shared_folder / "cache"))
         yield
+
+
+@pytest.fixture(scope="session")
+def make_once(shared_folder: Path) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Fills a folder of this name by the first worker that asks for it, while the others wait."""
+
+    def make(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, filled = shared_folder / name, shared_folder / f"{name}.filled"
+        with (shared_folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not filled.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                filled.touch()
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def published_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
+    """The demo as a person makes it: ``passk.duckdb``, the ``answer.txt``, its log, a copy in ``bi``."""
+
+    def fill(folder: Path) -> None:
+        own = {name: value for name, value in os.environ.items() if not name.startswith("PASSK_")}
+        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        for words in (("demo", "--database", "passk.duckdb"), ("publish", "-o", "bi")):
+            done = subprocess.run(
+                [sys.executable, "-m", "passk_py", *words],
+                cwd=folder,
+                env=own | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "100"},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            if words[0] == "demo":
+                (folder / "answer.txt").write_text(done.stdout, encoding="utf-8")
+
+    return make_once("published_demo", fill)
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from conftest import Demo, Project, Said
 
+    from passk_py.reports.model_card import Card
+
     Passk = Callable[..., Said]
 
 SHOWN_HAT = re.compile(r"pass\^\d")
@@ -121,9 +123,15 @@ def full(request: pytest.FixtureRequest, make_full: Callable[[int], Project]) ->
     return make_full(request.param)
 
 
+@cache
+def card_of(run: str, database: Path, suite: str | None = None) -> Card:
+    """The card of a run of a database that no test changes, read once."""
+    return pk.card(run, database=database, suite=suite)
+
+
 def facts(database: Path, run: str, **more: Any) -> dict[str, Any]:
     """The card as a program reads it, after JSON."""
-    found = json.loads(pk.card(run, database=database, **more).json())
+    found = json.loads(card_of(run, database, **more).json())
     assert isinstance(found, dict)
     return found
 
@@ -365,13 +373,13 @@ def test_what_is_null_says_by_which_rule(full: Project) -> None:
 
 @pytest.mark.long
 def test_temperature_zero_is_warned_of(full: Project) -> None:
-    zero = pk.card("two", suite="other", database=full.database)
+    zero = card_of("two", full.database, suite="other")
     assert zero.facts["recorded"]["suite_version"]["values"] == [
         {"tag": "dataset_version", "value": "3", "attempts": 2}
     ]
     assert "At temperature 0 the attempts of a task may be one attempt" in zero.markdown()
     for run in ("new", STRANGE):
-        assert "At temperature 0" not in pk.card(run, database=full.database).markdown()
+        assert "At temperature 0" not in card_of(run, full.database).markdown()
 
 
 @pytest.fixture
@@ -379,9 +387,9 @@ def documents(full: Project, demo: Demo) -> list[str]:
     """Cards of all kinds."""
     runs = ("new", "old", "nothing", STRANGE)
     return [
-        *(pk.card(run, database=full.database).markdown() for run in runs),
-        pk.card("two", suite="other", database=full.database).markdown(),
-        *(pk.card(run, database=demo.database).markdown() for run in ("scout-2026-03", "tracer-2026-03")),
+        *(card_of(run, full.database).markdown() for run in runs),
+        card_of("two", full.database, suite="other").markdown(),
+        *(card_of(run, demo.database).markdown() for run in ("scout-2026-03", "tracer-2026-03")),
     ]  # fmt: skip
 
 
@@ -424,11 +432,11 @@ def test_k_is_said_with_its_reason(passk: Passk, demo: Demo) -> None:
 
 
 def test_metrics_over_other_tasks_than_pass_at_1_are_said_to_be(full: Project) -> None:
-    card = pk.card("new", database=full.database)
+    card = card_of("new", full.database)
     said = "Not over the same tasks: pass^2 is a mean over 18 of them and pass@1 over 19"
     is_short = card.facts["at_deployment_k"]["pass_hat_k"] is None
     assert (said in card.markdown()) == (not is_short)
-    assert "Not over the same tasks" not in pk.card("old", database=full.database).markdown()
+    assert "Not over the same tasks" not in card_of("old", full.database).markdown()
 
 
 def test_what_is_not_recorded_is_said_so(documents: list[str], demo: Demo) -> None:
@@ -440,7 +448,7 @@ def test_what_is_not_recorded_is_said_so(documents: list[str], demo: Demo) -> No
             "suite version",
             "counted attempts per task (n)",
         }
-    (rows,) = (tables_of(pk.card("scout-2026-03", database=demo.database).markdown())[1],)
+    (rows,) = (tables_of(card_of("scout-2026-03", demo.database).markdown())[1],)
     measured = {row[0]: row[1] for row in rows}
     assert measured["temperature"] == measured["suite version"] == "not recorded"
     assert measured["counted attempts per task (n)"] == "14 to 24"
@@ -474,7 +482,7 @@ def test_tables_without_k_1_have_no_card(
 
 
 def test_markdown_shows_the_numbers_of_the_json(demo: Demo) -> None:
-    card = pk.card("scout-2026-03", database=demo.database)
+    card = card_of("scout-2026-03", demo.database)
     tables = {table[0][0]: table for table in tables_of(card.markdown())}
     rows = tables["k"][1:]
     assert [row[0] for row in rows] == [str(row["k"]) for row in card.facts["curve"]]
@@ -506,7 +514,7 @@ def test_tables_are_whole_and_aligned(documents: list[str]) -> None:
 
 
 def test_strange_names_come_out_letter_for_letter(full: Project) -> None:
-    document = pk.card(STRANGE, database=full.database).markdown()
+    document = card_of(STRANGE, full.database).markdown()
     tables = tables_of(document)
     measured = {row[0]: row[1] for row in tables[1]}
     assert measured["run"] == measured["suite"] == measured["agent"] == plain(STRANGE)
@@ -546,7 +554,7 @@ def test_any_text_survives_in_a_table(first: str, second: str) -> None:
 
 
 def test_a_run_of_which_everything_is_excluded(full: Project) -> None:
-    card = pk.card("nothing", database=full.database)
+    card = card_of("nothing", full.database)
     found = card.facts
     assert found["pass_at_1"]["pass_at_k"] is None
     assert found["pass_at_1"]["null_reason"].startswith("n < 1 in ")

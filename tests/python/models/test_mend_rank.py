@@ -52,7 +52,7 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., Any]) -> 
     # Every task passes always or never: no beta distribution has these moments.
     for task in ("t-1", "t-2"):
         made.land(attempts("all or nothing", task, ("P" if task == "t-1" else "F") * 3))
-    made.run({"passk_deployment_k": K, "passk_ks": [K]}, command="build")
+    made.run({"passk_deployment_k": K, "passk_ks": [K]}, select=["+passk_tasks"])
     return made
 
 
