@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 from ..docs.blocks import blocks
 
 ROOT = Path(__file__).resolve().parents[3]
-BIN = Path(sys.executable).parent
 TABLES = (
     "passk_attempts",
     "passk_runs",
@@ -30,23 +28,10 @@ PROVENANCE = (
 
 
 @pytest.fixture(scope="module")
-def demo(
-    published_demo: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Path, str]:
+def demo(published_demo: Path, dbt_demo: Path) -> tuple[Path, Path, str]:
     """Both databases, and what the command printed."""
-    folder = tmp_path_factory.mktemp("alone")
-    subprocess.run(
-        [
-            str(BIN / "dbt"), "--quiet", "build", "--profiles-dir", str(ROOT), "--project-dir", str(ROOT),
-            "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
-            "--exclude", "resource_type:unit_test",
-        ],
-        cwd=folder,
-        env=os.environ | {"PASSK_DATABASE": str(folder / "alone.duckdb")},
-        check=True,
-    )  # fmt: skip
     printed = (published_demo / "answer.txt").read_text(encoding="utf-8")
-    return published_demo / "passk.duckdb", folder / "alone.duckdb", printed
+    return published_demo / "passk.duckdb", dbt_demo / "demo.duckdb", printed
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -103,7 +88,7 @@ def test_the_picture_of_the_readme_shows_the_answer(demo: tuple[Path, Path, str]
     assert shown == 4 * 2 * 7
 
 
-def test_demo_refuses_to_mix_with_other_runs(demo: tuple[Path, Path, str], tmp_path: Path) -> None:
+def test_demo_refuses_to_mix_with_other_runs(tmp_path: Path) -> None:
     log = tmp_path / "mine.jsonl"
     log.write_text('{"run_id": "mine", "task_id": "a", "attempt": 1, "passed": true}\n')
     passk = [sys.executable, "-m", "passk_py"]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,31 +27,12 @@ Node = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def artifacts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Node, Node]:
-    """The manifest and the catalog that `dbt docs generate` writes for the demo, without a warning."""
-    folder = tmp_path_factory.mktemp("docs")
-    environment = os.environ | {"PASSK_DATABASE": str(folder / "docs.duckdb")}
-    for command in (
-        ["build", "--select", "resource_type:seed", "resource_type:model"],
-        ["docs", "generate", "--static"],
-    ):
-        done = subprocess.run(
-            [
-                str(Path(sys.executable).parent / "dbt"), "--warn-error", *command,
-                "--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target", "demo",
-                "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
-            ],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+def artifacts(dbt_demo: Path) -> tuple[Node, Node]:
+    """The manifest and the catalog that `dbt docs generate` writes for the demo."""
     # What `scripts/docs --with-dbt-docs` puts beside the site.
-    assert "passk_suite_metrics" in (folder / "target" / "static_index.html").read_text("utf-8")
+    assert "passk_suite_metrics" in (dbt_demo / "target" / "static_index.html").read_text("utf-8")
     manifest, catalog = (
-        json.loads((folder / "target" / f"{name}.json").read_text())
+        json.loads((dbt_demo / "target" / f"{name}.json").read_text())
         for name in ("manifest", "catalog")
     )
     return manifest, catalog

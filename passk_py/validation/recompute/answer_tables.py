@@ -1,0 +1,137 @@
+"""The tables that an answer is read from, made of the attempts that have just landed, without dbt.
+
+They have the names of SQL's, and those of its columns that the answer, comparisons and gates read.
+Rows are counted in SQL; the estimates are those of :mod:`passk_py.metrics`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from passk_py.common.contract import CONTRACT_COLUMNS, KEY
+from passk_py.common.sql_text import quote
+from passk_py.metrics import frames
+from passk_py.metrics.comparisons.run_pairs import pair_of
+from passk_py.metrics.frames.counting import unordered_tasks
+from passk_py.metrics.logs import read_log
+from passk_py.stats import estimators as est
+from passk_py.validation.recompute.pairs import compared_runs, expected_pairs
+from passk_py.validation.recompute.runs_of_log import RUNS_SQL, with_warnings
+from passk_py.warehouse.settings import RECORDED
+from passk_py.warehouse.tables import fetch_frame
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+    from passk_py.warehouse.settings import Settings
+
+__all__ = ["write_answer_tables"]
+
+_KEY: Final = ", ".join(KEY)
+_SAID: Final = ", ".join(
+    "list_sort(map_entries(tags))" if column.name == "tags" else column.name
+    for column in CONTRACT_COLUMNS
+    if column.name not in KEY
+)
+"""What duplicates of an attempt have to agree on."""
+
+_ATTEMPTS_SQL: Final = f"""
+-- By the key alone, which is fast: most logs repeat no attempt.
+create temp table repeated_keys as
+select {_KEY} from landing.attempts group by {_KEY} having count(*) > 1;
+
+create temp table repeated as
+select
+  attempts.*,
+  row_number() over (partition by {_KEY} order by loaded_at, source_file, source_line) as place,
+  counted.is_unanimous
+from landing.attempts
+inner join (
+  select {_KEY}, count(distinct row({_SAID})) = 1 as is_unanimous
+  from landing.attempts semi join repeated_keys using ({_KEY})
+  group by {_KEY}
+) as counted using ({_KEY});
+
+create view passk_attempts as
+from landing.attempts anti join repeated_keys using ({_KEY})
+union all by name
+select * exclude (place, is_unanimous) from repeated where is_unanimous and place = 1;
+
+create table passk_rejected_attempts as
+select run_id, suite, task_id, attempt, reason_code, source_file, loaded_at from landing.rejected
+union all by name
+select
+  run_id, suite, task_id, attempt, source_file, loaded_at,
+  case when is_unanimous then 'duplicate' else 'conflicting_duplicate' end as reason_code
+from repeated
+where not is_unanimous or place > 1;
+"""
+
+
+def write_answer_tables(
+    connection: duckdb.DuckDBPyConnection, settings: Settings, folder: Path
+) -> None:
+    """Write the tables into the database of the attempts; ``folder`` holds what passes to polars."""
+    connection.execute(_ATTEMPTS_SQL)
+    connection.execute(
+        f"create table {RECORDED} as select unnest(?) as var_name, unnest(?) as var_value",
+        [list(settings.values), [json.dumps(value) for value in settings.values.values()]],
+    )
+    log_path = folder / "attempts.parquet"
+    connection.execute(
+        f"copy (select run_id, suite, task_id, attempt, outcome from passk_attempts) "
+        f"to {quote(str(log_path))} (format parquet)"
+    )
+    log = pl.scan_parquet(log_path)
+    counts = unordered_tasks(read_log(log, 1.0, None), KEY[:3]).collect(engine="streaming")
+    classes = est.task_class(
+        "n",
+        "c",
+        consistent_rate=settings.consistent_rate,
+        incapable_rate=settings.incapable_rate,
+    )
+    tables = {"passk_tasks": counts.with_columns(task_class=classes)}
+    suites = frames.suite_metrics(
+        log,
+        ks=settings.ks,
+        min_eligible_share=settings.min_eligible_share,
+        ordered=False,
+        confidence=settings.confidence,
+    ).with_columns(
+        reading=est.suite_reading(
+            "pass_at_k",
+            "pass_hat_k",
+            capable_threshold=settings.capable_threshold,
+            consistent_threshold=settings.consistent_threshold,
+        )
+    )
+    tables["passk_suite_metrics"] = suites.collect(engine="streaming")
+    _write(connection, folder, tables)
+    runs = with_warnings(fetch_frame(connection, RUNS_SQL))
+    pairs = [
+        (pair_of(suite, baseline, candidate, counts), source)
+        for suite, baseline, candidate, source in expected_pairs(runs, settings).iter_rows()
+    ]
+    _write(
+        connection,
+        folder,
+        {
+            "passk_runs": runs,
+            "passk_comparisons": compared_runs(pairs, runs, settings, ()).frame,
+        },
+    )
+
+
+def _write(
+    connection: duckdb.DuckDBPyConnection, folder: Path, tables: dict[str, pl.DataFrame]
+) -> None:
+    # By way of Parquet, because every direct way needs pyarrow.
+    for name, frame in tables.items():
+        path = folder / f"{name}.parquet"
+        frame.write_parquet(path)
+        connection.execute(f"create table {name} as from read_parquet({quote(str(path))})")
