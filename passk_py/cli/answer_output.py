@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from passk_py.reports.answer import Answer
     from passk_py.warehouse.catalog import Filters
 
-__all__ = ["print_answer"]
+__all__ = ["newest_pair", "print_answer", "show_answer"]
 
 _TABLES: Final = "Tables    "
 
@@ -28,7 +28,6 @@ def print_answer(
     """Print the answer of the public tables, for the runs and suites of the filters."""
     from passk_py.reports.answer import find_answer
     from passk_py.reports.answer.as_dict import answer_as_dict
-    from passk_py.reports.answer.render import render_answer
     from passk_py.warehouse.tables import open_tables, require_filtered
 
     with open_tables(database) as tables:
@@ -47,9 +46,7 @@ def print_answer(
     if not answer.suites:
         _say_empty(session, database, answer, filters)
         return
-    console = session.console()
-    bars = not console.options.ascii_only
-    session.show(render_answer(answer, width=console.width, bars=bars), console)
+    show_answer(session, answer)
     session.say()
     session.say(f"Database  {database}")
     if log is not None:
@@ -59,6 +56,15 @@ def print_answer(
         session.say(f"{' ' * len(_TABLES) if number else _TABLES}{line}")
     session.say("Next")
     _say_next(session, database, answer, has_gates=has_gates)
+
+
+def show_answer(session: Session, answer: Answer) -> None:
+    """Print the answer alone."""
+    from passk_py.reports.answer.render import render_answer
+
+    console = session.console()
+    bars = not console.options.ascii_only
+    session.show(render_answer(answer, width=console.width, bars=bars), console)
 
 
 def _say_empty(session: Session, database: Path, answer: Answer, filters: Filters | None) -> None:
@@ -91,7 +97,8 @@ def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bo
     run = (best or suite.runs)[0].run_id
     gates = [("do the rules hold", command_line("gate", database=database))] if has_gates else []
     steps = [
-        ("what changed", command_line("compare", *two, database=database)) for two in _pair(answer)
+        ("what changed", command_line("compare", *two, database=database))
+        for two in newest_pair(answer)
     ]
     if missing_package() is None:
         steps.append(("see it", command_line("report", database=database)))
@@ -109,7 +116,7 @@ def _say_next(session: Session, database: Path, answer: Answer, *, has_gates: bo
     say_next(session, *steps)
 
 
-def _pair(answer: Answer) -> list[tuple[str, str]]:
+def newest_pair(answer: Answer) -> list[tuple[str, str]]:
     """Choose a pair of runs to compare next: one with a regression, else the newest."""
     suite = answer.suites[0]
     regressed = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -28,7 +28,7 @@ from passk_py.common.words import (
 from passk_py.reports.queries.run_queries import known_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rich.table import Table
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["command"]
+__all__ = ["command", "find_comparison", "say_comparison", "shown_k"]
 
 _TASKS: Final = 15
 """Tasks that a terminal shows; JSON has all."""
@@ -91,11 +91,43 @@ def command(
         settings = read_settings(tables)
         # Before the run is looked up: it may have landed after the build.
         stale = note_stale(session, tables)
-        _check_runs(tables, baseline, candidate, suite)
-        rows, tasks = _stored(tables, baseline, candidate, suite)
-        stored = bool(rows)
-        if not stored:
-            rows, tasks = _computed(tables, baseline, candidate, suite, settings, ks)
+        found = find_comparison(tables, settings, baseline, candidate, suite=suite, ks=ks)
+    say_comparison(
+        session, found, {"database": str(database), "stale": stale}, k=shown_k(settings, ks)
+    )
+    if not session.as_json and not found.is_stored:
+        pairs = f"{{passk_pairs: [{{baseline: {baseline}, candidate: {candidate}}}]}}"
+        again = command_line("build", "--vars", pairs, database=database)
+        session.note("This pair is not in the tables, so it was compared just now.")
+        session.note(f"To add it to the tables: {again}")
+    return session.code
+
+
+class Comparison(NamedTuple):
+    """Two runs compared, as rows of the two tables of comparisons."""
+
+    baseline: str
+    candidate: str
+    rows: list[Row]
+    tasks: list[Row]
+    is_stored: bool
+
+
+def find_comparison(
+    tables: Tables,
+    settings: Settings,
+    baseline: str,
+    candidate: str,
+    *,
+    suite: str | None = None,
+    ks: tuple[int, ...] = (),
+) -> Comparison:
+    """Read a pair from the tables, or compute it if they do not have it."""
+    _check_runs(tables, baseline, candidate, suite)
+    rows, tasks = _stored(tables, baseline, candidate, suite)
+    stored = bool(rows)
+    if not stored:
+        rows, tasks = _computed(tables, baseline, candidate, suite, settings, ks)
     rows = [row for row in rows if not ks or row["k"] in ks]
     if not rows:
         known = ", ".join(map(str, settings.ks))
@@ -103,30 +135,34 @@ def command(
             f"The tables have no k = {' and no k = '.join(map(str, ks))}.",
             hint=f"They were built for k = {known}, by the var passk_ks.",
         )
-    # Before any output: the reader of a pipe may close it.
-    session.code = _exit_code(rows, tasks)
+    return Comparison(baseline, candidate, rows, tasks, stored)
+
+
+def shown_k(settings: Settings, ks: tuple[int, ...]) -> int:
+    """Choose the k of the headline."""
+    return max(ks) if ks and settings.deployment_k not in ks else settings.deployment_k
+
+
+def say_comparison(
+    session: Session, found: Comparison, about: Mapping[str, Any], *, k: int
+) -> None:
+    """Print a comparison, and set the exit code before any output: a pipe's reader may close it."""
+    session.code = _exit_code(found.rows, found.tasks)
     session.result(
         {
-            "database": str(database),
-            "stale": stale,
-            "baseline": baseline,
-            "candidate": candidate,
-            "source": "passk_comparisons" if stored else "passk_attempts",
-            "comparisons": rows,
-            "tasks": tasks,
+            **about,
+            "baseline": found.baseline,
+            "candidate": found.candidate,
+            "source": "passk_comparisons" if found.is_stored else "passk_attempts",
+            "comparisons": found.rows,
+            "tasks": found.tasks,
         }
     )
-    if not session.as_json:
-        wanted = max(ks) if ks and settings.deployment_k not in ks else settings.deployment_k
-        for name, of_suite in groupby(rows, lambda row: row["suite"]):
-            moved = [task for task in tasks if task["suite"] == name]
-            _say(session, list(of_suite), moved, wanted)
-        if not stored:
-            pairs = f"{{passk_pairs: [{{baseline: {baseline}, candidate: {candidate}}}]}}"
-            again = command_line("build", "--vars", pairs, database=database)
-            session.note("This pair is not in the tables, so it was compared just now.")
-            session.note(f"To add it to the tables: {again}")
-    return session.code
+    if session.as_json:
+        return
+    for name, of_suite in groupby(found.rows, lambda row: row["suite"]):
+        moved = [task for task in found.tasks if task["suite"] == name]
+        _say(session, list(of_suite), moved, k)
 
 
 def _exit_code(rows: list[Row], tasks: list[Row]) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["command"]
+__all__ = ["command", "gate_code", "read_gates", "say_gates"]
 
 _COLORS: Final = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 _WORDS: Final = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
@@ -141,12 +141,11 @@ def command(
             rows = _declared(tables, names, database)
             source = "passk_gates"
         else:
-            read = _read(one, rules, names, settings)
+            read = read_gates(one, rules, names, settings)
             rows = judge_tables(tables, settings, read).to_dicts()
             source = "passk_attempts"
-        lost = _unmatched(tables, rows)
-    # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
-    session.code = _exit_code(rows, lost)
+        # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
+        session.code = gate_code(tables, rows)
     text = reports.markdown(rows, stale=stale)
     if junit is not None:
         write_report(junit, reports.junit(rows))
@@ -163,15 +162,16 @@ def command(
             "gates": rows,
         }
     )
-    _say(session, rows, alone=one is not None)
+    say_gates(session, rows, alone=one is not None)
     return session.code
 
 
-def _exit_code(rows: Sequence[Row], lost: Sequence[Row]) -> int:
+def gate_code(tables: Tables, rows: Sequence[Row]) -> int:
+    """Give the exit code of judged rules; a rule that finds no run in the log was not judged."""
     found = {row["result"] for row in rows if not row["is_advisory"]}
     if "fail" in found:
         return _FAILED
-    if any(not row["is_advisory"] for row in lost):
+    if any(not row["is_advisory"] for row in _unmatched(tables, rows)):
         return GATE_COULD_NOT_RUN
     return _INCONCLUSIVE if "inconclusive" in found else 0
 
@@ -280,9 +280,10 @@ def _require_gates(names: Sequence[str], known: Sequence[str], lead: str, whose:
         )
 
 
-def _read(
+def read_gates(
     one: Mapping[str, Any] | None, path: Path | None, names: tuple[str, ...], settings: Settings
 ) -> list[Rule]:
+    """Read the one rule of the options, or those of a file, of these names if any is given."""
     from passk_py.metrics.gates import read_rules, rules_of
 
     written = [] if path is None else read_rules(path)
@@ -306,7 +307,7 @@ def _read(
     return [rule for rule in rules if not names or rule.gate in names]
 
 
-def _say(session: Session, rows: Sequence[Row], *, alone: bool) -> None:
+def say_gates(session: Session, rows: Sequence[Row], *, alone: bool = False) -> None:
     """Print the results; a rule from options has no name to print."""
     from passk_py.metrics.gates.gate_reports import count, settling, title
 

@@ -22,6 +22,7 @@ __all__ = ["PasskGroup", "cli", "main"]
 
 COMMANDS: Final = (
     "demo",
+    "peek",
     "load",
     "build",
     "show",

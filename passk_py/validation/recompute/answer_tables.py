@@ -76,7 +76,7 @@ where not is_unanimous or place > 1;
 def write_answer_tables(
     connection: duckdb.DuckDBPyConnection, settings: Settings, folder: Path
 ) -> None:
-    """Write the tables into the database of the attempts; ``folder`` holds what passes to polars."""
+    """Write the tables beside the attempts; frames go through files in ``folder``."""
     connection.execute(_ATTEMPTS_SQL)
     connection.execute(
         f"create table {RECORDED} as select unnest(?) as var_name, unnest(?) as var_value",

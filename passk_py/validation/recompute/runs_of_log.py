@@ -12,18 +12,20 @@ if TYPE_CHECKING:
 __all__ = ["RUNS_SQL", "with_warnings"]
 
 _IDENTITY: Final = ("agent", "agent_version", "model")
-# The first attempts name the agent, duplicates among them; a run may have no attempt with the number 1.
+# The first attempts name the agent, duplicates among them; a run may have none with the number 1.
 _FIRST: Final = ", ".join(
-    f"case when bool_or(attempt = 1) then {end}({name}) filter (attempt = 1) else {end}({name}) end "
-    f"as {other}{name}"
+    f"case when bool_or(attempt = 1) then {end}({name}) filter (attempt = 1) "
+    f"else {end}({name}) end as {other}{name}"
     for name in _IDENTITY
     for end, other in (("min", ""), ("max", "other_"))
 )
-_LOADS: Final = "coalesce(source_file, '')"
+_FILE: Final = "coalesce(source_file, '')"
 
 RUNS_SQL: Final = f"""
 with landed as (
-  select run_id, suite, count(distinct task_id) as landed_tasks, max(loaded_at) as loaded_at, {_FIRST}
+  select
+    run_id, suite, count(distinct task_id) as landed_tasks, max(loaded_at) as loaded_at,
+    {_FIRST}
   from landing.attempts
   group by all
 ),
@@ -59,12 +61,16 @@ missing as (
 ),
 
 rejected_rows as (
-  select nullif(run_id, '') as run_id, coalesce(suite, 'default') as suite, {_LOADS} as source_file
+  select
+    nullif(run_id, '') as run_id, coalesce(suite, 'default') as suite, {_FILE} as source_file
   from passk_rejected_attempts
 ),
 
 rejected as (
-  select run_id, suite, count(*) as rejected from rejected_rows where run_id is not null group by all
+  select run_id, suite, count(*) as rejected
+  from rejected_rows
+  where run_id is not null
+  group by all
 ),
 
 -- A row that names no run may belong to any run of its file, or to any run at all.
@@ -73,9 +79,9 @@ unnamed as (
 ),
 
 files as (
-  select run_id, suite, {_LOADS} as source_file
+  select run_id, suite, {_FILE} as source_file
   from landing.attempts
-  where {_LOADS} in (select source_file from unnamed)
+  where {_FILE} in (select source_file from unnamed)
   union
   from rejected_rows
 ),
@@ -90,7 +96,7 @@ rejected_unnamed as (
 select
   totals.*, landed.* exclude (run_id, suite), started.* exclude (run_id, suite),
   missing.expected_attempts, coalesce(missing.untried_tasks, 0) as untried_tasks,
-  case when missing.expected_attempts is not null then missing.missing_attempts end as missing_attempts,
+  missing.missing_attempts,
   landed_tasks - tasks as refused_tasks,
   coalesce(rejected.rejected, 0) as rejected,
   coalesce(rejected_unnamed.rejected_unnamed, 0)
@@ -131,8 +137,8 @@ def _warnings(run: Mapping[str, Any]) -> Iterator[str]:
     )
     if run["missing_attempts"]:
         yield (
-            f"{run['missing_attempts']} of {run['expected_attempts']} attempts that were to be made "
-            "are missing."
+            f"{run['missing_attempts']} of {run['expected_attempts']} attempts that were to be "
+            "made are missing."
         )
     yield from counted(
         "untried_tasks",

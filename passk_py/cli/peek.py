@@ -1,0 +1,224 @@
+"""``passk peek``: answer from attempt logs alone, without a database and without dbt."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from passk_py.cli.load_output import load_as_dict, note_problems
+from passk_py.cli.next_steps import command_line, say_next
+from passk_py.cli.reading_options import read_logs, reading_options
+from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
+from passk_py.cli.shared_options import common_options, examples
+from passk_py.common.errors import PasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from passk_py.ingest.landing import LoadReport
+    from passk_py.warehouse.settings import Settings
+    from passk_py.warehouse.tables import Tables
+
+__all__ = ["command"]
+
+_STDIN: Final = "-"
+
+
+@click.command(
+    "peek",
+    short_help="Answer from attempt logs alone, without a database.",
+    epilog=examples(
+        "passk peek results.jsonl",
+        "zstd -dc results.jsonl.zst | passk peek -",
+        "passk peek logs/ --compare nightly-2026-11-19 nightly-2026-11-20",
+        "passk peek results.jsonl --gate gates.yml",
+        "passk peek results.jsonl --k 8 --json",
+    )
+    + "\n\nExit codes: 0 answered, 2 a file could not be read or nothing can be compared. With "
+    "--gate those of `passk gate`: 0 all pass, 1 one fails, 2 one is inconclusive, 3 it could not "
+    "run.",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--compare",
+    "pair",
+    nargs=2,
+    metavar="BASELINE CANDIDATE",
+    help="Compare two runs instead, both named by their run_id.",
+)
+@click.option(
+    "--gate",
+    "rules",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Judge the rules of a YAML file instead, for a pipeline without a database.",
+)
+@click.option(
+    "--k",
+    type=click.IntRange(1),
+    help="Judge the runs by K tries, as the var passk_deployment_k does. [default: 4]",
+)
+@reading_options
+@common_options
+@pass_session
+def command(
+    session: Session,
+    /,
+    *,
+    paths: tuple[str, ...],
+    pair: tuple[str, str] | None,
+    rules: Path | None,
+    k: int | None,
+    **options: Any,  # noqa: ANN401 - those of reading
+) -> int:
+    """Print the answer of attempt logs: that of `passk show` after `passk load` and `passk build`.
+
+    PATH is a file, a glob or a folder, as for `passk load`, or - for standard input. Nothing is
+    kept. Load the logs to query the tables in SQL, to diagnose a log, and for reports.
+    """
+    if pair is not None and rules is not None:
+        raise click.UsageError("Give either --compare or --gate, not both.")
+    if rules is not None:
+        session.could_not_run = GATE_COULD_NOT_RUN
+    settings = _settings(k)
+    with tempfile.TemporaryDirectory(prefix="passk-peek-") as made:
+        folder = Path(made)
+        database = folder / "passk.duckdb"
+        named = _named(paths, folder)
+        report = _as_given(read_logs(session, named, database, strict=False, **options), folder)
+        note_problems(session, report)
+        _require_attempts(report, rules)
+        about = {"paths": list(paths), "log": load_as_dict(report)}
+        if not report.rows_landed:
+            # The notes say why.
+            session.result(about)
+            return report.exit_code
+        with _tables(database, settings, folder) as tables:
+            if pair is not None:
+                _compare(session, tables, settings, pair, about)
+            elif rules is not None:
+                _judge(session, tables, settings, rules, about)
+            else:
+                _answer(session, tables, paths, about)
+    return session.code or (0 if rules is not None else report.exit_code)
+
+
+def _settings(k: int | None) -> Settings:
+    """Take the defaults of the project, with this k to judge by, in the grid too."""
+    from passk_py.warehouse.project import default_variables
+    from passk_py.warehouse.settings import Settings
+
+    values = default_variables()
+    if k is not None:
+        values |= {"passk_deployment_k": k, "passk_ks": sorted({*values["passk_ks"], k})}
+    return Settings(values, recorded=True)
+
+
+def _named(paths: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """Give the paths; standard input, which can be read once, goes into a file first."""
+    if _STDIN not in paths:
+        return paths
+    if paths.count(_STDIN) > 1:
+        raise click.UsageError("- stands for standard input, which can be read only once.")
+    kept = folder / "stdin"
+    with kept.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return tuple(str(kept) if path == _STDIN else path for path in paths)
+
+
+def _as_given(report: LoadReport, folder: Path) -> LoadReport:
+    """Name standard input in the report as the caller did."""
+    kept = str(folder / "stdin")
+    files = [
+        replace(
+            file,
+            path=file.path.replace(kept, _STDIN),
+            message=file.message.replace(kept, "Standard input"),
+        )
+        for file in report.files
+    ]
+    return replace(report, files=tuple(files))
+
+
+def _require_attempts(report: LoadReport, rules: Path | None) -> None:
+    """Raise an error if there is nothing to answer from, or not all that a gate has to judge."""
+    failed = sum(file.status == "failed" for file in report.files)
+    if rules is not None and failed:
+        were = "file was" if failed == 1 else "files were"
+        raise PasskError(f"No gate was judged: {failed:,} {were} not read.")
+    if not report.rows_landed and not failed:
+        raise PasskError("No attempt is left to answer from: passk rejected every row.")
+
+
+@contextmanager
+def _tables(database: Path, settings: Settings, folder: Path) -> Iterator[Tables]:
+    """Make the tables that the answer is read from."""
+    import duckdb
+
+    from passk_py.validation.recompute.answer_tables import write_answer_tables
+    from passk_py.warehouse.tables import Tables
+
+    with closing(duckdb.connect(str(database))) as connection:
+        connection.execute("set TimeZone = 'UTC'")
+        write_answer_tables(connection, settings, folder)
+        yield Tables(database, connection)
+
+
+def _answer(
+    session: Session, tables: Tables, paths: tuple[str, ...], about: Mapping[str, Any]
+) -> None:
+    from passk_py.cli.answer_output import newest_pair, show_answer
+    from passk_py.reports.answer import find_answer
+    from passk_py.reports.answer.as_dict import answer_as_dict
+
+    answer = find_answer(tables)
+    session.result({**about, **answer_as_dict(answer)})
+    if session.as_json:
+        return
+    show_answer(session, answer)
+    session.say()
+    session.say("Next")
+    if _STDIN in paths:
+        # It is gone.
+        paths = ("FILE",)
+    steps = [
+        ("what changed", command_line("peek", *paths, "--compare", *two))
+        for two in newest_pair(answer)
+    ]
+    steps.append(("keep the log", command_line("load", *paths)))
+    steps.append(("then, all tables", command_line("build")))
+    say_next(session, *steps)
+
+
+def _compare(
+    session: Session,
+    tables: Tables,
+    settings: Settings,
+    pair: tuple[str, str],
+    about: Mapping[str, Any],
+) -> None:
+    from passk_py.cli.compare import find_comparison, say_comparison
+
+    found = find_comparison(tables, settings, *pair)
+    say_comparison(session, found, about, k=settings.deployment_k)
+
+
+def _judge(
+    session: Session, tables: Tables, settings: Settings, rules: Path, about: Mapping[str, Any]
+) -> None:
+    from passk_py.cli.gate import gate_code, read_gates, say_gates
+    from passk_py.warehouse.gates_of_tables import judge_tables
+
+    read = read_gates(None, rules, (), settings)
+    rows = judge_tables(tables, settings, read).to_dicts()
+    # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
+    session.code = gate_code(tables, rows)
+    session.result({**about, "exit_code": session.code, "gates": rows})
+    say_gates(session, rows)
