@@ -37,6 +37,7 @@ def all_pass(n: int, c: int, k: int) -> float:
     return math.comb(c, k) / math.comb(n, k)
 
 
+@lru_cache(maxsize=65536)
 def score(metric: str, n: int, c: int, k: int) -> float:
     """Give the unbiased estimate of ``pass_at_k`` or ``pass_hat_k``, rounded once."""
     if metric == "pass_hat_k":
@@ -45,6 +46,7 @@ def score(metric: str, n: int, c: int, k: int) -> float:
     return (ways - math.comb(n - c, k)) / ways
 
 
+@lru_cache(maxsize=65536)
 def variance_within(metric: str, n: int, c: int, k: int) -> float:
     """Give the unbiased variance within a task of its estimate; 0 with n < 2k, which knows none."""
     if n < 2 * k:

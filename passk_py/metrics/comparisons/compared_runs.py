@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.stats.permutations import PairCounts
 
-__all__ = ["COMPARISON_COLUMNS", "compare", "comparison_rows", "is_told_apart"]
+__all__ = ["COMPARISON_COLUMNS", "METRICS", "compare", "comparison_rows", "is_told_apart"]
 
-_METRICS: Final = ("pass_at_k", "pass_hat_k")
+METRICS: Final = ("pass_at_k", "pass_hat_k")
 COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("suite", "baseline_run_id", "candidate_run_id", "metric"), pl.String),
     **dict.fromkeys(("k", "common_tasks", "baseline_only_tasks", "candidate_only_tasks"), pl.Int64),
@@ -128,12 +128,13 @@ def comparison_rows(
     confidence: float,
     minimum_change: float,
     min_eligible_share: float,
+    metrics: Sequence[str] = METRICS,
 ) -> list[dict[str, Any]]:
     """Give a row for each metric and k: the columns of :func:`compare`, and what it hides."""
     histogram = pair.histogram()
     common = pair.common.height
     rows = []
-    for metric in _METRICS:
+    for metric in metrics:
         for k in ks:
             sums = sums_of(histogram, metric, k)
             row: dict[str, Any] = {

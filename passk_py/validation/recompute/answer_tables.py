@@ -40,6 +40,9 @@ _SAID: Final = ", ".join(
 )
 """What duplicates of an attempt have to agree on."""
 
+_FALLS: Final = ("pass_hat_k",)
+"""The metric of which the answer shows falls."""
+
 _ATTEMPTS_SQL: Final = f"""
 -- By the key alone, which is fast: most logs repeat no attempt.
 create temp table repeated_keys as
@@ -122,7 +125,7 @@ def write_answer_tables(
         folder,
         {
             "passk_runs": runs,
-            "passk_comparisons": compared_runs(pairs, runs, settings, ()).frame,
+            "passk_comparisons": compared_runs(pairs, runs, settings, (), _FALLS).frame,
         },
     )
 

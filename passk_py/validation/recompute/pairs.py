@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from passk_py.metrics.comparisons.compared_runs import COMPARISON_COLUMNS, comparison_rows
+from passk_py.metrics.comparisons.compared_runs import COMPARISON_COLUMNS, METRICS, comparison_rows
 from passk_py.metrics.comparisons.compared_tasks import has_moved, task_comparisons
 from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
 from passk_py.metrics.comparisons.run_pairs import pair_of
@@ -110,6 +110,7 @@ def compared_runs(
     who: pl.DataFrame,
     settings: Settings,
     stored: Iterable[Mapping[str, Any]],
+    metrics: Sequence[str] = METRICS,
 ) -> Recomputed:
     """Compute ``passk_comparisons``; verdicts follow SQL's figures where they are near enough."""
     keys = (*PAIR, "metric", "k")
@@ -122,6 +123,7 @@ def compared_runs(
             confidence=settings.confidence,
             minimum_change=settings.minimum_change,
             min_eligible_share=settings.min_eligible_share,
+            metrics=metrics,
         ):
             sql = as_stored.get(tuple(row[key] for key in keys), {})
             figures = as_seen(row, sql, _TESTED)
