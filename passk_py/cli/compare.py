@@ -84,6 +84,7 @@ def command(
     passk_attempts with the vars of the last build. The vars passk_pairs and passk_baseline put
     pairs into the tables.
     """
+    from passk_py.warehouse.building.variables import as_yaml
     from passk_py.warehouse.settings import read_settings
     from passk_py.warehouse.tables import open_tables
 
@@ -96,8 +97,8 @@ def command(
         session, found, {"database": str(database), "stale": stale}, k=shown_k(settings, ks)
     )
     if not session.as_json and not found.is_stored:
-        pairs = f"{{passk_pairs: [{{baseline: {baseline}, candidate: {candidate}}}]}}"
-        again = command_line("build", "--vars", pairs, database=database)
+        pairs = {"passk_pairs": [{"baseline": baseline, "candidate": candidate}]}
+        again = command_line("build", "--vars", as_yaml(pairs), database=database)
         session.note("This pair is not in the tables, so it was compared just now.")
         session.note(f"To add it to the tables: {again}")
     return session.code

@@ -89,6 +89,9 @@ class PasskGroup(click.Group):
     ) -> Any:  # noqa: ANN401 - click's signature
         """Run a command and exit with its code; the arguments are those of click."""
         words = list(sys.argv[1:] if args is None else args)
+        if not os.environ.get("COLUMNS", "1").strip("0 "):
+            # No width is what some programs set that have no terminal.
+            del os.environ["COLUMNS"]
         session = Session()
         call = {"prog_name": prog_name or "passk", "complete_var": complete_var, **extra}
         call.setdefault("obj", session)

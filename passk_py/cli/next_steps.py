@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from passk_py.cli.session import PIPED_WIDTH
 from passk_py.cli.shared_options import DEFAULT_DATABASE
+from passk_py.common.words import plain
 
 if TYPE_CHECKING:
     from passk_py.cli.session import Session
@@ -23,7 +24,7 @@ def command_line(*words: str, database: Path | None = None) -> str:
     """Write a command to copy; the database is named unless it is the default."""
     taken = Path(os.environ.get("PASSK_DATABASE") or DEFAULT_DATABASE)
     named = [] if database in (None, taken) else ["--database", str(database)]
-    return shlex.join([_program(), *words, *named])
+    return shlex.join([_program(), *map(plain, words), *map(plain, named)])
 
 
 def _program() -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -13,9 +11,6 @@ from passk_py.cli.shared_options import common_options, examples
 from passk_py.common.errors import PasskError
 
 __all__ = ["command"]
-
-_PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
-"""A password in an address, except the X that Superset writes in its place."""
 
 
 @click.command(
@@ -71,13 +66,13 @@ def command(
     imports of an older bundle. Import a zip file with the button that imports dashboards. Metrics
     of pass@k and pass^k are null wherever a chart would add them up or average them.
     """
-    from passk_py.reports.superset import superset_bundle
+    from passk_py.reports.superset import PASSWORD, superset_bundle
 
     address = _address(copy, uri)
     files = superset_bundle(output, uri=address, schema=schema, name=name)
-    if _PASSWORD.search(address):
+    if PASSWORD.search(address):
         session.note(f"{output} contains the password of {name}: do not share it.")
-    session.result({"path": str(output), "uri": _PASSWORD.sub(r"\1***", address), "files": files})
+    session.result({"path": str(output), "uri": PASSWORD.sub(r"\1***", address), "files": files})
     kinds = ("dashboards", "charts", "datasets")
     counted = ", ".join(
         f"{sum(file.startswith(f'{kind}/') for file in files)} {kind}" for kind in kinds

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
 import secrets
+import shutil
+import stat
+import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +17,15 @@ from passk_py.common.errors import PasskError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["absolute", "drafted", "size_in_words", "to_disk", "write_report"]
+__all__ = [
+    "absolute",
+    "draft_beside",
+    "drafted",
+    "not_a_file",
+    "size_in_words",
+    "to_disk",
+    "write_report",
+]
 
 
 def absolute(path: str | Path) -> Path:
@@ -22,17 +34,51 @@ def absolute(path: str | Path) -> Path:
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - resolve follows links
 
 
+def not_a_file(path: Path, name: str | None = None) -> str | None:
+    """Say that a path is a pipe, a socket or a device, which no call should wait for; else None."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+    kind = next((name for is_one, name in kinds if is_one(mode)), "a device")
+    return f"{name or path} is neither a file nor a folder but {kind}."
+
+
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
     """Give the path of a draft beside a file, which takes its place unless an error comes."""
-    # Not made of the file's name, which may be as long as a name can be.
-    draft = path.with_name(f".passk-{secrets.token_hex(8)}.tmp")
+    draft = draft_beside(path)
     try:
         yield draft
         draft.replace(path)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def draft_beside(path: Path) -> Path:
+    """Give a new name for a draft beside a path, after removing the drafts of killed processes."""
+    here = f".passk-{zlib.crc32(platform.node().encode()):08x}-"
+    with suppress(OSError):
+        for left in path.parent.glob(f"{here}*.tmp"):
+            if not _is_running(left.name.removeprefix(here).partition("-")[0]):
+                shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    # Not made of the file's name, which may be as long as a name can be.
+    return path.with_name(f"{here}{os.getpid()}-{secrets.token_hex(4)}.tmp")
+
+
+def _is_running(pid: str) -> bool:
+    """Tell whether a process of this machine may still be at work."""
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def size_in_words(size: int) -> str:
@@ -43,11 +89,12 @@ def size_in_words(size: int) -> str:
     return f"{kilobytes} kB" if float(kilobytes) < 1_000 else f"{size / 1e6:,.1f} MB"
 
 
-def write_report(path: Path, report: str | bytes) -> None:
-    """Write a report whole or not at all."""
+def write_report(path: Path, report: str | bytes, *, is_private: bool = False) -> None:
+    """Write a report whole or not at all; a private one is for nobody else to read."""
     content = report.encode() if isinstance(report, str) else report
     try:
         with drafted(path) as draft:
+            draft.touch(0o600 if is_private else 0o666)
             draft.write_bytes(content)
     except OSError as error:
         raise PasskError(f"{path} can't be written: {error.strerror}.") from error

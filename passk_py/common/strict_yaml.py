@@ -36,5 +36,8 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 
 
 def load(text: str) -> Any:  # noqa: ANN401 - YAML
-    """Load a document; a name that stands twice in a table of it is an error."""
-    return yaml.load(text, Loader=_Loader)  # noqa: S506 - the loader is a safe one
+    """Load a document; a name that stands twice in one table, and endless nesting, are errors."""
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - the loader is a safe one
+    except RecursionError as error:
+        raise yaml.constructor.ConstructorError(None, None, "it is nested too deeply") from error

@@ -77,4 +77,4 @@ def targets() -> list[str]:
 def state_dir(database: str | Path) -> Path:
     """Give ``.passk/NAME`` beside a database: two builds in one folder don't share dbt's files."""
     path = Path(database).resolve()
-    return path.parent / ".passk" / path.stem
+    return path.parent / ".passk" / path.name

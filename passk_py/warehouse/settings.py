@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from passk_py.common.errors import PasskError
+from passk_py.common.words import shortened
 from passk_py.warehouse.project import default_variables
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ RECORDED: Final = "int_passk__settings"
 
 INPUTS: Final = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
 """The vars that name another input than the landing tables."""
+
+_LONGEST_SHOWN: Final = 200
 
 T = TypeVar("T")
 
@@ -150,18 +153,26 @@ def parse_variables(text: str | None) -> dict[str, Any]:
     """Read the value of ``--vars``; a var that the project does not have is refused."""
     import yaml  # type: ignore[import-untyped]
 
+    from passk_py.common import strict_yaml
     from passk_py.common.names import did_you_mean
 
     if not text or not text.strip():
         return {}
     hint = "Write it as in --vars '{passk_ks: [1, 2, 4]}'."
+    shown = repr(shortened(text, _LONGEST_SHOWN))
     try:
-        values = yaml.safe_load(text)
+        values = strict_yaml.load(text)
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise PasskError(f"--vars is not valid YAML: {problem}, in {text!r}.", hint=hint) from error
+        raise PasskError(
+            f"--vars is not valid YAML: {problem}, in {shown}.",
+            hint=hint,
+        ) from error
     if not isinstance(values, dict):
-        raise PasskError(f"--vars is {text!r}, which is not a mapping of vars.", hint=hint)
+        raise PasskError(
+            f"--vars is {shown}, which is not a mapping of vars.",
+            hint=hint,
+        )
     known = default_variables()
     unknown = [str(name) for name in values if name not in known]
     if unknown:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.errors import InUseError, PasskError
+from passk_py.common.files import not_a_file
 from passk_py.common.names import require_known
 from passk_py.common.sql_text import quote
 from passk_py.warehouse.catalog import (
@@ -125,6 +126,8 @@ def open_tables(database: str | Path) -> Iterator[Tables]:
             f"There is no database {path}.",
             hint="Make it with `passk load FILE`, or name another one with --database.",
         )
+    if what := not_a_file(path):
+        raise PasskError(what, hint="Give the path of a file with --database.")
     try:
         connection = duckdb.connect(str(path), read_only=True)
     except duckdb.Error as error:

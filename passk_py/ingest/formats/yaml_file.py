@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from passk_py.common.errors import PasskError
+from passk_py.common.files import not_a_file
 
 __all__ = ["existing_file", "load_yaml"]
 
@@ -29,11 +30,13 @@ def load_yaml(path: Path, example: str) -> dict[str, Any]:
     from passk_py.common import strict_yaml
 
     hint = f"Write lines such as {example}; put what begins with * or [ into quotes."
+    if what := not_a_file(path):
+        raise PasskError(what, hint=hint)
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise PasskError(f"{path} is too large: it should be a file of a few lines.", hint=hint)
         said = strict_yaml.load(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise PasskError(f"{path} can't be read as YAML: {first}", hint=hint) from error
     if not isinstance(said, dict):

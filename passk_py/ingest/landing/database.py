@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from passk_py.common.errors import PasskError
+from passk_py.common.files import not_a_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,8 @@ def _connect(path: Path) -> duckdb.DuckDBPyConnection:
         raise PasskError(
             f"The database {path} is a folder.", hint="Give the path of a file with --database."
         )
+    if what := not_a_file(path):
+        raise PasskError(what, hint="Give the path of a file with --database.")
     new = not path.exists() or path.stat().st_size == 0
     if not new:
         with path.open("rb") as file:

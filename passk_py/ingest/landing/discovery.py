@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from passk_py.common.files import absolute
+from passk_py.common.files import absolute, not_a_file
 from passk_py.ingest.formats import FORMATS
 from passk_py.ingest.formats.run_names import natural
 
@@ -78,33 +77,32 @@ def _file_or_folder(path: Path, given: str, report: ReportBuilder) -> Iterator[F
         yield File(path)
 
 
-def _mistake(path: Path, given: str) -> tuple[str, str, str] | None:
-    """Say why a path is not that of a file that can be read: its name, the message, a hint."""
+def _misnamed(path: Path) -> tuple[str, str, str] | None:
+    """Refuse a name that no database can hold."""
     try:
         str(path).encode()
-        mode = path.stat().st_mode
     except UnicodeEncodeError:
         name = os.fsencode(path).decode("utf-8", "backslashreplace")
         return name, f"{name} has a name that is not UTF-8.", "Rename the file."
+    return None
+
+
+def _mistake(path: Path, given: str) -> tuple[str, str, str] | None:
+    """Say why a path is not that of a file that can be read: its name, the message, a hint."""
+    if mistake := _misnamed(path):
+        return mistake
+    try:
+        path.stat()
     except FileNotFoundError:
         return given, f"{given} does not exist.", "Check the path and the directory."
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         return given, f"{given} can't be read: {why}.", "Check the path and your rights."
-    if not stat.S_ISREG(mode):
-        what = f"{given} is neither a file nor a folder but {_what(mode)}."
+    if what := not_a_file(path, given):
         return given, what, "Write what it gives to a file and load that."
     if not os.access(path, os.R_OK):
         return given, f"{given} can't be read: no permission.", "Check your rights."
     return None
-
-
-def _what(mode: int) -> str:
-    if stat.S_ISFIFO(mode):
-        return "a pipe"
-    if stat.S_ISSOCK(mode):
-        return "a socket"
-    return "a device"
 
 
 def _in_order(name: str) -> tuple[list[str | int], str]:
@@ -134,6 +132,8 @@ def _walk(folder: Path, given: str, report: ReportBuilder) -> Iterator[File]:
     for path, reason in sorted(found, key=lambda one: len(one[0].parts)):
         if reason:
             report.skip(str(path), reason)
+        elif mistake := _misnamed(path):
+            report.fail(*mistake)
         else:
             yield File(path, given)
     for error in closed:

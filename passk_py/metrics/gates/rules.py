@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from passk_py.common.errors import PasskError
+from passk_py.common.files import not_a_file
 from passk_py.common.words import symbol
 from passk_py.metrics.diagnostic_words import WORDS
 from passk_py.metrics.gates.rule_mistakes import means_all, mistakes_of, quotes, shown
@@ -162,6 +163,8 @@ def read_rules(path: Path) -> list[Mapping[str, Any]]:
     from passk_py.common import strict_yaml
 
     hint = "Write a list of rules, as in docs/gates.md."
+    if what := not_a_file(path):
+        raise PasskError(what, hint="Write the rules to a file.")
     try:
         values = strict_yaml.load(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cached_property
+from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
@@ -67,6 +69,7 @@ def as_html(facts: Row) -> str:
         short_run=lambda name: shortened(name, _RUN),
         outcomes=lambda letters: letters.translate(_OUTCOMES),
     )
+    script = _read("report.js")
     return environment.get_template("report.html").render(
         facts=facts,
         points=signed_points,
@@ -77,7 +80,8 @@ def as_html(facts: Row) -> str:
         suites=[_Suite(suite, facts) for suite in facts["suites"]],
         steps=list(enumerate(HEAT)),
         styles=stylesheet() + _read("report.css"),
-        script=_read("report.js"),
+        script=script,
+        script_digest=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
         dash=DASH,
         symbol=symbol,
         interval=interval,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["superset_bundle"]
+__all__ = ["PASSWORD", "superset_bundle"]
+
+PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
+"""A password in an address, except the X that Superset writes in its place."""
 
 
 def superset_bundle(
@@ -20,7 +24,8 @@ def superset_bundle(
     ----------
     path
         A folder, for ``superset import-directory``, or a file that ends in ``.zip``, for the button
-        *Import dashboards*. A bundle that is there is replaced.
+        *Import dashboards*. A bundle that is there is replaced. Only its owner can read
+        one with a password.
     uri
         The address of the database as Superset reaches it, in SQLAlchemy's form:
         ``duckdb:////srv/bi/passk.duckdb`` (opened for reading only) or ``postgresql://...``.
@@ -54,12 +59,13 @@ def superset_bundle(
     from passk_py.reports.superset.write_bundle import write_folder, write_zip
 
     target = Path(path)
+    is_private = PASSWORD.search(uri) is not None
     texts: dict[str, str] = {
         file: yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
         for file, content in sorted(bundle_files(uri, schema=schema, name=name).items())
     }
     if target.suffix.lower() == ".zip":
-        write_zip(target, texts)
+        write_zip(target, texts, is_private=is_private)
     else:
-        write_folder(target, texts)
+        write_folder(target, texts, is_private=is_private)
     return list(texts)

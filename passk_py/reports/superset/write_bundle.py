@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import secrets
 import shutil
 import zipfile
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.errors import PasskError
-from passk_py.common.files import write_report
+from passk_py.common.files import draft_beside, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +21,7 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 """The earliest that a zip file knows: the same bundle is the same file."""
 
 
-def write_zip(path: Path, files: Mapping[str, str]) -> None:
+def write_zip(path: Path, files: Mapping[str, str], *, is_private: bool) -> None:
     """Write a zip file with one folder in it, as Superset wants it."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -30,24 +29,22 @@ def write_zip(path: Path, files: Mapping[str, str]) -> None:
             member = zipfile.ZipInfo(f"passk/{name}", _EPOCH)
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, text)
-    write_report(path, packed.getvalue())
+    write_report(path, packed.getvalue(), is_private=is_private)
 
 
-def write_folder(path: Path, files: Mapping[str, str]) -> None:
+def write_folder(path: Path, files: Mapping[str, str], *, is_private: bool) -> None:
     """Write a folder, whole or not at all."""
     if path.exists() and not _is_bundle(path):
         raise PasskError(
             f"{path} already exists and is not a Superset bundle.",
             hint="Name a folder that does not exist yet.",
         )
-    token = secrets.token_hex(8)
-    draft = path.with_name(f".passk-{token}.tmp")
-    old = path.with_name(f".passk-{token}.old")
+    draft, old = draft_beside(path), draft_beside(path)
     try:
         for name, text in files.items():
             file = draft / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+            write_report(file, text, is_private=is_private)
         if path.exists():
             path.replace(old)
         draft.replace(path)

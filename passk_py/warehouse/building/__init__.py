@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,9 @@ def build(
         arguments.append("--full-refresh")
     if select:
         arguments += ["--select", *select]
+        if "DBT_INDIRECT_SELECTION" not in os.environ:
+            # Tests that read tables beside the selected ones might not find them.
+            arguments += ["--indirect-selection", "cautious"]
     # dbt v2 parses too fast to keep what it has parsed; other targets have schemas of their own.
     is_kept = target == "duckdb" and not dbt.program
     parsed = place_of_parsed(path, given, code) if is_kept else None
@@ -133,7 +137,9 @@ def _prepared(database: Path) -> Path:
     """Make the folder for dbt's files."""
     folder = state_dir(database)
     try:
+        # dbt's log holds the vars.
         folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
         ignore = folder.parent / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")

@@ -114,7 +114,7 @@ def _check_database(target: Path, source: Path, draft: Path) -> None:
 
 
 def _is_copy(path: Path, draft: Path) -> bool:
-    """Tell whether a file is a published copy; False for what can't be read."""
+    """Tell whether a file is a published copy, or one that has been damaged since."""
     import duckdb
 
     # A tool that opens its copy for writing locks it, and must not stop the next one from coming.
@@ -132,7 +132,8 @@ def _is_copy(path: Path, draft: Path) -> bool:
         except (OSError, duckdb.Error):
             continue
         return bool(names)
-    return False
+    # Nothing can read it: it is a damaged copy if the folder is one that `publish` keeps.
+    return (path.parent / VERSIONS).is_dir()
 
 
 def remove_drafts(folder: Path, *, all_of_them: bool) -> None:

@@ -39,7 +39,7 @@ def test_build_says_what_it_built_and_names_the_next_command(passk: Passk, lette
     assert words[5:7] == ["tests", "passed,"]
     assert second == f"  next  passk show --database '{odd}'"
     assert sorted(path.name for path in folder.iterdir()) == [".passk", odd.name]
-    assert state_dir(odd) == folder / ".passk" / "my-db.v2 (copy)"
+    assert state_dir(odd) == folder / ".passk" / odd.name
     assert (folder / ".passk" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 

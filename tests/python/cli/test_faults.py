@@ -1,0 +1,203 @@
+"""Odd files, terminals and names end in a clear error or in the right result, never in a bug report."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+import sys
+import zipfile
+from base64 import b64encode
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from passk_py.warehouse.project import state_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Said
+
+    Passk = Callable[..., Said]
+
+PASSWORD_URI = "postgresql://reader:secret@db/evals"  # noqa: S105 - nobody's
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    """A pipe that nobody writes to: who opens it waits for ever."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "--database", "{pipe}"),
+        ("build", "--database", "{pipe}"),
+        ("load", "log.jsonl", "--database", "{pipe}"),
+        ("gate", "--rules", "{pipe}"),
+        ("peek", "log.jsonl", "--gate", "{pipe}"),
+        ("peek", "{pipe}"),
+    ],
+    ids=" ".join,
+)
+def test_a_pipe_is_refused_at_once(
+    passk: Passk, letters: Path, make_log: Callable[..., Path], pipe: Path, words: tuple[str, ...]
+) -> None:
+    assert letters.exists()
+    make_log("log.jsonl", [("r", "t", "PF")])
+    said = passk(*(word.format(pipe=pipe) for word in words))
+    assert said.code in {2, 3}
+    assert f"Error: {pipe} is neither a file nor a folder but a pipe.\n" in said.err
+
+
+@pytest.mark.parametrize("opened", ["[", "{a: ", "- "])
+def test_endless_nesting_is_an_error_in_words(passk: Passk, letters: Path, opened: str) -> None:
+    text = opened * 20_000
+    rules = letters.parent / "gates.yml"
+    rules.write_text(text, encoding="utf-8")
+    said = passk("gate", "--rules", rules)
+    assert (said.code, said.out) == (3, "")
+    assert re.search(r"gates.yml.*: this is not valid YAML, ", said.err)
+    said = passk("build", "--vars", text)
+    assert said.code == 2
+    assert said.err.startswith("Error: --vars is not valid YAML: ")
+    assert len(said.err) < 1_000
+
+
+@pytest.mark.parametrize("columns", ["0", "00", ""])
+def test_a_terminal_without_width_is_one_of_the_usual_width(
+    passk: Passk, letters: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rule = ("--metric", "pass_at_k", "--k", 1, "--min", 0.1, "--run", "new", "--scope", "suite")
+    for words in (("diagnose", "new"), ("gate", *rule), ("compare", "old", "new"), ("show",)):
+        said = passk(*words, "--database", letters)
+        assert "bug" not in said.err
+        assert said.out
+
+
+def test_a_name_that_is_not_utf_8_does_not_keep_the_others_from_landing(
+    passk: Passk, make_log: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    log = make_log("log.jsonl", [("r", "t", "PF")])
+    (folder / "good.jsonl").write_bytes(log.read_bytes())
+    with open(os.fsencode(folder) + b"/\xff.jsonl", "wb") as file:  # noqa: PTH123 - bytes
+        file.write(log.read_bytes())
+    said = passk("load", folder)
+    assert said.code == 2
+    assert (
+        f"Error: {folder}/\\xff.jsonl has a name that is not UTF-8.\nRename the file.\n" in said.err
+    )
+    assert re.search(r"good.jsonl +jsonl +landed +2 +2", said.out)
+
+
+def test_a_part_of_a_new_database_is_built(
+    passk: Passk, make_log: Callable[..., Path], tmp_path: Path
+) -> None:
+    passk("load", make_log("log.jsonl", [("r", "t", "PF")]))
+    said = passk("build", "--select", "+passk_runs")
+    assert (said.code, said.err) == (0, "")
+    assert passk("show", "passk_runs", "--csv").out.splitlines()[1].startswith("r,")
+
+
+def test_names_reach_neither_the_terminal_nor_yaml_raw(
+    passk: Passk, make_log: Callable[..., Path]
+) -> None:
+    names = ("a, b: [\x1b[2J", "'c\"")
+    passk(
+        "load",
+        make_log("log.jsonl", [(name, f"t{task}", "PPFP") for name in names for task in range(3)]),
+    )
+    passk("build", "--no-tests", "--vars", "{passk_baseline: none}")
+    said = passk("compare", *names)
+    assert "\x1b[2J" not in said.out + said.err
+    (command,) = re.findall(r"To add it to the tables: (.+)", said.err)
+    words = subprocess.run(
+        ["bash", "-c", f"printf '%s\\n' {command.removeprefix('passk ')}"],
+        capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    (pair,) = yaml.safe_load(words[words.index("--vars") + 1])["passk_pairs"]
+    assert pair["candidate"] == names[1]
+
+
+def test_databases_of_one_stem_have_a_folder_each(tmp_path: Path) -> None:
+    names = ("a", "a.duckdb", "a.db", "a.b.duckdb")
+    assert len({state_dir(tmp_path / name) for name in names}) == len(names)
+
+
+def test_drafts_of_killed_processes_are_swept(passk: Passk, letters: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable, "-c",
+            "import os, pathlib; from passk_py.common.files import draft_beside\n"
+            "for name in ('a', 'b'): draft_beside(pathlib.Path(name)).write_text('half')\n"
+            "os._exit(9)",
+        ],
+        cwd=letters.parent, check=False,
+    )  # fmt: skip
+    assert done.returncode == 9
+    assert len(list(letters.parent.glob(".passk-*.tmp"))) == 2
+    mine = letters.parent / f".passk-00000000-{os.getpid()}-0.tmp"
+    mine.touch()
+    assert passk("export", "passk_runs", "-o", "runs.csv").code == 0
+    # That of another machine stays.
+    assert list(letters.parent.glob(".passk-*.tmp")) == [mine]
+
+
+def test_secrets_are_for_their_owner(passk: Passk, letters: Path, tmp_path: Path) -> None:
+    for output in ("bundle", "bundle.zip"):
+        assert passk("superset", "-o", output, "--uri", PASSWORD_URI).code == 0
+    assert passk("superset", "-o", "open", "--uri", "postgresql://reader@db/evals").code == 0
+    database = tmp_path / "bundle" / "databases" / "passk.yaml"
+    assert "secret" in database.read_text("utf-8")
+    with zipfile.ZipFile(tmp_path / "bundle.zip") as packed:
+        assert any(b"secret" in packed.read(name) for name in packed.namelist())
+    for path in (database, tmp_path / "bundle.zip"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "open" / "metadata.yaml").stat().st_mode) == 0o644
+    # dbt's log has the vars.
+    assert passk("build", "--no-tests", "--full-refresh").code == 0
+    assert stat.S_IMODE(state_dir(letters).stat().st_mode) == 0o700
+
+
+def test_a_damaged_copy_is_replaced(passk: Passk, letters: Path, tmp_path: Path) -> None:
+    assert passk("publish", "-o", "bi").code == 0
+    copy = tmp_path / "bi" / "passk.duckdb"
+    copy.chmod(0o644)
+    copy.write_bytes(b"damaged")
+    said = passk("publish", "-o", "bi")
+    assert (said.code, said.err) == (0, "")
+    assert passk("show", "passk_runs", "--database", copy).code == 0
+    # A file that is not passk's is left alone.
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "passk.duckdb").write_bytes(b"damaged")
+    assert passk("publish", "-o", "mine").code == 2
+
+
+def test_the_report_allows_what_is_in_it_and_nothing_else(
+    passk: Passk, letters: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("altair")
+    assert passk("report", "-o", "report.html").code == 0
+    page = (tmp_path / "report.html").read_text("utf-8")
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        "style-src 'unsafe-inline'",
+        f"script-src 'sha256-{digest}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
