@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 from abc import abstractmethod
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
@@ -19,6 +20,7 @@ __all__ = [
     "Compression",
     "PieceReader",
     "compression_of",
+    "open_as_it_is",
     "open_bytes",
     "open_log",
     "position_of",
@@ -30,6 +32,7 @@ Compression = Literal["none", "gzip", "zstd"]
 
 BOM: Final = b"\xef\xbb\xbf"
 
+_BUFFER: Final = 1 << 17
 # A zstd block of four bytes may stand for 128 KiB, so this many bytes give at most 32 MiB.
 _ZSTD_PIECE: Final = 1 << 10
 # So many are read at once; a call for each piece would take as long as decompressing it.
@@ -52,8 +55,13 @@ def open_bytes(path: Path, compression: Compression) -> IO[bytes]:
     if compression == "gzip":
         return cast("IO[bytes]", gzip.open(path, "rb"))
     if compression == "zstd":
-        return zstd_bytes(path.open("rb"))
-    return path.open("rb")
+        return zstd_bytes(open_as_it_is(path))
+    return open_as_it_is(path)
+
+
+def open_as_it_is(path: Path) -> io.BufferedReader:
+    """Open a file up to the end that it has now: one that is still written to would not end."""
+    return io.BufferedReader(_AsItIs(path), _BUFFER)
 
 
 def open_log(path: Path) -> IO[bytes]:
@@ -89,6 +97,19 @@ def read_chunk(file: IO[bytes], size: int) -> bytes | None:
         pieces.append(piece)
         missing -= len(piece)
     return b"".join(pieces)
+
+
+class _AsItIs(io.FileIO):
+    """A file that ends where it ended when it was opened."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._end = os.fstat(self.fileno()).st_size
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Read into a buffer."""
+        left = max(0, self._end - self.tell())
+        return super().readinto(memoryview(buffer).cast("B")[:left]) or 0
 
 
 class PieceReader(io.RawIOBase):

@@ -10,7 +10,12 @@ from threading import Event
 from typing import TYPE_CHECKING, Final, Self
 
 from passk_py.common.errors import PasskError
-from passk_py.ingest.containers.open_bytes import Compression, open_bytes, read_chunk
+from passk_py.ingest.containers.open_bytes import (
+    Compression,
+    open_as_it_is,
+    open_bytes,
+    read_chunk,
+)
 from passk_py.ingest.landing.raw_rows import csv_is_odd
 
 if TYPE_CHECKING:
@@ -104,7 +109,7 @@ class FingerprintThread:
     def _digest(self) -> str:
         """Read the file as it lies on the disk, nearly all the time without Python's lock."""
         whole, piece = hashlib.sha256(), memoryview(bytearray(_CHUNK))
-        with self._sample.path.open("rb", buffering=0) as file:
+        with open_as_it_is(self._sample.path) as file:
             while not self._stop.is_set() and (size := file.readinto(piece)):
                 whole.update(piece[:size])
         return whole.hexdigest()
