@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SUITE_ENDS",
-    "TASK_UNCERTAINTY",
     "covariance",
     "curve_shape",
     "floor_of_difference",
     "floor_of_suite",
     "floor_unit",
     "scatter",
+    "task_limits",
     "task_uncertainty",
     "with_suite_limits",
 ]
@@ -33,12 +33,6 @@ SUITE_ENDS: Final = (
     *("_within_share", "_bayes", "_bayes_lower", "_bayes_upper"),
 )
 """The ends of the columns that say how sure pass_at_k and pass_hat_k of a suite are."""
-
-TASK_UNCERTAINTY: Final = (
-    *("pass_at_k_lower", "pass_at_k_upper", "pass_hat_k_lower", "pass_hat_k_upper"),
-    *("within_pass_at_k", "pass_at_k_bayes", "spread_pass_at_k_bayes"),
-    *("within_pass_hat_k", "pass_hat_k_bayes", "spread_pass_hat_k_bayes"),
-)
 
 _LEAST_INFORMATIVE: Final = 10
 """With fewer tasks that are neither perfect nor hopeless, intervals of delta_k are too narrow."""
@@ -70,8 +64,17 @@ def floor_of_suite(k: int, least_n: int, confidence: float) -> float:
     return max(FLOOR_OF_SUITE, (floor_unit(confidence) * k / least_n) ** 2)
 
 
-def task_uncertainty(confidence: float) -> dict[str, pl.Expr]:
-    """Give how sure the estimates of a task are: limits, variance, and a posterior.
+def task_limits(confidence: float) -> dict[str, pl.Expr]:
+    """Give the limits of the estimates of a task, which are quantiles and take long."""
+    return {
+        f"{metric}_{end}": getattr(est, f"{metric}_{end}")("n", "c", "k", confidence=confidence)
+        for metric in ("pass_at_k", "pass_hat_k")
+        for end in ("lower", "upper")
+    }
+
+
+def task_uncertainty() -> dict[str, pl.Expr]:
+    """Give what the limits of a suite need of its tasks: variance, and a posterior.
 
     An estimate's square less the estimate of twice as many draws is the unbiased estimate of its
     variance. Under a uniform prior the posterior mean of p^k is pass^k of c + k passes among
@@ -83,8 +86,6 @@ def task_uncertainty(confidence: float) -> dict[str, pl.Expr]:
         estimate = est.pass_hat_k(n, lucky, k)
         mean, square = (est.pass_hat_k(n + 1 + draws, lucky + draws, draws) for draws in (k, 2 * k))
         found |= {
-            f"{metric}_lower": getattr(est, f"{metric}_lower")(n, c, k, confidence=confidence),
-            f"{metric}_upper": getattr(est, f"{metric}_upper")(n, c, k, confidence=confidence),
             f"within_{metric}": (estimate**2 - est.pass_hat_k(n, lucky, 2 * k)).clip(0.0),
             f"{metric}_bayes": 1 - mean if metric == "pass_at_k" else mean,
             f"spread_{metric}_bayes": (square - mean**2).clip(0.0),

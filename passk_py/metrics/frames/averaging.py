@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from passk_py.metrics.frames.estimating import DEFAULT_KS, METRICS, estimated_tasks, limited_columns
+from passk_py.metrics.frames.estimating import (
+    DEFAULT_KS,
+    METRICS,
+    estimated_counts,
+    estimated_tasks,
+    limited_columns,
+)
 from passk_py.metrics.logs import as_given, read_log
 from passk_py.metrics.uncertainty import (
     SUITE_ENDS,
     covariance,
     curve_shape,
     scatter,
+    task_uncertainty,
     with_suite_limits,
 )
 from passk_py.stats import estimators as est
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.logs import FrameT
 
-__all__ = ["suite_metrics"]
+__all__ = ["suite_metrics", "suite_metrics_of_counts"]
 
 
 def suite_metrics(
@@ -108,57 +115,62 @@ def suite_metrics(
             f"suite_metrics: slices must be different names other than 'all'; got {slices!r}",
             hint="Write one slice as a list of one: slices=['domain'].",
         )
+
+    def averaged(name: str | None) -> pl.LazyFrame:
+        log, keys = read_log(attempts, threshold, name), (*_place(name), "task_id")
+        tasks = estimated_tasks(log, keys, chosen, task_uncertainty(), ordered=ordered)
+        return _suite(tasks, name, min_eligible_share=share, confidence=level)
+
     parts = [
-        _suite(
-            read_log(attempts, threshold, name),
-            name,
-            chosen,
-            min_eligible_share=share,
-            ordered=ordered,
-            confidence=level,
-        ).with_columns(part=pl.lit(part))
-        for part, name in enumerate([None, *names])
+        averaged(name).with_columns(part=pl.lit(part)) for part, name in enumerate([None, *names])
     ]
     table = pl.concat(parts).sort("run_id", "suite", "part", "slice_value", "k").drop("part")
     return as_given(attempts, table)
 
 
+def suite_metrics_of_counts(
+    counts: pl.LazyFrame, ks: Sequence[int], *, min_eligible_share: float, confidence: float
+) -> pl.LazyFrame:
+    """Give :func:`suite_metrics` of tasks that are counted already, without order and slices."""
+    table = counts.with_columns(broken=pl.lit(None, pl.String))
+    estimated = estimated_counts(table, ks, task_uncertainty(), ordered=False)
+    return _suite(estimated, None, min_eligible_share=min_eligible_share, confidence=confidence)
+
+
+def _place(slice_name: str | None) -> tuple[str, ...]:
+    return ("run_id", "suite") if slice_name is None else ("run_id", "suite", "slice_value")
+
+
 def _suite(
-    log: pl.LazyFrame,
+    estimated: pl.LazyFrame,
     slice_name: str | None,
-    ks: Sequence[int],
     *,
     min_eligible_share: float,
-    ordered: bool,
     confidence: float,
 ) -> pl.LazyFrame:
     """Average over tasks, for the whole suite or for the values of a slice."""
-    place = ("run_id", "suite") if slice_name is None else ("run_id", "suite", "slice_value")
+    place = _place(slice_name)
     n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
     eligible = (n >= k).fill_null(value=False)
     rate = pl.when(eligible).then(c / n)
     eligible_tasks, total_tasks = pl.col("eligible_tasks"), pl.col("total_tasks")
-    table = (
-        estimated_tasks(log, (*place, "task_id"), ks, ordered=ordered, confidence=confidence)
-        .group_by(*place, "k")
-        .agg(
-            eligible_tasks=eligible.sum().cast(pl.Int64),
-            total_tasks=pl.len().cast(pl.Int64),
-            least_n=n.filter(eligible).min(),
-            attempts=pl.col("attempts").sum(),
-            n=n.sum(),
-            c=c.sum(),
-            excluded=pl.col("excluded").sum(),
-            windowed=(pl.col("windows") > 0).sum().cast(pl.Int64),
-            broken=pl.col("broken").is_not_null().sum().cast(pl.Int64),
-            why=pl.col("broken").drop_nulls().first(),
-            pass_1=rate.mean(),
-            var_pass_1=rate.var(),
-            informative_tasks=(eligible & (c > 0) & (c < n)).sum().cast(pl.Int64),
-            covariance=covariance(rate, pl.when(eligible).then(pl.col("pass_hat_k"))),
-            **scatter(eligible),
-            **{name: pl.when(eligible).then(pl.col(name)).mean() for name in METRICS},
-        )
+    table = estimated.group_by(*place, "k").agg(
+        eligible_tasks=eligible.sum().cast(pl.Int64),
+        total_tasks=pl.len().cast(pl.Int64),
+        least_n=n.filter(eligible).min(),
+        attempts=pl.col("attempts").sum(),
+        n=n.sum(),
+        c=c.sum(),
+        excluded=pl.col("excluded").sum(),
+        windowed=(pl.col("windows") > 0).sum().cast(pl.Int64),
+        broken=pl.col("broken").is_not_null().sum().cast(pl.Int64),
+        why=pl.col("broken").drop_nulls().first(),
+        pass_1=rate.mean(),
+        var_pass_1=rate.var(),
+        informative_tasks=(eligible & (c > 0) & (c < n)).sum().cast(pl.Int64),
+        covariance=covariance(rate, pl.when(eligible).then(pl.col("pass_hat_k"))),
+        **scatter(eligible),
+        **{name: pl.when(eligible).then(pl.col(name)).mean() for name in METRICS},
     )
 
     def enough(tasks: pl.Expr) -> pl.Expr:

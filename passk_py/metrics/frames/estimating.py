@@ -9,16 +9,24 @@ import polars as pl
 from passk_py.common.errors import PasskError
 from passk_py.metrics.frames.counting import TASK, ordered_tasks, unordered_tasks
 from passk_py.metrics.logs import as_given, read_log
-from passk_py.metrics.uncertainty import TASK_UNCERTAINTY, task_uncertainty
+from passk_py.metrics.uncertainty import task_limits
 from passk_py.stats import estimators as est
 from passk_py.stats.estimators.arguments import checked_confidence, checked_ks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from passk_py.metrics.logs import FrameT
 
-__all__ = ["DEFAULT_KS", "METRICS", "estimated_tasks", "k_sweep", "limited_columns", "task_metrics"]
+__all__ = [
+    "DEFAULT_KS",
+    "METRICS",
+    "estimated_counts",
+    "estimated_tasks",
+    "k_sweep",
+    "limited_columns",
+    "task_metrics",
+]
 
 DEFAULT_KS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100)
 """The k that are reported when none are given: the default of the var ``passk_ks``."""
@@ -33,10 +41,8 @@ METRICS: Final = (
 _WINDOW_COUNTS: Final = ("windows", "pass_windows", "fail_windows")
 
 
-def _states(
-    table: pl.LazyFrame, ks: Sequence[int], confidence: float | None = None
-) -> pl.LazyFrame:
-    """Compute every estimator once for each distinct (n, c): lists over ks."""
+def _states(table: pl.LazyFrame, ks: Sequence[int], more: Mapping[str, pl.Expr]) -> pl.LazyFrame:
+    """Compute every estimator, and more, once for each distinct (n, c), as lists over ks."""
     return (
         table.select("n", "c")
         .unique()
@@ -47,7 +53,7 @@ def _states(
             est.pass_hat_k("n", "c", "k"),
             est.pass_at_k_plugin("n", "c", "k"),
             est.pass_hat_k_plugin("n", "c", "k"),
-            **({} if confidence is None else task_uncertainty(confidence)),
+            **more,
         )
         .group_by("n", "c", maintain_order=True)
         .agg(pl.all())
@@ -55,17 +61,27 @@ def _states(
 
 
 def estimated_tasks(
-    log: pl.LazyFrame, keys: Sequence[str], ks: Sequence[int], *, ordered: bool, confidence: float
+    log: pl.LazyFrame,
+    keys: Sequence[str],
+    ks: Sequence[int],
+    more: Mapping[str, pl.Expr],
+    *,
+    ordered: bool,
 ) -> pl.LazyFrame:
-    """Compute every estimator of every group of attempts at every k."""
+    """Compute every estimator, and more of n, c and k, of every group of attempts at every k."""
+    table = ordered_tasks(log, keys, ks) if ordered else unordered_tasks(log, keys)
+    return estimated_counts(table, ks, more, ordered=ordered)
+
+
+def estimated_counts(
+    table: pl.LazyFrame, ks: Sequence[int], more: Mapping[str, pl.Expr], *, ordered: bool
+) -> pl.LazyFrame:
+    """Compute every estimator, and more of n, c and k, of every row of counts at every k."""
     if ordered:
-        table = ordered_tasks(log, keys, ks)
         lists = {name: pl.concat_list(f"{name}_{k}" for k in ks) for name in _WINDOW_COUNTS}
     else:
         unknown = pl.lit(None, pl.Int64)
-        table = unordered_tasks(log, keys).with_columns(
-            first_pass_rank=unknown, first_fail_rank=unknown
-        )
+        table = table.with_columns(first_pass_rank=unknown, first_fail_rank=unknown)
         lists = {name: pl.concat_list(unknown for _ in ks) for name in _WINDOW_COUNTS}
     n, k = pl.col("n"), pl.col("k")
     reason = (
@@ -79,13 +95,13 @@ def estimated_tasks(
     long = (
         table.with_columns(**lists)
         .join(
-            _states(table, ks, confidence),
+            _states(table, ks, more),
             on=["n", "c"],
             how="left",
             nulls_equal=True,
             maintain_order="left",
         )
-        .explode("k", *_STATE_METRICS, *TASK_UNCERTAINTY, *_WINDOW_COUNTS, empty_as_null=False)
+        .explode("k", *_STATE_METRICS, *more, *_WINDOW_COUNTS, empty_as_null=False)
     )
     by_order = {
         "pass_at_k_window": est.pass_at_k_from_windows("fail_windows", "windows"),
@@ -157,7 +173,7 @@ def task_metrics(
     chosen = checked_ks("task_metrics", ks)
     level = checked_confidence("task_metrics", confidence)
     log = read_log(attempts, threshold)
-    table = estimated_tasks(log, TASK, chosen, ordered=ordered, confidence=level)
+    table = estimated_tasks(log, TASK, chosen, task_limits(level), ordered=ordered)
     shown: tuple[str, ...] = (*limited_columns(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
     columns = ("k", "n", "c", "excluded", *shown, "windows", *METRICS[4:])
     return as_given(attempts, table.select(*TASK, *columns, "null_reason"))
@@ -212,7 +228,7 @@ def k_sweep(frame: FrameT, ks: Iterable[int], *, n: str = "n", c: str = "c") -> 
             hint=f"The columns are {', '.join(names)}.",
         )
     lazy = frame.lazy()
-    states = _states(lazy.select(pl.col(n).alias("n"), pl.col(c).alias("c")), chosen)
+    states = _states(lazy.select(pl.col(n).alias("n"), pl.col(c).alias("c")), chosen, {})
     table = lazy.join(
         states.select(pl.col("n").alias(n), pl.col("c").alias(c), *new),
         on=[n, c],

@@ -9,14 +9,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-import polars as pl
-
 from passk_py.common.contract import CONTRACT_COLUMNS, KEY
 from passk_py.common.sql_text import quote
-from passk_py.metrics import frames
 from passk_py.metrics.comparisons.run_pairs import pair_of
-from passk_py.metrics.frames.counting import unordered_tasks
-from passk_py.metrics.logs import read_log
+from passk_py.metrics.frames.averaging import suite_metrics_of_counts
 from passk_py.stats import estimators as est
 from passk_py.validation.recompute.pairs import compared_runs, expected_pairs
 from passk_py.validation.recompute.runs_of_log import RUNS_SQL, with_warnings
@@ -27,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
+    import polars as pl
 
     from passk_py.warehouse.settings import Settings
 
@@ -76,6 +73,18 @@ where not is_unanimous or place > 1;
 """
 
 
+_COUNTS_SQL: Final = """
+select
+  run_id, suite, task_id, count(*) as attempts,
+  count(*) filter (outcome <> 'excluded') as n,
+  count(*) filter (outcome = 'passed') as c,
+  count(*) filter (outcome = 'excluded') as excluded
+from passk_attempts
+group by all
+order by all
+"""
+
+
 def write_answer_tables(
     connection: duckdb.DuckDBPyConnection, settings: Settings, folder: Path
 ) -> None:
@@ -85,13 +94,7 @@ def write_answer_tables(
         f"create table {RECORDED} as select unnest(?) as var_name, unnest(?) as var_value",
         [list(settings.values), [json.dumps(value) for value in settings.values.values()]],
     )
-    log_path = folder / "attempts.parquet"
-    connection.execute(
-        f"copy (select run_id, suite, task_id, attempt, outcome from passk_attempts) "
-        f"to {quote(str(log_path))} (format parquet)"
-    )
-    log = pl.scan_parquet(log_path)
-    counts = unordered_tasks(read_log(log, 1.0, None), KEY[:3]).collect(engine="streaming")
+    counts = fetch_frame(connection, _COUNTS_SQL)
     classes = est.task_class(
         "n",
         "c",
@@ -99,11 +102,10 @@ def write_answer_tables(
         incapable_rate=settings.incapable_rate,
     )
     tables = {"passk_tasks": counts.with_columns(task_class=classes)}
-    suites = frames.suite_metrics(
-        log,
-        ks=settings.ks,
+    suites = suite_metrics_of_counts(
+        counts.lazy(),
+        settings.ks,
         min_eligible_share=settings.min_eligible_share,
-        ordered=False,
         confidence=settings.confidence,
     ).with_columns(
         reading=est.suite_reading(
@@ -113,7 +115,7 @@ def write_answer_tables(
             consistent_threshold=settings.consistent_threshold,
         )
     )
-    tables["passk_suite_metrics"] = suites.collect(engine="streaming")
+    tables["passk_suite_metrics"] = suites.collect()
     _write(connection, folder, tables)
     runs = with_warnings(fetch_frame(connection, RUNS_SQL))
     pairs = [

@@ -14,7 +14,6 @@ from passk_py.metrics.comparisons.compared_runs import COMPARISON_COLUMNS, METRI
 from passk_py.metrics.comparisons.compared_tasks import has_moved, task_comparisons
 from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
 from passk_py.metrics.comparisons.run_pairs import pair_of
-from passk_py.metrics.gates import rules_of
 from passk_py.metrics.run_order import runs_in_order
 from passk_py.validation.parity import Recomputed
 from passk_py.validation.recompute.approximations import CLOSE, SIZE, STUDENT, as_seen
@@ -97,6 +96,10 @@ def _suites_of(
 
 def _of_gates(runs: Sequence[Run], settings: Settings) -> Iterator[tuple[str, str, str]]:
     """Pair the runs that gates judge with the baselines that they name."""
+    if not settings.gates:
+        return
+    from passk_py.metrics.gates import rules_of
+
     rules = rules_of(settings.gates, deployment_k=settings.deployment_k)
     for rule in rules:
         for run in runs:
