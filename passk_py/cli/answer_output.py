@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passk_py.reports.answer import Answer
     from passk_py.warehouse.catalog import Filters
 
-__all__ = ["newest_pair", "print_answer", "show_answer"]
-
 _TABLES: Final = "Tables    "
 
 

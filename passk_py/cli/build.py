@@ -12,8 +12,6 @@ from passk_py.cli.shared_options import common_options, database_option, example
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["command"]
-
 
 @click.command(
     "build",

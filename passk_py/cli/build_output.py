@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from passk_py.cli.session import Session
     from passk_py.warehouse.building import BuildReport, NodeReport
 
-__all__ = ["build_as_dict", "rejected_rows", "run_build", "say_build"]
-
 
 def run_build(session: Session, database: Path, **options: Any) -> BuildReport:  # noqa: ANN401 - those of build()
     """Build the tables; on a terminal, show the model at work."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["command"]
-
 _KINDS: Final = {".md": "Markdown", ".json": "JSON"}
 
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["command", "find_comparison", "say_comparison", "shown_k"]
-
 _TASKS: Final = 15
 """Tasks that a terminal shows; JSON has all."""
 
@@ -94,7 +92,7 @@ def command(
         stale = note_stale(session, tables)
         found = find_comparison(tables, settings, baseline, candidate, suite=suite, ks=ks)
     say_comparison(
-        session, found, {"database": str(database), "stale": stale}, k=shown_k(settings, ks)
+        session, found, {"database": str(database), "stale": stale}, k=_shown_k(settings, ks)
     )
     if not session.as_json and not found.is_stored:
         pairs = {"passk_pairs": [{"baseline": baseline, "candidate": candidate}]}
@@ -139,7 +137,7 @@ def find_comparison(
     return Comparison(baseline, candidate, rows, tasks, stored)
 
 
-def shown_k(settings: Settings, ks: tuple[int, ...]) -> int:
+def _shown_k(settings: Settings, ks: tuple[int, ...]) -> int:
     """Choose the k of the headline."""
     return max(ks) if ks and settings.deployment_k not in ks else settings.deployment_k
 

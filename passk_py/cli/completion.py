@@ -10,8 +10,6 @@ import click
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options
 
-__all__ = ["command"]
-
 _SHELLS = ("bash", "zsh", "fish")
 
 

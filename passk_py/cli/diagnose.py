@@ -19,8 +19,6 @@ from passk_py.warehouse.catalog import Filters, public_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["command"]
-
 
 @click.command(
     "diagnose",

@@ -16,8 +16,6 @@ from passk_py.common.words import plural
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["command"]
-
 _PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "polars")
 
 

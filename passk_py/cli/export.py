@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.catalog import PublicTable
 
-__all__ = ["command"]
-
 _NAMES = [table.name for table in KNOWN_TABLES]
 
 

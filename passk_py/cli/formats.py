@@ -7,8 +7,6 @@ import click
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, examples
 
-__all__ = ["command"]
-
 
 @click.command(
     "formats",

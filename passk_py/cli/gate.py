@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["command", "gate_code", "read_gates", "say_gates"]
-
 _COLORS: Final = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 _WORDS: Final = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 _FAILED, _INCONCLUSIVE = 1, 2

@@ -18,8 +18,6 @@ from passk_py.common.words import plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PasskGroup", "cli", "main"]
-
 COMMANDS: Final = (
     "demo",
     "peek",

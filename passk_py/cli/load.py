@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.landing import LoadReport
 
-__all__ = ["command"]
-
 
 @click.command(
     "load",

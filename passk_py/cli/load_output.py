@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from passk_py.cli.session import Session
     from passk_py.ingest.landing import FileReport, LoadReport
 
-__all__ = ["load_as_dict", "note_problems", "say_files"]
-
 _LEAST_NAME: Final = 20
 _OTHER_COLUMNS: Final = 52
 _LONGEST_REASON: Final = 40

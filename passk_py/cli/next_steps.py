@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passk_py.cli.session import Session
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["build_again", "command_line", "note_stale", "say_next"]
-
 
 def command_line(*words: str, database: Path | None = None) -> str:
     """Write a command to copy; the database is named unless it is the default."""

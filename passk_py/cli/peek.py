@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["command"]
-
 _STDIN: Final = "-"
 
 

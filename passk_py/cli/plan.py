@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.planning.wish import Wish
 
-__all__ = ["command"]
-
 _GUESSED_K: Final = 4
 _NOTHING_TO_PLAN_FROM: Final = 2
 _SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passk_py.cli.session import Session
     from passk_py.metrics.planning.wish import Wish
 
-__all__ = ["SuitePlans", "say_plan"]
-
 _MARK: Final = "*"
 
 Row = dict[str, Any]

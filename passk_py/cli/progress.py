@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from passk_py.cli.session import Session
     from passk_py.ingest.landing import Progress as LoadProgress
 
-__all__ = ["building", "counting", "reading"]
-
 _NAME = 32
 
 

@@ -21,8 +21,6 @@ from passk_py.warehouse.catalog import KNOWN_TABLES
 if TYPE_CHECKING:
     from passk_py.warehouse.publishing import PublishedCopy
 
-__all__ = ["command"]
-
 _NAMES = [table.name for table in KNOWN_TABLES]
 
 

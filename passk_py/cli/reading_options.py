@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from passk_py.cli.session import Session
     from passk_py.ingest.landing import LoadReport
 
-__all__ = ["read_logs", "reading_options"]
-
 F = TypeVar("F", bound="Callable[..., Any]")
 
 _OPTIONS = (

@@ -15,8 +15,6 @@ from passk_py.common.words import plural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["command"]
-
 _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
 
 

@@ -16,16 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-__all__ = [
-    "COULD_NOT_RUN",
-    "GATE_COULD_NOT_RUN",
-    "PIPED_WIDTH",
-    "STOPPED",
-    "Session",
-    "pass_session",
-]
-
-COULD_NOT_RUN: Final = 2
+_COULD_NOT_RUN: Final = 2
 """The exit code of a command that could not run."""
 
 GATE_COULD_NOT_RUN: Final = 3
@@ -49,7 +40,7 @@ class Session:
     debug: bool = False
     # The exit code, once it is known: it holds even if nobody reads the result to its end.
     code: int = 0
-    could_not_run: int = COULD_NOT_RUN
+    could_not_run: int = _COULD_NOT_RUN
 
     @property
     def on_terminal(self) -> bool:

@@ -12,18 +12,6 @@ from passk_py.cli.session import Session
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = [
-    "DEFAULT_DATABASE",
-    "NameChoice",
-    "common_options",
-    "database_option",
-    "examples",
-    "filter_options",
-    "outputs_option",
-    "raw_option",
-    "vars_option",
-]
-
 F = TypeVar("F", bound="Callable[..., Any]")
 
 DEFAULT_DATABASE = Path("passk.duckdb")

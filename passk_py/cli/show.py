@@ -19,8 +19,6 @@ from passk_py.warehouse.catalog import KNOWN_TABLES, Filters, public_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["command"]
-
 _LIMIT = 50
 _NAMES = [table.name for table in KNOWN_TABLES]
 

@@ -10,8 +10,6 @@ from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, examples
 from passk_py.common.errors import PasskError
 
-__all__ = ["command"]
-
 
 @click.command(
     "superset",

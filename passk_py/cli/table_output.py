@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.catalog import Filters, PublicTable
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Selection", "fitted_table", "fitting", "print_csv", "print_json", "print_table"]
-
 _CHUNK: Final = 5_000
 _LEAST: Final = 8
 """Cells that a column of texts keeps when a terminal is narrow."""
@@ -72,7 +70,7 @@ class Selection:
             yield from chunk
 
 
-def new_table() -> Table:
+def _new_table() -> Table:
     """Make an empty table in the layout of all commands."""
     from rich import box
     from rich.table import Table
@@ -95,7 +93,7 @@ def fitted_table(
     """
     columns = list(zip(names, *lines, strict=True))
     shown = fitting(columns, room, spared, least=least)
-    table = new_table()
+    table = _new_table()
     for place in shown:
         folds = place == 0 and least is not None
         table.add_column(
@@ -207,7 +205,7 @@ class _Layout:
         texts = [place for place in places if self._cut(place)]
         fixed = sum(self._widths[place] + _GAP for place in places if place not in texts)
         given = self._shares(texts, console.width + _GAP - fixed)
-        laid = new_table()
+        laid = _new_table()
         for place in places:
             number = self._types[place] in ("BIGINT", "DOUBLE")
             laid.add_column(

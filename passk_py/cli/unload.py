@@ -16,8 +16,6 @@ from passk_py.common.words import and_list, plain, plural
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["command"]
-
 
 @click.command(
     "unload",

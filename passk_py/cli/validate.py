@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from passk_py.validation.check_all import ValidationReport
     from passk_py.validation.parity import Difference
 
-__all__ = ["command"]
-
 _EXAMPLES = 20
 
 

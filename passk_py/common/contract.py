@@ -8,17 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = [
-    "CONTRACT_COLUMNS",
-    "EXPECTED_ATTEMPTS",
-    "KEY",
-    "LANDING_COLUMNS",
-    "MOST_EXPECTED",
-    "OUTCOMES",
-    "PROVENANCE_COLUMNS",
-    "Column",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -66,7 +55,7 @@ EXPECTED_ATTEMPTS: Final = Column(
 )
 """What rows may say of their task; kept in ``landing.expected_attempts``."""
 
-PROVENANCE_COLUMNS: Final = (
+_PROVENANCE_COLUMNS: Final = (
     Column("source_file", "VARCHAR", False, "absolute path of the file that the row came from"),
     Column("source_line", "BIGINT", False, "line, or record for binary files, within it, from 1"),
     Column("source_format", "VARCHAR", False, "the format that the file was read as"),
@@ -74,5 +63,5 @@ PROVENANCE_COLUMNS: Final = (
 )
 """Where a row came from. Not part of what makes two rows equal."""
 
-LANDING_COLUMNS: Final = CONTRACT_COLUMNS + PROVENANCE_COLUMNS
+LANDING_COLUMNS: Final = CONTRACT_COLUMNS + _PROVENANCE_COLUMNS
 """The columns of ``landing.attempts`` and of ``passk_attempts``, in order."""

@@ -17,16 +17,6 @@ from passk_py.common.errors import PasskError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "absolute",
-    "draft_beside",
-    "drafted",
-    "not_a_file",
-    "size_in_words",
-    "to_disk",
-    "write_report",
-]
-
 
 def absolute(path: str | Path) -> Path:
     """Give the path that a file is known by: absolute, without dots, links left as they are."""

@@ -10,8 +10,6 @@ from passk_py.common.words import decimals, plain, shortened, side_of_zero
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["name", "share", "share_interval", "signed", "signed_interval", "table", "text"]
-
 _LONGEST_NAME: Final = 80
 _WIDEST_COLUMN: Final = 320
 """A longer cell stands out, so that one name does not fill the others with blanks."""

@@ -11,8 +11,6 @@ from passk_py.common.words import and_list, plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["did_you_mean", "no_such", "require_known"]
-
 _LISTED: Final = 5
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["identifier", "io_reason", "quote", "slice_sql"]
-
 
 def quote(text: str) -> str:
     """Write a text as a literal."""

@@ -9,8 +9,6 @@ import yaml  # type: ignore[import-untyped]
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["load"]
-
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """Refuses a name that stands twice in one table."""

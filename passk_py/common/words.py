@@ -9,27 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "DASH",
-    "TASK_CLASSES",
-    "and_list",
-    "as_part",
-    "chance",
-    "decimals",
-    "from_to",
-    "interval_line",
-    "limit",
-    "percent",
-    "percents",
-    "plain",
-    "plural",
-    "points",
-    "shortened",
-    "side_of_zero",
-    "sparkline",
-    "symbol",
-]
-
 DASH: Final = "–"  # noqa: RUF001 - a dash as long as a number is meant
 
 TASK_CLASSES: Final = ("consistent", "flaky", "incapable", "unknown")

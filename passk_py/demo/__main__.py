@@ -11,8 +11,6 @@ from passk_py.demo.log_files import write_csv, write_log
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the demo log to the file that the command line names; give the exit code."""

@@ -29,8 +29,6 @@ from passk_py.demo.solvers.walksat import walksat
 if TYPE_CHECKING:
     from passk_py.demo.dice import Draw
 
-__all__ = ["BUDGET", "SCOUT_FEBRUARY", "SCOUT_MARCH", "TRACER", "WALKER", "Agent", "Puzzle"]
-
 Puzzle: TypeAlias = Formula | Board | Semiprime
 """What an agent can be given."""
 

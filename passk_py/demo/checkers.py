@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passk_py.demo.agents import Puzzle
     from passk_py.demo.instances.semiprime import Semiprime
 
-__all__ = ["NOTHING", "Verdict", "check"]
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

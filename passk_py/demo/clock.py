@@ -12,8 +12,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-__all__ = ["STEP_MS", "StepClock"]
-
 STEP_MS: Final = 25
 """Milliseconds that a step counts for."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, MutableSequence
     from typing import TypeAlias
 
-__all__ = ["Draw", "below", "dice", "fold", "shuffle"]
-
 Draw: TypeAlias = "Callable[[], float]"
 """A call that gives the next draw, uniform in [0, 1)."""
 

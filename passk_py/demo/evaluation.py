@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from passk_py.demo.agents import Agent
     from passk_py.demo.suite import Task
 
-__all__ = ["RUNS", "AttemptRow", "Run", "generate"]
-
 
 class AttemptRow(TypedDict):
     """One attempt in the columns of the attempt contract, ready to be written as JSON."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from passk_py.demo.evaluation import AttemptRow
 
-__all__ = ["write_csv", "write_log"]
-
 
 def write_log(path: str | os.PathLike[str], *, seed: int = 2026) -> int:
     """Write the log as JSON lines in the order of execution; give how many attempts it has."""

@@ -6,8 +6,6 @@ from passk_py.demo.dice import dice, shuffle
 from passk_py.demo.instances.board import Board
 from passk_py.demo.solvers.min_conflicts import min_conflicts
 
-__all__ = ["plant_board"]
-
 
 def plant_board(size: int, fixed: int, *, seed: int) -> tuple[Board, tuple[int, ...]]:
     """Draw a board that can be completed.

@@ -23,8 +23,6 @@ from passk_py.demo.planted_board import plant_board
 if TYPE_CHECKING:
     from passk_py.demo.agents import Puzzle
 
-__all__ = ["SUITE", "Task", "tasks"]
-
 SUITE: Final = "puzzles"
 """The suite's name. It also seeds the puzzles, which are the same for every seed of the log."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.states import States
 
-__all__ = ["LIMIT_TYPES", "bootstrap_limits", "limits_of_states"]
-
 LIMIT_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "metric": pl.String,
     **dict.fromkeys(("k", "eligible_tasks", "total_tasks"), pl.Int64),

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.states import States
 
-__all__ = ["SuiteRun", "compared_suites", "contamination"]
-
 _IDENTITY: Final = ("agent", "agent_version", "model")
 _TYPES: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("public_suite", "private_suite"), pl.String),

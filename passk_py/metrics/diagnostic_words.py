@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["UNKNOWN", "VERDICTS", "WORDS", "Words"]
-
 UNKNOWN: Final = ("insufficient", "not_applicable")
 """The verdicts of what a log can't tell: too little of it, or not this log."""
 

@@ -14,9 +14,7 @@ from passk_py.stats.estimators.arguments import checked_ks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["extrapolate", "extrapolated"]
-
-BASIS: Final = "beta_binomial"
+_BASIS: Final = "beta_binomial"
 _COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     "run_id": pl.String,
     "suite": pl.String,
@@ -122,7 +120,7 @@ def extrapolated(measured: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
             if reason is None and rate is not None and index is not None:
                 row["pass_at_k"] = -math.expm1(log_moment_by_correlation(1 - rate, index, k))
                 row["pass_hat_k"] = math.exp(log_moment_by_correlation(rate, index, k))
-            rows.append({**row, "basis": BASIS, "null_reason": reason})
+            rows.append({**row, "basis": _BASIS, "null_reason": reason})
     return pl.DataFrame(rows, schema=_COLUMNS)
 
 

@@ -16,11 +16,9 @@ from passk_py.common.errors import PasskError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["UNTAGGED", "FrameT", "as_given", "read_log", "suite_of", "tag_of"]
-
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
-UNTAGGED: Final = "(untagged)"
+_UNTAGGED: Final = "(untagged)"
 """The slice value of attempts that lack the tag, or have null in the column."""
 
 _NEEDS: Final = (
@@ -92,7 +90,7 @@ def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
             f"the column tags is of type {tags}",
             hint="It must be a map (a list of structs of key and value) or a struct.",
         )
-    return value.fill_null(UNTAGGED)
+    return value.fill_null(_UNTAGGED)
 
 
 def suite_of(columns: Collection[str]) -> pl.Expr:

@@ -11,8 +11,6 @@ from passk_py.stats.numerics import log_beta_moment, one_minus_exp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["with_mend_rank"]
-
 _JEFFREYS: Final = 0.5
 """Both parameters of the prior where the tasks fit none."""
 _NOTHING: Final = 1e-9

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Run", "in_order", "runs_in_order"]
-
 
 @dataclass(frozen=True, slots=True)
 class Run:

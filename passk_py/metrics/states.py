@@ -15,18 +15,6 @@ from passk_py.stats.distributions import student_quantile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "Padded",
-    "States",
-    "all_pass",
-    "padded",
-    "score",
-    "short_reason",
-    "states_of_runs",
-    "variance_within",
-    "with_short_tasks",
-]
-
 States = Counter[tuple[int, int]]
 """How many tasks have n counted attempts of which c passed, by (n, c)."""
 

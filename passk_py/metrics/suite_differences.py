@@ -13,17 +13,6 @@ from passk_py.metrics.states import all_pass, padded, short_reason
 if TYPE_CHECKING:
     from passk_py.metrics.states import States
 
-__all__ = [
-    "DIFFERENCES",
-    "Limited",
-    "Score",
-    "compared_scores",
-    "difference_of",
-    "judged_suites",
-    "limited",
-    "score_of",
-]
-
 DIFFERENCES: Final = tuple(
     f"{measure}_difference{end}"
     for measure in ("pass_at_1", "pass_hat_k")

@@ -15,19 +15,6 @@ from passk_py.stats.estimators.intervals import student_quantiles
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "SUITE_ENDS",
-    "covariance",
-    "curve_shape",
-    "floor_of_difference",
-    "floor_of_suite",
-    "floor_unit",
-    "scatter",
-    "task_limits",
-    "task_uncertainty",
-    "with_suite_limits",
-]
-
 SUITE_ENDS: Final = (
     *("_lower", "_upper", "_suite_lower", "_suite_upper"),
     *("_within_share", "_bayes", "_bayes_lower", "_bayes_upper"),

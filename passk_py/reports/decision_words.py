@@ -9,8 +9,6 @@ from passk_py.metrics.gates.gate_reports import settling
 if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Row
 
-__all__ = ["result_of", "verdict_of", "why_of"]
-
 
 def verdict_of(row: Row) -> str:
     """Give the verdict of a comparison, and whether pass@1 hides it."""

@@ -11,16 +11,6 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
-__all__ = [
-    "beta_quantile",
-    "chi_square_tail",
-    "log_moment_by_correlation",
-    "normal_quantile",
-    "p_value",
-    "student_quantile",
-    "two_sided_p",
-]
-
 _TINY: Final = 1e-300
 _TERMS: Final = 5_000
 _STEPS: Final = 200

@@ -21,16 +21,6 @@ from typing import TypeAlias
 
 import polars as pl
 
-__all__ = [
-    "Steps",
-    "let",
-    "log1p_nonnegative",
-    "log_beta_moment",
-    "log_beta_moment_steps",
-    "one_minus_exp",
-    "one_minus_exp_steps",
-]
-
 Steps: TypeAlias = tuple[dict[str, pl.Expr], ...]
 """Named intermediate results, in order: what :func:`let` takes."""
 

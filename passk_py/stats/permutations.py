@@ -10,8 +10,6 @@ import math
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = ["PairCounts", "fisher", "least_p", "variance_of_difference"]
-
 _SLACK: Final = 10**7
 """Outcomes that are more likely than what was seen by less than one part in this are as likely."""
 

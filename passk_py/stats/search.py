@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["least"]
-
 
 def least(holds: Callable[[int], bool]) -> int:
     """Find the least whole number from 1 that holds, given that all after it do."""

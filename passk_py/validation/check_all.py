@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from passk_py.validation.parity import Difference, Parity
 
-__all__ = ["ValidationReport", "validate_tables"]
-
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from passk_py.validation.set_aside import Counts
     from passk_py.warehouse.settings import Settings
 
-__all__ = ["compare_gates", "compare_runs", "compare_suites", "decided"]
-
 _BOOTSTRAP: Final = "passk_suite_bootstrap"
 _MOST_JUDGED: Final = 5_000_000
 """Attempts that gates are judged by: a rule may be about any of the runs."""

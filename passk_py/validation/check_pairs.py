@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from passk_py.validation.set_aside import Counts
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["PAIRED", "compare_pairs", "stored_pairs"]
-
 PAIRED: Final = ("passk_comparisons", "passk_task_comparisons")
 
 _MOST_PERMUTED: Final = 2_000

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Run", "Validation"]
-
 _BATCH: Final = 2_000_000
 """Attempts and rows of tables that are compared at a time, to bound what memory holds."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Compared"]
-
 
 class Compared:
     """What was found of each public table, with the first differences of each as examples."""

@@ -11,8 +11,6 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["TOLERANCE", "Difference", "Parity", "Recomputed", "compare"]
-
 TOLERANCE: Final = 1e-12
 """The largest relative difference that is rounding."""
 

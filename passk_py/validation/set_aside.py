@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.metrics.states import States
 
-__all__ = ["Counts", "in_batches"]
-
 T = TypeVar("T")
 
 

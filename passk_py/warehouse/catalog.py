@@ -13,17 +13,6 @@ from passk_py.warehouse.descriptions import described_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "KNOWN_TABLES",
-    "OPTIONAL_TABLES",
-    "PUBLIC_TABLES",
-    "Filters",
-    "PublicTable",
-    "filters_of",
-    "public_table",
-    "shared_columns",
-]
-
 _GRAIN: Final = re.compile(r"One row per ([^.]+) \(([\w, ]+)\)\.$")
 
 

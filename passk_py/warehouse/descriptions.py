@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["TableDescription", "described_table", "described_tables"]
-
 _DOCS: Final = re.compile(r"{%-?\s*docs\s+(\w+)\s*-?%}(.*?){%-?\s*enddocs\s*-?%}", re.DOTALL)
 _USE: Final = re.compile(r"{{\s*doc\(\s*['\"](\w+)['\"]\s*\)\s*}}")
 _VAR: Final = re.compile(r"var\('(\w+)'")

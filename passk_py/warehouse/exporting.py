@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["FORMATS", "ExportedFile", "export_tables"]
-
 FORMATS: Final = {"parquet": ".parquet", "csv": ".csv", "json": ".json", "arrow": ".arrow"}
 """The formats, and how their files end. ``arrow`` is the IPC file format, also known as Feather."""
 

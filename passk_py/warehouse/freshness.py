@@ -14,16 +14,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.tables import Tables
 
-__all__ = [
-    "Pending",
-    "changed_since",
-    "half_built",
-    "pending_changes",
-    "stale",
-    "unfinished_tables",
-    "why_unfinished",
-]
-
 COPY: Final = "passk_published"
 """The table by which one tells a copy that `passk publish` wrote."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["judge_tables"]
-
 
 def judge_tables(
     tables: Tables,

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from passk_py.common.errors import PasskError
 
-__all__ = ["default_variables", "digest_of_code", "project_dir", "state_dir", "targets", "version"]
-
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _CODE: Final = ("dbt_project.yml", "profiles.yml", "models", "macros", "tests/generic")
 

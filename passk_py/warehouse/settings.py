@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["INPUTS", "RECORDED", "Settings", "parse_variables", "read_settings"]
-
 RECORDED: Final = "int_passk__settings"
 """The view in which a build records its vars: ``var_name``, and ``var_value`` as JSON."""
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-__all__ = ["Tables", "fetch_frame", "open_tables", "read_table", "require_filtered"]
-
 
 @dataclass(slots=True)
 class Tables:

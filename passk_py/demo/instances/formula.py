@@ -7,8 +7,6 @@ from functools import cached_property
 
 from passk_py.demo.dice import below, dice
 
-__all__ = ["Formula", "plant_formula"]
-
 
 @dataclass(frozen=True)
 class Formula:

@@ -7,8 +7,6 @@ from math import isqrt
 
 from passk_py.demo.dice import below, dice
 
-__all__ = ["Semiprime", "is_prime", "plant_semiprime"]
-
 
 @dataclass(frozen=True)
 class Semiprime:

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from passk_py.demo.dice import Draw
     from passk_py.demo.instances.formula import Formula
 
-__all__ = ["dpll"]
-
 
 def dpll(formula: Formula, budget: int, draw: Draw) -> Effort:
     """Search all assignments in a systematic order until every clause holds.

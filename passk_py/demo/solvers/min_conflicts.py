@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from passk_py.demo.dice import Draw
     from passk_py.demo.instances.board import Board
 
-__all__ = ["min_conflicts"]
-
 
 def min_conflicts(board: Board, budget: int, draw: Draw, *, noise: float) -> Effort:
     """Move one attacked queen after the other within its row until none is attacked.

@@ -9,8 +9,6 @@ from passk_py.demo.solvers.effort import Effort
 if TYPE_CHECKING:
     from passk_py.demo.instances.board import Board
 
-__all__ = ["place_queens"]
-
 
 def place_queens(board: Board, budget: int) -> Effort:
     """Place queens from the first row to the last, and go back where a row has no free field.

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from passk_py.demo.dice import Draw
     from passk_py.demo.instances.semiprime import Semiprime
 
-__all__ = ["pollard_rho"]
-
 
 def pollard_rho(semiprime: Semiprime, budget: int, draw: Draw) -> Effort:
     """Walk x -> x*x + c at two speeds until the walkers meet modulo a factor.

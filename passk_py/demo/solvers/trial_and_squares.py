@@ -10,8 +10,6 @@ from passk_py.demo.solvers.effort import Effort
 if TYPE_CHECKING:
     from passk_py.demo.instances.semiprime import Semiprime
 
-__all__ = ["trial_and_squares"]
-
 
 def trial_and_squares(semiprime: Semiprime, budget: int) -> Effort:
     """Try small factors and factors close to the square root, in turn.

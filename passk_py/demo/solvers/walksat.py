@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from passk_py.demo.dice import Draw
     from passk_py.demo.instances.formula import Formula
 
-__all__ = ["walksat"]
-
 
 def walksat(formula: Formula, budget: int, draw: Draw, *, noise: float) -> Effort:
     """Flip one variable after the other until every clause holds.

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["COLLECTOR", "Collector"]
-
 
 class Collector:
     """The collector of this process, which several threads may pause at a time."""

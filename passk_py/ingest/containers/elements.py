@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.containers.json_buffer import Element
 
-__all__ = ["read_elements"]
-
 _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
 

@@ -14,8 +14,6 @@ from typing import IO, Any, Final
 from passk_py.ingest.containers.lines import MAX_RECORD_BYTES, too_long
 from passk_py.ingest.containers.open_bytes import read_chunk
 
-__all__ = ["KEPT", "QUOTED", "Element", "JsonBuffer"]
-
 KEPT: Final = 20_000
 
 _CHUNK: Final = 4 << 20

@@ -11,8 +11,6 @@ from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["end_of_value", "keys_at_start_of", "keys_of_all", "start_of", "top_level_keys"]
-
 _PIECE: Final = 1 << 16
 # Everything up to the next bracket, strings in one piece. Possessive, so that it can't backtrack.
 _PLAIN: Final = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)

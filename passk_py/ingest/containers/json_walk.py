@@ -19,8 +19,6 @@ from passk_py.ingest.containers.open_bytes import BOM
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["EACH", "JsonWalk"]
-
 EACH: Final = "*"
 """In the path to the rows: every element of a list, or every value of an object."""
 

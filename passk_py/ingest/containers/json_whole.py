@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.containers.shape import Shape
 
-__all__ = ["MAX_WHOLE_BYTES", "Whole", "whole_decoder"]
-
 MAX_WHOLE_BYTES: Final = 16 << 20
 
 Whole = tuple[list[dict[str, Any]], dict[tuple[str, ...], Any]]

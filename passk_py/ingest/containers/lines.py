@@ -15,17 +15,6 @@ from passk_py.ingest.containers.open_bytes import BOM, read_chunk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "BATCH_BYTES",
-    "MAX_RECORD_BYTES",
-    "Batch",
-    "Row",
-    "decode",
-    "not_utf8",
-    "read_lines",
-    "too_long",
-]
-
 Row = tuple[int, str, "str | None", "str | None", bool]
 """A row as a batch has it: number, text, code, reason, whether the file ends within it."""
 

@@ -15,19 +15,6 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-__all__ = [
-    "BOM",
-    "Compression",
-    "PieceReader",
-    "compression_of",
-    "open_as_it_is",
-    "open_bytes",
-    "open_log",
-    "position_of",
-    "read_chunk",
-    "zstd_bytes",
-]
-
 Compression = Literal["none", "gzip", "zstd"]
 
 BOM: Final = b"\xef\xbb\xbf"

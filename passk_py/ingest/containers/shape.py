@@ -10,8 +10,6 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["ANY", "Json", "Shape", "decoded_or_none", "decoder", "loaded", "loaded_or_none"]
-
 Json: TypeAlias = Any
 """What JSON holds. Nothing in it is sure to have the type that it should have."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.containers.lines import Row
 
-__all__ = ["TableBatch", "read_table"]
-
 _ROWS: Final = 20_000
 # The rows of a quoted field that is never closed are given back to be read as rows of their own;
 # the limit keeps that from holding the rest of a large file.

@@ -28,9 +28,7 @@ from passk_py.ingest.containers.open_bytes import PieceReader, zstd_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["MAX_MEMBER_BYTES", "ZipMembers", "names_in"]
-
-MAX_MEMBER_BYTES: Final = 4 << 30
+_MAX_MEMBER_BYTES: Final = 4 << 30
 
 _ZSTD: Final = 93
 # Methods of which a piece of the compressed bytes can't become much more than itself at once.
@@ -157,7 +155,7 @@ def _taken(file: IO[bytes]) -> _Directory | None:
 class ZipMembers:
     """The members of a zip that can seek; several can be open at a time."""
 
-    def __init__(self, file: IO[bytes], most: int = MAX_MEMBER_BYTES) -> None:
+    def __init__(self, file: IO[bytes], most: int = _MAX_MEMBER_BYTES) -> None:
         taken = _taken(file)
         self._directory = _directory(file) if taken is None else taken
         self._file = file

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.kinds import Container, Kind, Outcome
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["Field", "Format", "Key"]
-
 
 @dataclass(frozen=True, slots=True)
 class Field:

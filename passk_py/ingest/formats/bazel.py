@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Place", "is_report", "place_of", "root_of"]
-
 _REPORT: Final = re.compile(r"test\.xml(?:\.gz|\.zst)?")
 _ATTEMPT: Final = re.compile(r"attempt_([0-9]{1,6})\.xml(?:\.gz|\.zst)?")
 _ATTEMPTS: Final = "test_attempts"

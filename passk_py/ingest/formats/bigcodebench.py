@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["BigCodeBench"]
-
 _ROW: Final = frozenset(("solution", "status"))
 _PASS: Final = "pass"  # noqa: S105 - a status
 _TIMEOUT: Final = "timeout"

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = [
-    "CANONICAL_FIELDS",
-    "CanonicalCsv",
-    "CanonicalJson",
-    "CanonicalJsonl",
-    "CanonicalParquet",
-    "is_canonical",
-]
-
 _VERDICTS: Final = ("outcome", "passed", "score")
 """The fields that may say how an attempt ended; the first that is given wins."""
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["DeepEval"]
-
 _RUN: Final = "testRunData"
 _LINK: Final = "testRunLink"
 _LISTS: Final = ("testCases", "conversationalTestCases")

@@ -11,8 +11,6 @@ import msgspec
 if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
 
-__all__ = ["digest_of", "packed", "short_digest"]
-
 
 def packed(value: Json) -> bytes:
     """Write equal values of JSON as equal bytes; RecursionError if one is nested too deep."""

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["EvalPlus"]
-
 _PASS: Final = "pass"  # noqa: S105 - a status
 _TIMEOUT: Final = "timeout"
 # The words of EvalPlus 0.2.0 and before.

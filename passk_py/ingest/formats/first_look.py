@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["SAMPLE_BYTES", "may_be_a_log", "take_sample"]
-
 SAMPLE_BYTES: Final = 1 << 20
 
 _PEEK: Final = 4096

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Record
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["Harbor"]
-
 _TRIAL: Final = frozenset(("task_name", "trial_name", "trial_uri", "task_checksum"))
 _JOB: Final = frozenset(("n_total_trials", "stats"))
 _TRIAL_CONFIG: Final = frozenset(("trial_name", "trials_dir", "task"))

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.kinds import Kind, Refusal
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["Expected", "Harness", "Log", "Record", "Unfit", "expected_of_each"]
-
 _MOST_RAW: Final = 10_001
 _MOST_SIDE_BYTES: Final = 16 << 20
 

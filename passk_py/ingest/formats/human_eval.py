@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.kinds import Kind
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["HumanEval"]
-
 _ENDINGS: Final = (".jsonl", "_results", ".jsonl")
 
 

@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Record
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["Inspect"]
-
 
 class Inspect(JsonHarness):
     """Inspect's logs."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["SUFFIXES", "Survey", "logs_beside"]
-
 SUFFIXES: Final = (".eval", ".json")
 # The id of a task, which its logs have in their names: 22 digits to the base 57.
 _TASK_ID: Final = re.compile(r"(?<![0-9A-Za-z])[2-9A-HJ-NP-Za-km-z]{22}(?![0-9A-Za-z])")

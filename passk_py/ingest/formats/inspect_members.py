@@ -17,18 +17,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.containers.zip_members import ZipMembers
 
-__all__ = [
-    "HEADS",
-    "MOST_KEYS",
-    "SAMPLE",
-    "is_log",
-    "key_of",
-    "refuse_if_repeated",
-    "repeats_of",
-    "rows_in",
-    "rows_of",
-]
-
 _HEADER: Final = "header.json"
 _START: Final = "_journal/start.json"
 HEADS: Final = (_HEADER, _START)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
     from passk_py.ingest.formats.harness import Log
 
-__all__ = ["attempt_of", "chosen_score", "count_of", "short_values"]
-
 _ERROR: Final = re.compile(r"([A-Za-z_][\w.]*)\(")
 _LAST: Final = re.compile(r"([A-Za-z_][\w.]*)(?::|$)")
 _DETAILS: Final = re.compile(r" - |[{\[(]")

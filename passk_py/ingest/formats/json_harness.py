@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.formats.harness import Log
 
-__all__ = ["JsonHarness"]
-
 
 class JsonHarness(Harness):
     """A harness whose file is one JSON document with the rows at ``rows_at``, or lines of JSON."""

@@ -8,18 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
 
-__all__ = [
-    "at",
-    "dict_at",
-    "first_line",
-    "flag",
-    "list_at",
-    "number",
-    "seconds_between",
-    "small_tags",
-    "text",
-]
-
 _LONGEST_TAG: Final = 100
 
 

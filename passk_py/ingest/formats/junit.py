@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["JUnit"]
-
 _MOST_ROOT: Final = 10_000
 _PROMPTFOO: Final = re.compile(rb'<testsuites[^>]*\sname="promptfoo')
 _ROOTS: Final = frozenset(("testsuites", "testsuite"))

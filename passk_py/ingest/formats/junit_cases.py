@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.parsers.expat import XMLParserType
 
-__all__ = ["COLUMNS", "SUITES_COLUMNS", "Case", "cases_in"]
-
 _CHUNK: Final = 1 << 20
 _MOST_DEEP: Final = 100
 # The longest tag: the parser holds one in memory until it ends.

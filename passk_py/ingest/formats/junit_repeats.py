@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.formats.junit_cases import Case
 
-__all__ = ["SHOWN", "SUFFIXES", "Repeats", "folder_of_run", "in_order", "name_of_run", "runs_of"]
-
 SUFFIXES: Final = (".xml",)
 SHOWN: Final = 5
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Container", "Kind", "Outcome", "Refusal", "listed"]
-
 Container = Literal["json_lines", "json_list", "json_object", "csv", "parquet", "zip", "xml"]
 
 Outcome = Literal["failed", "excluded"]

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["FIXED", "NONE", "OWN", "PASS_AT", "holds_list", "metrics_of", "verdict_among"]
-
 OWN: Final = ("pass@1", "pass_at_1")
 """The metric that is the share of the passes, as the harness calls it."""
 PASS_AT: Final = re.compile(r"pass(?:@|_at_)(\d+)")

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.mapping_expression import Expression
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["mapped"]
-
 _SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 
 

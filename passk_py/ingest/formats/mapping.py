@@ -36,11 +36,9 @@ from passk_py.ingest.formats.yaml_file import existing_file, load_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["IN_ORDER", "MAPPINGS_FOLDER", "Mapping", "map_options", "mapping_from", "save_mapping"]
-
 IN_ORDER: Final = "in_order"
 
-MAPPINGS_FOLDER: Final = Path("passk_mappings")
+_MAPPINGS_FOLDER: Final = Path("passk_mappings")
 
 _COLUMNS: Final = (
     *(column.name for column in CONTRACT_COLUMNS if column.name != "tags"),
@@ -177,7 +175,7 @@ def save_mapping(mapping: Mapping, name: str) -> Path:
     if mapping.tags:
         said["tags"] = {tag: one.source for tag, one in mapping.tags.items()}
     written = yaml.safe_dump(said, sort_keys=False, allow_unicode=True)
-    path = MAPPINGS_FOLDER / f"{name}.yml"
+    path = _MAPPINGS_FOLDER / f"{name}.yml"
     if path.exists() and path.read_text("utf-8") != written:
         raise PasskError(
             f"{path} already holds a different mapping.",
@@ -203,15 +201,15 @@ def _for_shell(argument: str) -> str:
 
 
 def _path_of(kept: str) -> Path:
-    named = MAPPINGS_FOLDER / f"{kept}.yml"
+    named = _MAPPINGS_FOLDER / f"{kept}.yml"
     for path in (existing_file(str(named)), existing_file(kept)):
         if path is not None:
             return path
-    names = ", ".join(sorted(path.stem for path in MAPPINGS_FOLDER.glob("*.yml")))
+    names = ", ".join(sorted(path.stem for path in _MAPPINGS_FOLDER.glob("*.yml")))
     raise PasskError(
         f"There is no mapping {kept[:60]!r}: neither a file of that name nor a mapping kept in "
-        f"{MAPPINGS_FOLDER}/.",
-        hint=f"The mappings of {MAPPINGS_FOLDER}/ are {names}."
+        f"{_MAPPINGS_FOLDER}/.",
+        hint=f"The mappings of {_MAPPINGS_FOLDER}/ are {names}."
         if names
         else "Write one with --map 'task_id=$.case.id' ... --save-mapping NAME.",
     )

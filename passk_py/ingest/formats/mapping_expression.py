@@ -17,8 +17,6 @@ from passk_py.ingest.formats.json_values import at, number
 if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
 
-__all__ = ["Expression", "parsed", "path_of", "rows_at"]
-
 _STEP: Final = re.compile(
     r"""\.([A-Za-z_][\w-]*)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]|\.(\*)|\[(\*)\]"""
 )

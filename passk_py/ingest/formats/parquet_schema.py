@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.formats.kinds import Kind
 
-__all__ = ["glob_literal", "kind_of", "kinds_of_columns"]
-
 
 def kinds_of_columns(path: Path, connection: duckdb.DuckDBPyConnection) -> dict[str, Kind]:
     """Tell how each column of a table is handed over. Raises what DuckDB raises."""

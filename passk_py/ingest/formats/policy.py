@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.base import Format
     from passk_py.ingest.formats.kinds import Outcome
 
-__all__ = ["digest_of_rules", "general_policy", "policy_from", "rules_for"]
-
 _OUTCOMES: Final = ("failed", "excluded")
 
 

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.kinds import Container
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["Promptfoo", "PromptfooLines"]
-
 _ERROR: Final = 2
 _OLD_ROW: Final = frozenset(("prompt", "vars", "success", "latencyMs"))
 _LONGEST_REASON: Final = 200

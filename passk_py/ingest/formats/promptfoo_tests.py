@@ -20,8 +20,6 @@ from passk_py.ingest.formats.task_names import LONGEST_TASK, Names, shortened, w
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["SURVEYED", "Plan", "prompt_of", "variables_of"]
-
 # Names that are sentences are cut, and told apart by a digest.
 _LONGEST_NAME: Final = 60
 # More columns than any eval has.

@@ -9,15 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "REPEATS",
-    "are_repeats",
-    "natural",
-    "pytest_repeat",
-    "run_named_after",
-    "without_endings",
-]
-
 REPEATS: Final = "attempt|run|repeat|repetition|iteration|round|trial|try"
 
 _PYTEST_REPEAT: Final = re.compile(r"(.*)(\[|-)([0-9]{1,9})-([0-9]{1,9})\]", re.DOTALL)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.open_bytes import Compression
     from passk_py.ingest.formats.kinds import Container, Kind, Refusal
 
-__all__ = ["Sample", "holds_objects"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:

@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["SweBench"]
-
 _INSTANCE_LOG: Final = "run_instance.log"
 _ROW: Final = frozenset(("patch_is_None", "patch_exists", "patch_successfully_applied", "resolved"))
 # What a summary starts with: one of many instances is longer than a sample.

@@ -15,19 +15,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.formats.harness import Log
 
-__all__ = [
-    "METADATA",
-    "PATCH",
-    "REPORT",
-    "Run",
-    "directory_of",
-    "group_of_report",
-    "has_no_report",
-    "metadata_in",
-    "numbered",
-    "runs_of",
-]
-
 REPORT: Final = "report.json"
 PATCH: Final = "patch.diff"
 METADATA: Final = "run.json"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.containers.shape import Json
 
-__all__ = ["LONGEST_TASK", "Names", "shortened", "without_ids"]
-
 LONGEST_TASK: Final = 200
 
 _UUID: Final = re.compile(

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["Tau2Bench"]
-
 _INFRASTRUCTURE: Final = "infrastructure_error"
 _ROW: Final = frozenset(("task_id", "trial", "termination_reason"))
 # The trial is written after the messages, which may be longer than a sample.

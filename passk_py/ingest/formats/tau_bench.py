@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.kinds import Kind
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["TauBench"]
-
 _TRIAL = "regexp_full_match(trial, '[+-]?[0-9]+([.]0*)?')"
 _REWARD = "try_cast(reward as double)"
 _DIED = 'coalesce("info.error", "info.traceback") is not null'

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["TerminalBench"]
-
 _NAME: Final = re.compile(r"\.(\d+)-of-(\d+)(?:\.|$)")
 _ONLY_ONE: Final = re.compile(rb'"trial_name"\s*:\s*"[^"]*\.1-of-1(?:\.[^"]*)?"')
 _ROW: Final = frozenset(("trial_name", "task_id", "is_resolved"))

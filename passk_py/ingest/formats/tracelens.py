@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["TraceLens"]
-
 _ROW: Final = frozenset(("trial_id", "task_id", "run_index"))
 _BATCH: Final = "batch"
 _BATCH_ID: Final = re.compile(rb'"batch_id"\s*:\s*("(?:[^"\\]|\\.)*+")')

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
     from passk_py.ingest.formats.sample import Sample
 
-__all__ = ["looks_like", "mapping_to_try"]
-
 # What columns of the contract are called by others, the best name first. Letters only.
 _TASK: Final = (
     *("taskid", "task", "taskname", "caseid", "case", "testcaseid", "testcase", "testid"),

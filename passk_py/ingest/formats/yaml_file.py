@@ -8,8 +8,6 @@ from typing import Any, Final
 from passk_py.common.errors import PasskError
 from passk_py.common.files import not_a_file
 
-__all__ = ["existing_file", "load_yaml"]
-
 _MOST_BYTES: Final = 1 << 20
 
 

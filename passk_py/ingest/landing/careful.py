@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.lines import Batch
     from passk_py.ingest.landing.source import Source
 
-__all__ = ["careful_rows", "no_rows"]
-
 # Which share of the time goes into reading; the rest is for writing the rows.
 _DONE: Final = 0.9
 _BATCH: Final = "passk_batch"

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats import Field, Kind
     from passk_py.ingest.landing.source import Source
 
-__all__ = ["MAX_RAW", "ContractSql", "fields_of"]
-
-MAX_RAW: Final = 10_000
+_MAX_RAW: Final = 10_000
 
 _TOLD: Final = (*CONTRACT_COLUMNS, EXPECTED_ATTEMPTS)
 _NOT_NEGATIVE: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
@@ -140,7 +138,7 @@ class ContractSql:
         code = case_of([("fault = 0", "read_code"), *((w, r.code) for w, r in by_fault)])
         reason = case_of([("fault = 0", "read_reason"), *((w, r.reason) for w, r in by_fault)])
         cut = (
-            f"case when length(raw) > {MAX_RAW} then left(raw, {MAX_RAW}) || "
+            f"case when length(raw) > {_MAX_RAW} then left(raw, {_MAX_RAW}) || "
             "' [cut: ' || length(raw) || ' characters in all]' else raw end"
         )
         return (

@@ -15,8 +15,6 @@ from passk_py.common.files import not_a_file
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["open_database", "set_session", "writing_at_once"]
-
 # Since 2.0, DuckDB writes files that the versions inside of most BI tools can't read.
 _STORAGE: Final = "v1.4.0"
 _MAGIC: Final = b"DUCK"

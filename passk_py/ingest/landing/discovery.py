@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.landing.report_building import ReportBuilder
 
-__all__ = ["File", "discover"]
-
 _COMPRESSED: Final = ("", ".gz", ".zst")
 # JSON that is never a log.
 _NO_LOGS: Final = (".ipynb", ".map", ".har", ".geojson")

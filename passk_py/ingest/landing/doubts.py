@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.source import Source
     from passk_py.ingest.landing.target import Target
 
-__all__ = ["doubts"]
-
 
 def doubts(source: Source, target: Target) -> str:
     """Say what makes a log doubtful that has landed, and what to do; empty if nothing does."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.load_report import FileReport
     from passk_py.ingest.landing.source import Source
 
-__all__ = ["Duplicates"]
-
 _SHOWN: Final = 3
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Expected
     from passk_py.ingest.landing.options import Options
 
-__all__ = ["EXPECTED", "Expectations", "expectations", "is_name"]
-
 EXPECTED: Final = "temp.passk_expected"
 """A row for each task: its number, whether a harness says it of this log, and more."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.fingerprint import FingerprintThread
     from passk_py.ingest.landing.source import Source
 
-__all__ = ["NOT_THE_FILE", "fast_rows"]
-
 NOT_THE_FILE: Final = (
     duckdb.OutOfMemoryException,
     duckdb.InterruptException,

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.sample import Sample
     from passk_py.ingest.landing.source import Source
 
-__all__ = ["Fingerprint", "FingerprintThread", "digest_of", "digest_of_file"]
-
 _CHUNK: Final = 1 << 20
 
 

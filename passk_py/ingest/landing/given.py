@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.landing.source import Source
 
-__all__ = ["as_given", "placed"]
-
 _WORDS: Final = {"run_id": "run", "suite": "suite", "agent": "agent", "model": "model"}
 # Of these, an attempt without one is of another than those that have one.
 _KEYS: Final = frozenset(("run_id", "suite"))

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.report_building import ReportBuilder
     from passk_py.ingest.landing.source import Source
 
-__all__ = ["group"]
-
 
 def group(sources: Iterable[Source], report: ReportBuilder) -> Iterator[Source]:
     """Give each log once all of it is known, those of one run last, in the order of their files."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Tags = Mapping[str, str]
 
-__all__ = ["HarnessBatch", "TypedRows", "harness_relation", "read_harness"]
-
 _ROWS: Final = 20_000
 _NOTHING: Final[dict[str, Any]] = {}
 _TEXTS: Final[dict[str, Kind]] = dict.fromkeys(CANONICAL_FIELDS, "text")

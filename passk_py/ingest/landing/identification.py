@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.report_building import ReportBuilder
     from passk_py.ingest.landing.target import Target
 
-__all__ = ["identify"]
-
 _FORMATS_READ: Final = (
     "`passk formats` lists what passk reads; a canonical log has run_id, task_id, attempt and "
     "outcome, passed or score."

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-__all__ = ["Connections", "Jobs"]
-
 _T = TypeVar("_T")
 # What waits holds the start of its file in memory.
 _WAITING: Final = 2

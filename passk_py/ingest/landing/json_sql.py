@@ -16,8 +16,6 @@ from passk_py.ingest.landing.values import case_of
 if TYPE_CHECKING:
     from passk_py.ingest.formats import Key
 
-__all__ = ["fast_columns", "fast_oddity", "member", "rows_of_texts"]
-
 _NEITHER: Final = "', which is neither text nor a number.'"
 
 

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.landing.source import Source
 
-__all__ = [
-    "Before",
-    "deciding_options",
-    "landed_before",
-    "report_without_reading",
-    "unload_command",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Before:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["FileReport", "ForgetReport", "LoadReport", "Progress", "SkippedFile", "Status"]
-
 Status = Literal["landed", "unchanged", "replaced", "failed"]
 """New rows; the same bytes and options as before; new rows for old ones; nothing written."""
 

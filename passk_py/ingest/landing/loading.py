@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.target import Target
     from passk_py.ingest.landing.writing import Written
 
-__all__ = ["land", "load"]
-
 
 def load(
     paths: str | Path | Iterable[str | Path],

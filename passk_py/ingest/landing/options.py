@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.mapping import Mapping as FileMapping
     from passk_py.ingest.landing.load_report import Progress
 
-__all__ = ["Options", "can_be_stored"]
-
 _THRESHOLD: Final = 1.0
 _NAMES: Final = ("run_id", "suite", "agent", "model")
 

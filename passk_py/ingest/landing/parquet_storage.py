@@ -24,8 +24,6 @@ from passk_py.ingest.landing.storage import Batch, InDatabase, Part, Storage, wh
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["InParquet", "keep_in_parquet", "storage_of"]
-
 _COLUMNS: Final = ", ".join(column.name for column in LANDING_COLUMNS)
 _NULLS: Final = ", ".join(f"null::{c.duckdb_type} as {c.name}" for c in LANDING_COLUMNS)
 _FILES: Final = "suite=*/run_id=*/attempts_*.parquet"

@@ -27,15 +27,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.landing.source import Source
 
-__all__ = [
-    "AsArrow",
-    "careful_batches",
-    "csv_is_odd",
-    "fast_relation",
-    "frame_of",
-    "relation_of_batch",
-]
-
 # A folder called run_id=a is a name, and what the file says counts.
 _NO_HIVE: Final = "hive_partitioning = false"
 # The file's own longest row in the fast way; longer ones are left to the careful way.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.source import Source
     from passk_py.ingest.landing.target import Target
 
-__all__ = ["read"]
-
 
 def read(
     source: Source, target: Target, fingerprint: FingerprintThread

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.landing.source import Source
 
-__all__ = ["ReportBuilder", "explained"]
-
 _DISK: Final = "Check the room on the disk and your rights in its folder."
 
 

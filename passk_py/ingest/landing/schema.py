@@ -13,8 +13,6 @@ from passk_py.common.errors import PasskError
 if TYPE_CHECKING:
     from passk_py.ingest.landing.storage import Storage
 
-__all__ = ["TABLES", "ensure_landing", "next_batch_time"]
-
 _REQUIRED: Final = (*KEY, "outcome", "source_file", "loaded_at")
 _COLUMNS: Final = {
     "attempts": [

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.sample import Sample
     from passk_py.ingest.landing.options import Options
 
-__all__ = ["Source", "ticking"]
-
 _TICK_SECONDS: Final = 0.1
 
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats import Format
     from passk_py.ingest.landing.expectations import Expectations
 
-__all__ = ["STAGE", "Staged", "numbered"]
-
 STAGE: Final = "temp.passk_stage"
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-__all__ = ["COLUMNS", "Batch", "InDatabase", "Part", "Storage", "whole_rows"]
-
 Batch = tuple[str, str, "datetime"]
 """What all rows of a log share: ``source_file``, ``source_format`` and ``loaded_at``."""
 

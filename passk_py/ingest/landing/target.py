@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.options import Options
     from passk_py.ingest.landing.storage import Storage
 
-__all__ = ["Target", "opened"]
-
 
 @dataclass(frozen=True, slots=True)
 class Target:

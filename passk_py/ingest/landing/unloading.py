@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.landing.storage import Part, Storage
 
-__all__ = ["forget"]
-
 
 def forget(
     database: str | Path, *, run_id: str | None = None, source_file: str | Path | None = None

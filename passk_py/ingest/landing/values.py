@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.formats import Kind
 
-__all__ = ["MAX_TEXT_BYTES", "TYPERS", "Rule", "Typed", "as_flag", "case_of", "shown"]
-
-MAX_TEXT_BYTES: Final = 1 << 20
+_MAX_TEXT_BYTES: Final = 1 << 20
 """The longest identifier. More is a mistake: a transcript in the wrong column, say."""
 
 _WHOLE: Final = r"'\s*[+-]?[0-9]+([.]0*)?\s*'"
@@ -71,10 +69,10 @@ def _text(name: str, label: str, kind: Kind) -> Typed:
     sql = f"nullif({column}, '')" if kind == "text" else f"cast({column} as varchar)"
     large = (
         f"{quote(label + ' has ')} || strlen({value}) || "
-        f"{quote(f' bytes; at most {MAX_TEXT_BYTES} are allowed.')}"
+        f"{quote(f' bytes; at most {_MAX_TEXT_BYTES} are allowed.')}"
     )
     return Typed(
-        sql, (Rule(f"strlen({value}) > {MAX_TEXT_BYTES}", name, "'field_too_large'", large),)
+        sql, (Rule(f"strlen({value}) > {_MAX_TEXT_BYTES}", name, "'field_too_large'", large),)
     )
 
 

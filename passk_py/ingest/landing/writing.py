@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.storage import Part
     from passk_py.ingest.landing.target import Target
 
-__all__ = ["Written", "write"]
-
 _TASK: Final = "run_id, suite, task_id"
 
 

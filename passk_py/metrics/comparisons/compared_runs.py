@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.stats.permutations import PairCounts
 
-__all__ = ["COMPARISON_COLUMNS", "METRICS", "compare", "comparison_rows", "is_told_apart"]
-
 METRICS: Final = ("pass_at_k", "pass_hat_k")
 COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("suite", "baseline_run_id", "candidate_run_id", "metric"), pl.String),

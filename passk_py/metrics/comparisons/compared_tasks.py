@@ -14,8 +14,6 @@ from passk_py.stats.permutations import PairCounts, fisher, least_p
 if TYPE_CHECKING:
     from passk_py.metrics.comparisons.run_pairs import Pair
 
-__all__ = ["compare_tasks", "has_moved", "task_comparisons"]
-
 
 def compare_tasks(
     attempts: pl.DataFrame | pl.LazyFrame,

@@ -13,8 +13,6 @@ from passk_py.stats.permutations import PairCounts, variance_of_difference
 if TYPE_CHECKING:
     from collections import Counter
 
-__all__ = ["LEAST_DECIDING", "Sums", "figures_of", "sums_of"]
-
 LEAST_DECIDING: Final = 6
 """Fewer tasks that could come out differently carry no verdict."""
 _TINY: Final = 1e-60

@@ -9,8 +9,6 @@ from passk_py.metrics.comparisons.pair_figures import LEAST_DECIDING
 from passk_py.metrics.states import with_short_tasks
 from passk_py.stats.distributions import normal_quantile
 
-__all__ = ["judged", "with_limits"]
-
 _TENTHS: Final = 9
 """How many tenths of the baseline's tasks the candidate must have."""
 _NEAREST: Final = 1e-9

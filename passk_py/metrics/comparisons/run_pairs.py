@@ -12,8 +12,6 @@ from passk_py.metrics.frames import task_counts
 from passk_py.stats.estimators import ArgumentError
 from passk_py.stats.permutations import PairCounts
 
-__all__ = ["Pair", "pair_of", "pairs_of"]
-
 
 class Pair(NamedTuple):
     """The tasks of two runs of a suite."""

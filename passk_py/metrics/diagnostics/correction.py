@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-__all__ = ["correct"]
-
 
 def correct(rows: Iterable[dict[str, Any]]) -> None:
     """Add ``p_adjusted`` to rows of diagnostics: of Holm (1979) within a run.

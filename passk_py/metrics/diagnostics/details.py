@@ -15,14 +15,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.diagnostics.read_runs import Run, Task
 
-__all__ = [
-    "batch_effect",
-    "duplicate_outputs",
-    "duplicate_seeds",
-    "noisy_grader",
-    "temperature_zero",
-]
-
 
 def batch_effect(run: Run) -> Result:
     """Ask whether verdicts differ between the two sessions around the longest pause."""

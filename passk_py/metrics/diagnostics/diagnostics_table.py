@@ -17,8 +17,6 @@ from passk_py.stats.estimators.arguments import checked_confidence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["diagnose", "judge", "measure"]
-
 _SCHEMA: Final[dict[str, pl.DataType]] = {
     **dict.fromkeys(("run_id", "suite", "diagnostic"), pl.String()),
     **dict.fromkeys(("statistic", "p", "p_adjusted"), pl.Float64()),

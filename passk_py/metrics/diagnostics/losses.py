@@ -12,8 +12,6 @@ from passk_py.metrics.states import all_pass
 if TYPE_CHECKING:
     from passk_py.metrics.diagnostics.read_runs import Run
 
-__all__ = ["dominant_tasks", "jensen_bounds"]
-
 
 def dominant_tasks(run: Run) -> Result:
     """Ask how few tasks make more than half of the lost reliability."""

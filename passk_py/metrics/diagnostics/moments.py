@@ -6,8 +6,6 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["alike_variance", "session_moments", "window_variance"]
-
 
 @lru_cache(maxsize=4096)
 def alike_variance(n: int, p: float, k: int) -> float:

@@ -14,16 +14,6 @@ from passk_py.stats.distributions import chi_square_tail
 if TYPE_CHECKING:
     from passk_py.metrics.diagnostics.read_runs import Run, Task
 
-__all__ = [
-    "drift",
-    "first_k_gap",
-    "retry_until_pass",
-    "serial_dependence",
-    "shared_run_effect",
-    "tried_again",
-    "window_gap",
-]
-
 _NUMBERED: Final = 126
 """Attempt numbers up to here tell passes over the suite."""
 

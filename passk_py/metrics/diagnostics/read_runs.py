@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
-__all__ = ["TAGS_SQL", "Run", "Task", "runs_of"]
-
 TAGS_SQL: Final = "struct_pack(reruns := tags['reruns']) as tags"
 """SQL for the tags that are looked at, from the column of all tags in ``passk_attempts``."""
 

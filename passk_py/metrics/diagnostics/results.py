@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-__all__ = ["LEAST", "Result", "Sum", "rounded", "too_few"]
-
 LEAST: Final = 10
 """Tasks that a test needs."""
 

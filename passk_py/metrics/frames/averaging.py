@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.logs import FrameT
 
-__all__ = ["suite_metrics", "suite_metrics_of_counts"]
-
 
 def suite_metrics(
     attempts: FrameT,

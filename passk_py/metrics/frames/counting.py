@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.logs import FrameT
 
-__all__ = ["TASK", "ordered_tasks", "task_counts", "tasks", "unordered_tasks"]
-
 TASK: Final = KEY[:3]
 _COUNTS: Final = ("attempts", "n", "c", "excluded", "first_pass_rank", "first_fail_rank")
 

@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.logs import FrameT
 
-__all__ = [
-    "DEFAULT_KS",
-    "METRICS",
-    "estimated_counts",
-    "estimated_tasks",
-    "k_sweep",
-    "limited_columns",
-    "task_metrics",
-]
-
 DEFAULT_KS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100)
 """The k that are reported when none are given: the default of the var ``passk_ks``."""
 _STATE_METRICS: Final = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")

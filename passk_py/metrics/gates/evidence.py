@@ -22,8 +22,6 @@ from passk_py.stats.distributions import normal_quantile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Evidence", "Moves", "TaskTails"]
-
 _RUN_COLUMNS = ("agent", "agent_version", "model", "started_at", "loaded_at")
 
 Rows = dict[str, dict[str, Any]]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["UNKNOWN", "Finding"]
-
 UNKNOWN: Final = "(unknown)"
 """The suite, the run or the slice of a finding where the rule and the log name none."""
 

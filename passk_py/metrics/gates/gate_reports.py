@@ -13,8 +13,6 @@ from passk_py.common.errors import PasskError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["STEP_SUMMARY", "append_step_summary", "count", "junit", "markdown", "settling", "title"]
-
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 """The variable in which GitHub, and Gitea and Forgejo after it, name the summary of a CI step."""
 

@@ -6,22 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = [
-    "ANOTHER_BASELINE",
-    "EXCLUDED_AGAIN",
-    "MEND_REJECTED",
-    "NAME_A_BASELINE",
-    "NO_BASELINE",
-    "OF_A_DROP",
-    "OF_A_THRESHOLD",
-    "OVER_BASELINE_TASKS",
-    "Reasons",
-    "at_least_attempts",
-    "at_least_tasks",
-    "more_to_measure",
-    "over_tasks",
-]
-
 NO_BASELINE: Final = (
     "There is no baseline: no earlier run of the agent on this suite, and no declared pair."
 )

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.gates.rules import Rule
 
-__all__ = ["COLUMNS", "judge_gates"]
-
 COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("gate", "suite", "run_id", "baseline_run_id"), pl.String),
     **dict.fromkeys(("slice_name", "slice_value", "agent", "rule", "metric"), pl.String),

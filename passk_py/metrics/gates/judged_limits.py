@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from passk_py.metrics.gates.rules import Rule
     from passk_py.metrics.run_order import Run
 
-__all__ = ["drop", "thresholds"]
-
 _LACKS: Final = "the suite has no attempt of the baseline"
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ["judge"]
-
 
 def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
     """Judge a rule of every run that it is about."""

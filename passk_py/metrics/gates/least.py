@@ -8,8 +8,6 @@ from passk_py.stats.distributions import normal_quantile, student_quantile
 from passk_py.stats.estimators.arguments import ArgumentError
 from passk_py.stats.search import least
 
-__all__ = ["least_attempts", "least_tasks", "least_tasks_of_drop", "least_tasks_of_floor"]
-
 
 def _checked(function: str, threshold: float) -> None:
     if isinstance(threshold, bool) or not 0 < threshold < 1:

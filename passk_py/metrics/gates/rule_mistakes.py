@@ -14,8 +14,6 @@ from passk_py.metrics.gates.rule_schema import SCHEMA, keys_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["means_all", "mistakes_of", "quotes", "shown"]
-
 
 def mistakes_of(
     gate: Mapping[str, Any],

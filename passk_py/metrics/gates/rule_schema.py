@@ -8,8 +8,6 @@ from typing import Any, Final
 
 import yaml  # type: ignore[import-untyped]
 
-__all__ = ["DEMO_GATES", "SCHEMA", "SHARES", "Share", "keys_of"]
-
 _TEXT: Final = files(__package__).joinpath("rule_schema.yml").read_text("utf-8")
 # Written in C where it can be: it is ten times as fast.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.run_order import Run
 
-__all__ = ["Rule", "read_rules", "rules_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.states import States
 
-__all__ = ["PLAN_TYPES", "plan", "plan_counts", "plan_guess"]
-
 _METRICS: Final = ("pass_at_k", "pass_hat_k")
 PLAN_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "run_id": pl.String,

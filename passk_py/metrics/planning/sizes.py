@@ -17,8 +17,6 @@ from passk_py.stats.search import least
 if TYPE_CHECKING:
     from passk_py.metrics.planning.wish import Wish
 
-__all__ = ["fewest_tasks", "planned", "width_of", "with_spares"]
-
 _SLACK: Final = 1e-9
 """What rounding may add to a number of tasks before it is rounded up."""
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.states import States
 
-__all__ = ["NOTHING", "beta_binomial", "variances", "variances_of_pilot"]
-
 NOTHING: Final = 1e-12
 """A variance below this is what rounding leaves of none."""
 

@@ -8,8 +8,6 @@ from typing import Final
 from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.stats.estimators.arguments import ArgumentError, checked_confidence, checked_counts
 
-__all__ = ["DEFAULT_ATTEMPTS", "Wish"]
-
 DEFAULT_ATTEMPTS: Final = (1, 2, 4, 8, 16, 32)
 """The attempts per task that are planned when none are given: the var ``passk_plan_attempts``."""
 

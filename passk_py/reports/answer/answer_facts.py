@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.catalog import Filters
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Change", "Run", "Suite", "read_suites"]
-
 
 @dataclass(frozen=True, slots=True)
 class Run:

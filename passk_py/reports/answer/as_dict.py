@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from passk_py.reports.answer.answer_facts import Run
     from passk_py.reports.answer.verdicts import Pick, Verdict
 
-__all__ = ["answer_as_dict"]
-
 
 def answer_as_dict(answer: Answer) -> dict[str, Any]:
     """Turn the answer into what JSON can hold."""

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from passk_py.reports.answer.answer_facts import Suite
 
-__all__ = ["shown_ks"]
-
 _MOST: Final = 7
 
 

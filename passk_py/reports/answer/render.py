@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from passk_py.reports.answer.verdict_sentences import Paragraph
     from passk_py.reports.answer.verdicts import Verdict
 
-__all__ = ["render_answer"]
-
 _COLOURS: Final = {"pass_at_k": "cyan", "pass_hat_k": "magenta", "regression": "yellow"}
 _QUIET: Final = "dim"
 _LEAST_NAME: Final = 10

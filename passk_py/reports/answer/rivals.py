@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from passk_py.stats.permutations import PairCounts
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Rivals", "lower_limit_among"]
-
 _DIGITS: Final = 12
 
 

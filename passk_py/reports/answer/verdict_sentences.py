@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from passk_py.reports.answer.answer_facts import Run
     from passk_py.reports.answer.verdicts import Pick, Regression, Verdict
 
-__all__ = ["Paragraph", "paragraphs"]
-
 _LONGEST_NAME: Final = 48
 _MOST_NAMES: Final = 4
 _MOST_REGRESSIONS: Final = 3

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from passk_py.reports.answer.answer_facts import Change, Run, Suite
     from passk_py.reports.answer.rivals import Rivals
 
-__all__ = ["Metric", "Pick", "Regression", "Verdict", "judge", "limits"]
-
 Metric = Literal["pass_at_k", "pass_hat_k"]
 
 _EQUAL: Final = 1e-12

@@ -8,8 +8,6 @@ from passk_py.common.markdown import name, share, signed, signed_interval, table
 from passk_py.common.words import chance, symbol
 from passk_py.reports.decision_words import result_of, verdict_of, why_of
 
-__all__ = ["comparisons_section", "gates_section"]
-
 Row = dict[str, Any]
 
 _WHY_COMPARED: Final = {

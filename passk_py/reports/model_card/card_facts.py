@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["SCHEMA_VERSION", "UNRELATED_VARS", "gather"]
-
 SCHEMA_VERSION: Final = 1
 """Rises when a key of the card goes, or comes to mean something else."""
 

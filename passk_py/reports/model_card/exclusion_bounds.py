@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Chosen, Row
     from passk_py.warehouse.settings import Settings
 
-__all__ = ["exclusion_bounds"]
-
 
 def exclusion_bounds(chosen: Chosen, curve: dict[int, Row], settings: Settings) -> list[Row]:
     """Give the metrics had every excluded attempt failed, and had every one passed.

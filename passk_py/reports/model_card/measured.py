@@ -11,8 +11,6 @@ from passk_py.reports.model_card.wording import named, time_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["left_out_section", "measured_section"]
-
 Row = dict[str, Any]
 
 _MOST_VALUES: Final = 5

@@ -10,8 +10,6 @@ from passk_py.metrics.diagnostic_words import UNKNOWN
 if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Row
 
-__all__ = ["not_known"]
-
 _SHARED: Final = (
     "it looks like another chance of passing, and only attempts spread over sessions or days "
     "reveal it"

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Row
 
-__all__ = ["null_reasons"]
-
 _LEAST_INFORMATIVE: Final = 10
 """Below it ``passk_suite_metrics`` has no limits of delta_k, heterogeneity and the shape."""
 

@@ -12,8 +12,6 @@ from passk_py.reports.model_card.wording import trust_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["curve_section", "headline_section", "slices_section", "tasks_section"]
-
 Row = dict[str, Any]
 
 _MOST_SLICES: Final = 40

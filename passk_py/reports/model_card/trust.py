@@ -9,13 +9,6 @@ from passk_py.common.markdown import name, share, table, text
 from passk_py.common.words import chance, symbol
 from passk_py.reports.model_card.wording import named, time_of, trust_of
 
-__all__ = [
-    "contamination_section",
-    "diagnostics_section",
-    "not_known_section",
-    "provenance_section",
-]
-
 Row = dict[str, Any]
 
 _MOST_SOURCES: Final = 10

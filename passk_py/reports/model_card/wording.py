@@ -11,8 +11,6 @@ from passk_py.metrics.diagnostic_words import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["named", "time_of", "trust_of"]
-
 Row = dict[str, Any]
 
 

@@ -20,8 +20,6 @@ from passk_py.reports.model_card.trust import (
     provenance_section,
 )
 
-__all__ = ["as_markdown"]
-
 Row = dict[str, Any]
 
 

@@ -13,18 +13,6 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Chosen, Row
     from passk_py.warehouse.tables import Tables
 
-__all__ = [
-    "any_rejected",
-    "count_rejected",
-    "excluded_reasons",
-    "missing_tasks",
-    "outcome_letters",
-    "recorded_counts",
-    "rejected_reasons",
-    "sources",
-    "tag_values",
-]
-
 _LETTERS: Final = "case outcome when 'passed' then 'P' when 'failed' then 'F' else 'x' end"
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Chosen", "Row", "any_of", "with_text_times"]
-
 Row = dict[str, Any]
 
 

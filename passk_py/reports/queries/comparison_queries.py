@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Chosen, Row
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["compared", "falls", "headline_metrics", "moved_tasks"]
-
 
 def headline_metrics(k: int) -> list[tuple[str, int]]:
     """Name what is shown wherever one number is asked for: pass@1, and pass@k and pass^k."""

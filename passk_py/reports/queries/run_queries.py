@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Chosen, Row
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["CURVE", "known_runs", "values_over_k", "values_over_k_of_slices"]
-
-CURVE: Final = (
+_CURVE: Final = (
     "k",
     *(
         f"{name}{side}"
@@ -35,7 +33,7 @@ def known_runs(tables: Tables) -> list[tuple[str, str]]:
 
 def values_over_k(chosen: Chosen) -> dict[tuple[str, str], dict[int, Row]]:
     """Read the values of whole suites over k, by run and suite."""
-    columns = ("run_id", "suite", *CURVE)
+    columns = ("run_id", "suite", *_CURVE)
     return _by_k(chosen.rows("passk_suite_metrics", columns, also=_WHOLE), "run_id", "suite")
 
 

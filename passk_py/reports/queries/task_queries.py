@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Chosen, Row
     from passk_py.warehouse.tables import Tables
 
-__all__ = [
-    "TaskCounts",
-    "any_counted",
-    "counts_with_excluded",
-    "mend_first",
-    "pair_counts",
-    "task_counts",
-    "task_rows",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class TaskCounts:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Chosen, Row
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["drop_ranking", "first_tasks", "pass_rates_by_bin", "rank_tasks"]
-
 _RANKED: Final = "temp.report_tasks"
 
 

@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from passk_py.common.words import limit, percent, percents, symbol
 
-__all__ = ["interval", "spoken", "verdict"]
-
 Row = dict[str, Any]
 
 _ADVICE: Final = {

@@ -13,8 +13,6 @@ from passk_py.reports.report.theme import on_paper, stylesheet
 if TYPE_CHECKING:
     from passk_py.reports.report.charts import Chart
 
-__all__ = ["as_png", "as_svg", "inline"]
-
 _SIZE: Final = re.compile(r'<svg [^>]*?width="([0-9.]+)" height="([0-9.]+)"[^>]*>')
 
 

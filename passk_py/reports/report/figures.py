@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from passk_py.reports.report.charts import Chart
 
-__all__ = ["figures", "write_figures"]
-
 Row = dict[str, Any]
 
 _LONGEST_NAME: Final = 60

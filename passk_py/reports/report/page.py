@@ -29,8 +29,6 @@ from passk_py.reports.report.theme import HEAT, RUNS, heat_step, stylesheet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["as_html"]
-
 Row = dict[str, Any]
 
 _TONES: Final = {

@@ -35,12 +35,10 @@ if TYPE_CHECKING:
     from passk_py.warehouse.catalog import Filters
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["MOST_RUNS", "MOST_TASKS", "SCHEMA_VERSION", "gather"]
-
 SCHEMA_VERSION: Final = 1
 """Rises when a key of the facts goes, or comes to mean something else."""
 
-MOST_RUNS: Final = 40
+_MOST_RUNS: Final = 40
 """How many runs of a suite are shown: the latest."""
 
 MOST_TASKS: Final = 100
@@ -170,7 +168,7 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     """Read the latest runs: those of one agent together, in the order in which they were made."""
     known = {run.run_id: run for run in suite.runs}
     told = Chosen(tables, tuple(known), (suite.name,)).rows("passk_runs", _RUN)
-    latest = in_order(told)[-MOST_RUNS:]
+    latest = in_order(told)[-_MOST_RUNS:]
     chosen = Chosen(tables, tuple(row["run_id"] for row in latest), (suite.name,))
     curves = values_over_k(chosen)
     reasons = excluded_reasons(chosen)

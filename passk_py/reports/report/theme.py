@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["HEAT", "HEAT_EDGES", "PAPER", "RUNS", "colour", "heat_step", "on_paper", "stylesheet"]
-
 _COLOURS: Final = {
     "paper": ("#ffffff", "#0f1318"),
     "ink": ("#1b1f24", "#e6edf3"),

@@ -20,8 +20,6 @@ from passk_py.reports.report.agent_sentences import verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["as_markdown"]
-
 Row = dict[str, Any]
 
 _MOST_TASKS: Final = 20

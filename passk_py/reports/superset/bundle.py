@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from passk_py.reports.superset.superset_charts import Chart
     from passk_py.warehouse.descriptions import TableDescription
 
-__all__ = ["bundle_files"]
-
 _VERSION: Final = "1.0.0"
 _WIDTH: Final = 12
 _ID: Final = uuid.UUID("5f1d8f0a-6f0e-5c55-9f2e-6a1f0c2f4b77")

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["DATASETS", "Column", "Dataset", "Metric", "sole"]
-
 
 @dataclass(frozen=True, slots=True)
 class Metric:

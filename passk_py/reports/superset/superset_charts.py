@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from passk_py.reports.report.theme import PAPER
 
-__all__ = ["Chart", "bars", "condition", "count", "curves", "heat_map", "limits", "table"]
-
 AT_COLOR: Final = PAPER["at"]
 HAT_COLOR: Final = PAPER["hat"]
 """The colours of pass@k and pass^k in the report."""

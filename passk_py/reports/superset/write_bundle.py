@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["write_folder", "write_zip"]
-
 _MARK: Final = "metadata.yaml"
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 """The earliest that a zip file knows: the same bundle is the same file."""

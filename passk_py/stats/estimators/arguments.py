@@ -15,31 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NoReturn
 
-__all__ = [
-    "COUNT",
-    "EXACT",
-    "F64",
-    "FINITE",
-    "POSITIVE",
-    "RATE",
-    "ArgumentError",
-    "IntoExpr",
-    "Operand",
-    "Rule",
-    "as_number",
-    "as_operand",
-    "as_outcomes",
-    "checked_confidence",
-    "checked_counts",
-    "checked_ks",
-    "checked_share",
-    "null_unless",
-    "one_k",
-    "refuse",
-    "refuse_above",
-    "task_operands",
-]
-
 IntoExpr: TypeAlias = pl.Expr | pl.Series | str | int | float | None
 """A column name, an expression, a series or a number."""
 

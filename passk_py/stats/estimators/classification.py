@@ -20,8 +20,6 @@ from passk_py.stats.numerics import let
 if TYPE_CHECKING:
     from passk_py.stats.estimators.arguments import IntoExpr
 
-__all__ = ["suite_reading", "task_class"]
-
 
 def task_class(
     n: IntoExpr, c: IntoExpr, *, consistent_rate: float = 1.0, incapable_rate: float = 0.0

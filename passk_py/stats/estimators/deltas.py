@@ -19,8 +19,6 @@ from passk_py.stats.numerics import let, one_minus_exp_steps
 if TYPE_CHECKING:
     from passk_py.stats.estimators.arguments import IntoExpr
 
-__all__ = ["delta_k", "delta_k_max", "delta_k_unbiased", "heterogeneity"]
-
 
 def delta_k(pass_hat_k: IntoExpr, pass_1: IntoExpr, k: IntoExpr) -> pl.Expr:
     r"""Compute the reliability gain over the model in which every task is the same coin.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from passk_py.stats.estimators.arguments import IntoExpr
 
-__all__ = ["pass_at_k_first_k", "pass_at_k_from_rank", "pass_hat_k_first_k", "pass_hat_k_from_rank"]
-
 
 def _first_k(
     function: str, passed: IntoExpr, k: IntoExpr, found: Callable[[pl.Expr, pl.Expr], pl.Expr]

@@ -25,15 +25,6 @@ from passk_py.stats.estimators.unbiased import pass_at_k, pass_hat_k
 if TYPE_CHECKING:
     from passk_py.stats.estimators.arguments import IntoExpr
 
-__all__ = [
-    "mean_lower",
-    "mean_upper",
-    "pass_at_k_lower",
-    "pass_at_k_upper",
-    "pass_hat_k_lower",
-    "pass_hat_k_upper",
-]
-
 
 def pass_at_k_lower(n: IntoExpr, c: IntoExpr, k: IntoExpr, *, confidence: float = 0.95) -> pl.Expr:
     r"""Compute the lower limit of a task's pass@k.

@@ -12,8 +12,6 @@ from passk_py.stats.numerics import let, log1p_nonnegative, one_minus_exp_steps
 if TYPE_CHECKING:
     from passk_py.stats.estimators.arguments import IntoExpr
 
-__all__ = ["pass_at_k_plugin", "pass_hat_k_plugin"]
-
 _POWER_MAX_K: Final = 16
 """Up to this k the rounding of c / n costs a power less than a logarithm does."""
 

@@ -12,8 +12,6 @@ from passk_py.stats.numerics import let, one_minus_exp_steps
 if TYPE_CHECKING:
     from passk_py.stats.estimators.arguments import IntoExpr
 
-__all__ = ["pass_at_k_pooled", "pass_hat_k_pooled"]
-
 
 def pass_at_k_pooled(pass_1: IntoExpr, k: IntoExpr) -> pl.Expr:
     r"""Compute pass@k as if every task were the same coin.

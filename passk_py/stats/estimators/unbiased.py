@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from passk_py.stats.estimators.arguments import IntoExpr
     from passk_py.stats.numerics import Steps
 
-__all__ = ["log_choose", "pass_at_k", "pass_hat_k"]
-
 _PRODUCT_MAX_K: Final = 32
 """Up to this k, given as a number, a product of k factors is quicker than the log moment."""
 

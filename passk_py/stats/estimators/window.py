@@ -21,13 +21,6 @@ from passk_py.stats.numerics import let
 if TYPE_CHECKING:
     from passk_py.stats.estimators.arguments import IntoExpr
 
-__all__ = [
-    "pass_at_k_from_windows",
-    "pass_at_k_window",
-    "pass_hat_k_from_windows",
-    "pass_hat_k_window",
-]
-
 
 def _window(
     function: str, passed: IntoExpr, k: IntoExpr, attempt: IntoExpr, *, verdict: bool

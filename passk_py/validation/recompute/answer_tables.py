@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.settings import Settings
 
-__all__ = ["write_answer_tables"]
-
 _KEY: Final = ", ".join(KEY)
 _SAID: Final = ", ".join(
     "list_sort(map_entries(tags))" if column.name == "tags" else column.name

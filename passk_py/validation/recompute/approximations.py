@@ -10,8 +10,6 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["CLOSE", "SIZE", "STUDENT", "as_seen"]
-
 CLOSE: Final = 1e-9
 """How near SQL's figures must be, for a verdict to follow from them."""
 SIZE: Final = pl.lit(1.0)

@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from passk_py.metrics.states import States
     from passk_py.warehouse.settings import Settings
 
-__all__ = [
-    "GATE",
-    "MEASURED",
-    "SUITES",
-    "bootstrap",
-    "contamination",
-    "declared_rules",
-    "extrapolations",
-    "gates",
-    "plans",
-    "suite_pairs",
-]
-
 GATE: Final = ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slice_value")
 """What tells the rows of ``passk_gates`` apart; a baseline may be null."""
 SUITES: Final = ("public_suite", "private_suite", "public_run_id", "k")

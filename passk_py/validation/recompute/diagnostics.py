@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.settings import Settings
 
-__all__ = ["APPROXIMATED_P", "diagnostics", "judged_diagnostics"]
-
 _ROUNDED: Final = pl.lit(1000.0)
 """What sums over tasks that cancel are off by, in units of what is tolerated."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.settings import Settings
 
-__all__ = ["suite_metrics", "task_metrics"]
-
 _QUANTILE: Final = pl.lit(1000.0)
 """What quantiles are off by, in units of what is tolerated: they are found in two ways."""
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from passk_py.metrics.run_order import Run
     from passk_py.warehouse.settings import Settings
 
-__all__ = ["JUDGED", "PAIR", "RUN_COLUMNS", "compared_runs", "compared_tasks", "expected_pairs"]
-
 PAIR: Final = ("suite", "baseline_run_id", "candidate_run_id")
 RUN_COLUMNS: Final = {
     **dict.fromkeys(("run_id", "suite", "agent", "agent_version"), pl.String()),

@@ -18,19 +18,6 @@ from passk_py.validation.parity import TOLERANCE, Recomputed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "ENDS",
-    "IDENTITY",
-    "RUN",
-    "TASK",
-    "described",
-    "identities",
-    "run_times",
-    "runs",
-    "size_of_total",
-    "sums",
-]
-
 RUN: Final = ("run_id", "suite")
 TASK: Final = (*RUN, "task_id")
 IDENTITY: Final = ("agent", "agent_version", "model")

@@ -9,8 +9,6 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["RUNS_SQL", "with_warnings"]
-
 _IDENTITY: Final = ("agent", "agent_version", "model")
 # The first attempts name the agent, duplicates among them; a run may have none with the number 1.
 _FIRST: Final = ", ".join(

@@ -15,8 +15,6 @@ from passk_py.validation.recompute.runs import ENDS, RUN, TASK, size_of_total, s
 if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
 
-__all__ = ["ranks", "tasks"]
-
 _SIGNIFICANCE: Final = 0.05
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.building.build_report import BuildReport
 
-__all__ = ["run"]
-
 _STARTED: Final = "LogStartLine"
 _FINISHED: Final = ("LogModelResult", "LogTestResult", "LogSeedResult")
 _PATIENCE: Final = 10

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["BuildReport", "NodeReport", "could_not_run", "report_of", "sentence"]
-
 _FRAME: Final = re.compile(r"^[\w ]*Error( in .*)?$")
 """What dbt writes above a message."""
 _PREFIX: Final = re.compile(

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.building.build_report import BuildReport
 
-__all__ = ["Dbt", "find_dbt"]
-
 _VARIABLE: Final = "PASSK_DBT"
 _VERSIONS: Final = (
     "passk builds with dbt 1.10 and 1.11, `pip install 'dbt-core<1.12' dbt-duckdb`, and with "

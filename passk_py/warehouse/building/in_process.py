@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.building.build_report import BuildReport
 
-__all__ = ["run"]
-
 _SILENT: Final = ("--log-level", "none", "--quiet", "--no-print", "--no-use-colors")
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.building.find_dbt import Dbt
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["Recipe", "find", "forget", "note"]
-
 _TABLE: Final = "passk_last_whole_build"
 _PLACE: Final = f"main_passk_internal.{_TABLE}"
 _TIMES: Final = {"removed_tasks": "removed_at", "parts": "null"}

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from dbt.contracts.graph.manifest import Manifest
 
-__all__ = ["SHAPING", "keep_parsed", "place_of_parsed", "read_parsed", "shaping_vars"]
-
 SHAPING: Final = frozenset(
     {
         "passk_attempts_columns",

@@ -8,8 +8,6 @@ from typing import Any
 
 from passk_py.common.errors import PasskError
 
-__all__ = ["as_yaml"]
-
 
 def as_yaml(variables: Mapping[str, Any]) -> str:
     """Write vars so that dbt reads them as they are.

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.tables import Tables
 
-__all__ = ["PublishedCopy", "write_copy", "write_parquet"]
-
-COPY_ID: Final = "passk_copy_id"
+_COPY_ID: Final = "passk_copy_id"
 
 # The oldest that DuckDB writes, which is what it wrote by default until 2.0: whatever DuckDB a tool
 # has inside reads it. Versions of the format can be raised later, never lowered.
@@ -180,7 +178,7 @@ def write_parquet(draft: Path, names: Iterable[str], copy_id: str) -> None:
 
     folder = draft / PARQUET
     folder.mkdir()
-    options = f"format parquet, compression zstd, kv_metadata {{{COPY_ID}: {quote(copy_id)}}}"
+    options = f"format parquet, compression zstd, kv_metadata {{{_COPY_ID}: {quote(copy_id)}}}"
     with duckdb.connect(str(draft / DATABASE), read_only=True) as connection:
         connection.execute("set enable_progress_bar = false")
         for name in names:

@@ -19,20 +19,6 @@ from passk_py.warehouse.freshness import COPY as ABOUT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "DATABASE",
-    "DRAFTS",
-    "PARQUET",
-    "VERSIONS",
-    "alone",
-    "check_targets",
-    "draft_in",
-    "made",
-    "remove_drafts",
-    "replace_database",
-    "replace_parquet",
-]
-
 DATABASE: Final = "passk.duckdb"
 PARQUET: Final = "parquet"
 VERSIONS: Final = "parquet-versions"

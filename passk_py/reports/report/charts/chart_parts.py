@@ -13,26 +13,6 @@ from passk_py.reports.report.theme import RUNS, colour
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "PERCENT",
-    "SHARES",
-    "Chart",
-    "Row",
-    "beside",
-    "by_run",
-    "dashes",
-    "filled",
-    "finished",
-    "metric_colours",
-    "metric_lines",
-    "of_rows",
-    "points",
-    "run_colours",
-    "run_names",
-    "share_axis",
-    "short_name",
-]
-
 Row = dict[str, Any]
 Chart = dict[str, Any]
 """A Vega-Lite specification."""

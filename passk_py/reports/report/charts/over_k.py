@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from passk_py.reports.report.charts.chart_parts import Chart, Row
 
-__all__ = ["curve", "delta", "known_ks", "overlay", "overlay_delta"]
-
 _WIDE: Final = 24
 """A grid with a larger k is drawn on a logarithmic axis."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from passk_py.reports.report.charts.chart_parts import Chart, Row
 
-__all__ = ["releases", "trend"]
-
 
 def trend(
     runs: Sequence[Row], k: int, *, alone: bool = False, width: int = 460, height: int = 200

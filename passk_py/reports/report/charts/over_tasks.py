@@ -19,8 +19,6 @@ from passk_py.reports.report.theme import HEAT_EDGES, colour
 if TYPE_CHECKING:
     from passk_py.reports.report.charts.chart_parts import Chart, Row
 
-__all__ = ["classes", "heat"]
-
 _CLASS_COLOURS: Final = ("heat5", "heat3", "heat0", "none")
 
 

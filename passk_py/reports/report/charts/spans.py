@@ -13,8 +13,6 @@ from passk_py.reports.report.theme import colour
 if TYPE_CHECKING:
     from passk_py.reports.report.charts.chart_parts import Chart, Row
 
-__all__ = ["span"]
-
 
 def span(
     estimate: float,

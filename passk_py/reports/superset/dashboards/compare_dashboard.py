@@ -18,8 +18,6 @@ from passk_py.reports.superset.superset_charts import (
     table,
 )
 
-__all__ = ["COMPARE"]
-
 _DIFFERENCE: Final = {"difference": HAT_COLOR, "from": HAT_LIMIT_COLOR, "to": HAT_LIMIT_COLOR}
 
 COMPARE: Final = Dashboard(

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from passk_py.reports.superset.superset_charts import Chart
 
-__all__ = ["ESTIMATES", "Dashboard", "Filter", "filter_of_k", "filter_of_newest"]
-
 ESTIMATES: Final = {
     "pass_at_k": "pass@k",
     "pass_at_k_lower": "pass@k from",

@@ -7,8 +7,6 @@ from typing import Final
 from passk_py.reports.superset.dashboards.dashboard_parts import Dashboard, Filter
 from passk_py.reports.superset.superset_charts import condition, count, table
 
-__all__ = ["GATES"]
-
 GATES: Final = Dashboard(
     "gates",
     "Each rule of the var `passk_gates`. A rule passes where even the limit on the wrong side "

@@ -13,8 +13,6 @@ from passk_py.reports.superset.dashboards.dashboard_parts import (
 )
 from passk_py.reports.superset.superset_charts import condition, curves, table
 
-__all__ = ["OVERVIEW"]
-
 _NEWEST: Final = condition("age", "==", 1)
 
 OVERVIEW: Final = Dashboard(

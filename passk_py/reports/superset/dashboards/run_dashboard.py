@@ -21,8 +21,6 @@ from passk_py.reports.superset.superset_charts import (
     table,
 )
 
-__all__ = ["RUN"]
-
 RUN: Final = Dashboard(
     "run",
     "One run: how far pass@k and pass^k part over k, which tasks cost the most reliability, and "

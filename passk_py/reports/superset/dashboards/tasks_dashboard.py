@@ -13,8 +13,6 @@ from passk_py.reports.superset.dashboards.dashboard_parts import (
 )
 from passk_py.reports.superset.superset_charts import condition, heat_map, table
 
-__all__ = ["TASKS"]
-
 # Of these, pictures can show no more: the tables beside them have all.
 _MOST_RUNS: Final = 16
 _MOST_TASKS: Final = 60
