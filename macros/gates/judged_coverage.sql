@@ -31,7 +31,7 @@ shares as (
   from gates
   inner join {{ ref('passk_runs') }} as runs
     on gates.run_id = runs.run_id and gates.suite = runs.suite
-  where gates.kind = 'coverage' and gates.has_run
+  where gates.rule_type = 'coverage' and gates.has_run
 ),
 
 told_coverage as (

@@ -4,7 +4,7 @@
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 wanted_diagnostics as (
-  {%- for rule in gates if rule.kind == 'diagnostics' %}
+  {%- for rule in gates if rule.rule_type == 'diagnostics' %}
   {%- set outer = loop %}
   {%- for name in rule.diagnostics | unique %}
   select

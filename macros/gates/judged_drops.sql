@@ -44,7 +44,7 @@ drops as (
     and comparisons.metric = {{ side }}_bounds.metric
     and comparisons.k = {{ side }}_bounds.k
   {%- endfor %}
-  where gates.kind = 'drop' and gates.has_run
+  where gates.rule_type = 'drop' and gates.has_run
 ),
 
 moved_drops as (

@@ -3,7 +3,7 @@
 {%- set text = dbt.type_string() %}
 {%- set double = passk.type_double() %}
 least_attempts as (
-  {%- for rule in gates if rule.kind == 'each_task' %}
+  {%- for rule in gates if rule.rule_type == 'each_task' %}
   select
     {{ passk._quoted(rule.gate) }} as gate,
     {{ passk.least_attempts(rule.threshold, rule.k) if rule.metric == 'pass_hat_k' else passk._least_attempts_at(rule) }}

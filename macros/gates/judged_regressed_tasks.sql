@@ -55,7 +55,7 @@ asked_moves as (
     on gates.run_id = compared.candidate_run_id
     and gates.suite = compared.suite
     and {{ passk._is_pair_of_gate('compared') }}
-  where gates.kind = 'regressed_tasks' and gates.has_run
+  where gates.rule_type = 'regressed_tasks' and gates.has_run
 ),
 
 asked_tasks as (

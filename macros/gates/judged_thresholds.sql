@@ -46,7 +46,7 @@ thresholds as (
     and metrics.k = bounds.k
     and gates.metric = bounds.metric
     and bounds.other_run_id = ''
-  where gates.kind = 'threshold' and gates.has_run
+  where gates.rule_type = 'threshold' and gates.has_run
 ),
 
 moved_thresholds as (

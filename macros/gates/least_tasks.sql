@@ -42,9 +42,9 @@
 
 {#- The same for a rule of passk_gates; none where tasks have no part in it, or where the attempts decide how many: `_needed_tasks`. -#}
 {% macro _least_tasks_of(rule) -%}
-  {%- if rule.kind == 'threshold' and rule.scope == 'unseen' -%}
+  {%- if rule.rule_type == 'threshold' and rule.scope == 'unseen' -%}
     {{ return(passk._least('unseen', rule.threshold, none)) }}
-  {%- elif rule.kind == 'drop' and rule.scope == 'unseen' and rule.threshold > 0 -%}
+  {%- elif rule.rule_type == 'drop' and rule.scope == 'unseen' and rule.threshold > 0 -%}
     {{ return(passk._least('unseen_drop', rule.threshold, none)) }}
   {%- endif -%}
   {{ return(none) }}

@@ -1,24 +1,24 @@
 {#- The rules of the var `passk_gates`, with what they leave out filled in: a list of mappings with the keys
 
-    gate, kind, metric, k, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
+    gate, rule_type, metric, k, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
     inconclusive_severity, rule.
 
-    kind is its type: `threshold` (a suite's metric is at least so high), `each_task` (every task's is), `drop` (it is not so much
+    rule_type is one of `threshold` (a suite's metric is at least so high), `each_task` (every task's is), `drop` (it is not so much
     lower than a baseline's), `coverage` (a share of the attempts), `regressed_tasks` and `diagnostics`. -#}
 {% macro _gates() -%}
   {%- set rules = [] -%}
   {%- for gate in passk._given_gates() -%}
-    {%- set kind = gate.type -%}
+    {%- set rule_type = gate.type -%}
     {%- set threshold = gate.get('min', gate.get('max', gate.get('max_drop'))) -%}
     {%- set rule = {
       'gate': gate.name,
-      'kind': kind,
-      'metric': gate.get('metric', kind),
-      'k': gate.get('k', passk._setting('passk_deployment_k')) if 'k' in passk._keys_of_gate(kind) else none,
+      'rule_type': rule_type,
+      'metric': gate.get('metric', rule_type),
+      'k': gate.get('k', passk._setting('passk_deployment_k')) if 'k' in passk._keys_of_gate(rule_type) else none,
       'threshold': threshold | int if threshold is number and threshold == threshold | int else threshold,
-      'scope': gate.get('scope', passk._rule_schema().scopes.get(kind)),
-      'slice_name': none if kind != 'threshold' else gate.get('each', 'all'),
-      'slice_value': none if kind != 'threshold' else (gate.get('slice_value') if 'each' in gate else 'all'),
+      'scope': gate.get('scope', passk._rule_schema().scopes.get(rule_type)),
+      'slice_name': none if rule_type != 'threshold' else gate.get('each', 'all'),
+      'slice_value': none if rule_type != 'threshold' else (gate.get('slice_value') if 'each' in gate else 'all'),
       'diagnostics': passk._gate_diagnostics(gate),
       'run': gate.get('run', 'latest'),
       'suite': gate.get('suite'),
@@ -68,18 +68,18 @@
   {%- set metric = ('pass^' if rule.metric == 'pass_hat_k' else 'pass@') ~ rule.k -%}
   {%- set threshold = rule.threshold | string -%}
   {%- set tasks = 'these tasks' if rule.scope == 'suite' else 'tasks like these' -%}
-  {%- if rule.kind == 'each_task' -%}
+  {%- if rule.rule_type == 'each_task' -%}
     {{ return(metric ~ ' of each task at least ' ~ threshold) }}
-  {%- elif rule.kind == 'threshold' -%}
+  {%- elif rule.rule_type == 'threshold' -%}
     {%- set where = '' if rule.slice_name == 'all' else (
       ', in each ' ~ rule.slice_name if rule.slice_value is none else ', in ' ~ rule.slice_name ~ ' ' ~ rule.slice_value
     ) -%}
     {{ return(metric ~ ' at least ' ~ threshold ~ ' on ' ~ tasks ~ where) }}
-  {%- elif rule.kind == 'drop' -%}
+  {%- elif rule.rule_type == 'drop' -%}
     {{ return(metric ~ ' at most ' ~ threshold ~ ' below the baseline, on ' ~ tasks) }}
-  {%- elif rule.kind == 'coverage' -%}
+  {%- elif rule.rule_type == 'coverage' -%}
     {{ return('at most ' ~ threshold ~ ' of ' ~ passk._rule_schema().shares[rule.metric].of) }}
-  {%- elif rule.kind == 'regressed_tasks' -%}
+  {%- elif rule.rule_type == 'regressed_tasks' -%}
     {{ return('at most ' ~ threshold ~ (' task' if rule.threshold == 1 else ' tasks') ~ ' worse than in the baseline') }}
   {%- endif -%}
   {{ return('no warning of ' ~ ('any diagnostic' if passk._means_all_diagnostics(given_diagnostics) else rule.diagnostics | join(', '))) }}
@@ -91,7 +91,7 @@
   {%- set text = dbt.type_string() -%}
   select
     {%- for name in [
-      'gate', 'kind', 'metric', 'scope', 'slice_name', 'slice_value', 'run', 'suite', 'agent', 'baseline', 'severity',
+      'gate', 'rule_type', 'metric', 'scope', 'slice_name', 'slice_value', 'run', 'suite', 'agent', 'baseline', 'severity',
       'inconclusive_severity', 'rule'
     ] %}
     cast({{ passk._quoted(rule[name]) if rule[name] is not none else 'null' }} as {{ text }}) as {{ name }},
@@ -107,7 +107,7 @@
 {#- A rule that says nothing, for the types of the columns where no gate is declared. -#}
 {% macro _no_gate() -%}
   {{ return({
-    'gate': '', 'kind': '', 'metric': none, 'k': none, 'threshold': none, 'scope': none, 'slice_name': none,
+    'gate': '', 'rule_type': '', 'metric': none, 'k': none, 'threshold': none, 'scope': none, 'slice_name': none,
     'slice_value': none, 'diagnostics': [], 'run': '', 'suite': none, 'agent': none, 'baseline': none, 'severity': '',
     'inconclusive_severity': '', 'rule': ''
   }) }}

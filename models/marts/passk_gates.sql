@@ -1,8 +1,8 @@
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set gates = passk._gates() %}
-{%- set kinds = gates | map(attribute='kind') | unique | list %}
-{#- The columns that every kind of rule passes on. #}
+{%- set rule_types = gates | map(attribute='rule_type') | unique | list %}
+{#- The columns that rules of every type pass on. #}
 {%- set carried = [
   'gate', 'rule', 'metric', 'k', 'threshold', 'scope', 'severity', 'inconclusive_severity', 'run_id', 'suite', 'agent',
   'agent_version', 'model', 'loaded_at'
@@ -48,39 +48,39 @@ unmatched as (
   where not has_run
 )
 
-{%- if 'threshold' in kinds or 'drop' in kinds %},
+{%- if 'threshold' in rule_types or 'drop' in rule_types %},
 
 bounds as (
   select * from {{ ref('int_passk__gate_bounds') }}
 )
 
 {%- endif %}
-{%- if 'threshold' in kinds %},
+{%- if 'threshold' in rule_types %},
 
 {{ passk._judged_thresholds(carried) }}
 
 {%- endif %}
-{%- if 'drop' in kinds %},
+{%- if 'drop' in rule_types %},
 
 {{ passk._judged_drops(carried) }}
 
 {%- endif %}
-{%- if 'each_task' in kinds %},
+{%- if 'each_task' in rule_types %},
 
 {{ passk._judged_tasks(carried, gates) }}
 
 {%- endif %}
-{%- if 'coverage' in kinds %},
+{%- if 'coverage' in rule_types %},
 
 {{ passk._judged_coverage(carried) }}
 
 {%- endif %}
-{%- if 'regressed_tasks' in kinds %},
+{%- if 'regressed_tasks' in rule_types %},
 
 {{ passk._judged_moves(carried) }}
 
 {%- endif %}
-{%- if 'diagnostics' in kinds %},
+{%- if 'diagnostics' in rule_types %},
 
 {{ passk._judged_diagnostics(carried, gates) }}
 
@@ -90,11 +90,11 @@ all_judged as (
   select
     {{ (carried + judged) | join(',\n    ') }}
   from unmatched
-  {%- for kind in kinds %}
+  {%- for rule_type in rule_types %}
   union all
   select
     {{ (carried + judged) | join(',\n    ') }}
-  from {{ relations[kind] }}
+  from {{ relations[rule_type] }}
   {%- endfor %}
 )
 

@@ -228,12 +228,12 @@ def _typed(rule: Mapping[str, Any]) -> dict[str, Any]:
         raise PasskError(
             f"{what}; a gate has one of min, max, max_drop and diagnostics.", hint=_HELP
         )
-    kind, said_by = _TYPES[asked[0]], None
-    if kind == "threshold" and rule.get("each") == "task":
-        kind, said_by = "each_task", "each"
-    elif kind == "coverage" and rule.get("metric") == "regressed_tasks":
-        kind, said_by = "regressed_tasks", "metric"
-    return {"type": kind, **{key: value for key, value in rule.items() if key != said_by}}
+    rule_type, said_by = _TYPES[asked[0]], None
+    if rule_type == "threshold" and rule.get("each") == "task":
+        rule_type, said_by = "each_task", "each"
+    elif rule_type == "coverage" and rule.get("metric") == "regressed_tasks":
+        rule_type, said_by = "regressed_tasks", "metric"
+    return {"type": rule_type, **{key: value for key, value in rule.items() if key != said_by}}
 
 
 def _refuse_mixed(names: tuple[str, ...], rules: Path | None, one: object) -> None:

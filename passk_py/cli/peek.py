@@ -39,9 +39,8 @@ _STDIN: Final = "-"
         "passk peek results.jsonl --gate gates.yml",
         "passk peek results.jsonl --k 8 --json",
     )
-    + "\n\nExit codes: 0 answered, 2 a file could not be read or nothing can be compared. With "
-    "--gate those of `passk gate`: 0 all pass, 1 one fails, 2 one is inconclusive, 3 it could not "
-    "run.",
+    + "\n\nExit codes: 0 answered, 2 a file could not be read or nothing can be compared. "
+    "--gate has those of `passk gate`.",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(

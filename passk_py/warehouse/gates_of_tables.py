@@ -37,7 +37,7 @@ def judge_tables(
     more = [
         sql
         for name, sql in told.items()
-        if name in there and any(rule.kind == "diagnostics" for rule in rules)
+        if name in there and any(rule.type == "diagnostics" for rule in rules)
     ]
     attempts = fetch_frame(
         tables.connection,

@@ -37,7 +37,7 @@ rejected_duplicates as (
     case
       when is_unanimous = 1
         then 'duplicate: the log holds this attempt ' || cast(copy_count as {{ dbt.type_string() }})
-          || ' times, word for word; the first copy is kept.'
+          || ' times, word for word; the first is kept.'
       else 'conflicting_duplicate: the log holds this attempt ' || cast(copy_count as {{ dbt.type_string() }})
         || ' times, and they differ; none is kept. Give each try its own attempt number, or load only one.'
     end as reason,

@@ -20,7 +20,7 @@ pairs as (
     on gates.run_id = pairs.candidate_run_id
     and gates.suite = pairs.suite
     and {{ passk._is_pair_of_gate('pairs') }}
-  where gates.kind = 'drop'
+  where gates.rule_type = 'drop'
 ),
 
 judged as (
@@ -32,7 +32,7 @@ judged as (
     metric,
     k
   from gates
-  where kind = 'threshold'
+  where rule_type = 'threshold'
   union all
   select
     candidate_run_id as run_id,

@@ -78,7 +78,7 @@ runs as (
 
 select
   gates.gate,
-  gates.kind,
+  gates.rule_type,
   gates.rule,
   gates.metric,
   gates.k,

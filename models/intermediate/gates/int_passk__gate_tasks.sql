@@ -14,7 +14,7 @@ with gates as (
       else 1 - power(1 - threshold, 1e0 / k)
     end as p
   from {{ ref('int_passk__gate_runs') }}
-  where kind = 'each_task' and has_run
+  where rule_type = 'each_task' and has_run
 ),
 
 tasks as (

@@ -131,7 +131,7 @@ def judge_gates(
                     "metric": rule.metric,
                     "k": rule.k or None,
                     "scope": rule.scope,
-                    "threshold": None if rule.kind == "diagnostics" else float(rule.threshold),
+                    "threshold": None if rule.type == "diagnostics" else float(rule.threshold),
                     "severity": severity.get(found.result),
                     "is_advisory": rule.severity != "error"
                     and (found.result != "inconclusive" or rule.inconclusive_severity != "error"),

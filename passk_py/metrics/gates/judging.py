@@ -33,7 +33,7 @@ def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
         reason = f"No attempt of {run.run_id} can be used: all were rejected."
         yield run, _nothing_judged(rule, reason, say.MEND_REJECTED)
     for run in chosen:
-        for finding in _JUDGES[rule.kind](rule, run, log):
+        for finding in _JUDGES[rule.type](rule, run, log):
             yield run, finding
 
 
@@ -61,7 +61,7 @@ def _with_baselines(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
             rule.baseline,
         )
     for baseline in baselines:
-        yield (drop if rule.kind == "drop" else _regressed)(rule, run, log, baseline)
+        yield (drop if rule.type == "drop" else _regressed)(rule, run, log, baseline)
 
 
 def _each_task(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:

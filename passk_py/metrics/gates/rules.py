@@ -25,7 +25,7 @@ class Rule:
     """A gate: what must hold of which runs."""
 
     gate: str
-    kind: str
+    type: str
     metric: str
     k: int = 0
     """0 where the metric has none."""
@@ -64,20 +64,20 @@ class Rule:
         """The rule as a person reads it."""
         metric = symbol(self.metric, self.k) if self.k else self.metric
         tasks = "these tasks" if self.scope == "suite" else "tasks like these"
-        if self.kind == "each_task":
+        if self.type == "each_task":
             return f"{metric} of each task at least {self.threshold}"
-        if self.kind == "threshold":
+        if self.type == "threshold":
             where = ""
             if self.slice_name != "all":
                 where = f", in each {self.slice_name}"
                 if self.slice_value is not None:
                     where = f", in {self.slice_name} {self.slice_value}"
             return f"{metric} at least {self.threshold} on {tasks}{where}"
-        if self.kind == "drop":
+        if self.type == "drop":
             return f"{metric} at most {self.threshold} below the baseline, on {tasks}"
-        if self.kind == "coverage":
+        if self.type == "coverage":
             return f"at most {self.threshold} of {SHARES[self.metric].of}"
-        if self.kind == "regressed_tasks":
+        if self.type == "regressed_tasks":
             noun = "task" if self.threshold == 1 else "tasks"
             return f"at most {self.threshold} {noun} worse than in the baseline"
         named = "any diagnostic" if self.all_diagnostics else ", ".join(self.diagnostics)
@@ -130,15 +130,15 @@ def rules_of(
 
 
 def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
-    kind, by_slice = gate["type"], "each" in gate
+    rule_type, by_slice = gate["type"], "each" in gate
     named = gate.get("diagnostics", ())
     return Rule(
         gate=gate["name"],
-        kind=kind,
-        metric=gate.get("metric", kind),
-        k=gate.get("k", deployment_k) if "k" in keys_of(kind) else 0,
+        type=rule_type,
+        metric=gate.get("metric", rule_type),
+        k=gate.get("k", deployment_k) if "k" in keys_of(rule_type) else 0,
         threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), 0.0),
-        scope=gate.get("scope", SCHEMA["scopes"].get(kind)),
+        scope=gate.get("scope", SCHEMA["scopes"].get(rule_type)),
         slice_name=gate.get("each", "all"),
         slice_value=gate.get("slice_value") if by_slice else "all",
         diagnostics=tuple(

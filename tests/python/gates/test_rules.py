@@ -236,7 +236,7 @@ def test_rules_are_the_same_in_dbt(make_project: Callable[[], Project]) -> None:
     rules = rules_of(gates)
     texts = [
         f"[{rule.text}; {len(rule.diagnostics)}; "
-        f"{None if rule.kind == 'diagnostics' else rule.threshold}]"
+        f"{None if rule.type == 'diagnostics' else rule.threshold}]"
         for rule in rules
     ]
     assert "at most 0 of the attempts excluded" in texts[1]

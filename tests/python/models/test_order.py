@@ -70,7 +70,7 @@ def random_log(seed: int) -> tuple[list[Row], dict[str, Outcomes]]:
             for attempt, outcome in outcomes.items()
         ]
         if task and chance.random() < 0.2:
-            # Word for word: the first copy is kept.
+            # Word for word: the first is kept.
             mine += [dict(row) for row in chance.sample(mine, chance.randint(1, len(mine)))]
         if task and chance.random() < 0.2:
             # Not word for word: no copy is kept, and the number is a gap.
