@@ -56,7 +56,7 @@ class Rule:
 def rules() -> list[Rule]:
     """Read the habits."""
     content = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
-    return [Rule(**rule) for rule in content]
+    return [Rule(**rule) for rule in content["rules"]]
 
 
 def without_code(markdown: str) -> str:

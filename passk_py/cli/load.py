@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="Keep the attempts of a new database as Parquet in this folder, by suite and run.",
 )
-@click.option("--strict", is_flag=True, help="Reject a whole file if one of its rows is rejected.")
 @common_options
 @pass_session
 def command(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from passk_py.cli.load_output import load_as_dict, note_problems
 from passk_py.cli.next_steps import command_line, say_next
@@ -18,6 +19,7 @@ from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
 from passk_py.cli.shared_options import common_options, examples
 from passk_py.common.errors import PasskError
+from passk_py.common.words import and_list, plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,11 +29,12 @@ if TYPE_CHECKING:
     from passk_py.warehouse.tables import Tables
 
 _STDIN: Final = "-"
+_NOT_OF_READING: Final = ("pair", "rules", "k")
 
 
 @click.command(
     "peek",
-    short_help="Answer from attempt logs alone, without a database.",
+    short_help="Print the answer of attempt logs, without a database.",
     epilog=examples(
         "passk peek results.jsonl",
         "zstd -dc results.jsonl.zst | passk peek -",
@@ -39,7 +42,8 @@ _STDIN: Final = "-"
         "passk peek results.jsonl --gate gates.yml",
         "passk peek results.jsonl --k 8 --json",
     )
-    + "\n\nExit codes: 0 answered, 2 a file could not be read or nothing can be compared. "
+    + "\n\nExit codes: 0 answered, 1 --strict rejected a file, 2 a file could not be read or "
+    "nothing can be compared. "
     "--gate has those of `passk gate`.",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
@@ -60,7 +64,7 @@ _STDIN: Final = "-"
 @click.option(
     "--k",
     type=click.IntRange(1),
-    help="Judge the runs by K tries, as the var passk_deployment_k does. [default: 4]",
+    help="Judge the runs by K tries, and rules that name no k. [default: 4]",
 )
 @reading_options
 @common_options
@@ -75,10 +79,11 @@ def command(
     k: int | None,
     **options: Any,  # noqa: ANN401 - those of reading
 ) -> int:
-    """Print the answer of attempt logs: that of `passk show` after `passk load` and `passk build`.
+    """Print the answer of attempt logs, without a database.
 
-    PATH is a file, a glob or a folder, as for `passk load`, or - for standard input. Nothing is
-    kept. Load the logs to query the tables in SQL, to diagnose a log, and for reports.
+    It is the answer that `passk show` prints after `passk load` and `passk build`. PATH is a file,
+    a glob or a folder, as for `passk load`, or - for standard input. Nothing is kept. Load the logs
+    to query the tables in SQL, to diagnose a log, and for reports.
     """
     if pair is not None and rules is not None:
         raise click.UsageError("Give either --compare or --gate, not both.")
@@ -89,7 +94,7 @@ def command(
         folder = Path(made)
         database = folder / "passk.duckdb"
         named = _named(paths, folder)
-        report = _as_given(read_logs(session, named, database, strict=False, **options), folder)
+        report = _as_given(read_logs(session, named, database, **options), folder)
         note_problems(session, report)
         _require_attempts(report, rules)
         about = {"paths": list(paths), "log": load_as_dict(report)}
@@ -103,7 +108,7 @@ def command(
             elif rules is not None:
                 _judge(session, tables, settings, rules, about)
             else:
-                _answer(session, tables, paths, about)
+                _answer(session, tables, paths, about, k)
     return session.code or (0 if rules is not None else report.exit_code)
 
 
@@ -150,8 +155,17 @@ def _require_attempts(report: LoadReport, rules: Path | None) -> None:
     if rules is not None and failed:
         were = "file was" if failed == 1 else "files were"
         raise PasskError(f"No gate was judged: {failed:,} {were} not read.")
+    empty = [file.path for file in report.files if not file.rows_landed and file.rows_read]
+    if rules is not None and empty:
+        raise PasskError(
+            f"No gate was judged: every row of {plain(empty[0])} was rejected.",
+            hint="Correct its rows, or do not name it.",
+        )
     if not report.rows_landed and not failed:
-        raise PasskError("No attempt is left to answer from: passk rejected every row.")
+        raise PasskError(
+            "No attempt is left to answer from: passk rejected every row.",
+            hint="Correct the rows; --run-id, --suite and --map set what a log leaves out.",
+        )
 
 
 @contextmanager
@@ -169,29 +183,64 @@ def _tables(database: Path, settings: Settings, folder: Path) -> Iterator[Tables
 
 
 def _answer(
-    session: Session, tables: Tables, paths: tuple[str, ...], about: Mapping[str, Any]
+    session: Session,
+    tables: Tables,
+    paths: tuple[str, ...],
+    about: Mapping[str, Any],
+    k: int | None,
 ) -> None:
     from passk_py.cli.answer_output import newest_pair, show_answer
     from passk_py.reports.answer import find_answer
     from passk_py.reports.answer.as_dict import answer_as_dict
 
     answer = find_answer(tables)
+    if not answer.suites:
+        codes = tables.rows("select distinct reason_code from passk_rejected_attempts order by 1")
+        raise PasskError(
+            f"No attempt is left to answer from: {_rejected(answer.rejected)}, as "
+            f"{and_list(str(code) for (code,) in codes)}.",
+            hint="Give each attempt of a task one row and a number of its own.",
+        )
+    if answer.rejected:
+        session.note(f"{_rejected(answer.rejected)} and in no number below.")
     session.result({**about, **answer_as_dict(answer)})
     if session.as_json:
         return
     show_answer(session, answer)
     session.say()
     session.say("Next")
-    if _STDIN in paths:
-        # It is gone.
-        paths = ("FILE",)
+    # Standard input is gone.
+    again = [*("FILE" if path == _STDIN else path for path in paths), *_reading_words()]
+    judged_by = [] if k is None else ["--k", str(k)]
     steps = [
-        ("what changed", command_line("peek", *paths, "--compare", *two))
+        ("what changed", command_line("peek", *again, *judged_by, "--compare", *two))
         for two in newest_pair(answer)
     ]
-    steps.append(("keep the log", command_line("load", *paths)))
+    steps.append(("keep the log", command_line("load", *again)))
     steps.append(("then, all tables", command_line("build")))
     say_next(session, *steps)
+
+
+def _rejected(rows: int) -> str:
+    return f"{plural(rows, 'row')} {'is' if rows == 1 else 'are'} rejected"
+
+
+def _reading_words() -> list[str]:
+    """Give the options of this call that say how logs are read, to be typed again."""
+    context = click.get_current_context()
+    words = []
+    for option in context.command.params:
+        name = str(option.name)
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not isinstance(option, click.Option) or not is_given or name in _NOT_OF_READING:
+            continue
+        value = context.params.get(name)
+        if option.is_flag:
+            words += [option.opts[0]] if value else []
+        else:
+            values = list(value or ()) if option.multiple else [value]
+            words += [word for one in values for word in (option.opts[0], str(one))]
+    return words
 
 
 def _compare(
@@ -217,5 +266,12 @@ def _judge(
     rows = judge_tables(tables, settings, read).to_dicts()
     # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
     session.code = gate_code(tables, rows)
+    named = {row[name] for row in rows for name in ("run_id", "baseline_run_id")}
+    runs = tables.rows("select distinct run_id from passk_runs order by 1")
+    if others := [plain(run) for (run,) in runs if run not in named]:
+        session.note(
+            f"Not judged: {and_list(others)}. A rule without run: judges the latest run of each "
+            "suite and agent, which without started_at is the last one read."
+        )
     session.result({**about, "exit_code": session.code, "gates": rows})
     say_gates(session, rows)

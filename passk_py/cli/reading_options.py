@@ -72,6 +72,9 @@ _OPTIONS = (
         show_default=True,
         help="Read N logs at a time.",
     ),
+    click.option(
+        "--strict", is_flag=True, help="Reject a whole file if one of its rows is rejected."
+    ),
 )
 
 

@@ -234,6 +234,35 @@ def test_no_rule_is_judged_on_a_part_of_the_log(
     assert (said.code, said.out) == (3, "")
 
 
+def test_no_rule_is_judged_if_a_log_has_no_attempt(
+    passk: Passk, make_log: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The release must not pass in the place of a candidate whose rows are all rejected."""
+    release = make_log("release.jsonl", [("release", f"t{place}", "PPPP") for place in range(9)])
+    candidate = make_log("candidate.jsonl", [("candidate", "t0", "FFFF")], task_id=None)
+    rules = tmp_path / "gates.yml"
+    rules.write_text(RULES.format(least=0.1), encoding="utf-8")
+    said = passk("peek", release, candidate, "--gate", rules)
+    assert (said.code, said.out) == (3, "")
+    assert f"Error: No gate was judged: every row of {candidate} was rejected.\n" in said.err
+    broken = make_log("broken.jsonl", [("candidate", "t0", "FFFF"), ("candidate", "t1", "PPPP")])
+    broken.write_text(broken.read_text("utf-8").replace('"attempt": 4', '"attempt": 0', 1), "utf-8")
+    assert passk("peek", release, broken, "--gate", rules, "--strict").code == 3
+
+
+def test_runs_that_no_rule_judges_are_named(
+    passk: Passk, make_log: Callable[..., Path], tmp_path: Path
+) -> None:
+    logs = [make_log(f"{run}.jsonl", [(run, "t", "PPPP")], started_at=None) for run in ("z", "a")]
+    rules = tmp_path / "gates.yml"
+    rules.write_text(
+        RULES.format(least=0.1).replace("run: all", "suite: letters"), encoding="utf-8"
+    )
+    said = passk("peek", *logs, "--gate", rules, "--json")
+    assert [row["run_id"] for row in said.json["gates"]] == ["a"]
+    assert said.err.startswith("Not judged: z. A rule without run: judges the latest run ")
+
+
 # ---------------------------------------------------------------------------------------------
 # files
 
@@ -249,6 +278,7 @@ def test_standard_input_is_read_and_named(make_log: Callable[..., Path], passk: 
     assert (
         done.stderr
         == "-: The first rejected row is line 9: attempt is 0, but attempts are numbered from 1.\n"
+        "1 row is rejected and in no number below.\n"
     )
     assert "passk load FILE" in done.stdout
     assert passk("peek", "-", "-").code == 2
@@ -283,9 +313,30 @@ def test_what_can_not_be_read_is_said(
     bad = make_log("bad.jsonl", [("r", "t", "P")], attempt=0)
     said = passk("peek", bad)
     assert said.code == 2
-    assert said.err.endswith(
-        "Error: No attempt is left to answer from: passk rejected every row.\n"
-    )
+    assert "Error: No attempt is left to answer from: passk rejected every row.\n" in said.err
+
+
+def test_a_log_of_which_no_attempt_counts_has_no_answer(
+    passk: Passk, make_log: Callable[..., Path]
+) -> None:
+    log = make_log("log.jsonl", [("r", "t", "P"), ("r", "t", "F")])
+    for more in ((), ("--json",)):
+        said = passk("peek", log, *more)
+        assert said.code == 2
+        assert said.err.startswith(
+            "Error: No attempt is left to answer from: 2 rows are rejected, as conflicting_duplicate.\n"
+        )
+
+
+def test_rejected_rows_are_counted_and_the_next_steps_keep_the_options(
+    passk: Passk, make_log: Callable[..., Path]
+) -> None:
+    log = make_log("log.jsonl", [("r", "t", "PPFP"), ("s", "t", "PPPP"), ("s", "t", "PPPP")])
+    said = passk("peek", log, "--k", 2, "--tag", "a=b c", "--expected-attempts", 4, "none.jsonl")
+    assert "4 rows are rejected and in no number below.\n" in said.err
+    words = "--tag 'a=b c' --expected-attempts 4"
+    assert f"passk load {log} none.jsonl {words}\n" in said.out
+    assert f"passk peek {log} none.jsonl {words} --k 2 --compare r s\n" in said.out
 
 
 def test_a_pair_or_rules(passk: Passk, make_log: Callable[..., Path]) -> None:
