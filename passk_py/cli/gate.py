@@ -128,6 +128,8 @@ def command(
     from passk_py.warehouse.settings import read_settings
     from passk_py.warehouse.tables import open_tables
 
+    # The code that holds until all is judged, even if nobody reads the notes.
+    session.code = GATE_COULD_NOT_RUN
     one = _one_rule(rule)
     _refuse_mixed(names, rules, one)
     with open_tables(database) as tables:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from passk_py.warehouse.tables import Tables
 
 _STDIN: Final = "-"
+_MOST: Final = 1_000_000
 _NOT_OF_READING: Final = ("pair", "rules", "k")
 
 
@@ -63,7 +64,7 @@ _NOT_OF_READING: Final = ("pair", "rules", "k")
 )
 @click.option(
     "--k",
-    type=click.IntRange(1),
+    type=click.IntRange(1, _MOST),
     help="Judge the runs by K tries, and rules that name no k. [default: 4]",
 )
 @reading_options
@@ -88,7 +89,8 @@ def command(
     if pair is not None and rules is not None:
         raise click.UsageError("Give either --compare or --gate, not both.")
     if rules is not None:
-        session.could_not_run = GATE_COULD_NOT_RUN
+        # The code that holds until all is judged, even if nobody reads the notes.
+        session.could_not_run = session.code = GATE_COULD_NOT_RUN
     settings = _settings(k)
     with tempfile.TemporaryDirectory(prefix="passk-peek-") as made:
         folder = Path(made)
@@ -102,7 +104,12 @@ def command(
             # The notes say why.
             session.result(about)
             return report.exit_code
+        from passk_py.reports.queries.attempt_queries import count_rejected
+
         with _tables(database, settings, folder) as tables:
+            rejected = count_rejected(tables)
+            if rejected and tables.rows("select 1 from passk_runs limit 1"):
+                session.note(f"{_rejected(rejected)} and in no number below.")
             if pair is not None:
                 _compare(session, tables, settings, pair, about)
             elif rules is not None:
@@ -129,6 +136,8 @@ def _named(paths: tuple[str, ...], folder: Path) -> tuple[str, ...]:
         return paths
     if paths.count(_STDIN) > 1:
         raise click.UsageError("- stands for standard input, which can be read only once.")
+    if sys.stdin is None:
+        raise PasskError("Standard input is closed.", hint="Name a file instead of -.")
     kept = folder / "stdin"
     with kept.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
@@ -201,8 +210,6 @@ def _answer(
             f"{and_list(str(code) for (code,) in codes)}.",
             hint="Give each attempt of a task one row and a number of its own.",
         )
-    if answer.rejected:
-        session.note(f"{_rejected(answer.rejected)} and in no number below.")
     session.result({**about, **answer_as_dict(answer)})
     if session.as_json:
         return

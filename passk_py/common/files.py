@@ -7,6 +7,7 @@ import platform
 import secrets
 import shutil
 import stat
+import time
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,9 @@ from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_FORGOTTEN_S = 3600
+"""Processes of two containers may not see each other; none leaves a draft alone for so long."""
 
 
 def absolute(path: str | Path) -> Path:
@@ -52,9 +56,11 @@ def drafted(path: Path) -> Iterator[Path]:
 def draft_beside(path: Path) -> Path:
     """Give a new name for a draft beside a path, after removing the drafts of killed processes."""
     here = f".passk-{zlib.crc32(platform.node().encode()):08x}-"
-    with suppress(OSError):
-        for left in path.parent.glob(f"{here}*.tmp"):
-            if not _is_running(left.name.removeprefix(here).partition("-")[0]):
+    # Elsewhere a signal to a process is more than a question.
+    for left in path.parent.glob(f"{here}*.tmp") if os.name == "posix" else ():
+        with suppress(OSError):
+            is_old = time.time() - left.stat().st_mtime > _FORGOTTEN_S
+            if is_old and not _is_running(left.name.removeprefix(here).partition("-")[0]):
                 shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
     # Not made of the file's name, which may be as long as a name can be.
     return path.with_name(f"{here}{os.getpid()}-{secrets.token_hex(4)}.tmp")

@@ -95,8 +95,15 @@ class _AsItIs(io.FileIO):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Read into a buffer."""
-        left = max(0, self._end - self.tell())
-        return super().readinto(memoryview(buffer).cast("B")[:left]) or 0
+        return super().readinto(memoryview(buffer).cast("B")[: self._left()]) or 0
+
+    def readall(self) -> bytes:
+        """Read on to the end."""
+        pieces = iter(lambda: self.read(self._left()), b"")
+        return b"".join(piece or b"" for piece in pieces)
+
+    def _left(self) -> int:
+        return max(0, self._end - self.tell())
 
 
 class PieceReader(io.RawIOBase):

@@ -42,6 +42,10 @@ def discover(paths: Iterable[str | Path], report: ReportBuilder) -> Iterator[Fil
     """Give the files that paths lead to, each once, a folder's before those of its folders."""
     seen: set[str] = set()
     for path in paths:
+        if not str(path):
+            # It would be the whole working directory.
+            report.fail("''", "A path is empty.", "Check the variable that it comes from.")
+            continue
         for file in _expand(str(path), report):
             if str(file.path) not in seen:
                 seen.add(str(file.path))

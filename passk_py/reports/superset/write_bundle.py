@@ -37,7 +37,9 @@ def write_folder(path: Path, files: Mapping[str, str], *, is_private: bool) -> N
             f"{path} already exists and is not a Superset bundle.",
             hint="Name a folder that does not exist yet.",
         )
-    draft, old = draft_beside(path), draft_beside(path)
+    draft = draft_beside(path)
+    # No draft: it may be all that is left of the bundle.
+    old = draft.with_suffix(".old")
     try:
         for name, text in files.items():
             file = draft / name

@@ -15,7 +15,7 @@ from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.frames.averaging import suite_metrics_of_counts
 from passk_py.stats import estimators as est
 from passk_py.validation.recompute.pairs import compared_runs, expected_pairs
-from passk_py.validation.recompute.runs_of_log import RUNS_SQL, with_warnings
+from passk_py.validation.recompute.runs_of_log import RUNS_SQL, UNUSABLE_RUNS_SQL, with_warnings
 from passk_py.warehouse.settings import RECORDED
 from passk_py.warehouse.tables import fetch_frame
 
@@ -115,6 +115,7 @@ def write_answer_tables(
     )
     tables["passk_suite_metrics"] = suites.collect()
     _write(connection, folder, tables)
+    connection.execute(UNUSABLE_RUNS_SQL)
     runs = with_warnings(fetch_frame(connection, RUNS_SQL))
     pairs = [
         (pair_of(suite, baseline, candidate, counts), source)

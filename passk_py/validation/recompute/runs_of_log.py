@@ -110,6 +110,29 @@ order by run_id, suite
 """The runs with an attempt, and what their warnings are made of."""
 
 
+UNUSABLE_RUNS_SQL: Final = f"""
+create view int_passk__unusable_runs as
+with landed as (
+  select run_id, suite, max(loaded_at) as loaded_at, {_FIRST}
+  from landing.attempts
+  group by all
+),
+
+rejected as (
+  select run_id, coalesce(suite, 'default') as suite, max(loaded_at) as loaded_at
+  from passk_rejected_attempts
+  where run_id <> ''
+  group by all
+)
+
+select run_id, suite, agent, agent_version, model, loaded_at
+from landed anti join passk_tasks using (run_id, suite)
+union all by name
+select * from rejected anti join landed using (run_id, suite)
+"""
+"""The runs of which no attempt can be used: a gate must not pass by an older run in their place."""
+
+
 def with_warnings(runs: pl.DataFrame) -> pl.DataFrame:
     """Add the column ``warnings``, in the words of SQL; null where nothing is odd."""
     said = [" ".join(_warnings(run)) or None for run in runs.iter_rows(named=True)]

@@ -137,9 +137,9 @@ def _prepared(database: Path) -> Path:
     """Make the folder for dbt's files."""
     folder = state_dir(database)
     try:
-        # dbt's log holds the vars.
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        folder.parent.mkdir(exist_ok=True)
+        # Not for everyone: dbt's log holds the vars.
+        folder.mkdir(mode=0o770, exist_ok=True)
         ignore = folder.parent / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")

@@ -100,7 +100,7 @@ def _check_database(target: Path, source: Path, draft: Path) -> None:
 
 
 def _is_copy(path: Path, draft: Path) -> bool:
-    """Tell whether a file is a published copy, or one that has been damaged since."""
+    """Tell whether a file is a published copy; False for one that can't be read."""
     import duckdb
 
     # A tool that opens its copy for writing locks it, and must not stop the next one from coming.
@@ -118,8 +118,7 @@ def _is_copy(path: Path, draft: Path) -> bool:
         except (OSError, duckdb.Error):
             continue
         return bool(names)
-    # Nothing can read it: it is a damaged copy if the folder is one that `publish` keeps.
-    return (path.parent / VERSIONS).is_dir()
+    return False
 
 
 def remove_drafts(folder: Path, *, all_of_them: bool) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import subprocess
+import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
@@ -248,6 +251,59 @@ def test_no_rule_is_judged_if_a_log_has_no_attempt(
     broken = make_log("broken.jsonl", [("candidate", "t0", "FFFF"), ("candidate", "t1", "PPPP")])
     broken.write_text(broken.read_text("utf-8").replace('"attempt": 4', '"attempt": 0', 1), "utf-8")
     assert passk("peek", release, broken, "--gate", rules, "--strict").code == 3
+
+
+@pytest.mark.parametrize("lost", ["rejected", "conflicting"])
+def test_a_run_without_a_usable_attempt_is_judged_as_by_gate(
+    passk: Passk,
+    make_log: Callable[..., Path],
+    models_only: tuple[str, str],
+    tmp_path: Path,
+    lost: str,
+) -> None:
+    good = [("one", f"t{place}", "PPPP") for place in range(9)]
+    bad = [("two", "t0", "PFPF")]
+    log = make_log(
+        "log.jsonl", [*good, *bad, *([("two", "t0", "FPFP")] if lost == "conflicting" else [])]
+    )
+    if lost == "rejected":
+        rows = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+        rows = [row | {"attempt": 0} if row["run_id"] == "two" else row for row in rows]
+        log.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    rules = tmp_path / "gates.yml"
+    rules.write_text(
+        RULES.format(least=0.1)
+        + RULES.format(least=0.1)
+        .replace("works-once", "two")
+        .replace("run: all", "run: two")
+        .replace("passk_gates:\n", ""),
+        encoding="utf-8",
+    )
+    assert passk("load", log).code == 0
+    assert passk("build", *models_only).code == 0
+    tables = passk("gate", "--rules", rules, "--json").json
+    said = passk("peek", log, "--gate", rules, "--json").json
+    assert [row["result"] for row in tables["gates"]].count("inconclusive") > 0
+    assert (said["exit_code"], said["gates"]) == (tables["exit_code"], tables["gates"])
+
+
+def test_a_gate_does_not_pass_because_nobody_reads_its_notes(
+    make_log: Callable[..., Path], tmp_path: Path
+) -> None:
+    log = make_log("log.jsonl", [("r", "t", "FFFF")])
+    log.write_text(log.read_text("utf-8") + "junk\n", "utf-8")
+    rules = tmp_path / "gates.yml"
+    rules.write_text(RULES.format(least=0.9), encoding="utf-8")
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "passk_py", "peek", str(log), "--gate", str(rules)],
+            stdout=subprocess.DEVNULL, stderr=writer, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writer)
+    assert done.returncode == 3
 
 
 def test_runs_that_no_rule_judges_are_named(

@@ -26,6 +26,15 @@ def test_a_file_that_grows_ends_where_it_ended(tmp_path: Path, size: int) -> Non
     assert read == b"x" * size
 
 
+def test_reading_all_of_it_ends_there_too(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * 300_000)
+    with open_as_it_is(path) as file, path.open("ab", buffering=0) as writer:
+        writer.write(b"y" * 300_000)
+        assert file.read(10) == b"x" * 10
+        assert file.read() == b"x" * 299_990
+
+
 def test_so_does_a_compressed_one(tmp_path: Path) -> None:
     path = tmp_path / "log.zst"
     frame = zstandard.ZstdCompressor().compress(b"x" * 1_000)
