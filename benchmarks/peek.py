@@ -1,4 +1,4 @@
-"""What an answer from a log alone costs, as ratios to a script that computes the pass rates of the same log.
+"""The cost of an answer from a log alone, as ratios to a script that computes the pass rates of the same log.
 
     python benchmarks/peek.py --attempts 10000 100000 1000000
 
@@ -35,7 +35,7 @@ PASSK = (sys.executable, "-m", "passk_py")
 
 
 class Cost(NamedTuple):
-    """What a process cost, with those that it started."""
+    """The cost of a process and of those that it started."""
 
     wall: float
     cpu: float

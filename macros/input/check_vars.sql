@@ -46,7 +46,7 @@
 
   {%- for name, known in vars.items() -%}
     {%- set value = var(name, known.default) -%}
-    {#- The default is right, and most vars have it. What is equal to it is compared as JSON, because true, 1 and 1.0 are equal to Jinja. -#}
+    {#- The default is right, and most vars have it. A value that seems equal is compared as JSON, because true, 1 and 1.0 are equal to Jinja. -#}
     {%- if value != known.default or tojson(value) != tojson(known.default) -%}
       {%- for mistake in passk._mistakes_of_var(name, value, known.takes) -%}{%- do mistakes.append(mistake) -%}{%- endfor -%}
     {%- endif -%}

@@ -53,7 +53,7 @@ EXPECTED_ATTEMPTS: Final = Column(
     False,
     "how many attempts of the task were to be made; the same in each of its rows",
 )
-"""What rows may say of their task; kept in ``landing.expected_attempts``."""
+"""Rows may say it of their task; it is kept in ``landing.expected_attempts``."""
 
 _PROVENANCE_COLUMNS: Final = (
     Column("source_file", "VARCHAR", False, "absolute path of the file that the row came from"),

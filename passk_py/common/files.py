@@ -11,14 +11,14 @@ import time
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FORGOTTEN_S = 3600
+_FORGOTTEN_S: Final = 60 * 60
 """Processes of two containers may not see each other; none leaves a draft alone for so long."""
 
 
@@ -70,10 +70,11 @@ def _is_running(pid: str) -> bool:
     """Tell whether a process of this machine may still be at work."""
     try:
         os.kill(int(pid), 0)
+    except PermissionError:
+        # Another user's.
+        return True
     except (ProcessLookupError, ValueError, OverflowError):
         return False
-    except PermissionError:
-        return True
     return True
 
 

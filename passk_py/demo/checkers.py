@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a checker says."""
+    """The verdict of a checker."""
 
     passed: bool
     score: float

@@ -9,7 +9,6 @@ import polars as pl
 
 from passk_py.common.sql_text import quote, slice_sql
 from passk_py.metrics.diagnostics.read_runs import TAGS_SQL
-from passk_py.stats import estimators as est
 from passk_py.validation import check_decisions
 from passk_py.validation.check_pairs import PAIRED, compare_pairs, stored_pairs
 from passk_py.validation.check_tables import Compared
@@ -224,13 +223,8 @@ class Validation:
         """Read the suites' numbers as SQL has them, so that rounding can't tip a threshold."""
         key = ("run_id", "suite", "slice_name", "slice_value", "k")
         estimates = ("pass_at_k", "pass_hat_k")
-        frame = self.compared.once("passk_suite_metrics", key, estimates, chosen).with_columns(
-            reading=est.suite_reading(
-                *estimates,
-                capable_threshold=self._settings.capable_threshold,
-                consistent_threshold=self._settings.consistent_threshold,
-            )
-        )
+        frame = self.compared.once("passk_suite_metrics", key, estimates, chosen)
+        frame = frame.with_columns(reading=metrics.reading(self._settings))
         return Recomputed(frame, key, ("reading",), {})
 
 

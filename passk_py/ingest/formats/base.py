@@ -89,7 +89,7 @@ class Format(ABC):
     is_harness: ClassVar[bool] = False
     """Whether the errors of attempts are a harness's own words, which the policy has to judge."""
     reasons: ClassVar[Mapping[str, Outcome]] = {}
-    """What an attempt without a verdict counts as by its reason, before the general policy."""
+    """How an attempt without a verdict counts, by its reason; it goes before the general policy."""
 
     @property
     def unit(self) -> str:

@@ -3,12 +3,12 @@
 ``..._pass_at_k.json`` beside it says which part of the benchmark it is and has its figures. The
 samples themselves, in a file of their own, have no verdict and are not read.
 
-- What went wrong in the environment looks like any other failure. Where no right solution passed,
+- A fault of the environment looks like any other failure. Where no right solution passed,
   none was tried, and no task is ``gt_failed``.
 - The file's name is
   ``<model>--bigcodebench[-hard]-<split>--<backend>-<temperature>-<n>-...``, with n samples of each
   task; before 0.2 the hard subset was ``_hard`` at its end. The model may end in ``--`` and its
-  revision. What only another name could say is null.
+  revision. A value that only another name could say is null.
 - ``date`` is when the samples were tested, not made, so ``started_at`` is null.
 """
 

@@ -14,6 +14,7 @@ from passk_py.common.sql_text import quote
 from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.frames.averaging import suite_metrics_of_counts
 from passk_py.stats import estimators as est
+from passk_py.validation.recompute.metrics import reading
 from passk_py.validation.recompute.pairs import compared_runs, expected_pairs
 from passk_py.validation.recompute.runs_of_log import RUNS_SQL, UNUSABLE_RUNS_SQL, with_warnings
 from passk_py.warehouse.settings import RECORDED
@@ -105,14 +106,7 @@ def write_answer_tables(
         settings.ks,
         min_eligible_share=settings.min_eligible_share,
         confidence=settings.confidence,
-    ).with_columns(
-        reading=est.suite_reading(
-            "pass_at_k",
-            "pass_hat_k",
-            capable_threshold=settings.capable_threshold,
-            consistent_threshold=settings.consistent_threshold,
-        )
-    )
+    ).with_columns(reading=reading(settings))
     tables["passk_suite_metrics"] = suites.collect()
     _write(connection, folder, tables)
     connection.execute(UNUSABLE_RUNS_SQL)

@@ -12,6 +12,7 @@ import polars as pl
 from passk_py.metrics import frames
 from passk_py.metrics.frames.estimating import METRICS
 from passk_py.metrics.uncertainty import SUITE_ENDS
+from passk_py.stats import estimators as est
 from passk_py.validation.parity import Recomputed
 from passk_py.validation.recompute.runs import RUN, TASK
 
@@ -81,4 +82,14 @@ def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> R
             ),
         },
         ("null_reason", "caveat"),
+    )
+
+
+def reading(settings: Settings) -> pl.Expr:
+    """Name what the two values of a suite mean."""
+    return est.suite_reading(
+        "pass_at_k",
+        "pass_hat_k",
+        capable_threshold=settings.capable_threshold,
+        consistent_threshold=settings.consistent_threshold,
     )

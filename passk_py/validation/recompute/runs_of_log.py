@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from passk_py.validation.recompute.runs import IDENTITY
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_IDENTITY: Final = ("agent", "agent_version", "model")
 # The first attempts name the agent, duplicates among them; a run may have none with the number 1.
 _FIRST: Final = ", ".join(
     f"case when bool_or(attempt = 1) then {end}({name}) filter (attempt = 1) "
     f"else {end}({name}) end as {other}{name}"
-    for name in _IDENTITY
+    for name in IDENTITY
     for end, other in (("min", ""), ("max", "other_"))
 )
 _FILE: Final = "coalesce(source_file, '')"
