@@ -83,123 +83,105 @@ outcomes as (
 {%- endmacro %}
 
 
-{#- CTEs after `outcomes`, up to `variances`: rows (baseline_n, candidate_n, passes, k, variance), the variance of the
-    difference of a task's two pass^k over all ways to deal its attempts to the runs. With failures for passes it is that of
-    pass@k.
+{#- CTEs after `pooled`, the distinct (fewer_n, more_n, passes) with fewer_n <= more_n, up to `variances`: rows (fewer_n, more_n,
+    passes, k, variance), the variance of the difference of a task's two pass^k over all ways to deal its attempts to the runs. No
+    row where it is 0, because fewer than k attempts or none failed, or null, because a run has n < k. With failures for passes it is
+    that of pass@k.
 
-    Summed over the outcomes as the mean square of the difference, whose mean is 0 exactly. The closed form
-    e(baseline_n) + e(candidate_n) - 2 C(C, 2k) / C(N, 2k) is shorter, but it is a small difference of large terms: where
-    most attempts pass, few digits remain. -#}
+    Hoeffding's parts of the difference do not correlate: part j is a Hahn polynomial of degree j in the passes that are dealt. Of
+    a and b attempts, N in all, with P passes and F failures among them,
+
+        variance = [C(P, k) / C(N, k)]^2 * sum over j = 1..k of (1 - (-1)^j r_j)^2 * s_1 * ... * s_j
+        r_j      = C(a, j) / C(b, j)
+        s_j      = (k - j + 1)^2 / j * (b - j + 1) / (a - j + 1) * (F - j + 1) / (P - j + 1)
+                   * (N - j + 2) (N - 2 j + 1) / [(N - 2 j + 3) (N - j + 1 - k)^2]
+
+    No term is negative, so no digits cancel, and there are k of them, however many attempts a task has. Products are sums of
+    logarithms, because some leave the range of doubles. tests/python/sql/test_permutations.py holds it against all ways to deal. -#}
 {% macro _permutation_variances(ks) -%}
 grid as (
   {{ passk._ks_rows(ks) }}
 ),
 
-{#- pass^k of every number of passes that a run can be dealt, and what it lacks to 1. #}
-sizes as (
-  select distinct n
-  from (
-    select baseline_n as n from pooled
-    union all
-    select candidate_n as n from pooled
-  ) as of_either
+largest_k as (
+  select max(k) as most
+  from grid
 ),
 
-points as (
+{{ passk._numbers_up_to('largest_k') }},
+
+bases as (
   select
-    sizes.n,
-    numbers.number as c,
-    grid.k
-  from sizes
-  inner join numbers
-    on numbers.number <= sizes.n
-  inner join grid
-    on grid.k <= sizes.n
+    *,
+    {{ passk._log_choose_ratio('attempts', 'passes', 'k') }} as log_pass_hat_k
+  from (
+    select
+      row_number() over (order by pooled.fewer_n, pooled.more_n, pooled.passes, grid.k) as base_number,
+      pooled.fewer_n,
+      pooled.more_n,
+      pooled.passes,
+      grid.k,
+      pooled.fewer_n + pooled.more_n as attempts,
+      pooled.fewer_n + pooled.more_n - pooled.passes as failures
+    from pooled
+    inner join grid
+      on grid.k <= pooled.fewer_n and grid.k <= pooled.passes
+    where pooled.passes < pooled.fewer_n + pooled.more_n
+  ) as of_numbers
 ),
 
-{{ passk._point_formulas(['n', 'c', 'k']) }},
+steps as (
+  select
+    base_number,
+    log_pass_hat_k,
+    j,
+    ln(
+      (k - j + 1) * (k - j + 1) / j
+      * (more_n - j + 1) / (fewer_n - j + 1)
+      * (failures - j + 1) / (passes - j + 1)
+      * (attempts - j + 2) / (attempts - 2 * j + 3)
+      * (attempts - 2 * j + 1) / (attempts - j + 1 - k) / (attempts - j + 1 - k)
+    ) as log_step,
+    ln((fewer_n - j + 1) / (more_n - j + 1)) as log_step_of_ratio
+  from (
+    select
+      bases.*,
+      {{ passk._as_double('numbers.number') }} as j
+    from bases
+    inner join numbers
+      on numbers.number >= 1 and numbers.number <= bases.k and numbers.number <= bases.failures
+  ) as of_parts
+),
+
+parts as (
+  select
+    base_number,
+    j,
+    2 * log_pass_hat_k + sum(log_step) over (partition by base_number order by j) as log_weight,
+    sum(log_step_of_ratio) over (partition by base_number order by j) as log_ratio
+  from steps
+),
+
+sums_of_parts as (
+  select
+    base_number,
+    sum(
+      {{ passk._exp('log_weight') }}
+      * power(case when floor(j / 2) * 2 = j then {{ passk._one_minus_exp('log_ratio') }} else 1 + {{ passk._exp('log_ratio') }} end, 2)
+    ) as variance
+  from parts
+  group by base_number
+),
 
 variances as (
   select
-    differences.baseline_n,
-    differences.candidate_n,
-    differences.passes,
-    differences.k,
-    sum(differences.chance * differences.difference * differences.difference) as variance
-  from (
-    select
-      outcomes.baseline_n,
-      outcomes.candidate_n,
-      outcomes.passes,
-      outcomes.chance,
-      candidate.k,
-      {#- Of two shares near 1, what they lack to 1 has the digits. #}
-      case
-        when candidate.pass_hat_k + baseline.pass_hat_k > 1 then baseline.lost_reliability - candidate.lost_reliability
-        else candidate.pass_hat_k - baseline.pass_hat_k
-      end as difference
-    from outcomes
-    inner join results as candidate
-      on outcomes.candidate_n = candidate.n and outcomes.drawn = candidate.c
-    inner join results as baseline
-      on
-        outcomes.baseline_n = baseline.n
-        and outcomes.passes - outcomes.drawn = baseline.c
-        and candidate.k = baseline.k
-  ) as differences
-  group by differences.baseline_n, differences.candidate_n, differences.passes, differences.k
-)
-{%- endmacro %}
-
-
-{#- The SQL of int_passk__permutation_variances after its CTE `states`, the distinct (fewer_n, more_n, passes): rows (fewer_n,
-    more_n, passes, k, var_pass_at_k, var_pass_hat_k) in a CTE `results_by_state`, null where a run has n < k. Which of the two
-    runs has the fewer attempts does not matter to a square. -#}
-{% macro _pooled_variances_formulas(ks) -%}
-{#- Failures too: with them in the place of passes, the formula of pass^k is that of pass@k. #}
-pooled as (
-  select distinct
-    baseline_n,
-    candidate_n,
-    passes
-  from (
-    select
-      fewer_n as baseline_n,
-      more_n as candidate_n,
-      passes
-    from states
-    union all
-    select
-      fewer_n as baseline_n,
-      more_n as candidate_n,
-      fewer_n + more_n - passes as passes
-    from states
-  ) as both_ways
-),
-
-{{ passk._permuted_outcomes() }},
-
-{{ passk._permutation_variances(ks) }},
-
-results_by_state as (
-  select
-    states.fewer_n,
-    states.more_n,
-    states.passes,
-    grid.k,
-    of_failures.variance as var_pass_at_k,
-    of_passes.variance as var_pass_hat_k
-  from states
-  cross join grid
-  left join variances as of_passes
-    on states.fewer_n = of_passes.baseline_n
-    and states.more_n = of_passes.candidate_n
-    and states.passes = of_passes.passes
-    and grid.k = of_passes.k
-  left join variances as of_failures
-    on states.fewer_n = of_failures.baseline_n
-    and states.more_n = of_failures.candidate_n
-    and states.fewer_n + states.more_n - states.passes = of_failures.passes
-    and grid.k = of_failures.k
+    bases.fewer_n,
+    bases.more_n,
+    bases.passes,
+    bases.k,
+    sums_of_parts.variance
+  from bases
+  inner join sums_of_parts
+    on bases.base_number = sums_of_parts.base_number
 )
 {%- endmacro %}

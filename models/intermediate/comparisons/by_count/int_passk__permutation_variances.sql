@@ -1,5 +1,4 @@
 {%- set ks = passk._setting('passk_ks') %}
-{%- set most = passk._most_numbered() %}
 
 {#- Rows for the pairs themselves have no counts. #}
 with states as (
@@ -9,8 +8,8 @@ with states as (
     baseline_c + candidate_c as passes
   from {{ ref('int_passk__pair_states') }}
   where
-    baseline_n >= {{ ks | min }} and baseline_n <= {{ most }}
-    and candidate_n >= {{ ks | min }} and candidate_n <= {{ most }}
+    baseline_n >= {{ ks | min }}
+    and candidate_n >= {{ ks | min }}
     and baseline_c + candidate_c > 0
     and baseline_c + candidate_c < baseline_n + candidate_n
   {%- if is_incremental() %}
@@ -23,9 +22,38 @@ with states as (
   {%- endif %}
 ),
 
-{{ passk._pooled_variances_formulas(ks) }}
+{# Failures too: with them in the place of passes, the formula of pass^k is that of pass@k. #}
+pooled as (
+  select
+    fewer_n,
+    more_n,
+    passes
+  from states
+  union
+  select
+    fewer_n,
+    more_n,
+    fewer_n + more_n - passes as passes
+  from states
+),
+
+{{ passk._permutation_variances(ks) }}
 
 select
-  *,
+  states.fewer_n,
+  states.more_n,
+  states.passes,
+  grid.k,
+  {%- for metric, side in [('pass_at_k', 'of_failures'), ('pass_hat_k', 'of_passes')] %}
+  case when grid.k <= states.fewer_n then coalesce({{ side }}.variance, 0) end as var_{{ metric }},
+  {%- endfor %}
   {{ passk._quoted(passk._built_with()) }} as built_with
-from results_by_state
+from states
+cross join grid
+{%- for side, passes in [('of_failures', 'states.fewer_n + states.more_n - states.passes'), ('of_passes', 'states.passes')] %}
+left join variances as {{ side }}
+  on states.fewer_n = {{ side }}.fewer_n
+  and states.more_n = {{ side }}.more_n
+  and {{ passes }} = {{ side }}.passes
+  and grid.k = {{ side }}.k
+{%- endfor %}

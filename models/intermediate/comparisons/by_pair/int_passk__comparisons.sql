@@ -37,18 +37,11 @@ enough as (
   from pairs
 ),
 
-sized as (
-  select
-    *,
-    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as has_enough_tasks
-  from enough
-),
-
 checked as (
   select
     *,
-    has_enough_tasks and sum_variance is not null as is_answered
-  from sized
+    is_enough_of_baseline and is_enough_of_candidate and eligible_tasks > 0 as is_answered
+  from enough
 ),
 
 answered as (
@@ -81,7 +74,6 @@ answered as (
       when not has_candidate then 'the suite has no attempt of the candidate'
       when common_tasks = 0 then 'no task is in both runs'
       when is_answered then null
-      when has_enough_tasks then 'n > {{ passk._most_numbered() }} in some task'
       {%- for side, other in [('baseline', 'candidate'), ('candidate', 'baseline')] %}
       when is_enough_of_{{ other }} and not is_enough_of_{{ side }}
         then {{ passk._short_tasks_reason(side ~ '_tasks', 'common_tasks', ' of both runs, in the ' ~ side) }}

@@ -135,9 +135,8 @@ permuted as (
     {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
     cast(sum(case when variances.var_{{ metric }} > 0 then pooled.tasks else 0 end) as {{ bigint }})
       as deciding_tasks_{{ metric }},
-    sum(pooled.tasks * variances.var_{{ metric }}) as sum_variance_{{ metric }},
+    sum(pooled.tasks * variances.var_{{ metric }}) as sum_variance_{{ metric }}{{ ',' if not loop.last }}
     {%- endfor %}
-    cast(sum(pooled.tasks) as {{ bigint }}) as known_tasks
   from pooled
   inner join {{ ref('int_passk__permutation_variances') }} as variances
     on pooled.fewer_n = variances.fewer_n and pooled.more_n = variances.more_n and pooled.passes = variances.passes
@@ -161,10 +160,7 @@ summed as (
     sums.sum_squares_{{ metric }} as sum_squares,
     sums.sum_fourths_{{ metric }} as sum_fourths,
     sums.sum_within_{{ metric }} as sum_within,
-    case
-      when coalesce(permuted.known_tasks, 0) = sums.informative_tasks
-        then coalesce(permuted.sum_variance_{{ metric }}, 0)
-    end as sum_variance
+    coalesce(permuted.sum_variance_{{ metric }}, 0) as sum_variance
   from sizes
   left join sums
     on sizes.pair_number = sums.pair_number and sizes.k = sums.k
