@@ -350,10 +350,7 @@ from whole
 union all
 select
   {{ columns | join(', ') }},
-  cast(
-    2 * c - verdicts[1] - verdicts[-1] - 2 * list_inner_product(verdicts[:-2], verdicts[2:]) as bigint
-  ) as switches,
-  cast(list_inner_product(verdicts, cast(range(1, n + 1) as double[])) as bigint) as rank_sum
+  {{ passk._switches_and_rank_sum('verdicts') }}
 from holed
 {%- endmacro %}
 

@@ -199,9 +199,10 @@ def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
 
 _FOLLOWING: Final = {
     "int_passk__runs": ("int_passk__task_scans", "true"),
-    "int_passk__unmasked_tasks": ("int_passk__task_scans", "not is_masked"),
+    "int_passk__long_tasks": ("int_passk__task_scans", "not is_masked"),
+    "int_passk__unmasked_tasks": ("int_passk__long_tasks", "not is_masked"),
     "int_passk__duplicate_attempts": ("int_passk__unmasked_tasks", "copies > 0"),
-    "int_passk__streaks": ("int_passk__unmasked_tasks", "attempts > excluded"),
+    "int_passk__streaks": ("int_passk__task_counts", "pass_mask is null and n > 0"),
     "int_passk__tasks_by_count": ("int_passk__runs", "task_rows > 0"),
     "int_passk__suite_windows": ("int_passk__tasks_by_count", "true"),
     "int_passk__suite_metrics": ("int_passk__tasks_by_count", "true"),
@@ -214,8 +215,8 @@ _FOLLOWING: Final = {
     "int_passk__copy_checks": ("int_passk__read_tasks", "true"),
     "int_passk__session_checks": ("int_passk__read_tasks", "true"),
     "int_passk__slow_orders": (
-        "int_passk__unmasked_tasks",
-        "slice_name = 'all' and c > 0 and c < attempts - excluded",
+        "int_passk__task_counts",
+        "slice_name = 'all' and pass_mask is null and c > 0 and c < n",
     ),
 }
 """The table that each stored one is made from, and which of its rows count."""
@@ -257,6 +258,7 @@ def _other_bootstrap(bootstrap: str, metrics: str) -> str:
 
 
 _STORED: Final[Mapping[str, tuple[str, ...]]] = {
+    "int_passk__long_tasks": ("passk_tasks",),
     "int_passk__unmasked_tasks": ("passk_tasks",),
     "int_passk__duplicate_attempts": ("passk_attempts", "passk_rejected_attempts"),
     "int_passk__streaks": ("passk_task_metrics",),

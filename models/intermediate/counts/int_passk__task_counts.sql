@@ -25,6 +25,28 @@ from {{ ref('int_passk__task_scans') }}
 where is_masked
 union all
 select
+  {%- for key in keys %}
+  scans.{{ key }},
+  {%- endfor %}
+  scans.attempts,
+  scans.attempts - scans.excluded as n,
+  scans.c,
+  scans.excluded,
+  {%- for name in passk._task_totals() + ['loaded_at'] %}
+  scans.{{ name }},
+  {%- endfor %}
+  long_tasks.first_pass_rank,
+  long_tasks.first_fail_rank,
+  cast(null as {{ passk.type_mask() }}) as pass_mask,
+  cast(null as {{ passk.type_mask() }}) as fail_mask,
+  cast(0 as {{ dbt.type_bigint() }}) as copies,
+  scans.log_version
+from {{ ref('int_passk__long_tasks') }} as long_tasks
+inner join {{ ref('int_passk__task_scans') }} as scans
+  on {{ passk._same_keys(keys, 'scans', 'long_tasks') }}
+where long_tasks.is_masked and not scans.is_masked
+union all
+select
   {{ keys | join(', ') }},
   attempts,
   attempts - excluded as n,
@@ -40,13 +62,16 @@ select
   log_version
 from {{ ref('int_passk__unmasked_tasks') }} as unmasked
 where
-  {#- A build that was stopped between the two tables leaves tasks in both. #}
+  {#- A build that was stopped between the tables leaves tasks in two. #}
+  {% for relation in ['int_passk__task_scans', 'int_passk__long_tasks'] -%}
   not exists (
     select 1
-    from {{ ref('int_passk__task_scans') }} as scans
+    from {{ ref(relation) }} as masked
     where
-      scans.run_id = unmasked.run_id
-      and scans.suite = unmasked.suite
-      and scans.task_id = unmasked.task_id
-      and scans.is_masked
+      masked.run_id = unmasked.run_id
+      and masked.suite = unmasked.suite
+      and masked.task_id = unmasked.task_id
+      and masked.is_masked
   )
+  {{- '\n  and ' if not loop.last }}
+  {%- endfor %}

@@ -393,6 +393,7 @@ WITHOUT_STATES: Final = (
         for name in (
             "log_runs",
             "task_scans",
+            "long_tasks",
             "unmasked_tasks",
             "runs",
             "tasks_by_count",

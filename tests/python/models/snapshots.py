@@ -18,6 +18,7 @@ INTERNAL_TABLES: Final = (
     "int_passk__duplicate_attempts",
     "int_passk__expected_attempts",
     "int_passk__count_checks",
+    "int_passk__long_tasks",
     "int_passk__loss_checks",
     "int_passk__order_checks",
     "int_passk__slow_orders",

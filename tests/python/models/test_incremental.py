@@ -38,6 +38,7 @@ STORED_TABLES: Final = (
     "int_passk__copy_checks",
     "int_passk__expected_attempts",
     "int_passk__count_checks",
+    "int_passk__long_tasks",
     "int_passk__loss_checks",
     "int_passk__order_checks",
     "int_passk__slow_orders",

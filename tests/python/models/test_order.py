@@ -148,12 +148,20 @@ def built(
 Built = tuple["Project", dict[str, Brute], bool]
 
 
-def test_the_log_has_tasks_of_both_roads(built: Built) -> None:
+def test_the_log_has_tasks_with_masks_long_masks_and_none(built: Built) -> None:
     project, tasks, _ = built
-    sql = f"select pass_mask is null, count(*) from {project.relation('int_passk__task_counts')}"
-    roads = dict(project.query(sql + " where attempts > 0 group by 1"))
-    assert min(roads.values()) >= 15
-    assert sum(roads.values()) == len(tasks)
+    counts, long_tasks = map(project.relation, ("int_passk__task_counts", "int_passk__long_tasks"))
+    ways = dict(
+        project.query(
+            f"select case when counts.pass_mask is not null then 'mask'"
+            " when long_tasks.is_masked then 'long mask' else 'sorted' end, count(*)"
+            f" from {counts} as counts left join {long_tasks} as long_tasks"
+            " using (task_id, slice_name) where counts.attempts > 0 group by 1"
+        )
+    )
+    assert set(ways) == {"mask", "long mask", "sorted"}
+    assert min(ways.values()) >= 5
+    assert sum(ways.values()) == len(tasks)
     assert max(task.n for task in tasks.values()) == 300
 
 

@@ -19,6 +19,7 @@ BY_RUN: Final = (
     "int_passk__copy_checks",
     "int_passk__duplicate_attempts",
     "int_passk__count_checks",
+    "int_passk__long_tasks",
     "int_passk__loss_checks",
     "int_passk__order_checks",
     "int_passk__slow_orders",
@@ -125,7 +126,10 @@ def test_a_run_that_lost_attempts_is_made_again(built: Project) -> None:
 
 @pytest.mark.long
 def test_a_late_copy_takes_its_task_to_the_slow_road_and_back(built: Project) -> None:
-    slow = {"int_passk__unmasked_tasks", "int_passk__streaks", "int_passk__duplicate_attempts"}
+    slow = {
+        f"int_passk__{name}"
+        for name in ("long_tasks", "unmasked_tasks", "streaks", "duplicate_attempts")
+    }
     arrive(built, "task", 2, "passed", day=1)
     built.run()
     assert {table for table, run in versions(built) if run == "run"} >= slow
@@ -255,6 +259,7 @@ def test_a_file_that_is_loaded_again_gives_what_a_full_refresh_gives(
         ],
         ["int_passk__log_runs", "int_passk__runs", "int_passk__suite_metrics", "int_passk__pairs"],
         ["int_passk__log_runs", "int_passk__task_scans", "int_passk__unmasked_tasks"],
+        ["int_passk__log_runs", "int_passk__task_scans", "int_passk__long_tasks"],
     ],
     ids=" ".join,
 )

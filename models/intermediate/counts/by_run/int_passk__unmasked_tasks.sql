@@ -8,19 +8,19 @@
 {%- endfor %}
 
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__task_scans'), 'not made.is_masked') }}
+  {{ passk.changed_runs(ref('int_passk__long_tasks'), 'not made.is_masked') }}
 ),
 
 unmasked as {{ passk._made_once() }}(
   select
-    scans.run_id,
-    scans.suite,
-    scans.task_id,
+    tasks.run_id,
+    tasks.suite,
+    tasks.task_id,
     changed_runs.log_version
-  from {{ ref('int_passk__task_scans') }} as scans
+  from {{ ref('int_passk__long_tasks') }} as tasks
   inner join changed_runs
-    on scans.run_id = changed_runs.run_id and scans.suite = changed_runs.suite
-  where not scans.is_masked and scans.slice_name = 'all'
+    on tasks.run_id = changed_runs.run_id and tasks.suite = changed_runs.suite
+  where not tasks.is_masked and tasks.slice_name = 'all'
 ),
 
 attempts as {{ passk._made_once() }}(

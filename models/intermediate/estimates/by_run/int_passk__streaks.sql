@@ -1,20 +1,26 @@
-{%- set keys = ['run_id', 'suite', 'task_id'] %}
+{%- set keys = ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value'] %}
 
 {#- A task without a counted attempt has no streak. #}
 with changed_runs as (
   {{ passk.changed_runs(
-    ref('int_passk__unmasked_tasks'),
-    'made.attempts > made.excluded',
+    ref('int_passk__task_counts'),
+    'made.pass_mask is null and made.n > 0',
     is_wanted=passk._setting('passk_ordered_metrics')
   ) }}
+),
+
+long_tasks as (
+  select long_tasks.*
+  from {{ ref('int_passk__long_tasks') }} as long_tasks
+  inner join changed_runs
+    on long_tasks.run_id = changed_runs.run_id and long_tasks.suite = changed_runs.suite
 ),
 
 unmasked as (
   select
     unmasked.run_id,
     unmasked.suite,
-    unmasked.task_id,
-    changed_runs.log_version
+    unmasked.task_id
   from {{ ref('int_passk__unmasked_tasks') }} as unmasked
   inner join changed_runs
     on unmasked.run_id = changed_runs.run_id and unmasked.suite = changed_runs.suite
@@ -33,7 +39,9 @@ sliced as (
 ),
 
 streaks as (
-  {{ passk.streak_lengths('sliced', keys + ['slice_name', 'slice_value']) }}
+  {{ passk._long_streaks('long_tasks', keys) }}
+  union all
+  select * from ({{ passk.streak_lengths('sliced', keys) }}) as of_sorted
 )
 
 select
@@ -45,8 +53,8 @@ select
   streaks.kind,
   streaks.streak_length,
   streaks.streaks,
-  unmasked.log_version,
+  changed_runs.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from streaks
-inner join unmasked
-  on streaks.run_id = unmasked.run_id and streaks.suite = unmasked.suite and streaks.task_id = unmasked.task_id
+inner join changed_runs
+  on streaks.run_id = changed_runs.run_id and streaks.suite = changed_runs.suite
