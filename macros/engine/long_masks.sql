@@ -2,7 +2,7 @@
     is a text with a 0 or 1 for each attempt, the first attempt first. An attempt number that is left out is a 0, and so are all
     numbers between two words of which no attempt is there. Engines without it leave these tasks to be sorted. -#}
 
-{#- Attempts beyond the masks of the scan, with the place of `attempt` in its own word, and `before`, how many numbers are before
+{#- Attempts beyond the masks of the scan, with the place of `attempt` in its own word, and `numbers_before`, how many are before
     that word. -#}
 {% macro _later_attempts(log) -%}
   {{ return(adapter.dispatch('_later_attempts', 'passk')(log)) }}
@@ -21,13 +21,13 @@
   where attempt > {{ bits }} and reject_reason is null and {{ passk._is_of_changed_runs(log) }}
 {%- endmacro %}
 
-{% macro _attempts_of_words(log, attempt, before) -%}
+{% macro _attempts_of_words(log, attempt, numbers_before) -%}
 select
     run_id,
     suite,
     task_id,
     {{ attempt }} as attempt,
-    cast({{ before }} as {{ dbt.type_bigint() }}) as before,
+    cast({{ numbers_before }} as {{ dbt.type_bigint() }}) as numbers_before,
     {%- for slice in passk._slices() %}
     slice_{{ loop.index }},
     {%- endfor %}
@@ -49,9 +49,9 @@ cast(null as {{ dbt.type_string() }})
 {% macro duckdb___joined_masks(mask) -%}
 {%- set bits = passk._mask_bits() -%}
 string_agg(
-      case when before > previous + {{ bits }} then '0' else '' end
+      case when numbers_before > previous + {{ bits }} then '0' else '' end
       || reverse(right(cast(cast({{ passk._bits_of(mask) }} as bit) as varchar), {{ bits }})),
-      '' order by before
+      '' order by numbers_before
     )
 {%- endmacro %}
 

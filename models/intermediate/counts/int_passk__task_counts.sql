@@ -63,15 +63,13 @@ select
 from {{ ref('int_passk__unmasked_tasks') }} as unmasked
 where
   {#- A build that was stopped between the tables leaves tasks in two. #}
-  {% for relation in ['int_passk__task_scans', 'int_passk__long_tasks'] -%}
   not exists (
     select 1
-    from {{ ref(relation) }} as masked
-    where
-      masked.run_id = unmasked.run_id
-      and masked.suite = unmasked.suite
-      and masked.task_id = unmasked.task_id
-      and masked.is_masked
+    from {{ ref('int_passk__task_scans') }} as scans
+    where {{ passk._same_keys(['run_id', 'suite', 'task_id'], 'scans', 'unmasked') }} and scans.is_masked
   )
-  {{- '\n  and ' if not loop.last }}
-  {%- endfor %}
+  and not exists (
+    select 1
+    from {{ ref('int_passk__long_tasks') }} as long_tasks
+    where {{ passk._same_keys(['run_id', 'suite', 'task_id'], 'long_tasks', 'unmasked') }} and long_tasks.is_masked
+  )

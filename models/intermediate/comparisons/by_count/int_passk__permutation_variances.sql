@@ -50,7 +50,9 @@ select
   {{ passk._quoted(passk._built_with()) }} as built_with
 from states
 cross join grid
-{%- for side, passes in [('of_failures', 'states.fewer_n + states.more_n - states.passes'), ('of_passes', 'states.passes')] %}
+{%- for side, passes in [
+  ('of_failures', 'states.fewer_n + states.more_n - states.passes'), ('of_passes', 'states.passes')
+] %}
 left join variances as {{ side }}
   on states.fewer_n = {{ side }}.fewer_n
   and states.more_n = {{ side }}.more_n

@@ -131,12 +131,12 @@ pooled as (
 permuted as (
   select
     pooled.pair_number,
-    variances.k,
     {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
     cast(sum(case when variances.var_{{ metric }} > 0 then pooled.tasks else 0 end) as {{ bigint }})
       as deciding_tasks_{{ metric }},
-    sum(pooled.tasks * variances.var_{{ metric }}) as sum_variance_{{ metric }}{{ ',' if not loop.last }}
+    sum(pooled.tasks * variances.var_{{ metric }}) as sum_variance_{{ metric }},
     {%- endfor %}
+    variances.k
   from pooled
   inner join {{ ref('int_passk__permutation_variances') }} as variances
     on pooled.fewer_n = variances.fewer_n and pooled.more_n = variances.more_n and pooled.passes = variances.passes

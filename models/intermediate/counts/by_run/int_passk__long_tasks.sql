@@ -29,11 +29,11 @@ sliced as (
   {{ passk._sliced('later') }}
 ),
 
-{# One mask after the other: `before` is how many numbers are before those of a mask. #}
+{# One mask after the other: `numbers_before` is how many numbers are before those of a mask. #}
 words as {{ passk._made_once() }}(
   select
     {{ keys | join(', ') }},
-    cast(0 as {{ dbt.type_bigint() }}) as before,
+    cast(0 as {{ dbt.type_bigint() }}) as numbers_before,
     attempt_mask,
     pass_mask,
     fail_mask
@@ -41,10 +41,10 @@ words as {{ passk._made_once() }}(
   union all
   select
     {{ keys | join(', ') }},
-    before,
+    numbers_before,
     {{ passk._task_masks(passk._setting('passk_ordered_metrics')) }}
   from sliced
-  group by {{ keys | join(', ') }}, before
+  group by {{ keys | join(', ') }}, numbers_before
 ),
 
 {# As many numbers as rows: none occurs twice. Where few of the numbers are taken, texts of all would be too long. #}
@@ -64,9 +64,9 @@ whole_tasks as (
 whole_words as (
   select
     words.*,
-    lag(words.before) over (
+    lag(words.numbers_before) over (
       partition by words.run_id, words.suite, words.task_id, words.slice_name, words.slice_value
-      order by words.before
+      order by words.numbers_before
     ) as previous
   from words
   inner join whole_tasks
@@ -90,7 +90,8 @@ select
   masks.pass_mask,
   masks.fail_mask,
   {%- for verdict in ['pass', 'fail'] %}
-  {{ passk._long_first_rank('masks.' ~ verdict ~ '_mask', 'masks.pass_mask', 'masks.fail_mask') }} as first_{{ verdict }}_rank,
+  {{ passk._long_first_rank('masks.' ~ verdict ~ '_mask', 'masks.pass_mask', 'masks.fail_mask') }}
+    as first_{{ verdict }}_rank,
   {%- endfor %}
   scans.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
