@@ -13,7 +13,6 @@ read_tasks as (
     on read_tasks.run_id = changed_runs.run_id and read_tasks.suite = changed_runs.suite
 )
 
-{# Compares by one column first, which is cheap and leaves few rows to compare by all three. #}
 select
   attempts.run_id,
   attempts.suite,
@@ -29,6 +28,4 @@ select
 from {{ ref('int_passk__attempts') }} as attempts
 inner join read_tasks
   on attempts.run_id = read_tasks.run_id and attempts.suite = read_tasks.suite and attempts.task_id = read_tasks.task_id
-where
-  attempts.outcome <> 'excluded'
-  and attempts.task_id in (select few.task_id from read_tasks as few)
+where attempts.outcome <> 'excluded'
