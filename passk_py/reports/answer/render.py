@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Group
@@ -35,6 +36,8 @@ _COLOURS: Final = {"pass_at_k": "cyan", "pass_hat_k": "magenta", "regression": "
 _QUIET: Final = "dim"
 _LEAST_NAME: Final = 10
 _CELL: Final = 6
+_MOST_RUNS: Final = 40
+"""How many runs of a suite are listed: the latest, as in the report."""
 _COUNTS: Final = {"attempts": 9, "excluded": 9, "consistent": 11, "flaky": 6, "incapable": 10}
 
 
@@ -52,6 +55,7 @@ def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
 
 def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[RenderableType]:
     ks = shown_ks(suite, answer.deployment_k, most=(width - 8 - _LEAST_NAME) // _CELL)
+    listed = replace(suite, runs=_listed(answer, suite))
     facts = f"{plural(len(suite.runs), 'run')} · {_tasks(suite)} · means over tasks, in percent"
     name = shortened(suite.name, max(_LEAST_NAME, width - len(facts) - 3))
     k = answer.deployment_k
@@ -62,10 +66,11 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
     parts: list[RenderableType] = [
         Text.assemble((name, "bold"), (f" · {facts}", _QUIET)),
         Text(),
-        _metrics(answer, suite, ks, width, bars=bars),
-        *_gaps(suite, ks),
-        _counts(suite, k, width),
+        _metrics(answer, listed, ks, width, bars=bars),
+        *_gaps(listed, ks),
+        _counts(listed, k, width),
         Text(),
+        *_left_out(suite, listed),
         *_warnings(suite),
         Text(legend, style=_QUIET),
         Text(),
@@ -78,6 +83,24 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
             parts.append(_headline(paragraph))
             parts.append(Padding(Text(" ".join(paragraph.sentences)), (0, 0, 1, 2)))
     return parts
+
+
+def _listed(answer: Answer, suite: Suite) -> tuple[Run, ...]:
+    """Give the latest runs and the best ones, in the order of the suite."""
+    latest = sorted(suite.runs, key=lambda run: (run.newness, run.run_id))[-_MOST_RUNS:]
+    ids = {run.run_id for run in latest} | {run_id for _, _, run_id in _best(answer, suite)}
+    return tuple(run for run in suite.runs if run.run_id in ids)
+
+
+def _left_out(suite: Suite, listed: Suite) -> list[RenderableType]:
+    """Say that runs are not listed, and where they are."""
+    if len(suite.runs) == len(listed.runs):
+        return []
+    said = (
+        f"The tables list the {_MOST_RUNS} latest of {plural(len(suite.runs), 'run')}, and the "
+        "best; `passk show passk_suite_metrics` prints all."
+    )
+    return [Text(said, style=_QUIET)]
 
 
 def _tasks(suite: Suite) -> str:

@@ -352,6 +352,21 @@ def test_the_only_run_with_a_value_is_not_recommended() -> None:
     assert "Let sure" not in said
 
 
+def test_of_many_runs_the_latest_and_the_best_are_listed() -> None:
+    values = (0.5, 0.5, 0.5)
+    many = [run(f"run-{day}", values, values, since=datetime(2026, 1, day)) for day in range(1, 32)]
+    later = [
+        run(f"new-{day}", values, values, since=datetime(2026, 2, day)) for day in range(1, 29)
+    ]
+    best = run("best", (0.9, 0.9, 0.9), (0.9, 0.9, 0.9), since=datetime(2025, 1, 1))
+    said = text(answer(best, *many, *later))
+    # 28 days of February and the last 12 of January.
+    assert "run-20 " in said
+    assert "run-19 " not in said
+    assert said.count("best pass@k") == 1
+    assert "The tables list the 40 latest of 60 runs, and the best;" in said
+
+
 def test_versions_of_an_agent_are_compared_in_the_order_of_time(
     passk: Passk, letters: Path
 ) -> None:
