@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from passk_py.metrics.states import score, variance_within
@@ -36,6 +37,37 @@ class Sums(NamedTuple):
     within: float
 
 
+class _Terms(NamedTuple):
+    """What one task adds to the last fields of :class:`Sums`."""
+
+    baseline: float
+    candidate: float
+    difference: float
+    squares: float
+    fourths: float
+    rate_difference: float
+    variance: float
+    within: float
+
+
+@lru_cache(maxsize=2**17)
+def _terms_of(counts: PairCounts, metric: str, k: int) -> _Terms:
+    """Give what a task with n >= k in both runs adds, once for all tasks with its counts."""
+    before = score(metric, counts.baseline_n, counts.baseline_c, k)
+    after = score(metric, counts.candidate_n, counts.candidate_c, k)
+    rates = counts.candidate_c / counts.candidate_n - counts.baseline_c / counts.baseline_n
+    variance = 0.0
+    if counts.is_informative:
+        drawn = counts.passes if metric == "pass_hat_k" else counts.attempts - counts.passes
+        variance = variance_of_difference(counts.baseline_n, counts.candidate_n, drawn, k)
+    difference = after - before
+    within = variance_within(metric, counts.baseline_n, counts.baseline_c, k)
+    within += variance_within(metric, counts.candidate_n, counts.candidate_c, k)
+    # In SQL a power that is too small for a number stops some engines.
+    size = abs(difference) if abs(difference) >= _TINY else 0.0
+    return _Terms(before, after, difference, size**2, size**4, rates, variance, within)
+
+
 def sums_of(histogram: Counter[PairCounts], metric: str, k: int) -> Sums:
     """Add up over the tasks of both runs with n >= k, by how many have the same counts."""
     eligible = informative = deciding = 0
@@ -46,24 +78,11 @@ def sums_of(histogram: Counter[PairCounts], metric: str, k: int) -> Sums:
         if fewer < k:
             continue
         least_n = fewer if least_n is None else min(least_n, fewer)
-        before = score(metric, counts.baseline_n, counts.baseline_c, k)
-        after = score(metric, counts.candidate_n, counts.candidate_c, k)
-        rates = counts.candidate_c / counts.candidate_n - counts.baseline_c / counts.baseline_n
-        variance = 0.0
-        if counts.is_informative:
-            drawn = counts.passes if metric == "pass_hat_k" else counts.attempts - counts.passes
-            variance = variance_of_difference(counts.baseline_n, counts.candidate_n, drawn, k)
-            informative += tasks
+        terms = _terms_of(counts, metric, k)
         eligible += tasks
-        deciding += tasks if variance > 0 else 0
-        difference = after - before
-        within = variance_within(metric, counts.baseline_n, counts.baseline_c, k)
-        within += variance_within(metric, counts.candidate_n, counts.candidate_c, k)
-        # In SQL a power that is too small for a number stops some engines.
-        size = abs(difference) if abs(difference) >= _TINY else 0.0
-        powers = (difference, size**2, size**4)
-        sums = (before, after, *powers, rates, variance, within)
-        parts.append(tuple(tasks * value for value in sums))
+        informative += tasks if counts.is_informative else 0
+        deciding += tasks if terms.variance > 0 else 0
+        parts.append(tuple(tasks * term for term in terms))
     totals = [math.fsum(column) for column in zip(*parts, strict=True)] or [0.0] * 8
     return Sums(eligible, informative, deciding, least_n, *totals)
 
