@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
-from passk_py.metrics.comparisons import compare, compare_tasks
+from passk_py.metrics.comparisons.compared_runs import comparison_rows
+from passk_py.metrics.comparisons.compared_tasks import task_comparisons
+from passk_py.metrics.comparisons.run_pairs import Pair, pair_of
 from passk_py.metrics.diagnostics import diagnose
 from passk_py.metrics.frames import suite_metrics, task_counts
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.logs import read_log, suite_of
 from passk_py.metrics.run_order import Run, runs_in_order
-from passk_py.stats import estimators as est
+from passk_py.metrics.states import score
 from passk_py.stats.distributions import normal_quantile
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ _RUN_COLUMNS = ("agent", "agent_version", "model", "started_at", "loaded_at")
 
 Rows = dict[str, dict[str, Any]]
 """Rows of one run, by what tells them apart."""
+Counted = dict[str, tuple[int, int, int]]
+"""The n, c and excluded attempts of tasks, by their ids."""
 
 
 class Moves(NamedTuple):
@@ -94,7 +98,7 @@ class Evidence:
     deployment_k: int
     ordered: bool
     _metrics: dict[tuple[int, str], dict[tuple[str, str], Rows]] = field(default_factory=dict)
-    _excluded: dict[tuple[str, str, str], pl.DataFrame] = field(default_factory=dict)
+    _counted: dict[str, dict[tuple[str, str, str], Counted]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.attempts = self.attempts.with_columns(suite_of(self.attempts.columns))
@@ -163,17 +167,18 @@ class Evidence:
         return task_counts(self.attempts, threshold=self.threshold)
 
     @cached_property
-    def _parts(self) -> dict[tuple[Any, ...], pl.DataFrame]:
-        """The attempts run by run."""
-        return self.attempts.partition_by("run_id", "suite", as_dict=True)
+    def _tasks(self) -> dict[tuple[Any, ...], pl.DataFrame]:
+        """The counts run by run, of the tasks that can be counted."""
+        counts = self.counts.filter(pl.col("n").is_not_null())
+        return counts.partition_by("run_id", "suite", as_dict=True)
 
-    def _of(self, run_id: str, suite: str) -> pl.DataFrame:
-        """Give the attempts of one run."""
-        return self._parts.get((run_id, suite), self.attempts.clear())
+    def _tasks_of(self, run_id: str, suite: str) -> pl.DataFrame:
+        return self._tasks.get((run_id, suite), self.counts.clear())
 
-    def _of_two(self, run: Run, baseline: str) -> pl.DataFrame:
-        """Give the attempts of a pair."""
-        return pl.concat([self._of(run.run_id, run.suite), self._of(baseline, run.suite)])
+    def _pair(self, run: Run, baseline: str) -> Pair:
+        """Put a run and its baseline side by side."""
+        two = [self._tasks_of(run_id, run.suite) for run_id in (run.run_id, baseline)]
+        return pair_of(run.suite, baseline, run.run_id, pl.concat(two))
 
     @property
     def z(self) -> float:
@@ -196,25 +201,25 @@ class Evidence:
             self._metrics[k, slice_name] = _by_run(table, "slice_value")
         return self._metrics[k, slice_name].get((run.run_id, run.suite), {})
 
-    def _with_excluded(self, run_id: str, suite: str, slice_name: str) -> pl.DataFrame:
-        """Count the attempts of tasks, with those that are excluded, by value of a slice."""
-        key = (run_id, suite, slice_name)
-        if key not in self._excluded:
+    def _with_excluded(self, run_id: str, suite: str, slice_name: str, value: str) -> Counted:
+        """Count the attempts of tasks, with those that are excluded, in a value of a slice."""
+        if slice_name not in self._counted:
+            # All runs at once, as above.
+            found: dict[tuple[str, str, str], Counted] = defaultdict(dict)
             name = None if slice_name == "all" else slice_name
-            log = read_log(self._of(run_id, suite), self.threshold, name)
+            log = read_log(self.attempts, self.threshold, name)
             if name is None:
                 log = log.with_columns(slice_value=pl.lit("all"))
             passed = pl.col("passed")
-            self._excluded[key] = (
-                log.group_by("slice_value", "task_id")
-                .agg(
-                    n=passed.count().cast(pl.Int64),
-                    c=passed.sum().cast(pl.Int64),
-                    x=passed.null_count().cast(pl.Int64),
-                )
-                .collect()
+            counted = log.group_by("run_id", "suite", "slice_value", "task_id").agg(
+                n=passed.count().cast(pl.Int64),
+                c=passed.sum().cast(pl.Int64),
+                x=passed.null_count().cast(pl.Int64),
             )
-        return self._excluded[key]
+            for run, of, there, task, *counts in counted.sort("task_id").collect().iter_rows():
+                found[run, of, there][task] = tuple(counts)
+            self._counted[slice_name] = found
+        return self._counted[slice_name].get((run_id, suite, value), {})
 
     def moves(
         self,
@@ -228,22 +233,27 @@ class Evidence:
         other: str | None = None,
     ) -> Moves:
         """Sum what the excluded attempts of a run could change, of a pair on what is compared."""
-        n, x = pl.col("n"), pl.col("x")
+        tasks = self._with_excluded(run_id, suite, slice_name, slice_value)
         # Of tasks with n < k the limits allow any value already.
-        states = self._with_excluded(run_id, suite, slice_name).filter(
-            pl.col("slice_value") == slice_value, n >= k, x > 0
-        )
+        unsure = {task: counts for task, counts in tasks.items() if counts[0] >= k and counts[2]}
         if other is not None:
-            there = self._with_excluded(other, suite, "all").filter(n >= k)
-            states = states.join(there.select("task_id"), on="task_id", how="semi")
-        estimate = est.pass_hat_k if metric == "pass_hat_k" else est.pass_at_k
-        counted = estimate("n", "c", k)
-        sums = states.with_columns(m=n + x, d=pl.col("c") + x).select(
-            x.sum(),
-            if_failed=(estimate("m", "c", k) - counted).sum(),
-            if_passed=(estimate("m", "d", k) - counted).sum(),
+            there = self._with_excluded(other, suite, "all", "all")
+            unsure = {
+                task: counts
+                for task, counts in unsure.items()
+                if task in there and there[task][0] >= k
+            }
+        found = list(unsure.values())
+        return Moves(
+            sum(x for _, _, x in found),
+            *(
+                math.fsum(
+                    score(metric, n + x, c + passed * x, k) - score(metric, n, c, k)
+                    for n, c, x in found
+                )
+                for passed in (0, 1)
+            ),
         )
-        return Moves(*sums.row(0))
 
     def baselines(self, run: Run, named: str | None) -> list[str]:
         """Name the runs that a run is compared with."""
@@ -265,38 +275,28 @@ class Evidence:
         """Give the row of ``passk_comparisons`` of a pair."""
         if (baseline, run.suite) not in self._known:
             return {"null_reason": "the suite has no attempt of the baseline", "common_tasks": 0}
-        table = compare(
-            self._of_two(run, baseline),
-            baseline,
-            run.run_id,
-            ks=[k],
-            suite=run.suite,
+        return comparison_rows(
+            self._pair(run, baseline),
+            [k],
             confidence=self.confidence,
+            minimum_change=0.0,
             min_eligible_share=self.min_eligible_share,
-            threshold=self.threshold,
-        )
-        return table.filter(pl.col("metric") == metric).row(0, named=True)
+            metrics=[metric],
+        )[0]
 
     def moved_tasks(self, run: Run, baseline: str) -> pl.DataFrame | None:
         """Give the rows of ``passk_task_comparisons`` of a pair; None without a baseline."""
         if (baseline, run.suite) not in self._known:
             return None
-        return compare_tasks(
-            self._of_two(run, baseline),
-            baseline,
-            run.run_id,
-            suite=run.suite,
-            confidence=self.confidence,
-            threshold=self.threshold,
-        )
+        return task_comparisons(self._pair(run, baseline), confidence=self.confidence)
 
     def tails(self, run: Run, p: float) -> list[TaskTails]:
         """Say of each task how sure it is to pass with chance p, and how sure not to.
 
         What speaks against an excluded attempt counts as a failure, what speaks for it as a pass.
         """
-        mine = (pl.col("run_id") == run.run_id) & (pl.col("suite") == run.suite)
-        rows = self.counts.filter(mine).select("task_id", "n", "c", "excluded").rows()
+        tasks = self._tasks_of(run.run_id, run.suite)
+        rows = tasks.select("task_id", "n", "c", "excluded").rows()
         known = {
             (n, c, x): (_tail(n + x, range(c, n + x + 1), p), _tail(n + x, range(c + x + 1), p))
             for n, c, x in {(n, c, x) for _, n, c, x in rows}
