@@ -47,14 +47,14 @@ BARE = """
 """
 
 
-def make(database: Path, attempts: int, run_tasks: int) -> None:
+def make(database: Path, attempts: int, run_tasks: int, runs: int = RUNS) -> None:
     """Land the synthetic log."""
     from passk_py.ingest.landing import ensure_landing
 
-    tasks, tries = run_tasks // RUNS, attempts // run_tasks
+    tasks, tries = run_tasks // runs, attempts // run_tasks
     with duckdb.connect(str(database)) as connection:
         ensure_landing(connection)
-        for run in range(RUNS):
+        for run in range(runs):
             # Every fiftieth task has half of its attempts: the others come late.
             for last, keep in ((tries, "task % 50 <> 0"), (tries // 2, "task % 50 = 0")):
                 connection.execute(_rows(f"run-{run:04d}", "2026-02-01", tasks, 1, last, run, keep))
