@@ -57,17 +57,22 @@ def _ways(baseline_n: int, candidate_n: int, passes: int) -> tuple[tuple[int, in
 def variance_of_difference(baseline_n: int, candidate_n: int, passes: int, k: int) -> float:
     """Give the variance of the difference of pass^k over all ways to deal the attempts.
 
-    The mean square of the difference, whose mean is 0, in whole numbers: each of the two estimates
-    is taken over the product of both denominators.
+    E[A^2] + E[B^2] - 2 E[A B] of the two estimates, in whole numbers over one denominator, so that
+    nothing cancels. C(d, k)^2 is the sum over j of C(j, k) C(k, j - k) C(d, j), because two subsets
+    of k have j in all, and j attempts all pass with the chance P (P - 1) ... / (N (N - 1) ...).
     """
-    of_baseline, of_candidate = math.comb(baseline_n, k), math.comb(candidate_n, k)
+    attempts = baseline_n + candidate_n
+    of_baseline, of_candidate = math.comb(baseline_n, k) ** 2, math.comb(candidate_n, k) ** 2
     squares = sum(
-        ways
-        * (math.comb(drawn, k) * of_baseline - math.comb(passes - drawn, k) * of_candidate) ** 2
-        for drawn, ways in _ways(baseline_n, candidate_n, passes)
+        math.comb(j, k)
+        * math.comb(k, j - k)
+        * (math.comb(baseline_n, j) * of_candidate + math.comb(candidate_n, j) * of_baseline)
+        * math.perm(passes, j)
+        * math.perm(attempts - j, 2 * k - j)
+        for j in range(k, 2 * k + 1)
     )
-    total = math.comb(baseline_n + candidate_n, candidate_n)
-    return squares / (total * (of_baseline * of_candidate) ** 2)
+    products = 2 * math.perm(passes, 2 * k) * of_baseline * of_candidate
+    return (squares - products) / (math.perm(attempts, 2 * k) * of_baseline * of_candidate)
 
 
 def fisher(counts: PairCounts) -> float:
