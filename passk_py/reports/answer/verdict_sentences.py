@@ -191,7 +191,7 @@ def _not_capable(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
         return []
     more = "" if pick.k == answer.deployment_k else ", and with more tries it may"
     capable = limit(answer.capable_threshold)
-    return [f"{_short_of(several=several)} {capable}%, where capable begins{more}."]
+    return [f"{_short_of(several=several)} {capable}%, the threshold for capable{more}."]
 
 
 def _not_sure(pick: Pick, answer: Answer) -> list[str]:
@@ -201,12 +201,11 @@ def _not_sure(pick: Pick, answer: Answer) -> list[str]:
     reviewed = pick.metric == "pass_at_k"
     threshold = answer.capable_threshold if reviewed else answer.consistent_threshold
     unsure = next(run for run in pick.runs if run not in pick.sure)
-    who = "It" if len(pick.runs) == 1 else f"That of {_called(unsure)}"
-    low, begins = below(pick.lower or 0.0, threshold), "capable" if reviewed else "consistent"
-    best = f", as the best of {pick.looked_at}," if pick.looked_at > 1 else ""
-    return [
-        f"{who} may{best} be as low as {low}%, below {limit(threshold)}%, where {begins} begins."
-    ]
+    who = "It" if len(pick.runs) == 1 else _called(unsure)
+    low, wanted = below(pick.lower or 0.0, threshold), "capable" if reviewed else "consistent"
+    best = f" (the interval of the best of {pick.looked_at})" if pick.looked_at > 1 else ""
+    least = f"{limit(threshold)}%, the threshold for {wanted}"
+    return [f"{who} may be as low as {low}%{best}, below {least}."]
 
 
 def _left_out(pick: Pick) -> list[str]:
@@ -227,11 +226,11 @@ def _not_consistent(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
     if pick.reaches:
         return []
     limits = limit(answer.consistent_threshold)
-    said = [f"{_short_of(several=several)} {limits}%, where consistent begins."]
+    said = [f"{_short_of(several=several)} {limits}%, the threshold for consistent."]
     steady = next((run for run in pick.runs if run.classes.get("consistent")), None)
     if steady is not None:
         tasks = f"{steady.classes['consistent']:,} of the {plural(steady.tasks, 'task')}"
-        said.append(f"So far {_called(steady)} is consistent on {tasks}: the ones to start with.")
+        said.append(f"So far {_called(steady)} reaches it on {tasks}: start with those.")
     return said
 
 

@@ -179,7 +179,7 @@ def test_a_run_is_surer_alone_than_as_the_best_of_many() -> None:
     others = [run(f"r{number}", (0.9, 0.9, 0.9), (0.9, 0.6, 0.5)) for number in range(19)]
     said = text(answer(sure, *others))
     assert "Perhaps sure can run unattended." in said
-    assert "It may, as the best of 20, be as low as" in said
+    assert "(the interval of the best of 20), below" in said
 
 
 def test_an_estimate_above_the_threshold_alone_lets_none_run_unattended() -> None:
@@ -189,7 +189,8 @@ def test_an_estimate_above_the_threshold_alone_lets_none_run_unattended() -> Non
     # Of two runs each is taken at 1 - .05 / 2: 10 tasks, middle (10 x .97 + 1) / 12 = .8917, and
     # (.8917 - .87) t_11(.9875) / t_11(.975) below: .8917 - .0217 x 2.593 / 2.201.
     assert (
-        "It may, as the best of 2, be as low as 86.6%, below 95%, where consistent begins." in said
+        "It may be as low as 86.6% (the interval of the best of 2), below 95%, the threshold for "
+        "consistent." in said
     )
 
 
@@ -197,14 +198,14 @@ def test_of_equal_runs_the_least_sure_is_named() -> None:
     sure = run("sure", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97), pass_hat_k_limits=NARROW, tasks=1000)
     said = text(answer(sure, run("hopeful", (1.0, 1.0, 1.0), (1.0, 0.99, 0.97))))
     assert "Perhaps sure or hopeful can run unattended." in said
-    assert "That of hopeful may, as the best of 2, be as low as 86.6%, below 95%" in said
+    assert "hopeful may be as low as 86.6% (the interval of the best of 2), below 95%" in said
 
 
 def test_more_tries_than_were_made_may_make_a_run_capable() -> None:
     one = run("one", (0.7, None, None), (0.7, None, None), reading=None)
     said = text(answer(one))
     assert "Whether one is capable is not known." in said
-    assert "It does not reach 80%, where capable begins, and with more tries it may." in said
+    assert "It does not reach 80%, the threshold for capable, and with more tries it may." in said
     both = text(answer(one, run("two", (0.6, None, None), (0.6, None, None), reading=None)))
     assert "No run is known to be capable; where a person reviews the output, use one." in both
 
@@ -235,7 +236,7 @@ def test_best_of_the_incapable_is_called_incapable() -> None:
     assert "No run is capable; where a person reviews the output, use steady." in both
     said = text(answer(STEADY))
     assert "steady is not capable, even where a person reviews the output." in said
-    assert "It does not reach 80%, where capable begins." in said
+    assert "It does not reach 80%, the threshold for capable." in said
     assert "Do not let steady run unattended on the whole suite." in said
 
 
