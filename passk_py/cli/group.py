@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 import traceback
 from contextlib import suppress
@@ -44,6 +45,16 @@ COMMANDS: Final = (
 _ALIASES: Final = {"forget": "unload"}
 """Names that still work and that the help does not list."""
 
+_AFTER_STOP: Final = {
+    "load": "Each log has landed whole or not at all. The same `passk load` lands the others.",
+    "build": "Each table is as before or new. The next `passk build` completes the others.",
+    "publish": "The last copy is still there, or the new one. Publish again.",
+    "demo": "Nothing of yours has changed. `passk demo` starts anew.",
+    "unload": "All of the rows are removed, or none. `passk doctor` counts those that are left.",
+}
+"""What is safe after Ctrl-C, and what to do."""
+_SAFE: Final = "Nothing is lost, and no file is half written."
+
 
 class PasskGroup(click.Group):
     """Loads a command when it is called, and prints an error in two lines."""
@@ -72,9 +83,11 @@ class PasskGroup(click.Group):
 
             meant = did_you_mean(args[:1], COMMANDS)
             raise click.UsageError(f"No such command '{plain(args[0])}'.{meant}", ctx=ctx)
+        session = ctx.ensure_object(Session)
+        session.command = args[0]
         if args[0] == "gate":
             # Before its options are read: they may be wrong.
-            ctx.ensure_object(Session).could_not_run = GATE_COULD_NOT_RUN
+            session.could_not_run = GATE_COULD_NOT_RUN
         return super().resolve_command(ctx, args)
 
     def main(
@@ -124,7 +137,9 @@ def _fail(session: Session, error: Exception) -> int:
     """Print the error, and give the exit code."""
     # Set before any output, which may fail because nobody reads it.
     session.code = STOPPED if _is_stop(error) else session.could_not_run
-    message, hint = ("Stopped.", None) if _is_stop(error) else _explained(error)
+    message, hint = _explained(error)
+    if _is_stop(error):
+        message, hint = "Interrupted.", _AFTER_STOP.get(session.command, _SAFE)
     # A full disk behind stderr must not become an exit with 1.
     with suppress(OSError):
         if session.debug:
@@ -213,6 +228,8 @@ def cli(context: click.Context) -> None:
 
 def main() -> None:
     """Run a command and exit with its code; the arguments are those of click."""
+    # A request to end is Ctrl-C: it ends what a command has started, and says what is safe.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     # A name that the terminal's encoding lacks must not end the output.
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

@@ -72,7 +72,6 @@ def command(
     with open_tables(database) as tables:
         note_stale(session, tables)
     made = report(database, run_id=runs, suite=suites)
-    session.result(made.facts)
     if not outputs and figures is None and not session.as_json:
         outputs = [Path("report.html")]
     writers = {".html": made.html, ".md": made.markdown, ".json": made.json}
@@ -86,4 +85,6 @@ def command(
 
         written = write_figures(made.facts, figures)
         session.say(f"{figures}: {plural(len(written) // 2, 'chart')}, each as SVG and as PNG")
+    # Last: an error, which is an object on stdout too, must not follow it.
+    session.result(made.facts)
     return 0

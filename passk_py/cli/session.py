@@ -41,6 +41,7 @@ class Session:
     # The exit code, once it is known: it holds even if nobody reads the result to its end.
     code: int = 0
     could_not_run: int = _COULD_NOT_RUN
+    command: str = ""
 
     @property
     def on_terminal(self) -> bool:

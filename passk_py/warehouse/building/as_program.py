@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import tempfile
-import threading
-from contextlib import contextmanager
 from itertools import starmap
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +13,7 @@ from passk_py.common.errors import PasskError
 from passk_py.warehouse.building.build_report import NodeReport, could_not_run, report_of, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from passk_py.warehouse.building.build_report import BuildReport
@@ -91,7 +88,6 @@ def run(
     events = _Events(progress)
     with (
         tempfile.TemporaryFile() as errors,
-        _stoppable(),
         subprocess.Popen(  # noqa: S603 - what the user names, or has on the path
             [str(program), *arguments, "--log-format", "json", "--log-format-file", "text"],
             env={**os.environ, "PASSK_DATABASE": str(database)},
@@ -124,23 +120,6 @@ def run(
             )
         raise could_not_run(said, database, folder / "logs" / "dbt.log")
     return report
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Take a request to end, which would leave the program running, as Ctrl-C."""
-
-    def end(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
+import threading
 from contextlib import contextmanager
+from multiprocessing.dummy import DummyProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -47,7 +51,7 @@ def run(
 
     here = Path.cwd()
     try:
-        with _environment(PASSK_DATABASE=str(database)):
+        with _environment(PASSK_DATABASE=str(database)), _stoppable():
             done = dbtRunner(manifest, callbacks=[tell]).invoke([*arguments, *_SILENT])
     finally:
         os.chdir(here)
@@ -91,6 +95,34 @@ def _node(
         "error" if status == "runtime error" else status,
         message,
     )
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let Ctrl-C end a Python model too: dbt cancels queries, then waits for its threads."""
+    # Its import takes Ctrl-C over in a way that does not wake the main thread, which only waits.
+    import polars as pl  # noqa: F401
+
+    def stop(*_: object) -> None:
+        for thread in threading.enumerate():
+            if isinstance(thread, DummyProcess):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
+                )
+        raise KeyboardInterrupt
+
+    taken = []
+    if threading.current_thread() is threading.main_thread():
+        # Others than Python's own are what a caller has set, or what lets a program run on.
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        taken = [n for n in numbers if signal.getsignal(n) is signal.default_int_handler]
+    for number in taken:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.default_int_handler)
 
 
 @contextmanager

@@ -227,4 +227,4 @@ def test_interrupt_ends_quietly(passk: Passk, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("passk_py.cli.answer_output.print_answer", interrupt)
     said = passk("show")
     assert (said.code, said.out) == (130, "")
-    assert said.err.strip() == "Error: Stopped."
+    assert said.err.lstrip().startswith("Error: Interrupted.\n")

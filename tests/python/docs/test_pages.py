@@ -145,7 +145,7 @@ def test_ctrl_c_ends_with_the_code_on_the_page(
     for stopped in (stop, stop_in_duckdb):
         monkeypatch.setattr("passk_py.warehouse.publishing.publish", stopped)
         done = CliRunner().invoke(cli, ["publish", "-o", "bi"])
-        assert (done.exit_code, done.stderr.splitlines()[-1]) == (130, "Error: Stopped.")
+        assert (done.exit_code, done.stderr.splitlines()[-2]) == (130, "Error: Interrupted.")
 
 
 def test_ctrl_c_in_a_model_is_no_error_of_dbt(monkeypatch: pytest.MonkeyPatch) -> None:
