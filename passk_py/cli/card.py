@@ -59,10 +59,11 @@ def command(
     with open_tables(database) as tables:
         note_stale(session, tables)
     made = card(run, suite=suite, database=database, k_reason=k_reason)
-    session.result(made.facts)
     for path in outputs:
         write_report(path, made.json() if path.suffix.lower() == ".json" else made.markdown())
         session.say(f"{path}: {_KINDS[path.suffix.lower()]}")
     if not outputs and not session.as_json:
         click.echo(made.markdown(), nl=False)
+    # Last: an error, which is an object on stdout too, must not follow it.
+    session.result(made.facts)
     return 0

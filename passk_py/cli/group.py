@@ -14,6 +14,7 @@ import click
 
 from passk_py.cli.session import GATE_COULD_NOT_RUN, STOPPED, Session
 from passk_py.common.errors import PasskError
+from passk_py.common.files import is_disk_full
 from passk_py.common.words import plain
 
 if TYPE_CHECKING:
@@ -45,15 +46,15 @@ COMMANDS: Final = (
 _ALIASES: Final = {"forget": "unload"}
 """Names that still work and that the help does not list."""
 
-_AFTER_STOP: Final = {
+_SAFE: Final = {
     "load": "Each log has landed whole or not at all. The same `passk load` lands the others.",
     "build": "Each table is as before or new. The next `passk build` completes the others.",
     "publish": "The last copy is still there, or the new one. Publish again.",
     "demo": "Nothing of yours has changed. `passk demo` starts anew.",
     "unload": "All of the rows are removed, or none. `passk doctor` counts those that are left.",
 }
-"""What is safe after Ctrl-C, and what to do."""
-_SAFE: Final = "Nothing is lost, and no file is half written."
+"""What is safe after Ctrl-C or on a full disk, and what to do."""
+_NOTHING_LOST: Final = "Nothing is lost, and no file is half written."
 
 
 class PasskGroup(click.Group):
@@ -138,8 +139,13 @@ def _fail(session: Session, error: Exception) -> int:
     # Set before any output, which may fail because nobody reads it.
     session.code = STOPPED if _is_stop(error) else session.could_not_run
     message, hint = _explained(error)
+    safe = _SAFE.get(session.command, _NOTHING_LOST)
     if _is_stop(error):
-        message, hint = "Interrupted.", _AFTER_STOP.get(session.command, _SAFE)
+        message, hint = "Interrupted.", safe
+    elif is_disk_full(error):
+        if not isinstance(error, PasskError):
+            message = "The disk is full."
+        hint = f"Free some room. {safe}"
     # A full disk behind stderr must not become an exit with 1.
     with suppress(OSError):
         if session.debug:

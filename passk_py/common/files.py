@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import secrets
@@ -17,6 +18,8 @@ from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 _FORGOTTEN_S: Final = 60 * 60
 """Processes of two containers may not see each other; none leaves a draft alone for so long."""
@@ -39,6 +42,16 @@ def not_a_file(path: Path, name: str | None = None) -> str | None:
     kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
     kind = next((name for is_one, name in kinds if is_one(mode)), "a device")
     return f"{name or path} is neither a file nor a folder but {kind}."
+
+
+def is_disk_full(error: BaseException | str | None) -> bool:
+    """Tell whether an error, or one that it came from, is that there is no room on a disk."""
+    # DuckDB and dbt have no error of their own for it, and pass on the system's words.
+    while isinstance(error, BaseException):
+        if is_disk_full(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return error is not None and any(os.strerror(code) in error for code in _NO_ROOM)
 
 
 @contextmanager

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
+from passk_py.common.files import is_disk_full
+
 
 def quote(text: str) -> str:
     """Write a text as a literal."""
@@ -15,6 +20,8 @@ def identifier(name: str) -> str:
 
 def io_reason(error: Exception) -> str:
     """Take from what DuckDB says of a file what a person needs of it."""
+    if is_disk_full(error):
+        return os.strerror(errno.ENOSPC)
     return str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
 
 

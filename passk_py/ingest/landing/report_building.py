@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from passk_py.common.errors import PasskError
-from passk_py.common.files import absolute
+from passk_py.common.files import absolute, is_disk_full
 from passk_py.ingest.landing.duplicates import Duplicates
 from passk_py.ingest.landing.load_report import FileReport, LoadReport, SkippedFile
 
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
     from passk_py.ingest.landing.source import Source
 
-_DISK: Final = "Check the room on the disk and your rights in its folder."
+_DISK: Final = "Check your rights in the folder of the database."
+_NO_ROOM: Final = (
+    "Free some room, then run the same `passk load`: a log has landed whole or not at all, and one "
+    "that has landed is unchanged."
+)
 
 
 class ReportBuilder:
@@ -76,6 +80,10 @@ def explained(path: str, error: Exception) -> tuple[str, str]:
     """Say what went wrong with a file, and what to do; an interrupt is raised on."""
     if isinstance(error, PasskError):
         return error.message, error.hint or ""
+    if is_disk_full(error):
+        return f"The disk was full before {path} was noted as landed.", _NO_ROOM
+    if isinstance(error, duckdb.FatalException):
+        return f"{path} was not read: DuckDB had stopped.", _NO_ROOM
     if isinstance(error, duckdb.OutOfMemoryException):
         needs = f"{path} needs more memory than DuckDB may use."
         return needs, "Close other programs, or split the file."

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_py.common.errors import PasskError
+from passk_py.common.files import is_disk_full
+from passk_py.common.words import plural
 from passk_py.warehouse.building.build_report import BuildReport, NodeReport
 from passk_py.warehouse.building.find_dbt import find_dbt
 from passk_py.warehouse.building.parsed_project import place_of_parsed
@@ -122,6 +124,12 @@ def build(
     is_kept = target == "duckdb" and not dbt.program
     parsed = place_of_parsed(path, given, code) if is_kept else None
     report = dbt.run(arguments, progress, database=path, folder=folder, parsed=parsed)
+    if any(is_disk_full(node.message) for node in report.failed):
+        raise PasskError(
+            f"There is no space left on the disk of {database}: {plural(report.models, 'model')} "
+            f"built, {len(report.failed):,} failed.",
+            hint="Free some room, then build again: each table is as before or new.",
+        )
     if not (report.models or report.tests or report.failed or report.skipped):
         raise PasskError(
             "Nothing was built: no model or test is selected.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import signal
 import threading
@@ -51,7 +52,7 @@ def run(
 
     here = Path.cwd()
     try:
-        with _environment(PASSK_DATABASE=str(database)), _stoppable():
+        with _environment(PASSK_DATABASE=str(database)), _stoppable(), _quiet_log():
             done = dbtRunner(manifest, callbacks=[tell]).invoke([*arguments, *_SILENT])
     finally:
         os.chdir(here)
@@ -123,6 +124,17 @@ def _stoppable() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, signal.default_int_handler)
+
+
+@contextmanager
+def _quiet_log() -> Iterator[None]:
+    """Print no traceback for each line of dbt's log for which the disk has no room."""
+    before = logging.raiseExceptions
+    logging.raiseExceptions = False
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = before
 
 
 @contextmanager
