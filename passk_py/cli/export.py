@@ -51,6 +51,12 @@ _NAMES = [table.name for table in KNOWN_TABLES]
     help="Write files of this format to a folder. [default: parquet] The ending of a single file "
     "decides its format.",
 )
+@click.option(
+    "--keep-formulas",
+    is_flag=True,
+    help="Write texts to CSV as they are. By default a text that a spreadsheet would run as a "
+    "formula has an apostrophe before it.",
+)
 @raw_option
 @database_option
 @filter_options

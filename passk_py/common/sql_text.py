@@ -25,6 +25,11 @@ def io_reason(error: Exception) -> str:
     return str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
 
 
+def without_formula(value: str) -> str:
+    """Write an apostrophe before a text that a spreadsheet would run, and before one with one."""
+    return rf"regexp_replace({value}, '^[=+\-@\t\r'']', '''\0')"
+
+
 def slice_sql(name: str, expression: str | None) -> str:
     """Write the value of a slice over ``passk_attempts``."""
     # By the engine, because an expression is SQL. What is compared are the numbers of the slices.

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.common.errors import PasskError
 from passk_py.common.files import drafted
-from passk_py.common.sql_text import io_reason, quote
+from passk_py.common.sql_text import io_reason, quote, without_formula
 from passk_py.warehouse.catalog import (
-    Filters,
     PublicTable,
     filters_of,
     public_table,
@@ -58,6 +57,7 @@ def export_tables(
     suite: str | Iterable[str] = (),
     k: int | Iterable[int] = (),
     with_raw: bool = False,
+    keep_formulas: bool = False,
 ) -> list[ExportedFile]:
     """Write public tables to files, whole or filtered.
 
@@ -110,10 +110,11 @@ def export_tables(
             for path in paths:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 drafts[path] = stack.enter_context(drafted(path))
-            counts = [
-                _write(tables, table, filters, kind, drafts[path], with_raw=with_raw)
-                for table, path in zip(chosen, paths, strict=True)
-            ]
+            counts = []
+            for table, path in zip(chosen, paths, strict=True):
+                columns = _columns(tables, table, kind, with_raw, keep_formulas)
+                sql = tables.select(table, filters, columns=columns)
+                counts.append(_write(tables, sql, kind, drafts[path]))
     return [
         ExportedFile(table.name, path, rows)
         for table, path, rows in zip(chosen, paths, counts, strict=True)
@@ -179,19 +180,25 @@ def _paths(
     return of_name, [output]
 
 
-def _write(
-    tables: Tables, table: PublicTable, filters: Filters, kind: str, draft: Path, *, with_raw: bool
-) -> int:
+def _columns(
+    tables: Tables, table: PublicTable, kind: str, with_raw: bool, keep_formulas: bool
+) -> list[str]:
+    """Write the SQL of the columns of a file."""
     columns = tables.columns(table.name)
     values = shared_columns(columns, with_raw=with_raw)
-    as_text = [name for name, of_type in columns.items() if of_type.startswith("MAP")]
-    if kind == "csv":
-        values |= {name: f"to_json({name})" for name in as_text}
-    wanted = [f"{value} as {name}" for name, value in values.items()]
+    for name, of_type in columns.items() if kind == "csv" else ():
+        if of_type.startswith("MAP"):
+            values[name] = f"to_json({name})"
+        elif of_type == "VARCHAR" and not keep_formulas:
+            values[name] = without_formula(values[name])
+    return [f"{value} as {name}" for name, value in values.items()]
+
+
+def _write(tables: Tables, sql: str, kind: str, draft: Path) -> int:
+    """Write the rows of a query to a draft; give how many."""
     # DuckDB writes no Arrow without an extension, so polars turns Parquet into it, in batches.
     target = draft.with_name(f"{draft.name}.parquet") if kind == "arrow" else draft
     try:
-        sql = tables.select(table, filters, columns=wanted)
         rows = tables.rows(f"copy ({sql}) to {quote(str(target))} ({_COPY[kind]})")
         if kind == "arrow":
             import polars as pl
