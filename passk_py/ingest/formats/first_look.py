@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from passk_py.common.files import size_in_words
 from passk_py.ingest.containers.json_start import end_of_value, keys_of_all, top_level_keys
 from passk_py.ingest.containers.open_bytes import BOM, compression_of, open_bytes, read_chunk
 from passk_py.ingest.containers.zip_members import names_in
@@ -93,6 +94,9 @@ def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
     head = head.removeprefix(BOM)
     body = head.lstrip(_SPACE)
     sample = replace(sample, start=body)
+    if not body and not whole:
+        blank = f"blank for its first {size_in_words(len(head))}"
+        return _unreadable(sample, blank, "Remove the blanks before the first attempt.")
     if not body:
         return _unreadable(sample, "empty", "Check whether the run that wrote it has finished.")
     if b"\n" not in head and b"\r" in head:

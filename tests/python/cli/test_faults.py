@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import stat
@@ -110,6 +111,20 @@ def test_an_empty_path_is_not_the_working_directory(
         said = passk(command, "")
         assert said.code == 2
         assert said.err == "Error: A path is empty.\nCheck the variable that it comes from.\n"
+
+
+@pytest.mark.parametrize("command", ["load", "peek"])
+def test_blanks_without_end_are_not_an_empty_file(
+    passk: Passk, make_log: Callable[..., Path], tmp_path: Path, command: str
+) -> None:
+    row = make_log("log.jsonl", [("r", "t", "P")]).read_bytes()
+    log = tmp_path / "log.jsonl.gz"
+    log.write_bytes(gzip.compress(b" " * 5_000_000 + row, 1))
+    said = passk(command, log)
+    assert said.code == 2
+    assert said.err.startswith(
+        f"Error: {log} is blank for its first 1.0 MB.\nRemove the blanks before the first attempt.\n"
+    )
 
 
 def test_a_part_of_a_new_database_is_built(
