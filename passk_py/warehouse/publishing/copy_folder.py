@@ -23,6 +23,10 @@ DATABASE: Final = "passk.duckdb"
 PARQUET: Final = "parquet"
 VERSIONS: Final = "parquet-versions"
 DRAFTS: Final = ".passk-publish-"
+_HEAD: Final = ".passk.duckdb.head"
+"""How the published DuckDB file begins: by it a damaged copy is told from anybody else's file."""
+_HEAD_BYTES: Final = 3 * 4096
+"""The headers of a DuckDB file, whose checksums are those of this one."""
 _FORGOTTEN_S: Final = 24 * 60 * 60
 
 
@@ -95,12 +99,28 @@ def _check_database(target: Path, source: Path, draft: Path) -> None:
             f"{target} is the database itself: a copy can't take its place.",
             hint="Publish to a folder of its own with -o.",
         )
-    if not _is_copy(target, draft):
+    is_copy = _is_copy(target, draft)
+    if is_copy is None and not _begins_as_published(target):
+        raise PasskError(
+            f"{target} can't be read, and nothing shows that passk published it.",
+            hint="Publish to another folder, or remove it.",
+        )
+    if is_copy is False:
         raise _not_ours(target)
 
 
-def _is_copy(path: Path, draft: Path) -> bool:
-    """Tell whether a file is a published copy; False for one that can't be read."""
+def _begins_as_published(path: Path) -> bool:
+    """Tell whether a damaged file is what is left of the copy that was published last."""
+    try:
+        published = path.with_name(_HEAD).read_bytes()
+        with path.open("rb") as file:
+            return published.startswith(file.read(_HEAD_BYTES))
+    except OSError:
+        return False
+
+
+def _is_copy(path: Path, draft: Path) -> bool | None:
+    """Tell whether a file is a published copy; None for one that can't be read."""
     import duckdb
 
     # A tool that opens its copy for writing locks it, and must not stop the next one from coming.
@@ -118,7 +138,7 @@ def _is_copy(path: Path, draft: Path) -> bool:
         except (OSError, duckdb.Error):
             continue
         return bool(names)
-    return False
+    return None
 
 
 def remove_drafts(folder: Path, *, all_of_them: bool) -> None:
@@ -181,6 +201,10 @@ def replace_database(draft: Path, folder: Path) -> None:
     """Give a draft of the DuckDB file its name."""
     new, target = draft / DATABASE, folder / DATABASE
     to_disk(new)
+    head = draft / _HEAD
+    with new.open("rb") as file:
+        head.write_bytes(file.read(_HEAD_BYTES))
+    head.replace(folder / _HEAD)
     if os.name == "posix":
         # A tool that forgets to open it read-only is told so, instead of locking others out.
         new.chmod(new.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))

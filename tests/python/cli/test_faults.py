@@ -13,6 +13,7 @@ from base64 import b64encode
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 import yaml  # type: ignore[import-untyped]
 
@@ -206,19 +207,42 @@ def test_secrets_are_for_their_owner(
     assert stat.S_IMODE(state_dir("new.duckdb").stat().st_mode) & 0o007 == 0
 
 
-def test_no_file_is_replaced_that_can_not_be_read(
-    passk: Passk, letters: Path, tmp_path: Path
-) -> None:
-    """It may be a copy that was damaged, and as well a file that somebody put there."""
+@pytest.mark.parametrize("left", [0, 1, 5_000, 100_000, -1])
+def test_a_damaged_copy_is_replaced(passk: Passk, letters: Path, tmp_path: Path, left: int) -> None:
     assert letters.exists()
-    assert passk("publish", "-o", "bi").code == 0
+    assert passk("publish", "-o", "bi", "--format", "duckdb").code == 0
     copy = tmp_path / "bi" / "passk.duckdb"
     copy.chmod(0o644)
-    copy.write_bytes(b"mine")
-    said = passk("publish", "-o", "bi")
-    assert said.code == 2
-    assert said.err.startswith(f"Error: bi{os.sep}passk.duckdb already exists, and passk did not")
-    assert copy.read_bytes() == b"mine"
+    whole = copy.read_bytes()
+    # Cut off, or with zeros where the tables are.
+    copy.write_bytes(whole[:left] if left >= 0 else whole[:12_288].ljust(len(whole), b"\0"))
+    with pytest.raises(duckdb.Error), duckdb.connect(str(copy), read_only=True) as connection:
+        connection.execute("from passk_published")
+    assert passk("publish", "-o", "bi", "--format", "duckdb").code == 0
+    with duckdb.connect(str(copy), read_only=True) as connection:
+        assert connection.execute("select runs from passk_published").fetchall() == [(2,)]
+
+
+@pytest.mark.parametrize("is_marked", [True, False])
+def test_no_file_is_replaced_that_can_not_be_read(
+    passk: Passk, letters: Path, tmp_path: Path, is_marked: bool
+) -> None:
+    """It may be a copy that was damaged, and as well a file that somebody put there."""
+    copy = tmp_path / "bi" / "passk.duckdb"
+    if is_marked:
+        assert passk("publish", "-o", "bi").code == 0
+        copy.chmod(0o644)
+    copy.parent.mkdir(exist_ok=True)
+    database = letters.read_bytes()
+    for mine in (b"mine", database[:100_000]):
+        copy.write_bytes(mine)
+        said = passk("publish", "-o", "bi")
+        assert said.code == 2
+        assert said.err == (
+            f"Error: bi{os.sep}passk.duckdb can't be read, and nothing shows that passk published "
+            "it.\nPublish to another folder, or remove it.\n"
+        )
+        assert copy.read_bytes() == mine
 
 
 def test_the_report_allows_what_is_in_it_and_nothing_else(

