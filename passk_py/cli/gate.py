@@ -124,6 +124,7 @@ def command(
     run `passk build` first.
     """
     from passk_py.metrics.gates import gate_reports as reports
+    from passk_py.reports.queries.attempt_queries import logs_cut_off
     from passk_py.warehouse.gates_of_tables import judge_tables
     from passk_py.warehouse.settings import read_settings
     from passk_py.warehouse.tables import open_tables
@@ -136,6 +137,7 @@ def command(
         if not stale_ok:
             _refuse_stale(tables)
         stale = note_stale(session, tables) if stale_ok else None
+        notes = [] if stale is None else [f"The tables are not those of the log: {stale}"]
         settings = read_settings(tables)
         if one is None and rules is None:
             rows = _declared(tables, names, database)
@@ -146,7 +148,14 @@ def command(
             source = "passk_attempts"
         # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
         session.code = gate_code(tables, rows)
-    text = reports.markdown(rows, stale=stale)
+        cut_off = logs_cut_off(tables, {row["run_id"] for row in rows})
+    for log in cut_off:
+        notes.append(
+            f"{plain(log)} is cut off: its last row ends too early, so attempts may be missing "
+            "from these gates. Write or copy it again, then load and build."
+        )
+        session.note(f"Warning: {notes[-1]}")
+    text = reports.markdown(rows, notes)
     if junit is not None:
         write_report(junit, reports.junit(rows))
     if markdown is not None:
@@ -158,6 +167,7 @@ def command(
             "database": str(database),
             "stale": stale,
             "source": source,
+            "cut_off": cut_off,
             "exit_code": session.code,
             "gates": rows,
         }

@@ -95,8 +95,8 @@ def _text(sample: Sample, head: bytes, *, whole: bool) -> Sample:
     body = head.lstrip(_SPACE)
     sample = replace(sample, start=body)
     if not body and not whole:
-        blank = f"blank for its first {size_in_words(len(head))}"
-        return _unreadable(sample, blank, "Remove the blanks before the first attempt.")
+        seen = f"blank for its first {size_in_words(len(head))}"
+        return _unreadable(sample, seen, "Remove the blanks before the first attempt.")
     if not body:
         return _unreadable(sample, "empty", "Check whether the run that wrote it has finished.")
     if b"\n" not in head and b"\r" in head:

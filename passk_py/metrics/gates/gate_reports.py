@@ -90,11 +90,11 @@ def _cell(text: str) -> str:
     return plain
 
 
-def markdown(rows: Sequence[Row], *, stale: str | None = None) -> str:
-    """Write the results as a Markdown table."""
+def markdown(rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
+    """Write the results as a Markdown table, after notes on what they were judged by."""
     lines = ["## Gates", "", count(rows), ""]
-    if stale is not None:
-        lines += [f"The tables are not those of the log: {stale}", ""]
+    for note in notes:
+        lines += [_cell(note), ""]
     if rows:
         lines += ["| gate | run | rule | result | why |", "|---|---|---|---|---|"]
     for row in rows:

@@ -99,6 +99,20 @@ def count_rejected(tables: Tables) -> int:
     return int(tables.rows(f"select count(*) from {table}")[0][0])
 
 
+def logs_cut_off(tables: Tables, runs: Iterable[str | None]) -> list[str]:
+    """Name the files with attempts of these runs whose last row ends too early."""
+    if (rejected := tables.find("passk_rejected_attempts")) is None:
+        return []
+    named = ", ".join(quote(run) for run in runs if run is not None) or "null"
+    found = tables.rows(
+        f"select distinct parse_filename(source_file) from {rejected} "
+        "where reason_code = 'truncated' and source_file in ("
+        f"select source_file from {tables.require('passk_attempts')} where run_id in ({named})) "
+        "order by 1"
+    )
+    return [name for (name,) in found]
+
+
 def any_rejected(tables: Tables, run_id: str) -> bool:
     """Tell whether a row of a run was rejected."""
     table = tables.require("passk_rejected_attempts")

@@ -377,3 +377,23 @@ def test_rule_of_a_file_sees_the_retries_that_the_table_sees(
     said = passk("gate", "--rules", "gates.yml")
     assert said.code == 1
     assert "A warning of retry_until_pass." in said.out
+
+
+def test_a_log_that_was_cut_off_is_named(
+    passk: Passk, make_log: Callable[..., Path], models_only: tuple[str, ...]
+) -> None:
+    whole = make_log("whole.jsonl", [("first", "t", "PPPP")])
+    log = make_log("a_b.jsonl", [("second", "t", "PPPP")])
+    log.write_bytes(log.read_bytes()[:-20])
+    assert passk("load", whole, log).code == 0
+    assert passk("build", *models_only).code == 0
+    rule = ("--metric", "pass_at_k", "--k", 1, "--min", 0.1, "--scope", "suite", "--run")
+    said = passk("gate", *rule, "second", "--markdown", "gates.md")
+    assert said.err == (
+        "Warning: a_b.jsonl is cut off: its last row ends too early, so attempts may be missing "
+        "from these gates. Write or copy it again, then load and build.\n"
+    )
+    assert "\na\\_b.jsonl is cut off: " in Path("gates.md").read_text("utf-8")
+    assert passk("gate", *rule, "second", "--json").json["cut_off"] == ["a_b.jsonl"]
+    said = passk("gate", *rule, "first", "--json")
+    assert (said.json["cut_off"], said.err) == ([], "")
