@@ -96,7 +96,7 @@ def command(
         folder = Path(made)
         database = folder / "passk.duckdb"
         named = _named(paths, folder)
-        report = _as_given(read_logs(session, named, database, **options), folder)
+        report = _as_given(read_logs(session, named, database, keep=False, **options), folder)
         note_problems(session, report)
         _require_attempts(report, rules)
         about = {"paths": list(paths), "log": load_as_dict(report)}

@@ -36,9 +36,14 @@ def _beside_others(source: Source, target: Target) -> str:
         counted_apart = by_place and run_id is None and source.sample.part_of
         if counted_apart and (found := _same_numbers(target, path, source.format.name)):
             run, other = found
-            return (
+            same = (
                 f"Its attempts of {run} have the same numbers as those of {other}, because each "
-                "log was counted by itself. Load one folder that holds both, and remove what "
+                "log was counted by itself."
+            )
+            if not source.options.keep:
+                return f"{same} Name one folder that holds both or, for two runs, one log a call."
+            return (
+                f"{same} Load one folder that holds both, and remove what "
                 f"landed by itself: {unload_command(other)}, {unload_command(path)}; or, if they "
                 "are two runs, name each with --run-id."
             )
@@ -47,10 +52,11 @@ def _beside_others(source: Source, target: Target) -> str:
         _, other = found
         same = f"Its attempts of {run_id} have the same numbers as those of {other}"
         if attempts_stay:
+            removes = f"; {unload_command(path)} removes it" if source.options.keep else ""
             return (
                 f"{same}, and other verdicts, so that neither counts. A log in which attempts have "
                 "their numbers keeps them: number them on in the file, or give each log a run of "
-                f"its own; {unload_command(path)} removes it."
+                f"its own{removes}."
             )
         return (
             f"{same}, because each log was loaded by itself. Load them together, and they are "
@@ -64,9 +70,12 @@ def _beside_others(source: Source, target: Target) -> str:
         [path],
     ).fetchone()
     if twin:
+        said = f"The same bytes landed before as {twin[0]}. Each attempt counts once"
+        if not source.options.keep:
+            return f"{said}. Leave out one of the two."
         return (
-            f"The same bytes landed before as {twin[0]}. Each attempt counts once while both agree;"
-            f" if the file was moved, remove the old name: {unload_command(twin[0])}."
+            f"{said} while both agree; if the file was moved, remove the old name: "
+            f"{unload_command(twin[0])}."
         )
     if source.harness and (said := _shares_no_task(connection, source, source.harness)):
         return said
@@ -112,6 +121,8 @@ def _in_twice(connection: duckdb.DuckDBPyConnection, source: Source) -> str | No
         held = f"{part} is a part of {other} too, which landed before"
     # What holds less is the one to take out.
     less = path if parts > len(files) else other
+    if not source.options.keep:
+        return f"{held}: the rows in both count twice. Leave out {less}."
     return (
         f"{held}: the rows in both are in the database twice. Remove one: {unload_command(less)}."
     )

@@ -86,20 +86,18 @@ def report_without_reading(
         message = (
             f"{path} landed before as one log with {other}, which is missing from the command."
         )
-        hint = (
-            "Load the folder, or name all files that landed: a part can't replace the whole. "
-            f"Or remove the landed rows: {unload_command(path)}."
-        )
+        hint = "Name the folder, or all files that landed: a part can't replace the whole."
+        remove = path
     elif other := _run_not_named(connection, source, before):
         message = (
             f"{path} landed before as one run with {other}, which is missing from the command."
         )
-        hint = (
-            "Name all logs of the run: attempts are numbered on from one to the next. Or "
-            f"remove the landed rows: {unload_command(other)}."
-        )
+        hint = "Name all logs of the run: attempts are numbered on from one to the next."
+        remove = other
     else:
         return None
+    if source.options.keep:
+        hint += f" Or remove the landed rows: {unload_command(remove)}."
     return FileReport(path, "failed", source.format.name, message=message, hint=hint)
 
 

@@ -51,6 +51,7 @@ def load(
     jobs: int = 1,
     parquet: str | Path | None = None,
     progress: Progress | None = None,
+    keep: bool = True,
 ) -> LoadReport:
     r"""Bring attempt logs into the tables ``landing.attempts`` and ``landing.rejected``.
 
@@ -94,6 +95,9 @@ def load(
         database, which keeps the rest and remembers the folder. Say it with the first load.
     progress
         Is told how far the load is.
+    keep
+        Whether the database outlives the call. If not, messages say what to leave out of the call
+        instead of what to remove from the database.
 
     Returns
     -------
@@ -135,6 +139,7 @@ def load(
         jobs=jobs,
         parquet=parquet,
         progress=progress,
+        keep=keep,
     )
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     if not given:

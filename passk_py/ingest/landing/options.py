@@ -39,6 +39,7 @@ class Options:
     jobs: int = 1
     parquet: str | Path | None = None
     progress: Progress | None = None
+    keep: bool = True
     careful: bool = False
     """Whether to read the careful way from the start; for tests."""
 

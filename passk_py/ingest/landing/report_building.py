@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DISK: Final = "Check your rights in the folder of the database."
 _NO_ROOM: Final = (
-    "Free some room, then run the same `passk load`: a log has landed whole or not at all, and one "
+    "Free some room, then run the command again: a log has landed whole or not at all, and one "
     "that has landed is unchanged."
 )
 

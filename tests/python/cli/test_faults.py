@@ -261,3 +261,18 @@ def test_the_report_allows_what_is_in_it_and_nothing_else(
         "base-uri 'none'",
         "form-action 'none'",
     ]
+
+
+def test_doubts_name_no_command_of_a_database(passk: Passk, make_log: Callable[..., Path]) -> None:
+    log = make_log("log.jsonl", [("r", "t", "PF")])
+    twin = log.with_name("twin.jsonl")
+    twin.write_bytes(log.read_bytes())
+    other = make_log("other.jsonl", [("x", "t", "FP")])
+    for logs, said in (
+        ((log, twin), "Each attempt counts once. Leave out one of the two.\n"),
+        ((log, other, "--run-id", "x"), "or give each log a run of its own.\n"),
+    ):
+        found = passk("peek", *logs)
+        assert said in found.err
+        assert "passk unload" not in found.err
+        assert "passk unload" in passk("load", *logs, "--database", f"{len(logs)}.duckdb").err

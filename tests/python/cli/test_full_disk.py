@@ -60,8 +60,8 @@ def test_a_load_says_what_has_landed(
     assert code == "2"
     assert done.stderr == (
         f"Error: The disk was full before {log} was noted as landed.\n"
-        "Free some room, then run the same `passk load`: a log has landed whole or not at all, and "
-        "one that has landed is unchanged.\n"
+        "Free some room, then run the command again: a log has landed whole or not at all, and one "
+        "that has landed is unchanged.\n"
     )
     (file,) = json.loads("".join(said))["files"]
     assert (file["status"], file["rows_landed"]) == (status, ROWS)
@@ -110,4 +110,4 @@ def test_the_error_behind_an_error_is_found() -> None:
 def test_logs_after_a_full_disk_are_not_called_damaged() -> None:
     message, hint = explained("b.jsonl", duckdb.FatalException("database has been invalidated"))
     assert message == "b.jsonl was not read: DuckDB had stopped."
-    assert "run the same `passk load`" in hint
+    assert "run the command again" in hint
