@@ -43,6 +43,16 @@ NOT_RUN: Final = {
     '"$PASSK_DBT" build': "tests/python/engines/test_parity.py runs it",
     "bash scripts/parity": "makes environments with other adapters; its tests are tests/python/engines",
     "bash scripts/test": "runs these tests",
+    **dict.fromkeys(
+        (
+            "mkdir -p backup",
+            "passk doctor && cp -p",
+            "passk doctor --database backup",
+            "rm -f passk.duckdb.wal",
+            "cp -p backup",
+        ),
+        "tests/python/docs/test_backup.py runs them in their order",
+    ),
     "pip install": "installs",
     "python3 -m venv": "installs",
     "PASSK_POSTGRES_": "sets variables of the next command",
