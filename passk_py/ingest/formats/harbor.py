@@ -147,7 +147,7 @@ class Harbor(JsonHarness):
             what = "the empty result of a trial of Harbor that did not end"
         else:
             return None
-        return Refusal(what, "Load the folder of the job.")
+        return Refusal(what, "Name the folder of the job.")
 
     def companions(self, path: Path) -> tuple[Path, ...]:
         """Find what says how the job was set up."""

@@ -142,7 +142,7 @@ class SweBench(JsonHarness):
             return None
         return Refusal(
             "the empty report of an instance of SWE-bench whose evaluation failed",
-            "Load the folder that holds all runs.",
+            "Name the folder that holds all runs.",
         )
 
     def is_copy(self, path: Path, other: Path) -> bool | None:

@@ -121,7 +121,7 @@ class TerminalBench(JsonHarness):
             return None
         return Refusal(
             "one trial of Terminal-Bench, which the results.json of its run holds too",
-            "Load the folder of the run.",
+            "Name the folder of the run.",
         )
 
     def companions(self, path: Path) -> tuple[Path, ...]:

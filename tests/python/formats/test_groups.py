@@ -73,7 +73,7 @@ def test_files_that_are_named_do_not_take_the_place_of_the_others_of_their_log(
     assert refused.message == (
         f"{folder} landed before as one log with {files[0]}, which is missing from the command."
     )
-    assert "Load the folder" in refused.hint
+    assert "Name the folder" in refused.hint
     assert attempts() == 2
     # What never landed need not be named, nor what looks like a part of the log.
     (folder / "latest.xml").symlink_to(files[0])

@@ -479,7 +479,7 @@ def test_totals_and_configurations_that_are_named_are_refused_with_a_way_out(
         FIXTURES / BROKEN / "hello-world__nyXDhwG" / "result.json",
     )
     assert [file.status for file in loaded.report.files] == ["failed"] * 3
-    assert {file.hint for file in loaded.report.files} == {"Load the folder of the job."}
+    assert {file.hint for file in loaded.report.files} == {"Name the folder of the job."}
 
 
 def test_an_empty_file_of_something_else_is_still_a_failure(
