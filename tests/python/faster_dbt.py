@@ -28,6 +28,15 @@ def make_dbt_faster() -> None:
     gc.set_threshold(1_000_000, 10, 10)
 
 
+def close_database() -> None:
+    """Close the database that dbt keeps open, under one name, for a next command in this process."""
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+
+    if DuckDBConnectionManager._ENV is not None:
+        DuckDBConnectionManager._ENV.close()
+        DuckDBConnectionManager.close_all_connections()
+
+
 def _read_templates_once() -> None:
     """Keep the tree of each template, for which dbt has a switch, and the code that it compiles to."""
     from dbt_common.clients.jinja import MacroFuzzEnvironment

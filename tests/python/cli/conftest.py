@@ -5,11 +5,9 @@ Tests are imported one by one, so helpers come to them as fixtures.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -20,8 +18,7 @@ from passk_py.cli import cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-ROOT = Path(__file__).resolve().parents[3]
+    from pathlib import Path
 
 LOG = [
     # Two versions of one agent over three tasks: better at pass@1, worse at pass^2.
@@ -107,59 +104,35 @@ def _nothing_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.chdir(tmp_path)
 
 
-def project_files() -> dict[Path, int]:
-    """Give the files of the dbt project, and when each was written."""
-    places = ["dbt_project.yml", "profiles.yml", "models", "macros", "seeds", "target", "logs"]
-    places += [".user.yml", "dbt_packages", "package-lock.yml", ".passk"]
-    found = {}
-    for place in places:
-        path = ROOT / place
-        for file in [path, *path.rglob("*")]:
-            if file.is_file():
-                found[file] = file.stat().st_mtime_ns
-    return found
-
-
 @dataclass(frozen=True)
 class Demo:
     """The demo, run once."""
 
     folder: Path
-    said: Said
-    written_into_the_project: set[Path]
-
-    @property
-    def database(self) -> Path:
-        """Its database."""
-        return self.folder / "passk_demo.duckdb"
+    database: Path
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """``passk demo --json``, in a folder of its own."""
-    folder = tmp_path_factory.mktemp("demo")
-    before = project_files()
-    with contextlib.chdir(folder):
-        said = call("demo", "--json")
-    after = project_files()
-    # Files that others change at the same time are no new files.
-    return Demo(folder, said, set(after) - set(before))
+def demo(published_demo: Path) -> Demo:
+    """The folder of the demo, to be read only."""
+    return Demo(published_demo, published_demo / "passk.duckdb")
 
 
 @pytest.fixture(scope="session")
 def build_log(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Callable[[list[tuple[str, str, str]]], Path]:
+    make_once: Callable[[str, Callable[[Path], None]], Path],
+) -> Callable[[str, list[tuple[str, str, str]]], Path]:
     """Loads and builds a log in letters, for fixtures that many tests share."""
 
-    def build(log: list[tuple[str, str, str]]) -> Path:
-        folder = tmp_path_factory.mktemp("built")
-        path = write_log(folder / "letters.jsonl", rows_of(log))
-        database = folder / "passk.duckdb"
-        assert call("load", path, "--database", database).code == 0
-        said = call("build", "--database", database)
-        assert said.code == 0, said.err
-        return database
+    def build(name: str, log: list[tuple[str, str, str]]) -> Path:
+        def fill(folder: Path) -> None:
+            path = write_log(folder / "letters.jsonl", rows_of(log))
+            database = folder / "passk.duckdb"
+            assert call("load", path, "--database", database).code == 0
+            said = call("build", "--database", database)
+            assert said.code == 0, said.err
+
+        return make_once(name, fill) / "passk.duckdb"
 
     return build
 
@@ -180,7 +153,7 @@ def copy_built(tmp_path: Path) -> Callable[[Path], Path]:
 @pytest.fixture(scope="session")
 def built(build_log: Callable[..., Path]) -> Path:
     """A database of the log in letters, loaded and built."""
-    return build_log(LOG)
+    return build_log("built", LOG)
 
 
 @pytest.fixture

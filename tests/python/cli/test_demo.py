@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -10,11 +13,50 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-    from conftest import Demo, Said
+    from conftest import Said
 
     Passk = Callable[..., Said]
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def project_files() -> dict[Path, int]:
+    """Give the files of the dbt project, and when each was written."""
+    places = ["dbt_project.yml", "profiles.yml", "models", "macros", "seeds", "target", "logs"]
+    places += [".user.yml", "dbt_packages", "package-lock.yml", ".passk"]
+    found = {}
+    for place in places:
+        path = ROOT / place
+        for file in [path, *path.rglob("*")]:
+            if file.is_file():
+                found[file] = file.stat().st_mtime_ns
+    return found
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The demo, run once."""
+
+    folder: Path
+    said: Said
+    written_into_the_project: set[Path]
+
+    @property
+    def database(self) -> Path:
+        """Its database."""
+        return self.folder / "passk_demo.duckdb"
+
+
+@pytest.fixture(scope="module")
+def demo(passk: Passk, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """``passk demo --json`` by dbt 1, in a folder of this module's own."""
+    folder = tmp_path_factory.mktemp("demo")
+    before = project_files()
+    with contextlib.chdir(folder):
+        said = passk("demo", "--json")
+    # Files that others change at the same time are no new files.
+    return Demo(folder, said, project_files().keys() - before.keys())
 
 
 def test_demo_answers_for_every_run(demo: Demo) -> None:

@@ -22,7 +22,7 @@ def sticky_built(build_log: Callable[..., Path]) -> Path:
     """Two runs, of which one passes and fails in streaks."""
     streaks = [("sticky", f"t{i}", "FFFFPPPP" if i % 2 else "PPPPFFFF") for i in range(20)]
     mixed = [("mixed", f"t{i}", "FPFPFFPP" if i % 2 else "PFPPFPFF") for i in range(20)]
-    return build_log(streaks + mixed)
+    return build_log("sticky", streaks + mixed)
 
 
 @pytest.fixture
