@@ -23,7 +23,8 @@ def dbt_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
     def fill(folder: Path) -> None:
         for command in (
             ["build", "--exclude", "resource_type:unit_test"],
-            ["docs", "generate", "--static"],
+            # The build has compiled all of it.
+            ["docs", "generate", "--static", "--no-compile"],
         ):
             done = subprocess.run(
                 [
