@@ -380,7 +380,7 @@ def test_cochran_q_of_the_passes_over_the_suite(project: Project) -> None:
     # A third of the tasks has other numbers, and is left out.
     rows += rows_of("uneven", [*tasks[:17], *([None, *one] for one in tasks[17:])])
     project.land(rows)
-    project.run()
+    project.run(select=["+passk_diagnostics"])
 
     def q(ones: Sequence[Sequence[bool]]) -> float:
         """As Cochran wrote it down, from the columns' distances to their mean."""
@@ -428,7 +428,7 @@ def test_a_pass_hat_k_that_is_too_low_is_held_against_alike_tasks(project: Proje
     }
     for run, tasks in counts.items():
         project.land(rows_of(run, [[True] * c + [False] * (n - c) for n, c in tasks]))
-    project.run()
+    project.run(select=["+passk_diagnostics"])
     for run, tasks in counts.items():
         row = diagnostics(project, run)["jensen_bounds"]
         z = alike_z(tasks, 4)
@@ -534,7 +534,7 @@ def test_a_task_that_lost_an_attempt_was_not_retried(project: Project) -> None:
 def test_few_tasks_that_fail_are_no_fault_of_a_log(project: Project) -> None:
     few = [[True] * 8 for _ in range(58)] + [[False] * 7 + [True], [False] * 8]
     project.land(rows_of("run", few))
-    project.run()
+    project.run(select=["+passk_diagnostics"])
     row = diagnostics(project, "run")["dominant_tasks"]
     assert (row["verdict"], row["statistic"]) == ("ok", pytest.approx(2 / 60))
     assert row["meaning"].startswith("This is a description, not a test.")
@@ -597,7 +597,7 @@ def test_without_order_only_what_needs_none_is_told(project: Project) -> None:
 
 def test_without_order_no_task_is_known_to_end_in_a_pass(project: Project) -> None:
     project.land(rows_of("run", [[False, True], *[[False] * 4] * 11, *[[False]] * 11]))
-    project.run({"passk_ordered_metrics": False})
+    project.run({"passk_ordered_metrics": False}, select=["+passk_diagnostics"])
     found = diagnostics(project, "run")["retry_until_pass"]
     assert (found["verdict"], found["statistic"], found["tasks"]) == ("not_applicable", None, 0)
 

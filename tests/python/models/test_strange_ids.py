@@ -150,7 +150,7 @@ def test_the_order_of_tags_is_no_difference(
         *attempts("run", "task", "P", tags={"a": "1", "b": "2"}),
         *attempts("run", "task", "P", tags={"b": "2", "a": "1"}),
     ])  # fmt: skip
-    project.run()
+    project.run(select=["+passk_rejected_attempts"])
     assert project.query("select reason_code from passk_rejected_attempts") == [("duplicate",)]
 
 

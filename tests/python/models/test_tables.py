@@ -331,4 +331,6 @@ def test_names_that_look_like_something_else_are_found_again(
         project.run(select=tables)
     for table in ("passk_runs", "passk_suite_metrics where k = 1", "passk_tasks"):
         found = project.query(f"select run_id, n, c from {table}")
-        assert sorted(found) == sorted((run, 3, 1) if run in alone else (run, 2, 0) for run in NAMES)
+        assert sorted(found) == sorted(
+            (run, 3, 1) if run in alone else (run, 2, 0) for run in NAMES
+        )
