@@ -24,6 +24,7 @@ def make_dbt_faster() -> None:
     _read_templates_once()
     _add_ephemeral_models_once()
     _list_macros_cheaply()
+    _validate_once()
     # The parsed projects that are kept are millions of objects: a look through them all costs a second.
     gc.set_threshold(1_000_000, 10, 10)
 
@@ -104,3 +105,21 @@ def _list_macros_cheaply() -> None:
         return names
 
     MacroNamespaceBuilder.build_namespace = build
+
+
+def _validate_once() -> None:
+    """Keep which parts of the project follow dbt's schemas, and the modules that templates may use."""
+    from dbt.context import base
+    from dbt_common.dataclass_schema import dbtClassMixin
+
+    validate_anew = dbtClassMixin.validate.__func__
+    valid: set[tuple[type, str]] = set()
+
+    def validate(cls: type, data: Any) -> None:
+        key = (cls, repr(data))
+        if key not in valid:
+            validate_anew(cls, data)
+            valid.add(key)
+
+    dbtClassMixin.validate = classmethod(validate)
+    base.get_context_modules = cache(base.get_context_modules)
