@@ -12,7 +12,7 @@ import pytest
 from passk_py.ingest.landing import LoadReport, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # They are run by the harnesses, not by us.
@@ -43,8 +43,15 @@ class Loaded:
         return {(row["task_id"], row["attempt"]): row["outcome_reason"] for row in self.attempts}
 
 
+@pytest.fixture(scope="session")
+def reader() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB to attach databases to: to start one for each takes longer than to read it."""
+    with duckdb.connect() as connection:
+        yield connection
+
+
 @pytest.fixture
-def harness_log(tmp_path: Path) -> Callable[..., Loaded]:
+def harness_log(tmp_path: Path, reader: duckdb.DuckDBPyConnection) -> Callable[..., Loaded]:
     """Load logs into a new database and give what landed."""
     databases = iter(range(1000))
 
@@ -53,18 +60,21 @@ def harness_log(tmp_path: Path) -> Callable[..., Loaded]:
         report = load(list(paths), database=database, **options)
         if not database.exists():
             return Loaded(report, [], [], [])
-        with duckdb.connect(str(database)) as connection:
 
-            def rows(table: str, order: str) -> list[dict[str, Any]]:
-                found = connection.execute(f"from landing.{table} order by {order}")
-                names = [column[0] for column in found.description]
-                return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        def rows(table: str, order: str) -> list[dict[str, Any]]:
+            found = reader.execute(f"from log.landing.{table} order by {order}")
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
+        reader.execute(f"attach '{database}' as log (read_only)")
+        try:
             return Loaded(
                 report,
                 rows("attempts", "run_id, suite, task_id, attempt, source_file, source_line"),
                 rows("rejected", "source_file, source_line"),
                 rows("expected_attempts", "run_id, suite, task_id"),
             )
+        finally:
+            reader.execute("detach log")
 
     return loaded
