@@ -53,28 +53,41 @@ def _ways(baseline_n: int, candidate_n: int, passes: int) -> tuple[tuple[int, in
     return tuple(found)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=2**18)
 def variance_of_difference(baseline_n: int, candidate_n: int, passes: int, k: int) -> float:
     """Give the variance of the difference of pass^k over all ways to deal the attempts.
 
-    E[A^2] + E[B^2] - 2 E[A B] of the two estimates, in whole numbers over one denominator, so that
-    nothing cancels. C(d, k)^2 is the sum over j of C(j, k) C(k, j - k) C(d, j), because two subsets
-    of k have j in all, and j attempts all pass with the chance P (P - 1) ... / (N (N - 1) ...).
+    In whole numbers: with A and B the estimates of the runs, which have the same mean, it is
+    E[A^2] + E[B^2] - 2 E[AB]. A B counts pairs of k attempts of either run that all pass, which
+    are 2k of all attempts; A^2 counts pairs of k attempts of one run, which together are from k to
+    2k attempts.
+    """
+    weights, of_both, whole = _weights(baseline_n, candidate_n, k)
+    squares = sum(weight * math.comb(passes, used) for used, weight in enumerate(weights, k))
+    return (squares - of_both * math.comb(passes, 2 * k)) / whole
+
+
+@lru_cache(maxsize=4096)
+def _weights(baseline_n: int, candidate_n: int, k: int) -> tuple[tuple[int, ...], int, int]:
+    """Give the weights of j passes of all attempts, j from k to 2k, of 2k passes, and the whole.
+
+    E[A^2] = sum_j C(j,k) C(k,j-k) C(P,j) C(m,j) / (C(N,j) C(m,k)^2), for P passes of N attempts, m
+    of them of the run, is taken over C(2k,k) C(N,2k) C(m,k)^2: then C(j,k)^2 C(N-j,2k-j) is left of
+    the factors without P and m.
     """
     attempts = baseline_n + candidate_n
     of_baseline, of_candidate = math.comb(baseline_n, k) ** 2, math.comb(candidate_n, k) ** 2
-    squares = sum(
-        math.comb(j, k)
-        * math.comb(k, j - k)
-        * (math.comb(baseline_n, j) * of_candidate + math.comb(candidate_n, j) * of_baseline)
-        * math.perm(passes, j)
-        * math.perm(attempts - j, 2 * k - j)
-        for j in range(k, 2 * k + 1)
+    weights = tuple(
+        math.comb(used, k) ** 2
+        * math.comb(attempts - used, 2 * k - used)
+        * (math.comb(baseline_n, used) * of_candidate + math.comb(candidate_n, used) * of_baseline)
+        for used in range(k, 2 * k + 1)
     )
-    products = 2 * math.perm(passes, 2 * k) * of_baseline * of_candidate
-    return (squares - products) / (math.perm(attempts, 2 * k) * of_baseline * of_candidate)
+    one = math.comb(2 * k, k) * of_baseline * of_candidate
+    return weights, 2 * one, one * math.comb(attempts, 2 * k)
 
 
+@lru_cache(maxsize=2**17)
 def fisher(counts: PairCounts) -> float:
     """Give the two-sided p of Fisher's exact test."""
     dealt = dict(_ways(counts.baseline_n, counts.candidate_n, counts.passes))

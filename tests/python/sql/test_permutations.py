@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 import pytest
 
+from passk_py.stats.permutations import variance_of_difference
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -107,6 +109,18 @@ def dealt_variance(state: State, k: int) -> Fraction:
         differences.append(share(drawn, b, k) - share(passes - drawn, a, k))
     assert sum(differences) == 0
     return sum((d * d for d in differences), Fraction(0)) / len(differences)
+
+
+def test_variances_in_python_are_the_nearest_numbers_to_exact_ones() -> None:
+    small = [
+        (a, b, passes) for a in range(1, 9) for b in range(1, 9) for passes in range(a + b + 1)
+    ]
+    large = [(98, 100, 61), (100, 100, 199), (20, 200, 110), (200, 150, 7), (300, 301, 600)]
+    for state in (*small, *large):
+        for k in (k for k in KS if k <= min(state[:2])):
+            assert variance_of_difference(*state, k) == float(exact_variance(state, k)), (state, k)
+    for state in ((2, 3, 2), (4, 4, 5), (5, 3, 6)):
+        assert variance_of_difference(*state, 2) == float(dealt_variance(state, 2))
 
 
 SMALL: Final = [(a, b, c) for a in range(1, 9) for b in range(1, 9) for c in range(1, a + b)]
