@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from passk_py.metrics.comparisons.pair_figures import figures_of, sums_of
+from passk_py.metrics.comparisons.pair_figures import PairSums, figures_of
 from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
 from passk_py.metrics.comparisons.run_pairs import pairs_of
 from passk_py.metrics.frames import DEFAULT_KS
@@ -130,11 +130,12 @@ def comparison_rows(
 ) -> list[dict[str, Any]]:
     """Give a row for each metric and k: the columns of :func:`compare`, and what it hides."""
     histogram = pair.histogram()
+    over_tasks = PairSums(histogram)
     common = pair.common.height
     rows = []
     for metric in metrics:
         for k in ks:
-            sums = sums_of(histogram, metric, k)
+            sums = over_tasks.sums(metric, k)
             row: dict[str, Any] = {
                 "suite": pair.suite,
                 "baseline_run_id": pair.baseline_run_id,
@@ -167,7 +168,7 @@ def is_told_apart(
     min_eligible_share: float,
 ) -> bool:
     """Say whether two runs differ beyond chance on the tasks that both have."""
-    sums = sums_of(histogram, metric, k)
+    sums = PairSums(histogram).sums(metric, k)
     row = {
         "k": k,
         "common_tasks": histogram.total(),

@@ -76,6 +76,8 @@ def compare_tasks(
 def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
     """Compare the tasks of a pair, each for itself."""
     states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]
+    # Those with the same ways to deal their passes one after the other.
+    states.sort(key=lambda one: (one.baseline_n, one.candidate_n, one.passes))
     tested = pl.DataFrame(
         [
             (

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from passk_py.metrics.states import score, variance_within
 from passk_py.metrics.uncertainty import floor_of_difference
 from passk_py.stats.distributions import normal_quantile, p_value, student_quantile, two_sided_p
-from passk_py.stats.permutations import PairCounts, variance_of_difference
+from passk_py.stats.permutations import variance_of_difference
 
 if TYPE_CHECKING:
-    from collections import Counter
+    from collections.abc import Mapping
+
+    from passk_py.stats.permutations import PairCounts
 
 LEAST_DECIDING: Final = 6
 """Fewer tasks that could come out differently carry no verdict."""
@@ -37,54 +40,95 @@ class Sums(NamedTuple):
     within: float
 
 
-class _Terms(NamedTuple):
-    """What one task adds to the last fields of :class:`Sums`."""
+Side = tuple[int, int]
+"""The n and c of a task in one of the runs."""
 
-    baseline: float
-    candidate: float
-    difference: float
-    squares: float
-    fourths: float
+
+@dataclass(frozen=True, slots=True)
+class _Eligible:
+    """The tasks with n >= k in both runs, by how many have the same counts."""
+
+    states: list[tuple[int, Side, Side]]
+    """How many tasks have which counts in the baseline and in the candidate."""
+    sides: list[Counter[Side]]
+    """How many have which counts in the baseline, and in the candidate."""
+    dealt: Counter[tuple[int, int, int]]
+    """How many of those that could come out differently have which n in both, and passes."""
+    tasks: int
+    least_n: int | None
     rate_difference: float
-    variance: float
-    within: float
 
 
-@lru_cache(maxsize=2**17)
-def _terms_of(counts: PairCounts, metric: str, k: int) -> _Terms:
-    """Give what a task with n >= k in both runs adds, once for all tasks with its counts."""
-    before = score(metric, counts.baseline_n, counts.baseline_c, k)
-    after = score(metric, counts.candidate_n, counts.candidate_c, k)
-    rates = counts.candidate_c / counts.candidate_n - counts.baseline_c / counts.baseline_n
-    variance = 0.0
-    if counts.is_informative:
-        drawn = counts.passes if metric == "pass_hat_k" else counts.attempts - counts.passes
-        variance = variance_of_difference(counts.baseline_n, counts.candidate_n, drawn, k)
-    difference = after - before
-    within = variance_within(metric, counts.baseline_n, counts.baseline_c, k)
-    within += variance_within(metric, counts.candidate_n, counts.candidate_c, k)
-    # In SQL a power that is too small for a number stops some engines.
-    size = abs(difference) if abs(difference) >= _TINY else 0.0
-    return _Terms(before, after, difference, size**2, size**4, rates, variance, within)
+class PairSums:
+    """What the tasks of a pair add up to, from how many of them have the same counts."""
+
+    def __init__(self, histogram: Counter[PairCounts]) -> None:
+        self._histogram = histogram
+        self._known: dict[int, _Eligible] = {}
+
+    def _eligible(self, k: int) -> _Eligible:
+        found = {
+            counts: tasks
+            for counts, tasks in self._histogram.items()
+            if counts.baseline_n >= k and counts.candidate_n >= k
+        }
+        # With k the tasks only become fewer, so that as many are the same.
+        if len(found) not in self._known:
+            self._known[len(found)] = _eligible_of(found)
+        return self._known[len(found)]
+
+    def sums(self, metric: str, k: int) -> Sums:
+        """Add up over the tasks of both runs with n >= k."""
+        eligible = self._eligible(k)
+
+        def drawn(attempts: int, passes: int) -> int:
+            return passes if metric == "pass_hat_k" else attempts - passes
+
+        scores = {side: score(metric, *side, k) for one in eligible.sides for side in one}
+        before, after = (
+            math.fsum(tasks * scores[side] for side, tasks in one.items()) for one in eligible.sides
+        )
+        differences = [(tasks, scores[new] - scores[old]) for tasks, old, new in eligible.states]
+        # In SQL a power that is too small for a number stops some engines.
+        sizes = [(tasks, one * one) for tasks, one in differences if abs(one) >= _TINY]
+        variances = [
+            (tasks, variance_of_difference(one, other, drawn(one + other, passes), k))
+            for (one, other, passes), tasks in eligible.dealt.items()
+        ]
+        return Sums(
+            eligible.tasks,
+            eligible.dealt.total(),
+            sum(tasks for tasks, variance in variances if variance > 0),
+            eligible.least_n,
+            before,
+            after,
+            math.fsum(tasks * one for tasks, one in differences),
+            math.fsum(tasks * square for tasks, square in sizes),
+            math.fsum(tasks * square * square for tasks, square in sizes),
+            eligible.rate_difference,
+            math.fsum(tasks * variance for tasks, variance in variances),
+            math.fsum(
+                tasks * variance_within(metric, *side, k)
+                for one in eligible.sides
+                for side, tasks in one.items()
+            ),
+        )
 
 
-def sums_of(histogram: Counter[PairCounts], metric: str, k: int) -> Sums:
-    """Add up over the tasks of both runs with n >= k, by how many have the same counts."""
-    eligible = informative = deciding = 0
-    least_n = None
-    parts: list[tuple[float, ...]] = []
+def _eligible_of(histogram: Mapping[PairCounts, int]) -> _Eligible:
+    sides: list[Counter[Side]] = [Counter(), Counter()]
+    dealt: Counter[tuple[int, int, int]] = Counter()
+    states, rates = [], []
     for counts, tasks in histogram.items():
-        fewer = min(counts.baseline_n, counts.candidate_n)
-        if fewer < k:
-            continue
-        least_n = fewer if least_n is None else min(least_n, fewer)
-        terms = _terms_of(counts, metric, k)
-        eligible += tasks
-        informative += tasks if counts.is_informative else 0
-        deciding += tasks if terms.variance > 0 else 0
-        parts.append(tuple(tasks * term for term in terms))
-    totals = [math.fsum(column) for column in zip(*parts, strict=True)] or [0.0] * 8
-    return Sums(eligible, informative, deciding, least_n, *totals)
+        before, after = counts[:2], counts[2:]
+        states.append((tasks, before, after))
+        sides[0][before] += tasks
+        sides[1][after] += tasks
+        rates.append(tasks * (after[1] / after[0] - before[1] / before[0]))
+        if counts.is_informative:
+            dealt[before[0], after[0], counts.passes] += tasks
+    least = min((n for one in sides for n, _ in one), default=None)
+    return _Eligible(states, sides, dealt, sum(histogram.values()), least, math.fsum(rates))
 
 
 def figures_of(sums: Sums, k: int, confidence: float) -> dict[str, Any]:
