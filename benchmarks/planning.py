@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.metrics.bootstrap import limits_of_states
-from passk_py.metrics.comparisons.pair_figures import sums_of
+from passk_py.metrics.comparisons.pair_figures import PairSums
 from passk_py.metrics.planning.plans_table import plan_counts
 from passk_py.metrics.planning.sizes import planned, width_of
 from passk_py.metrics.planning.variances import variances
@@ -96,7 +96,7 @@ def tells(
     for _ in range(tasks):
         rate = population.draw(dice)
         found[PairCounts(n, passes(dice, rate, n), n, passes(dice, rate * factor, n))] += 1
-    sums = sums_of(found, "pass_hat_k", k)
+    sums = PairSums(found).sums("pass_hat_k", k)
     if sums.deciding < LEAST:
         return False
     return sums.difference / math.sqrt(sums.variance) <= -LEVEL
