@@ -14,7 +14,7 @@ from passk_py.common.contract import OUTCOMES
 from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
@@ -120,9 +120,12 @@ def tag_of(name: str, schema: pl.Schema) -> pl.Expr | None:
 
 
 def read_log(
-    frame: pl.DataFrame | pl.LazyFrame, threshold: float, slice_name: str | None = None
+    frame: pl.DataFrame | pl.LazyFrame,
+    threshold: float,
+    slice_name: str | None = None,
+    more: Mapping[str, pl.Expr] | None = None,
 ) -> pl.LazyFrame:
-    """Reduce a log to its key, the verdict, null where excluded, and the value of one slice."""
+    """Reduce a log to key, verdict (null where excluded), the value of one slice, and more."""
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
         raise PasskError(
             f"the attempts must be a polars frame, not {type(frame).__name__}",
@@ -146,7 +149,7 @@ def read_log(
     }
     if slice_name is not None:
         columns["slice_value"] = _slice_value(slice_name, schema)
-    return frame.lazy().select(**columns)
+    return frame.lazy().select(**columns, **(more or {}))
 
 
 def as_given(frame: FrameT, result: pl.LazyFrame) -> FrameT:

@@ -13,7 +13,7 @@ from passk_py.metrics.diagnostics.results import LEAST, Result, Sum, rounded, to
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from passk_py.metrics.diagnostics.read_runs import Run, Task
+    from passk_py.metrics.diagnostics.read_runs import Details, Run
 
 
 def batch_effect(run: Run) -> Result:
@@ -74,7 +74,7 @@ def _unknown(run: Run, finding: str) -> Result:
     return Result(None, None, 0, "not_applicable", finding + run.some_read)
 
 
-def _values(tasks: Iterable[Task], name: str) -> list[list[tuple[Any, bool]]]:
+def _values(tasks: Iterable[Details], name: str) -> list[list[tuple[Any, bool]]]:
     """Give the known values of tasks that have at least two, with the verdicts."""
     found = []
     for task in tasks:

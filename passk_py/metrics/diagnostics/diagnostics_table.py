@@ -128,7 +128,7 @@ def measure(
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
     rows: list[dict[str, Any]] = []
-    for run_id, suite, tasks, loaded_at in runs_of(attempts, threshold):
+    for run_id, suite, tasks, loaded_at in runs_of(attempts, k, threshold):
         run = Run(tasks, k)
         for diagnostic in WORDS:
             said = _NO_ORDER

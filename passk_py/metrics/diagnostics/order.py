@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from passk_py.metrics.diagnostics.moments import window_variance
@@ -25,10 +25,9 @@ def serial_dependence(run: Run) -> Result:
         n, u = task.n, 2 * task.c * (task.n - task.c)
         variance = u * (u - n) / (n * n * (n - 1))
         if variance > 0:
-            seen = sum(a != b for a, b in zip(task.passed, task.passed[1:], strict=False))
-            switches += seen
+            switches += task.switches
             expected.append(u / n)
-            found.add(seen - u / n, variance)
+            found.add(task.switches - u / n, variance)
     return run.tested(
         found.z,
         found,
@@ -44,9 +43,8 @@ def drift(run: Run) -> Result:
     found, passes = Sum(), 0
     for task in run.informative:
         n, c = task.n, task.c
-        places = sum(place for place, passed in enumerate(task.passed, 1) if passed)
         passes += c
-        found.add(places - c * (n + 1) / 2, c * (n - c) * (n + 1) / 12)
+        found.add(task.places - c * (n + 1) / 2, c * (n - c) * (n + 1) / 12)
     shift = found.excess / passes if passes else 0.0
     return run.tested(
         found.z,
@@ -62,7 +60,7 @@ def shared_run_effect(run: Run) -> Result:
     """Ask whether passes over the suite differ more than chance lets them: Cochran's Q."""
     sets: dict[int, list[Task]] = defaultdict(list)
     for task in run.informative:
-        if task.numbers[-1] <= _NUMBERED:
+        if task.last_number <= _NUMBERED:
             sets[task.mask].append(task)
     tasks: list[Task] = min(
         sets.values(), key=lambda one: (-len(one), -one[0].n, one[0].mask), default=[]
@@ -70,16 +68,12 @@ def shared_run_effect(run: Run) -> Result:
     q = p = phi = None
     n = tasks[0].n if tasks else 0
     if tasks:
-        by_number = Counter(
-            number
-            for task in tasks
-            for number, passed in zip(task.numbers, task.passed, strict=True)
-            if passed
-        )
-        passes = sum(by_number.values())
+        verdicts = (f"{task.passes:0{_NUMBERED}b}" for task in tasks)
+        by_number = [of_number.count("1") for of_number in zip(*verdicts, strict=True)]
+        passes = sum(by_number)
         q = (
             (n - 1)
-            * (n * sum(count**2 for count in by_number.values()) - passes**2)
+            * (n * sum(count**2 for count in by_number) - passes**2)
             / (n * passes - sum(task.c**2 for task in tasks))
         )
         p, phi = chi_square_tail(q, n - 1), q / (n - 1)
@@ -102,7 +96,7 @@ def shared_run_effect(run: Run) -> Result:
 
 def tried_again(run: Run) -> Result | None:
     """Say which tasks were tried again because they failed; None if the log says so of none."""
-    tried = sum(task.tried_again for task in run.read)
+    tried = sum(details.tried_again for details in run.read)
     if not tried:
         return None
     read = len(run.read)
@@ -123,7 +117,7 @@ def retry_until_pass(run: Run) -> Result:
     if not ragged:
         finding = f"Every task has the same number of counted attempts, {most}."
         return Result(None, None, 0, "ok", finding)
-    ended = sum(task.c == 1 and task.passed[-1] for task in ragged)
+    ended = sum(task.c == 1 and task.ends_in_pass for task in ragged)
     finding = (
         f"{ended} of {len(ragged)} tasks with fewer counted attempts than others end in their only "
         "pass."
@@ -162,9 +156,9 @@ def window_gap(run: Run) -> Result:
     for task in run.informative:
         if task.n > k and task.c >= k and task.solid:
             windows = task.n - k + 1
-            passing = sum(all(task.passed[start : start + k]) for start in range(windows))
             found.add(
-                passing / windows - all_pass(task.n, task.c, k), window_variance(task.n, task.c, k)
+                task.windows / windows - all_pass(task.n, task.c, k),
+                window_variance(task.n, task.c, k),
             )
     return _gap(run, found, "Sliding windows of k attempts")
 
@@ -175,5 +169,5 @@ def first_k_gap(run: Run) -> Result:
     for task in run.informative:
         if task.c >= k:
             mean = all_pass(task.n, task.c, k)
-            found.add(all(task.passed[:k]) - mean, mean * (1 - mean))
+            found.add((task.first_passes >= k) - mean, mean * (1 - mean))
     return _gap(run, found, "The first k attempts")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +26,14 @@ _MOST_READ: Final = 20_000
 """Counted attempts of a run whose seeds, outputs and times are looked at, all of a task or none."""
 _LEAST_READ: Final = 50
 """Tasks of which they are, however many attempts they have."""
+_BITS: Final = 63
+"""Attempt numbers that a mask of the engine holds; two of them tell passes over the suite."""
+_KEY: Final = ("run_id", "suite", "task_id")
+_ORDER: Final = (
+    *("n", "c", "switches", "places", "first_passes", "ends_in_pass", "windows"),
+    *("first_number", "last_number"),
+)
+_MASKS: Final = ("low", "high", "low_passes", "high_passes")
 _EXTRA: Final[dict[str, pl.DataType]] = {
     "seed": pl.Int64(),
     "output_hash": pl.String(),
@@ -34,25 +43,41 @@ _EXTRA: Final[dict[str, pl.DataType]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """The counted attempts of a task, in order."""
+class Details:
+    """What the counted attempts of a task say of themselves, in order."""
 
-    name: str
-    numbers: tuple[int, ...]
     passed: tuple[bool, ...]
-    c: int
-    read: bool
-    """Whether seeds, outputs and times are known."""
     seeds: tuple[int | None, ...]
     outputs: tuple[str | None, ...]
     times: tuple[datetime | None, ...]
     tried_again: bool
-    """Whether an attempt has the tag ``reruns``; known where the others are."""
+    """Whether an attempt has the tag ``reruns``."""
 
-    @property
-    def n(self) -> int:
-        """How many attempts count."""
-        return len(self.passed)
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The counted attempts of a task, and what their order says."""
+
+    name: str
+    n: int
+    c: int
+    switches: int
+    """How often the verdict is not that of the attempt before."""
+    places: int
+    """The sum of the places of the passes, from 1."""
+    first_passes: int
+    """How many attempts pass before the first that fails."""
+    ends_in_pass: bool
+    windows: int
+    """How many of k attempts in a row all pass, whatever number is left out between them."""
+    first_number: int
+    last_number: int
+    mask: int
+    """The numbers of the attempts, as bits, as far as they tell passes over the suite."""
+    passes: int
+    """The numbers of those that passed."""
+    details: Details | None
+    """Known of the tasks that are read."""
 
     @property
     def informative(self) -> bool:
@@ -62,12 +87,10 @@ class Task:
     @property
     def solid(self) -> bool:
         """Whether no number is left out."""
-        return self.numbers[-1] - self.numbers[0] == self.n - 1
+        return self.last_number - self.first_number == self.n - 1
 
-    @property
-    def mask(self) -> int:
-        """The numbers of the counted attempts, as bits."""
-        return sum(1 << (number - 1) for number in self.numbers)
+
+_NO_DETAILS: Final = Details((), (), (), (), tried_again=False)
 
 
 class Run:
@@ -78,7 +101,7 @@ class Run:
         self.k = k
         self.informative = [task for task in tasks if task.informative]
         self.eligible = [task for task in tasks if task.n >= k]
-        self.read = [task for task in tasks if task.read]
+        self.read = [task.details for task in tasks if task.details is not None]
 
     @property
     def some_read(self) -> str:
@@ -114,67 +137,133 @@ class Run:
 
 
 def runs_of(
-    attempts: pl.DataFrame | pl.LazyFrame, threshold: float
+    attempts: pl.DataFrame | pl.LazyFrame, k: int, threshold: float
 ) -> Iterator[tuple[str, str, list[Task], Any]]:
-    """Give run after run its tasks, their counted attempts in order, and its latest loaded_at."""
-    frame = attempts.collect() if isinstance(attempts, pl.LazyFrame) else attempts
-    log = read_log(frame, threshold).collect()
+    """Give run after run its tasks, in the order of their names, and its latest loaded_at."""
+    log = _with_details(attempts, threshold)
+    attempt = pl.col("attempt")
+    tasks = (
+        log.group_by(_KEY)
+        .agg(
+            latest=pl.col("loaded_at").max(),
+            broken=(attempt.n_unique() < pl.len()) | attempt.is_null().any(),
+        )
+        .filter(~pl.col("broken") & pl.all_horizontal(pl.col(name).is_not_null() for name in _KEY))
+        .drop("broken")
+        .join(_in_order(log, k), on=_KEY, how="left")
+        # A task without a counted attempt has no order.
+        .with_columns(pl.col(*_ORDER, *_MASKS).fill_null(0))
+        .sort(_KEY)
+        .collect()
+    )
+    by_run = tasks.partition_by("run_id", "suite", maintain_order=True)
+    read = [run.filter(pl.col("task_id").is_in(_read_tasks(run))) for run in by_run]
+    details = _details_of(log, pl.concat([run.select(_KEY) for run in (tasks.clear(), *read)]))
+    for run, seen in zip(by_run, read, strict=True):
+        run_id, suite = run["run_id"][0], run["suite"][0]
+        known = dict.fromkeys(seen["task_id"], _NO_DETAILS) | dict(details.get((run_id, suite), ()))
+        made = [
+            Task(
+                **row,
+                mask=low | high << _BITS,
+                passes=low_passes | high_passes << _BITS,
+                details=known.get(row["name"]),
+            )
+            for row, (low, high, low_passes, high_passes) in zip(
+                run.select(pl.col("task_id").alias("name"), *_ORDER).iter_rows(named=True),
+                run.select(_MASKS).iter_rows(),
+                strict=True,
+            )
+        ]
+        yield run_id, suite, made, run["latest"].max()
+
+
+def _with_details(attempts: pl.DataFrame | pl.LazyFrame, threshold: float) -> pl.LazyFrame:
+    """Reduce a log to keys and verdicts, and what it says of seeds, outputs, times and retries."""
+    schema = attempts.lazy().collect_schema()
     extra: dict[str, pl.Expr] = {}
     for name, kind in _EXTRA.items():
-        given = frame.schema.get(name, pl.Null())
+        given = schema.get(name, pl.Null())
         if given == pl.Null:
             extra[name] = pl.lit(None, kind)
         elif name.endswith("_at") and not given.is_temporal():
             raise PasskError(f"the column {name} is of type {given}", hint="It must be a time.")
         else:
             extra[name] = pl.col(name).cast(kind)
-    reruns = tag_of("reruns", frame.schema)
+    reruns = tag_of("reruns", schema)
     tried = pl.lit(value=False) if reruns is None else (reruns != "0").fill_null(value=False)
-    log = log.with_columns(
-        frame.with_columns(**extra, tried_again=tried).select(*extra, "tried_again").get_columns()
-    )
-    key = ["run_id", "suite", "task_id"]
-    counted = pl.col("passed").is_not_null()
-    order = pl.col("attempt").filter(counted)
-    tasks = (
-        log.sort(*key, "attempt")
-        .group_by(key, maintain_order=True)
-        .agg(
-            numbers=order,
-            latest=pl.col("loaded_at").max(),
-            broken=pl.col("attempt").is_duplicated().any() | pl.col("attempt").is_null().any(),
-            **{
-                name: pl.col(name).filter(counted)
-                for name in ("passed", "seed", "output_hash", "started_at", "tried_again")
-            },
+    return read_log(attempts, threshold, more={**extra, "tried_again": tried})
+
+
+def _in_order(log: pl.LazyFrame, k: int) -> pl.LazyFrame:
+    """Count what the order of the counted attempts of each task says."""
+    passed, number, row = pl.col("passed"), pl.col("attempt"), pl.int_range(pl.len())
+    first = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in _KEY)
+
+    def place_since(start: pl.Expr) -> pl.Expr:
+        return row - pl.when(start).then(row).otherwise(0).cum_max() + 1
+
+    def bits(start: int) -> pl.Expr:
+        place = number - start
+        return pl.when(place.is_between(1, _BITS)).then(pl.lit(2, pl.Int64).pow(place - 1))
+
+    low, high = pl.col("low_bit"), pl.col("high_bit")
+    return (
+        log.select(*_KEY, "attempt", "passed")
+        .filter(passed.is_not_null())
+        .sort(*_KEY, "attempt")
+        .with_columns(
+            first=first,
+            task=first.cum_sum(),
+            switch=~first & (passed != passed.shift()),
+            place=place_since(first),
+            in_streak=place_since(first | (passed != passed.shift())),
+            low_bit=bits(0),
+            high_bit=bits(_BITS),
         )
-        .filter(~pl.col("broken") & pl.all_horizontal(pl.col(name).is_not_null() for name in key))
+        .group_by("task")
+        .agg(
+            *(pl.col(key).first() for key in _KEY),
+            n=pl.len(),
+            c=passed.sum(),
+            switches=pl.col("switch").sum(),
+            places=pl.col("place").filter(passed).sum(),
+            first_passes=pl.col("place").filter(~passed).min().fill_null(pl.len() + 1) - 1,
+            ends_in_pass=passed.last(),
+            windows=(passed & (pl.col("in_streak") >= k)).sum(),
+            first_number=number.first(),
+            last_number=number.last(),
+            low=low.sum(),
+            high=high.sum(),
+            low_passes=low.filter(passed).sum(),
+            high_passes=high.filter(passed).sum(),
+        )
+        .drop("task")
     )
-    for run in tasks.partition_by("run_id", "suite", maintain_order=True):
-        read = _read_tasks(run["task_id"].to_list(), run["passed"].list.len().to_list())
-        # Of the other tasks nothing more is made, which would be most of a large run's memory.
-        seen = {
-            task: (tuple(seeds), tuple(outputs), tuple(times), any(tried))
-            for task, seeds, outputs, times, tried in run.filter(pl.col("task_id").is_in(read))
-            .select("task_id", "seed", "output_hash", "started_at", "tried_again")
-            .iter_rows()
-        }
-        made = [
-            Task(
-                task,
-                tuple(numbers),
-                tuple(passed),
-                sum(passed),
-                task in seen,
-                *seen.get(task, ((), (), (), False)),
-            )
-            for task, numbers, passed in run.select("task_id", "numbers", "passed").iter_rows()
-        ]
-        yield run["run_id"][0], run["suite"][0], made, run["latest"].max()
 
 
-def _read_tasks(tasks: list[str], attempts: list[int]) -> list[str]:
+def _details_of(
+    log: pl.LazyFrame, read: pl.DataFrame
+) -> dict[tuple[str, str], list[tuple[str, Details]]]:
+    """Give, run by run, what the counted attempts of the tasks that are read say of themselves."""
+    rows = (
+        log.join(read.lazy(), on=_KEY, how="semi")
+        .filter(pl.col("passed").is_not_null())
+        .sort("attempt")
+        .group_by(_KEY, maintain_order=True)
+        .agg("passed", "seed", "output_hash", "started_at", pl.col("tried_again").any())
+        .collect()
+    )
+    found: dict[tuple[str, str], list[tuple[str, Details]]] = defaultdict(list)
+    for run_id, suite, task, passed, seeds, outputs, times, tried in rows.iter_rows():
+        details = Details(tuple(passed), tuple(seeds), tuple(outputs), tuple(times), tried)
+        found[run_id, suite].append((task, details))
+    return found
+
+
+def _read_tasks(run: pl.DataFrame) -> list[str]:
     """Choose the tasks that are looked at: those whose digests come first."""
+    tasks, attempts = run["task_id"].to_list(), run["n"].to_list()
     if sum(attempts) <= _MOST_READ:
         return tasks
     ranked = sorted(
