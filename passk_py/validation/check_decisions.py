@@ -9,7 +9,6 @@ import polars as pl
 
 from passk_py.metrics.contamination import SuiteRun
 from passk_py.metrics.gates import COLUMNS
-from passk_py.metrics.logs import read_log
 from passk_py.metrics.suite_differences import DIFFERENCES
 from passk_py.validation.recompute import decisions as recompute
 from passk_py.validation.recompute.runs import IDENTITY, RUN, described
@@ -38,7 +37,7 @@ def compare_runs(
     compared: Compared,
     counts: Counts,
     runs: Sequence[tuple[str, str]],
-    log: pl.LazyFrame,
+    slices: Sequence[pl.LazyFrame],
     who: pl.DataFrame,
     where: str,
 ) -> None:
@@ -55,25 +54,18 @@ def compare_runs(
         drawn: dict[tuple[str, ...], States] = {
             (*run, "all", "all"): tasks for run, tasks in states.items()
         }
-        for number, name in enumerate(settings.slices, 1):
-            drawn |= _states_of_slice(log, f"slice_{number}", name)
+        for name, tasks in zip(settings.slices, slices, strict=True):
+            drawn |= _states_of_slice(tasks, name)
         compared.compare(_BOOTSTRAP, recompute.bootstrap(drawn, settings), where)
 
 
-def _states_of_slice(log: pl.LazyFrame, column: str, name: str) -> dict[tuple[str, ...], States]:
-    """Count the tasks of each value of a slice, with the attempts that lie in it."""
-    passed = pl.col("passed")
-    tasks = (
-        read_log(log, 1.0, column)
-        .group_by(*RUN, "slice_value", "task_id")
-        .agg(n=passed.count().cast(pl.Int64), c=passed.sum().cast(pl.Int64))
-        .collect(engine="streaming")
-    )
+def _states_of_slice(tasks: pl.LazyFrame, name: str) -> dict[tuple[str, ...], States]:
+    """Count the tasks of each value of a slice that have the same counts."""
+    place = (*RUN, "slice_value")
+    parts = tasks.select(*place, "n", "c").collect().partition_by(*place, as_dict=True)
     return {
         (str(run), str(suite), name, str(value)): Counter(part.select("n", "c").iter_rows())
-        for (run, suite, value), part in tasks.partition_by(
-            *RUN, "slice_value", as_dict=True
-        ).items()
+        for (run, suite, value), part in parts.items()
     }
 
 

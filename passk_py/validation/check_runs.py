@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-_BATCH: Final = 2_000_000
-"""Attempts and rows of tables that are compared at a time, to bound what memory holds."""
+_BATCH: Final = 1_000_000
+"""Attempts that are counted at a time, to bound what memory holds."""
+
+_ROWS: Final = 500_000
+"""Rows of a table that are compared at a time: of several batches, as each query has its cost."""
 
 _MOST_DIAGNOSED: Final = 5_000_000
 """Attempts of a run that are diagnosed at a time: those of a run can't be taken apart."""
@@ -59,8 +63,23 @@ class Run:
 
     @property
     def weight(self) -> int:
-        """How much of a batch it takes up."""
-        return self.attempts + self.rows
+        """How much of a batch it takes up, in attempts."""
+        return max(self.attempts, self.rows * _BATCH // _ROWS)
+
+
+@dataclass
+class _Pending:
+    """Runs whose tasks are counted, and the files of the counts."""
+
+    runs: list[Run] = field(default_factory=list)
+    who: list[pl.DataFrame] = field(default_factory=list)
+    tasks: list[Path] = field(default_factory=list)
+    slices: dict[int, list[Path]] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the runs have in the largest table."""
+        return sum(run.rows for run in self.runs)
 
 
 class Validation:
@@ -75,6 +94,8 @@ class Validation:
         self._ks = settings.ks
         self._counts = Counts(folder)
         self._known: list[pl.DataFrame] = []
+        self._pending = _Pending()
+        self._numbers = itertools.count()
         self._diagnosed: list[dict[str, Any]] = []
         self.runs = self._all_runs()
         self.stored_pairs = stored_pairs(tables)
@@ -111,46 +132,81 @@ class Validation:
         return in_batches(self.runs, lambda run: run.weight, _BATCH)
 
     def batch(self, runs: Sequence[Run]) -> None:
-        """Compare some runs in all tables."""
+        """Count the tasks of some runs, and compare the tables once they have rows enough."""
         buckets = max(1, -(-sum(run.weight for run in runs) // _BATCH))
-        values = _values(runs)
-        chosen = f"(run_id, suite) in (values {values})"
-        path = self._log(chosen, buckets)
-        log = pl.scan_parquet(path)
-        # A rejected row may not say its suite, and need not belong to a run that has attempts.
-        rejected = self.compared.frame(
-            "select run_id, suite, attempt, reason_code, loaded_at "
-            f"from {self._tables.require('passk_rejected_attempts')} "
-            f"where (run_id, coalesce(suite, 'default')) in (values {values})"
-        ).lazy()
-        who = identities(log, rejected, self._stated(chosen))
-        lost: list[pl.DataFrame] = []
+        if self._pending.rows + sum(run.rows for run in runs) > _ROWS:
+            self._compare()
+        path = self._log(_are_of(runs), buckets)
+        log, rejected = pl.scan_parquet(path), self._rejected(runs)
         for bucket in range(buckets):
             part = log.filter(pl.col("bucket") == bucket)
-            where = f"{chosen} and hash(task_id) % {buckets} = {bucket}"
-            of_tasks = metrics.task_metrics(part, self._settings, self._ks)
+            counts = tasks.counts(part, self._settings).collect(engine="streaming")
+            self._counts.keep(counts)
+            self._pending.tasks.append(self._put_aside(counts))
+        for number in range(1, len(self._settings.slices) + 1):
+            sliced = tasks.sliced(log, number, self._settings).collect(engine="streaming")
+            self._pending.slices.setdefault(number, []).append(self._put_aside(sliced))
+        self._diagnose(log, runs)
+        who = identities(log, rejected, self._stated(_are_of(runs)))
+        self._known.append(run_times(log, rejected).join(who, on=list(RUN)))
+        path.unlink()
+        self._pending.runs += runs
+        self._pending.who.append(who)
+        if buckets > 1:
+            self._compare()
+
+    def _put_aside(self, frame: pl.DataFrame) -> Path:
+        path = self._folder / f"counted-{next(self._numbers)}.parquet"
+        frame.write_parquet(path)
+        return path
+
+    def _compare(self) -> None:
+        """Compare the tables of the runs that are counted and not compared yet."""
+        pending, self._pending = self._pending, _Pending()
+        if not pending.runs:
+            return
+        runs, who, chosen = pending.runs, pl.concat(pending.who), _are_of(pending.runs)
+        every = pl.scan_parquet(pending.tasks)
+        slices = [pl.scan_parquet(places) for places in pending.slices.values()]
+        parts = [(every, chosen)]
+        if pending.rows > _ROWS:
+            # One large run, in buckets.
+            buckets = len(pending.tasks)
+            parts = [
+                (pl.scan_parquet(place), f"{chosen} and hash(task_id) % {buckets} = {bucket}")
+                for bucket, place in enumerate(pending.tasks)
+            ]
+        lost: list[pl.DataFrame] = []
+        for counts, where in parts:
+            of_tasks = metrics.task_metrics(counts, self._settings)
             self.compared.compare("passk_task_metrics", described(of_tasks, who), where)
-            classed = tasks.tasks(part, self._settings)
+            classed = tasks.tasks(counts, self._settings)
             lost.append(classed.frame.select(*classed.key, "n", "c", "lost_reliability"))
-            self._counts.keep(classed.frame)
             self.compared.compare("passk_tasks", described(classed, who), where)
         self.compared.compare(
             "passk_tasks", tasks.ranks(pl.concat(lost), self._settings), chosen, more_columns=True
         )
         for ks in self._ks_at_a_time(runs):
-            suites = metrics.suite_metrics(log, self._settings, ks)
+            suites = metrics.suite_metrics(every, slices, self._settings, ks)
             where = f"{chosen} and k in ({', '.join(map(str, ks))})"
             self.compared.compare("passk_suite_metrics", described(suites, who), where)
         self.compared.compare(
             "passk_suite_metrics", self._readings(chosen), chosen, more_columns=True
         )
-        listed = described(table_of_runs(log, rejected), who)
+        listed = described(table_of_runs(every, self._rejected(runs)), who)
         self.compared.compare("passk_runs", listed, chosen)
-        self._diagnose(log, runs)
         ids = [(run.run_id, run.suite) for run in runs]
-        check_decisions.compare_runs(self.compared, self._counts, ids, log, who, chosen)
-        self._known.append(run_times(log, rejected).join(who, on=list(RUN)))
-        path.unlink()
+        check_decisions.compare_runs(self.compared, self._counts, ids, slices, who, chosen)
+        for path in (*pending.tasks, *itertools.chain(*pending.slices.values())):
+            path.unlink()
+
+    def _rejected(self, runs: Sequence[Run]) -> pl.LazyFrame:
+        """Read the rejected rows: their suite may be null, and their run without an attempt."""
+        return self.compared.frame(
+            "select run_id, suite, attempt, reason_code, loaded_at "
+            f"from {self._tables.require('passk_rejected_attempts')} "
+            f"where (run_id, coalesce(suite, 'default')) in (values {_values(runs)})"
+        ).lazy()
 
     def _diagnose(self, log: pl.LazyFrame, runs: Sequence[Run]) -> None:
         small = [run for run in runs if run.attempts <= _MOST_DIAGNOSED]
@@ -164,12 +220,12 @@ class Validation:
             keys = [{"run_id": run.run_id, "suite": run.suite} for run in small]
             part = log.join(pl.LazyFrame(keys), on=list(RUN), how="semi")
             measured, rows = diagnostics.diagnostics(part, self._settings)
-            where = f"(run_id, suite) in (values {_values(small)})"
-            self.compared.compare("passk_diagnostics", measured, where)
+            self.compared.compare("passk_diagnostics", measured, _are_of(small))
             self._diagnosed += rows
 
     def whole(self) -> None:
         """Compare what may be about any two runs, after all runs."""
+        self._compare()
         self._judge_diagnostics()
         types = {**RUN_COLUMNS, **dict.fromkeys(IDENTITY, pl.String())}
         who = pl.concat(
@@ -191,7 +247,7 @@ class Validation:
         self.compared.compare(
             "passk_diagnostics",
             diagnostics.judged_diagnostics(self._diagnosed, stored, self._settings),
-            f"(run_id, suite) in (values {_values(measured)})",
+            _are_of(measured),
             more_columns=True,
         )
 
@@ -226,6 +282,13 @@ class Validation:
         frame = self.compared.once("passk_suite_metrics", key, estimates, chosen)
         frame = frame.with_columns(reading=metrics.reading(self._settings))
         return Recomputed(frame, key, ("reading",), {})
+
+
+def _are_of(runs: Sequence[Run]) -> str:
+    """Write the condition that rows are of these runs."""
+    # The first part is one that DuckDB pushes down into a view.
+    names = ", ".join(quote(run_id) for run_id in dict.fromkeys(run.run_id for run in runs))
+    return f"run_id in ({names}) and (run_id, suite) in (values {_values(runs)})"
 
 
 def _values(runs: Sequence[Run]) -> str:

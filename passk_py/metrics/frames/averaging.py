@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from passk_py.metrics.frames.counting import counted_tasks
 from passk_py.metrics.frames.estimating import (
     DEFAULT_KS,
     METRICS,
     estimated_counts,
-    estimated_tasks,
     limited_columns,
 )
 from passk_py.metrics.logs import as_given, read_log
@@ -116,8 +116,14 @@ def suite_metrics(
 
     def averaged(name: str | None) -> pl.LazyFrame:
         log, keys = read_log(attempts, threshold, name), (*_place(name), "task_id")
-        tasks = estimated_tasks(log, keys, chosen, task_uncertainty(), ordered=ordered)
-        return _suite(tasks, name, min_eligible_share=share, confidence=level)
+        return suite_metrics_of_counts(
+            counted_tasks(log, keys, chosen, ordered=ordered),
+            chosen,
+            name,
+            min_eligible_share=share,
+            confidence=level,
+            ordered=ordered,
+        )
 
     parts = [
         averaged(name).with_columns(part=pl.lit(part)) for part, name in enumerate([None, *names])
@@ -127,12 +133,19 @@ def suite_metrics(
 
 
 def suite_metrics_of_counts(
-    counts: pl.LazyFrame, ks: Sequence[int], *, min_eligible_share: float, confidence: float
+    counts: pl.LazyFrame,
+    ks: Sequence[int],
+    slice_name: str | None = None,
+    *,
+    min_eligible_share: float,
+    confidence: float,
+    ordered: bool,
 ) -> pl.LazyFrame:
-    """Give :func:`suite_metrics` of tasks that are counted already, without order and slices."""
-    table = counts.with_columns(broken=pl.lit(None, pl.String))
-    estimated = estimated_counts(table, ks, task_uncertainty(), ordered=False)
-    return _suite(estimated, None, min_eligible_share=min_eligible_share, confidence=confidence)
+    """Give :func:`suite_metrics` of tasks that are counted already, of the whole or of a slice."""
+    estimated = estimated_counts(counts, ks, task_uncertainty(), ordered=ordered)
+    return _suite(
+        estimated, slice_name, min_eligible_share=min_eligible_share, confidence=confidence
+    )
 
 
 def _place(slice_name: str | None) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TASK: Final = KEY[:3]
 _COUNTS: Final = ("attempts", "n", "c", "excluded", "first_pass_rank", "first_fail_rank")
+STREAKS: Final = ("longest_pass_streak", "longest_fail_streak")
 
 
 def _counted() -> dict[str, pl.Expr]:
@@ -110,6 +111,13 @@ def ordered_tasks(log: pl.LazyFrame, keys: Sequence[str], ks: Sequence[int]) -> 
     return _settle(table, keys)
 
 
+def counted_tasks(
+    log: pl.LazyFrame, keys: Sequence[str], ks: Sequence[int], *, ordered: bool
+) -> pl.LazyFrame:
+    """Count every group of attempts, with what depends on the order only if it is asked for."""
+    return ordered_tasks(log, keys, ks) if ordered else unordered_tasks(log, keys)
+
+
 def task_counts(attempts: FrameT, *, threshold: float = 1.0) -> FrameT:
     """Count the attempts of every task of every run.
 
@@ -189,5 +197,4 @@ def tasks(
     """
     words = est.task_class("n", "c", consistent_rate=consistent_rate, incapable_rate=incapable_rate)
     table = ordered_tasks(read_log(attempts, threshold), TASK, ())
-    streaks = ("longest_pass_streak", "longest_fail_streak")
-    return as_given(attempts, table.select(*TASK, *_COUNTS, words, *streaks))
+    return as_given(attempts, table.select(*TASK, *_COUNTS, words, *STREAKS))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from passk_py.common.errors import PasskError
-from passk_py.metrics.frames.counting import TASK, ordered_tasks, unordered_tasks
+from passk_py.metrics.frames.counting import TASK, counted_tasks
 from passk_py.metrics.logs import as_given, read_log
 from passk_py.metrics.uncertainty import task_limits
 from passk_py.stats import estimators as est
@@ -48,19 +48,6 @@ def _states(table: pl.LazyFrame, ks: Sequence[int], more: Mapping[str, pl.Expr])
         .group_by("n", "c", maintain_order=True)
         .agg(pl.all())
     )
-
-
-def estimated_tasks(
-    log: pl.LazyFrame,
-    keys: Sequence[str],
-    ks: Sequence[int],
-    more: Mapping[str, pl.Expr],
-    *,
-    ordered: bool,
-) -> pl.LazyFrame:
-    """Compute every estimator, and more of n, c and k, of every group of attempts at every k."""
-    table = ordered_tasks(log, keys, ks) if ordered else unordered_tasks(log, keys)
-    return estimated_counts(table, ks, more, ordered=ordered)
 
 
 def estimated_counts(
@@ -162,11 +149,19 @@ def task_metrics(
     """
     chosen = checked_ks("task_metrics", ks)
     level = checked_confidence("task_metrics", confidence)
-    log = read_log(attempts, threshold)
-    table = estimated_tasks(log, TASK, chosen, task_limits(level), ordered=ordered)
+    counts = counted_tasks(read_log(attempts, threshold), TASK, chosen, ordered=ordered)
+    table = task_metrics_of_counts(counts, chosen, ordered=ordered, confidence=level)
+    return as_given(attempts, table)
+
+
+def task_metrics_of_counts(
+    counts: pl.LazyFrame, ks: Sequence[int], *, ordered: bool, confidence: float
+) -> pl.LazyFrame:
+    """Give :func:`task_metrics` of tasks that are counted already."""
+    table = estimated_counts(counts, ks, task_limits(confidence), ordered=ordered)
     shown: tuple[str, ...] = (*limited_columns(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
     columns = ("k", "n", "c", "excluded", *shown, "windows", *METRICS[4:])
-    return as_given(attempts, table.select(*TASK, *columns, "null_reason"))
+    return table.select(*TASK, *columns, "null_reason")
 
 
 def limited_columns(metrics: Iterable[str]) -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from passk_py.common.contract import CONTRACT_COLUMNS, KEY
 from passk_py.common.sql_text import quote
 from passk_py.metrics.comparisons.run_pairs import pair_of
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
-    import polars as pl
 
     from passk_py.warehouse.settings import Settings
 
@@ -102,10 +103,11 @@ def write_answer_tables(
     )
     tables = {"passk_tasks": counts.with_columns(task_class=classes)}
     suites = suite_metrics_of_counts(
-        counts.lazy(),
+        counts.lazy().with_columns(broken=pl.lit(None, pl.String)),
         settings.ks,
         min_eligible_share=settings.min_eligible_share,
         confidence=settings.confidence,
+        ordered=False,
     ).with_columns(reading=reading(settings))
     tables["passk_suite_metrics"] = suites.collect()
     _write(connection, folder, tables)

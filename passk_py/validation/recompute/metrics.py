@@ -1,4 +1,4 @@
-"""``passk_task_metrics`` and ``passk_suite_metrics``, computed from attempts in polars.
+"""``passk_task_metrics`` and ``passk_suite_metrics``, computed in polars from counted attempts.
 
 Of ``null_reason`` only whether there is one is compared; ``reading`` is made from SQL's numbers.
 """
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from passk_py.metrics import frames
-from passk_py.metrics.frames.estimating import METRICS
+from passk_py.metrics.frames.averaging import suite_metrics_of_counts
+from passk_py.metrics.frames.estimating import METRICS, task_metrics_of_counts
 from passk_py.metrics.uncertainty import SUITE_ENDS
 from passk_py.stats import estimators as est
 from passk_py.validation.parity import Recomputed
@@ -25,10 +25,10 @@ _QUANTILE: Final = pl.lit(1000.0)
 """What quantiles are off by, in units of what is tolerated: they are found in two ways."""
 
 
-def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
+def task_metrics(counts: pl.LazyFrame, settings: Settings) -> Recomputed:
     """Compute ``passk_task_metrics``."""
-    frame = frames.task_metrics(
-        log, ks=ks, ordered=settings.ordered, confidence=settings.confidence
+    frame = task_metrics_of_counts(
+        counts, settings.ks, ordered=settings.ordered, confidence=settings.confidence
     )
     plugins = ("pass_at_k_plugin", "pass_hat_k_plugin")
     metrics = ("pass_at_k", "pass_hat_k", "pass_at_k_window", "pass_hat_k_window", *plugins)
@@ -45,18 +45,23 @@ def task_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Re
     )
 
 
-def suite_metrics(log: pl.LazyFrame, settings: Settings, ks: Sequence[int]) -> Recomputed:
-    """Compute ``passk_suite_metrics``; the columns ``slice_1``, ... are the slices in order."""
-    names = list(settings.slices)
-    columns = [f"slice_{number}" for number in range(1, len(names) + 1)]
-    frame = frames.suite_metrics(
-        log,
-        ks=ks,
-        min_eligible_share=settings.min_eligible_share,
-        ordered=settings.ordered,
-        slices=columns,
-        confidence=settings.confidence,
-    ).with_columns(pl.col("slice_name").replace(dict(zip(columns, names, strict=True))))
+def suite_metrics(
+    counts: pl.LazyFrame, slices: Sequence[pl.LazyFrame], settings: Settings, ks: Sequence[int]
+) -> Recomputed:
+    """Compute ``passk_suite_metrics``, of the whole and of the slices in their order."""
+
+    def averaged(table: pl.LazyFrame, name: str | None) -> pl.LazyFrame:
+        return suite_metrics_of_counts(
+            table,
+            ks,
+            name,
+            min_eligible_share=settings.min_eligible_share,
+            confidence=settings.confidence,
+            ordered=settings.ordered,
+        )
+
+    parts = map(averaged, (counts, *slices), (None, *settings.slices))
+    frame = pl.concat(parts)
     tasks = ("eligible_tasks", "total_tasks", "least_n", "informative_tasks")
     limits = [
         *(f"{metric}{end}" for metric in METRICS[:2] for end in SUITE_ENDS if end != "_bayes"),

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from passk_py.metrics import frames
 from passk_py.validation.parity import TOLERANCE, Recomputed
 
 if TYPE_CHECKING:
@@ -30,9 +29,8 @@ _PER_TERM: Final = 2.0**-53 / TOLERANCE
 _SUMS: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
 
 
-def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
-    """Compute ``passk_runs``."""
-    per_task = frames.task_counts(log)
+def runs(per_task: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
+    """Compute ``passk_runs`` from what its tasks add up to."""
     n = pl.col("n")
     refused = (
         rejected.filter(pl.col("run_id").is_not_null())
@@ -50,8 +48,10 @@ def runs(log: pl.LazyFrame, rejected: pl.LazyFrame) -> Recomputed:
             excluded=pl.col("excluded").sum(),
             min_n=n.min(),
             max_n=n.max(),
+            started_at=pl.col("started_at").min(),
+            last_started_at=pl.col("last_started_at").max(),
+            **{name: known_sum(name) for name in _SUMS},
         )
-        .join(sums(log, RUN), on=list(RUN), how="left")
         .join(refused, on=list(RUN), how="left")
         .with_columns(
             pl.col("rejected").fill_null(0), pass_rate=pl.when(n > 0).then(pl.col("c") / n)
@@ -137,8 +137,13 @@ def sums(log: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return log.group_by(keys).agg(
         started_at=started.min(),
         last_started_at=started.max(),
-        **{name: pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in _SUMS},
+        **{name: known_sum(name) for name in _SUMS},
     )
+
+
+def known_sum(name: str) -> pl.Expr:
+    """Sum up a column, to null where no row has a value."""
+    return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum())
 
 
 def size_of_total(total: pl.Expr, terms: pl.Expr) -> pl.Expr:

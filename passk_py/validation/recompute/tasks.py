@@ -1,4 +1,4 @@
-"""``passk_tasks``, computed from attempts in polars."""
+"""The counts of tasks, and ``passk_tasks``, computed from attempts in polars."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from passk_py.metrics import frames
+from passk_py.metrics.frames.counting import STREAKS, counted_tasks, ordered_tasks
+from passk_py.metrics.logs import read_log
 from passk_py.metrics.mend_rank import with_mend_rank
 from passk_py.stats import estimators as est
 from passk_py.validation.parity import Recomputed
@@ -18,22 +19,38 @@ if TYPE_CHECKING:
 _SIGNIFICANCE: Final = 0.05
 
 
-def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
+def counts(log: pl.LazyFrame, settings: Settings) -> pl.LazyFrame:
+    """Count the attempts of tasks, and sum up what they took: all that tables of runs are of."""
+    table = ordered_tasks(read_log(log, 1.0), TASK, settings.ks if settings.ordered else ())
+    return table.join(sums(log, TASK), on=list(TASK), how="left", nulls_equal=True)
+
+
+def sliced(log: pl.LazyFrame, number: int, settings: Settings) -> pl.LazyFrame:
+    """Count the attempts of tasks in each value of a slice: ``slice_1``, ... of the log."""
+    keys = (*RUN, "slice_value", "task_id")
+    rows = read_log(log, 1.0, f"slice_{number}")
+    return counted_tasks(rows, keys, settings.ks, ordered=settings.ordered)
+
+
+def tasks(counts: pl.LazyFrame, settings: Settings) -> Recomputed:
     """Compute ``passk_tasks``, but for what needs all tasks of a run, see :func:`ranks`."""
     k = settings.deployment_k
     n, c = pl.col("n"), pl.col("c")
-    frame = frames.tasks(
-        log, consistent_rate=settings.consistent_rate, incapable_rate=settings.incapable_rate
+    frame = counts.with_columns(
+        est.task_class(
+            "n",
+            "c",
+            consistent_rate=settings.consistent_rate,
+            incapable_rate=settings.incapable_rate,
+        )
     )
     if not settings.ordered:
-        by_order = ("first_pass_rank", "first_fail_rank", "longest_pass_streak")
-        frame = frame.with_columns(
-            pl.lit(None, pl.Int64).alias(name) for name in (*by_order, "longest_fail_streak")
-        )
+        by_order = ("first_pass_rank", "first_fail_rank", *STREAKS)
+        frame = frame.with_columns(pl.lit(None, pl.Int64).alias(name) for name in by_order)
     kind = pl.col("task_class")
     settled = ((kind == "consistent") & (c == n)) | ((kind == "incapable") & (c == 0))
     chance = settings.consistent_threshold ** (n.cast(pl.Float64) / k)
-    frame = frame.join(sums(log, TASK), on=list(TASK), how="left", nulls_equal=True).with_columns(
+    frame = frame.with_columns(
         pass_rate=pl.when(n > 0).then(c / n),
         confirmed=pl.when(kind == "flaky")
         .then(statement=True)
@@ -48,7 +65,7 @@ def tasks(log: pl.LazyFrame, settings: Settings) -> Recomputed:
     )
     counted = ("attempts", "n", "c", "excluded", "task_class", "confirmed", "k")
     totals = ("duration_s", "cost_usd", "cost_per_success_usd")
-    ordered = ("first_pass_rank", "first_fail_rank", "longest_pass_streak", "longest_fail_streak")
+    ordered = ("first_pass_rank", "first_fail_rank", *STREAKS)
     return Recomputed(
         frame.collect(engine="streaming"),
         TASK,

@@ -488,6 +488,8 @@ def test_batches_do_not_matter(batch: int, demo: Demo, monkeypatch: pytest.Monke
         monkeypatch.setattr("passk_py.validation.check_runs._BATCH", 700)
     else:
         monkeypatch.setattr("passk_py.validation.check_runs._BATCH", batch * 100)
+    # A run has 48 tasks at 12 k.
+    monkeypatch.setattr("passk_py.validation.check_runs._ROWS", batch * 300)
     seen: list[tuple[int, int]] = []
     report = validate_tables(demo.database, progress=lambda *step: seen.append(step))
     assert report.different == 0
