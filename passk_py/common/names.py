@@ -36,16 +36,12 @@ def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
     return f"There is no {kind} {named}; {known}.{did_you_mean(missing, there)}"
 
 
-def require_known(
-    kind: str,
-    given: Iterable[str],
-    known: Sequence[str],
-    *,
-    hint: str = "`passk show passk_runs` shows all of them.",
-) -> None:
+def require_known(kind: str, given: Iterable[str], known: Sequence[str]) -> None:
     """Refuse names that there are not."""
     missing = [name for name in given if name not in known]
-    if missing and not known:
+    if not missing:
+        return
+    hint = "`passk show passk_runs` shows all of them." if known[_LISTED:] else None
+    if not known:
         hint = "`passk load FILE` and `passk build` make some."
-    if missing:
-        raise PasskError(no_such(kind, missing, known), hint=hint)
+    raise PasskError(no_such(kind, missing, known), hint=hint)

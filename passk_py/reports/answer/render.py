@@ -98,7 +98,7 @@ def _left_out(suite: Suite, listed: Suite) -> list[RenderableType]:
         return []
     said = (
         f"The tables list the {_MOST_RUNS} latest of {plural(len(suite.runs), 'run')}, and the "
-        "best; `passk show passk_suite_metrics` prints all."
+        "best; --json has all."
     )
     return [Text(said, style=_QUIET)]
 

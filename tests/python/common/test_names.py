@@ -34,9 +34,7 @@ def test_an_unknown_name_is_refused() -> None:
     require_known("run", ["new"], ["new", "old"])
     with pytest.raises(PasskError) as error:
         require_known("run", ["nope", "new"], ["new", "old"])
-    assert str(error.value) == (
-        "There is no run nope; the runs are new, old.\n`passk show passk_runs` shows all of them."
-    )
+    assert str(error.value) == ("There is no run nope; the runs are new, old.")
 
 
 def test_quotes_are_doubled_in_sql() -> None:
