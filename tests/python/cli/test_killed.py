@@ -126,6 +126,7 @@ def drafts(folder: Path) -> Iterator[Path]:
         yield from folder.glob(pattern)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(0)
 def test_killed_at_any_moment(passk: Passk, tmp_path: Path) -> None:
     kills = int(os.environ.get("PASSK_KILLS", KILLS))
