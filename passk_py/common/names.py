@@ -36,12 +36,15 @@ def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
     return f"There is no {kind} {named}; {known}.{did_you_mean(missing, there)}"
 
 
-def require_known(kind: str, given: Iterable[str], known: Sequence[str]) -> None:
+def require_known(
+    kind: str, given: Iterable[str], known: Sequence[str], *, hint: str | None = None
+) -> None:
     """Refuse names that there are not."""
     missing = [name for name in given if name not in known]
     if not missing:
         return
-    hint = "`passk show passk_runs` shows all of them." if known[_LISTED:] else None
     if not known:
         hint = "`passk load FILE` and `passk build` make some."
+    elif hint is None and known[_LISTED:]:
+        hint = "`passk show passk_runs` shows all of them."
     raise PasskError(no_such(kind, missing, known), hint=hint)
