@@ -1,6 +1,7 @@
 """What a build costs, as ratios to a bare ``group by`` of the same log in the same run.
 
     python benchmarks/build.py --attempts 10000000 --run-tasks 100000
+    python benchmarks/build.py --attempts 10000000 --tries 20 100 200 1000 4000
 
 A synthetic log is landed: 10 runs over one suite, every column filled, attempts in rounds over the tasks as a harness
 executes them, 2 % excluded. Then, each in a process of its own so that peak memory is its own:
@@ -17,6 +18,8 @@ executes them, 2 % excluded. Then, each in a process of its own so that peak mem
 both sides have written their tables whole, "CPU" the processor's time of that on all threads; "wall" is the whole process after
 its imports. Medians of the repetitions.
 Other work on the machine shows in all rows alike, so read the ratios.
+
+With ``--tries``, only the bare query and the first build of logs with so many attempts of each task, all with as many attempts in all.
 """
 
 from __future__ import annotations
@@ -245,6 +248,7 @@ def main() -> None:
     )
     parser.add_argument("--attempts", type=int, default=10_000_000)
     parser.add_argument("--run-tasks", type=int, default=100_000)
+    parser.add_argument("--tries", type=int, nargs="+", help="attempts of a task")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--other", type=Path, help="a checkout of another revision")
     parser.add_argument("--step", help=argparse.SUPPRESS)
@@ -253,6 +257,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.step:
         _step(arguments)
+        return
+
+    if arguments.tries:
+        _by_tries(arguments.attempts, arguments.tries, arguments.repeat)
         return
 
     size = {"attempts": arguments.attempts, "run_tasks": arguments.run_tasks}
@@ -316,6 +324,30 @@ def main() -> None:
             measure("small log: full", "full", small)
             increments("small log: ", small, SMALL)
     _report(rows, size)
+
+
+def _by_tries(attempts: int, tries: list[int], repeat: int) -> None:
+    """Print the cost of the first build by the attempts of a task."""
+    print(f"{attempts:,} attempts, DuckDB {duckdb.__version__}, 2 threads")
+    print(f"{'tries':>8}{'bare CPU s':>12}{'CPU s':>8}{'/ bare':>8}{'SQL s':>8}{'peak MiB':>10}")
+    for each in tries:
+        with tempfile.TemporaryDirectory(prefix="passk-benchmark-") as folder:
+            log = Path(folder) / "log.duckdb"
+            _in_own_process("make", log, attempts=attempts, run_tasks=attempts // each)
+            bare, built = [], []
+            for number in range(repeat):
+                copy = Path(folder) / str(number) / log.name
+                copy.parent.mkdir()
+                shutil.copy(log, copy)
+                bare.append(_in_own_process("bare", log))
+                built.append(_in_own_process("full", copy))
+            least = min(built, key=lambda row: row["cpu"])
+            floor = min(row["cpu"] for row in bare)
+            print(
+                f"{each:8}{floor:12.2f}{least['cpu']:8.2f}{least['cpu'] / floor:8.1f}"
+                f"{least['sql']:8.2f}{least['peak_mib']:10.0f}",
+                flush=True,
+            )
 
 
 def _report(rows: dict[str, list[dict[str, Any]]], size: dict[str, int]) -> None:
