@@ -75,7 +75,7 @@ Row = dict[str, Any]
 @click.option("--metric", help="One rule: judge pass_hat_k, pass_at_k, excluded_attempts, ...")
 @click.option("--k", type=click.IntRange(1), help="One rule: judge the metric at this k.")
 @click.option("--min", "least", type=float, help="One rule: require at least this value.")
-@click.option("--max", "most", type=float, help="One rule: allow at most this share or number.")
+@click.option("--max", "most", type=float, help="One rule: allow at most this share, from 0 to 1.")
 @click.option(
     "--max-drop", type=float, help="One rule: allow at most this drop below the baseline."
 )

@@ -48,7 +48,7 @@ _ALIASES: Final = {"forget": "unload"}
 
 _SAFE: Final = {
     "load": "Each log has landed whole or not at all. The same `passk load` lands the others.",
-    "build": "Each table is as before or new. The next `passk build` completes the others.",
+    "build": "Each table is whole, old or new. The next `passk build` updates the old ones.",
     "publish": "The last copy is still there, or the new one. Publish again.",
     "demo": "Nothing of yours has changed. `passk demo` starts anew.",
     "unload": "All of the rows are removed, or none. `passk doctor` counts those that are left.",

@@ -62,7 +62,7 @@ def test_a_python_model_ends_too(passk: Passk, letters: Path) -> None:
     assert it.returncode == 130
     assert said.lstrip() == (
         "Error: Interrupted.\n"
-        "Each table is as before or new. The next `passk build` completes the others.\n"
+        "Each table is whole, old or new. The next `passk build` updates the old ones.\n"
     )
     assert passk("show", "passk_runs", "--csv").code == 0
 
