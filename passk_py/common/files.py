@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import re
 import secrets
 import shutil
 import stat
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
+_WORDS: Final = "|".join(re.escape(os.strerror(code)) for code in _NO_ROOM)
+_SAYS_NO_ROOM: Final = re.compile(
+    rf"(?:\b(?:IO|FATAL|TransactionContext) Error\b|\[Errno \d+\]).*(?:{_WORDS})"
+    rf"|(?:{_WORDS}) \(os error \d+\)",
+    re.DOTALL,
+)
+"""The words alone may be of a log, and part of an error about its values."""
 
 _FORGOTTEN_S: Final = 60 * 60
 """Processes of two containers may not see each other; none leaves a draft alone for so long."""
@@ -48,10 +56,10 @@ def is_disk_full(error: BaseException | str | None) -> bool:
     """Tell whether an error, or one that it came from, is that there is no room on a disk."""
     # DuckDB and dbt have no error of their own for it, and pass on the system's words.
     while isinstance(error, BaseException):
-        if is_disk_full(str(error)):
+        if (isinstance(error, OSError) and error.errno in _NO_ROOM) or is_disk_full(str(error)):
             return True
         error = error.__cause__ or error.__context__
-    return error is not None and any(os.strerror(code) in error for code in _NO_ROOM)
+    return error is not None and bool(_SAYS_NO_ROOM.search(error))
 
 
 @contextmanager

@@ -104,9 +104,14 @@ def _stoppable() -> Iterator[None]:
     # Its import takes Ctrl-C over in a way that does not wake the main thread, which only waits.
     import polars as pl  # noqa: F401
 
+    of_the_caller = set(threading.enumerate())
+    asked = False
+
     def stop(*_: object) -> None:
+        nonlocal asked
+        asked = True
         for thread in threading.enumerate():
-            if isinstance(thread, DummyProcess):
+            if isinstance(thread, DummyProcess) and thread not in of_the_caller:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
                 )
@@ -124,6 +129,9 @@ def _stoppable() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, signal.default_int_handler)
+    # dbt may end by an error of what was stopped, such as a connection that it has closed.
+    if asked:
+        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -107,6 +107,14 @@ def test_the_error_behind_an_error_is_found() -> None:
     assert is_disk_full(later)
 
 
+def test_a_value_that_speaks_of_a_full_disk_is_no_full_disk() -> None:
+    with pytest.raises(duckdb.ConversionException) as raised:
+        duckdb.execute("select cast('No space left on device' as integer)").fetchall()
+    assert not is_disk_full(raised.value)
+    assert not is_disk_full(f"Runtime Error in model passk_runs: {raised.value}")
+    assert is_disk_full(duckdb.IOException(f"IO Error: Could not write file: {os.strerror(28)}"))
+
+
 def test_logs_after_a_full_disk_are_not_called_damaged() -> None:
     message, hint = explained("b.jsonl", duckdb.FatalException("database has been invalidated"))
     assert message == "b.jsonl was not read: DuckDB had stopped."

@@ -13,7 +13,8 @@ import pytest
 from defusedxml import ElementTree
 
 from passk_py.metrics.gates import gate_reports as reports
-from passk_py.warehouse.tables import read_table
+from passk_py.reports.queries.attempt_queries import logs_cut_off
+from passk_py.warehouse.tables import open_tables, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -397,3 +398,13 @@ def test_a_log_that_was_cut_off_is_named(
     assert passk("gate", *rule, "second", "--json").json["cut_off"] == ["a_b.jsonl"]
     said = passk("gate", *rule, "first", "--json")
     assert (said.json["cut_off"], said.err) == ([], "")
+
+
+def test_of_a_copy_without_attempts_no_log_is_known_to_be_cut_off(
+    passk: Passk, letters: Path
+) -> None:
+    without = ("--without", "passk_attempts", "--format", "duckdb")
+    assert passk("publish", "--database", letters, "-o", "bi", *without).code == 0
+    with open_tables(f"bi/{letters.name}") as tables:
+        assert tables.find("passk_attempts") is None
+        assert logs_cut_off(tables, {"old"}) == []

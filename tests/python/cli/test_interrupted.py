@@ -59,7 +59,7 @@ def test_a_python_model_ends_too(passk: Passk, letters: Path) -> None:
         time.sleep(0.5)
         it.terminate()
         said = it.communicate()[1]
-    assert it.returncode == 130
+    assert it.returncode == 130, said
     assert said.lstrip() == (
         "Error: Interrupted.\n"
         "Each table is whole, old or new. The next `passk build` updates the old ones.\n"
@@ -71,7 +71,7 @@ def test_a_python_model_ends_too(passk: Passk, letters: Path) -> None:
     ("words", "place", "safe"),
     [
         (("load", "log.jsonl"), "ingest.landing.load", "Each log has landed whole or not at all."),
-        (("build",), "cli.build_output.run_build", "The next `passk build` completes the others."),
+        (("build",), "cli.build_output.run_build", "The next `passk build` updates the old ones."),
         (("publish", "-o", "bi"), "warehouse.publishing.publish", "The last copy is still there"),
         (("export", "passk_runs", "-o", "a.csv"), "warehouse.exporting.export_tables", "no file"),
         (("report", "-o", "r.html"), "common.files.write_report", "no file is half written"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
 import pytest
 
 from passk_py.warehouse.freshness import stale
@@ -82,6 +83,25 @@ def test_nothing_is_said_of_tables_that_are_those_of_the_log(
         return
     said = passk(*words, "--json")
     assert (said.err, said.json["stale"]) == ("", None)
+
+
+def test_tables_without_a_step_between_them_are_of_another_version(
+    passk: Passk, letters: Path
+) -> None:
+    with duckdb.connect(str(letters)) as connection:
+        ((schema,),) = connection.execute(
+            "select schema_name from duckdb_tables() where table_name = 'int_passk__long_tasks'"
+        ).fetchall()
+        # A view that was made before the table does not read it.
+        connection.execute(
+            f"create table {schema}.counts as from {schema}.int_passk__task_counts;"
+            f"drop view {schema}.int_passk__task_counts;"
+            f"alter table {schema}.counts rename to int_passk__task_counts;"
+            f"drop table {schema}.int_passk__long_tasks"
+        )
+    said = passk("gate", "--database", letters, "--run", "old", *RULE)
+    assert said.code == 3
+    assert "Another version of passk built the tables." in said.err
 
 
 def land_more(passk: Passk, make_log: Callable[..., Path]) -> str:
