@@ -126,12 +126,7 @@ select
 {%- endmacro %}
 
 {% macro default___long_orders(relation, columns) -%}
-select
-    {{ columns | join(', ') }},
-    cast(null as {{ dbt.type_bigint() }}) as switches,
-    cast(null as {{ dbt.type_bigint() }}) as rank_sum
-  from {{ relation }}
-  where 1 = 0
+  {{ return(passk.default___mask_orders(relation, columns)) }}
 {%- endmacro %}
 
 {% macro duckdb___long_orders(relation, columns) -%}
