@@ -1,4 +1,4 @@
-"""What many runs cost, as ratios to few runs with as many attempts in the same run.
+"""The cost of many runs, as ratios to few runs with as many attempts in the same run.
 
     python benchmarks/runs.py --shapes 10x10000x20 10x1000x200 1000x100x20
 

@@ -53,7 +53,7 @@ _SAFE: Final = {
     "demo": "Nothing of yours has changed. `passk demo` starts anew.",
     "unload": "All of the rows are removed, or none. `passk doctor` counts those that are left.",
 }
-"""What is safe after Ctrl-C or on a full disk, and what to do."""
+"""By command: the data that is safe after Ctrl-C or on a full disk, and the next step."""
 _NOTHING_LOST: Final = "Nothing is lost, and no file is half written."
 
 

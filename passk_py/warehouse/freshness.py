@@ -71,11 +71,10 @@ def why_unfinished(tables: Tables) -> str | None:
 
 
 def _is_of_another_version(tables: Tables) -> bool:
-    """Say whether tables lack the column that says of which state of the log they are.
-
-    Or the table that came between two others: without it these are not compared.
-    """
-    if tables.find("int_passk__unmasked_tasks") and not tables.find("int_passk__long_tasks"):
+    """Say whether tables lack what they are made from, or the column of the state of the log."""
+    if any(
+        tables.find(name) and not tables.find(before) for name, (before, _) in _FOLLOWING.items()
+    ):
         return True
     stored = {name for name in ("int_passk__runs", "int_passk__comparisons") if tables.find(name)}
     versioned = tables.rows(

@@ -36,6 +36,7 @@ from passk_py.warehouse.building.parsed_project import shaping_vars
 
 from .faster_dbt import close_database, make_dbt_faster
 from .macro_calls import record_macro_calls
+from .programs import environment
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -399,16 +400,11 @@ def published_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> 
     """The demo as a person makes it: ``passk.duckdb``, the ``answer.txt``, its log, a copy in ``bi``."""
 
     def fill(folder: Path) -> None:
-        own = {name: value for name, value in os.environ.items() if not name.startswith("PASSK_")}
-        # In a process of its own dbt v2 is several times faster.
-        if "PASSK_DBT_2" in os.environ:
-            own["PASSK_DBT"] = os.environ["PASSK_DBT_2"]
-        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         for words in (("demo", "--database", "passk.duckdb"), ("publish", "-o", "bi")):
             done = subprocess.run(
                 [sys.executable, "-m", "passk_py", *words],
                 cwd=folder,
-                env=own | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "100"},
+                env=environment(),
                 capture_output=True,
                 text=True,
                 check=False,

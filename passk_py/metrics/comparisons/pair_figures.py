@@ -60,7 +60,7 @@ class _Eligible:
 
 
 class PairSums:
-    """What the tasks of a pair add up to, from how many of them have the same counts."""
+    """Sums over the tasks of a pair, from the number of tasks with the same counts."""
 
     def __init__(self, histogram: Counter[PairCounts]) -> None:
         self._histogram = histogram

@@ -44,7 +44,7 @@ _EXTRA: Final[dict[str, pl.DataType]] = {
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What the counted attempts of a task say of themselves, in order."""
+    """Verdicts, seeds, outputs and times of the counted attempts of a task, in order."""
 
     passed: tuple[bool, ...]
     seeds: tuple[int | None, ...]

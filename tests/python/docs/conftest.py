@@ -6,13 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .. import programs
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -22,16 +24,8 @@ def environment(folder: Path) -> dict[str, str]:
     passk = commands / "passk"
     passk.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m passk_py "$@"\n', "utf-8")
     passk.chmod(0o755)
-    root = Path(__file__).resolve().parents[3]
-    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PASSK_")}
-    # In a process of its own dbt v2 is several times faster.
-    if "PASSK_DBT_2" in os.environ:
-        own["PASSK_DBT"] = os.environ["PASSK_DBT_2"]
-    return own | {
+    return programs.environment() | {
         "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": os.pathsep.join(paths),
-        "COLUMNS": "100",
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
     }
 
