@@ -39,6 +39,11 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
     type=click.Path(path_type=Path, file_okay=False),
     help="Write the charts as SVG and PNG to this folder.",
 )
+@click.option(
+    "--transcript-url",
+    metavar="TEMPLATE",
+    help="Link each attempt to its transcript, e.g. 'https://logs.example/{run_id}/{task_id}'.",
+)
 @common_options
 @pass_session
 def command(
@@ -49,13 +54,14 @@ def command(
     suites: tuple[str, ...],
     outputs: Sequence[Path],
     figures: Path | None,
+    transcript_url: str | None,
 ) -> int:
     """Write a report as one HTML file that needs no network and no other file.
 
-    The report has a verdict for each agent, pass@k and pass^k over k with intervals, the tasks to
-    fix first with each attempt, comparisons, gates, releases, exclusions and diagnostics. It shows
-    the 40 latest runs of each suite. It works on phones, in dark mode, with screen readers and in
-    print.
+    The report has a leaderboard, verdicts, a table of tasks to search and filter that leads to each
+    attempt, pass@k and pass^k over k with intervals, comparisons, gates, releases, exclusions and
+    diagnostics. It shows the 40 latest runs of each suite. It works on phones, in dark mode, with
+    screen readers, in print and without scripts.
     """
     from passk_py.cli.next_steps import note_stale
     from passk_py.common.files import size_in_words, write_report
@@ -71,7 +77,7 @@ def command(
     # Before the run is looked up: it may have landed after the build.
     with open_tables(database) as tables:
         note_stale(session, tables)
-    made = report(database, run_id=runs, suite=suites)
+    made = report(database, run_id=runs, suite=suites, transcript_url=transcript_url)
     if not outputs and figures is None and not session.as_json:
         outputs = [Path("report.html")]
     writers = {".html": made.html, ".md": made.markdown, ".json": made.json}

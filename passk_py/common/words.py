@@ -63,6 +63,13 @@ def below(share: float, threshold: float) -> str:
     return next((text for text in texts if float(text) < 100 * threshold), limit(share))
 
 
+def money(dollars: float | None) -> str:
+    """Write an amount of dollars: cents, or three digits of less than a dollar."""
+    if dollars is None:
+        return DASH
+    return f"{dollars:,.2f}" if dollars >= 1 or dollars == 0 else f"{dollars:.3g}"
+
+
 def points(gap: float) -> str:
     """Write a difference of shares in percentage points."""
     text = f"{100 * abs(gap):.1f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from passk_py.common.sql_text import quote
 from passk_py.reports.queries.chosen import any_of
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from passk_py.reports.queries.chosen import Chosen, Row
     from passk_py.warehouse.tables import Tables
-
-_LETTERS: Final = "case outcome when 'passed' then 'P' when 'failed' then 'F' else 'x' end"
 
 
 def excluded_reasons(chosen: Chosen) -> dict[str, list[Row]]:
@@ -28,14 +26,42 @@ def excluded_reasons(chosen: Chosen) -> dict[str, list[Row]]:
     return found
 
 
-def outcome_letters(chosen: Chosen, tasks: Iterable[str], most: int) -> list[Row]:
-    """Give the attempts of tasks by run as letters, in order: passed, failed and excluded."""
+def attempts_of_tasks(
+    chosen: Chosen, tasks: Iterable[str], columns: Sequence[str], *, most: int
+) -> list[Row]:
+    """Read the first attempts of each task and run, in order."""
     return chosen.tables.records(
-        "select task_id, run_id, "
-        f"left(string_agg({_LETTERS}, '' order by attempt), {most}) as outcomes "
+        f"select task_id, run_id, attempt, {', '.join(columns)} "
         f"from {chosen.source('passk_attempts')} and {any_of('task_id', tasks)} "
-        "group by task_id, run_id"
+        "qualify row_number() over (partition by task_id, run_id order by attempt) "
+        f"<= {most} order by task_id, run_id, attempt"
     )
+
+
+def attempts_with_cost(chosen: Chosen) -> dict[str, int]:
+    """Count the attempts of each run that say what they cost."""
+    return dict(
+        chosen.tables.rows(
+            f"select run_id, count(cost_usd) from {chosen.source('passk_attempts')} group by run_id"
+        )
+    )
+
+
+def tags_of_tasks(chosen: Chosen, tasks: Iterable[str], most: int) -> dict[str, dict[str, str]]:
+    """Give the tags of tasks that have one value for a task, and at most so many values in all."""
+    found: dict[str, dict[str, str]] = {}
+    for task_id, key, value in chosen.tables.rows(
+        "with pairs as (select task_id, unnest(map_entries(tags)) as tag "
+        f"from {chosen.source('passk_attempts')} and {any_of('task_id', tasks)}), "
+        "tagged as (select task_id, tag.key as key, min(tag.value) as value, "
+        "max(tag.value) as last from pairs group by all) "
+        "select task_id, key, value from tagged "
+        "qualify bool_and(value is not distinct from last) over (partition by key) "
+        f"and count(distinct value) over (partition by key) between 2 and {most} "
+        "and value is not null order by key, value, task_id"
+    ):
+        found.setdefault(task_id, {})[key] = value
+    return found
 
 
 def recorded_counts(chosen: Chosen) -> tuple[int, int, int, int]:

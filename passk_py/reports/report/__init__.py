@@ -60,6 +60,7 @@ def report(
     *,
     run_id: str | Iterable[str] = (),
     suite: str | Iterable[str] = (),
+    transcript_url: str | None = None,
 ) -> Report:
     """Make a report from the public tables.
 
@@ -69,6 +70,9 @@ def report(
         Path of the DuckDB file.
     run_id, suite
         Which runs and suites; by default all, of each suite the 40 latest runs.
+    transcript_url
+        A template for links from attempts to their transcripts, with fields in braces such as
+        ``https://logs.example/{run_id}/{task_id}/{attempt}``; by default where the log says.
 
     Returns
     -------
@@ -78,11 +82,16 @@ def report(
     Raises
     ------
     PasskError
-        If there is no such database, run or suite, or nothing has been built.
+        If there is no such database, run or suite, nothing has been built, or the template can't be
+        filled in.
     """
     from passk_py.reports.report.report_facts import gather
+    from passk_py.reports.report.task_facts import check_template
     from passk_py.warehouse.catalog import filters_of
     from passk_py.warehouse.tables import open_tables
 
+    if transcript_url is not None:
+        check_template(transcript_url)
     with open_tables(database) as tables:
-        return Report(gather(tables, filters_of(run_id, suite)))
+        filters = filters_of(run_id, suite)
+        return Report(gather(tables, filters, transcript_url=transcript_url))

@@ -9,7 +9,7 @@ from passk_py.common.errors import PasskError
 from passk_py.common.files import write_report
 from passk_py.reports.report import charts
 from passk_py.reports.report.drawing import as_png, as_svg
-from passk_py.reports.report.theme import RUNS
+from passk_py.reports.report.theme import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,8 +42,8 @@ def _of_suite(suite: Row, k: int) -> Iterable[tuple[str, Chart | None]]:
     ks = charts.known_ks(runs)
     if not ks:
         return
-    if 1 < len(runs) <= RUNS:
-        yield "over-k", charts.overlay(runs, ks, k)
+    if 1 < len(runs) <= AGENTS:
+        yield "over-k", charts.overlay(runs, ks, k, alone=True)
         yield "delta-k", charts.overlay_delta(runs, ks)
     else:
         for run in runs:

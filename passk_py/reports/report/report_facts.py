@@ -15,17 +15,13 @@ from passk_py.metrics.diagnostic_words import VERDICTS
 from passk_py.metrics.run_order import in_order
 from passk_py.reports.answer import find_answer
 from passk_py.reports.answer.verdict_sentences import paragraphs
-from passk_py.reports.queries.attempt_queries import excluded_reasons, outcome_letters
+from passk_py.reports.queries.attempt_queries import attempts_with_cost, excluded_reasons
 from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared
 from passk_py.reports.queries.run_queries import known_runs, values_over_k
-from passk_py.reports.queries.task_queries import task_rows
-from passk_py.reports.queries.task_ranking import (
-    drop_ranking,
-    first_tasks,
-    pass_rates_by_bin,
-    rank_tasks,
-)
+from passk_py.reports.queries.task_ranking import drop_ranking
+from passk_py.reports.report.task_facts import gather_tasks
+from passk_py.reports.report.theme import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,23 +31,11 @@ if TYPE_CHECKING:
     from passk_py.warehouse.catalog import Filters
     from passk_py.warehouse.tables import Tables
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Rises when a key of the facts goes, or comes to mean something else."""
 
 _MOST_RUNS: Final = 40
 """How many runs of a suite are shown: the latest."""
-
-MOST_TASKS: Final = 100
-"""How many tasks are shown one by one: the first to mend. The heat map bins the others."""
-
-_BINS: Final = 100
-"""How many columns the heat map has."""
-
-_MOST_OUTCOMES: Final = 60_000
-"""How many attempts are shown one by one, so that the file stays small."""
-
-_MOST_OUTCOMES_OF_A_TASK: Final = 200
-"""Of one run and task: a line of more can't be read."""
 
 _MEMORY: Final = "1200MB"
 """Of DuckDB, for tables of any size."""
@@ -61,8 +45,8 @@ _LONGEST_LABEL: Final = 72
 
 _RUN: Final = (
     "run_id", "agent", "agent_version", "model", "tasks", "attempts", "n", "c", "excluded",
-    "rejected", "expected_attempts", "missing_attempts", "min_n", "max_n", "warnings",
-    "started_at", "loaded_at",
+    "rejected", "expected_attempts", "missing_attempts", "min_n", "max_n", "warnings", "cost_usd",
+    "started_at", "last_started_at", "loaded_at",
 )  # fmt: skip
 _COMPARISON: Final = (
     "baseline_run_id", "candidate_run_id", "pair_source", "metric", "k", "common_tasks",
@@ -80,7 +64,9 @@ _DIAGNOSTIC: Final = (
 )  # fmt: skip
 
 
-def gather(tables: Tables, filters: Filters | None = None) -> Row:
+def gather(
+    tables: Tables, filters: Filters | None = None, *, transcript_url: str | None = None
+) -> Row:
     """Collect what the public tables say of the suites, as ``docs/report.md`` describes it."""
     from passk_py.warehouse.freshness import stale
     from passk_py.warehouse.project import version
@@ -91,6 +77,8 @@ def gather(tables: Tables, filters: Filters | None = None) -> Row:
         answer = find_answer(tables, filters)
         if not answer.suites:
             _refuse(tables, filters)
+        suites = [_suite(tables, suite, answer, transcript_url) for suite in answer.suites]
+        _add_colours(suites, answer.deployment_k)
         return {
             "passk_report": SCHEMA_VERSION,
             "passk_version": version(),
@@ -100,7 +88,7 @@ def gather(tables: Tables, filters: Filters | None = None) -> Row:
             "consistent_threshold": settings.consistent_threshold,
             "stale": stale(tables),
             "rejected": answer.rejected,
-            "suites": [_suite(tables, suite, answer) for suite in answer.suites],
+            "suites": suites,
         }
 
 
@@ -135,7 +123,26 @@ def _refuse(tables: Tables, filters: Filters | None) -> NoReturn:
     )
 
 
-def _suite(tables: Tables, suite: Suite, answer: Answer) -> Row:
+def _add_colours(suites: Iterable[Row], k: int) -> None:
+    """Give the best agents a colour each, everywhere the same, and the others a grey."""
+    best: dict[str, float] = {}
+    runs = [run for suite in suites for run in suite["runs"]]
+    for run in runs:
+        at_k = next((row["pass_hat_k"] for row in run["curve"] if row["k"] == k), None)
+        value = at_k if at_k is not None and run["is_latest"] else -1.0
+        best[_agent(run)] = max(value, best.get(_agent(run), -1.0))
+    ranked = sorted(best, key=lambda agent: (-best[agent], agent))
+    colours = {agent: f"agent{place}" for place, agent in enumerate(ranked[:AGENTS], start=1)}
+    for run in runs:
+        run["colour"] = colours.get(_agent(run), "quiet")
+
+
+def _agent(run: Row) -> str:
+    """Name the agent of a run; without one, a run is an agent of its own."""
+    return str(run["run_id"] if run["agent"] is None else run["agent"])
+
+
+def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | None) -> Row:
     rows = _runs(tables, suite)
     chosen = Chosen(tables, tuple(row["run_id"] for row in rows), (suite.name,))
     latest = {row["run_id"] for row in rows if row["is_latest"]}
@@ -145,8 +152,15 @@ def _suite(tables: Tables, suite: Suite, answer: Answer) -> Row:
         if verdict.unattended.k == answer.deployment_k
         for run in verdict.unattended.sure
     }
+    best = {
+        pick.metric: {run.run_id for run in pick.named}
+        for verdict in answer.verdicts[suite.name]
+        for pick in (verdict.reviewed, verdict.unattended)
+        if pick.k == answer.deployment_k and pick.looked_at > 1
+    }
     for row in rows:
         row["is_sure"] = row["run_id"] in sure
+        row["may_be_best_at"] = [metric for metric, runs in best.items() if row["run_id"] in runs]
     return {
         "suite": suite.name,
         "ks": list(suite.ks),
@@ -157,7 +171,7 @@ def _suite(tables: Tables, suite: Suite, answer: Answer) -> Row:
             for verdict in answer.verdicts[suite.name]
             for said in paragraphs(verdict, answer)
         ],
-        **_tasks(chosen),
+        **gather_tasks(chosen, transcript_url),
         "comparisons": _comparisons(chosen, answer.deployment_k),
         "gates": chosen.rows("passk_gates", _GATE),
         "diagnostics": _diagnostics(chosen, latest),
@@ -172,9 +186,12 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     chosen = Chosen(tables, tuple(row["run_id"] for row in latest), (suite.name,))
     curves = values_over_k(chosen)
     reasons = excluded_reasons(chosen)
+    costs = attempts_with_cost(chosen)
     return [
         {
             **row,
+            "cost_per_success_usd": _ratio(row["cost_usd"], row["c"]),
+            "attempts_with_cost": costs.get(row["run_id"], 0),
             "label": known[row["run_id"]].called(_LONGEST_LABEL),
             "classes": dict(known[row["run_id"]].classes),
             "curve": list(curves.get((row["run_id"], suite.name), {}).values()),
@@ -189,6 +206,10 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     ]
 
 
+def _ratio(total: float | None, count: int) -> float | None:
+    return None if total is None or not count else total / count
+
+
 def _lines(runs: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
     """Put the runs of each agent in order; those without an agent come last."""
     lines: dict[str | None, list[Mapping[str, Any]]] = {}
@@ -196,34 +217,6 @@ def _lines(runs: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
         lines.setdefault(run["agent"], []).append(run)
     agents = sorted(lines, key=lambda agent: (agent is None, agent or ""))
     return [in_order(lines[agent]) for agent in agents]
-
-
-def _tasks(chosen: Chosen) -> Row:
-    """Read the tasks in the order in which to mend them, the first one by one and all in bins."""
-    total = rank_tasks(chosen)
-    shown = first_tasks(chosen.tables, MOST_TASKS)
-    _add_runs(chosen, shown)
-    bins = min(total, _BINS)
-    heat = pass_rates_by_bin(chosen, bins, total) if bins else []
-    return {"total_tasks": total, "tasks": shown, "heat": heat}
-
-
-def _add_runs(chosen: Chosen, shown: list[Row]) -> None:
-    """Give each task its counts by run and, as far as there is room, its attempts."""
-    runs: dict[str, dict[str, Row]] = {task["task_id"]: {} for task in shown}
-    for task in shown:
-        task["runs"] = runs[task["task_id"]]
-    for row in task_rows(chosen, runs) if runs else []:
-        runs[row.pop("task_id")][row.pop("run_id")] = row
-    room, detailed = _MOST_OUTCOMES, []
-    for task in shown:
-        room -= min(task["attempts"], _MOST_OUTCOMES_OF_A_TASK * len(chosen.runs))
-        if room < 0:
-            break
-        detailed.append(task["task_id"])
-    if detailed:
-        for row in outcome_letters(chosen, detailed, _MOST_OUTCOMES_OF_A_TASK):
-            runs[row["task_id"]][row["run_id"]]["outcomes"] = row["outcomes"]
 
 
 def _comparisons(chosen: Chosen, k: int) -> list[Row]:

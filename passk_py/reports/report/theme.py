@@ -11,19 +11,18 @@ _COLOURS: Final = {
     "quiet": ("#59636e", "#a3adb8"),
     "rule": ("#d1d9e0", "#363e47"),
     "wash": ("#f6f8fa", "#171c22"),
-    "at": ("#0b6e7f", "#4fc3d5"),
-    "hat": ("#8a2795", "#dd8be6"),
+    "mark": ("#0b6e7f", "#4fc3d5"),
     "good": ("#116329", "#56d07a"),
     "bad": ("#a40e26", "#ff8a8a"),
     "unsure": ("#7d4e00", "#e3b341"),
-    "run1": ("#8a2795", "#dd8be6"),
-    "run2": ("#0b6e7f", "#4fc3d5"),
-    "run3": ("#b35900", "#f0a35e"),
-    "run4": ("#2358c4", "#8ab4ff"),
-    "run5": ("#4f7a00", "#a8cf4d"),
-    "run6": ("#b0215e", "#ff8fb8"),
-    "run7": ("#6b5b00", "#d6c45a"),
-    "run8": ("#5c6670", "#b3bcc6"),
+    "agent1": ("#8a2795", "#dd8be6"),
+    "agent2": ("#0b6e7f", "#4fc3d5"),
+    "agent3": ("#b35900", "#f0a35e"),
+    "agent4": ("#2358c4", "#8ab4ff"),
+    "agent5": ("#4f7a00", "#a8cf4d"),
+    "agent6": ("#b0215e", "#ff8fb8"),
+    "agent7": ("#6b5b00", "#d6c45a"),
+    "agent8": ("#5c6670", "#b3bcc6"),
     "heat0": ("#7a1f0f", "#ffb59c"),
     "heat1": ("#b8431c", "#f08a5d"),
     "heat2": ("#e07b39", "#dc7843"),
@@ -39,8 +38,11 @@ they can be told apart in grey and by the colour-blind; text on the paper has a 
 PAPER: Final = {name: paper for name, (paper, _) in _COLOURS.items()}
 """The colours on white paper."""
 
-RUNS: Final = 8
-"""How many runs can be told apart by colour."""
+AGENTS: Final = 8
+"""How many agents can be told apart by colour; the others share a grey."""
+
+PALE: Final = 0.45
+"""The strength of the colour for the earlier runs of an agent."""
 
 HEAT: Final = ("never", "under 25%", "25 to 50%", "50 to 75%", "75% and more", "always")
 """What the steps of the heat map mean, of the share of attempts that passed."""
@@ -71,8 +73,13 @@ def stylesheet() -> str:
     light, dark = (
         "".join(f"--{name}:{both[mode]};" for name, both in _COLOURS.items()) for mode in (0, 1)
     )
+    swatches = "".join(
+        f".swatch.{name}{{background:var(--{name})}}"
+        for name in (*(f"agent{place}" for place in range(1, AGENTS + 1)), "quiet")
+    )
     # Paper is white whatever the screen is.
     return (
         f":root{{color-scheme:light dark;{light}}}"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+        f"{swatches}"
     )

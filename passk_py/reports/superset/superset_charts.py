@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from passk_py.reports.report.theme import PAPER
-
-AT_COLOR: Final = PAPER["at"]
-HAT_COLOR: Final = PAPER["hat"]
-"""The colours of pass@k and pass^k in the report."""
+AT_COLOR: Final = "#0b6e7f"
+HAT_COLOR: Final = "#8a2795"
+"""The colours of pass@k and pass^k, where a chart has no colours for agents."""
 
 _Conditions = tuple[dict[str, Any], ...]
 

@@ -8,7 +8,14 @@ no page around it that says what its marks mean, and says it in a legend.
 from __future__ import annotations
 
 from passk_py.reports.report.charts.chart_parts import Chart
-from passk_py.reports.report.charts.over_k import curve, delta, known_ks, overlay, overlay_delta
+from passk_py.reports.report.charts.over_k import (
+    curve,
+    delta,
+    known_ks,
+    overlay,
+    overlay_delta,
+    spark,
+)
 from passk_py.reports.report.charts.over_releases import releases, trend
 from passk_py.reports.report.charts.over_tasks import classes, heat
 from passk_py.reports.report.charts.spans import span
@@ -24,5 +31,6 @@ __all__ = [
     "overlay_delta",
     "releases",
     "span",
+    "spark",
     "trend",
 ]

@@ -8,7 +8,7 @@ import altair as alt
 
 from passk_py.common.words import plain, shortened, symbol
 from passk_py.reports.report.agent_sentences import spoken
-from passk_py.reports.report.theme import RUNS, colour
+from passk_py.reports.report.theme import PALE, colour
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,10 +90,10 @@ def share_axis() -> alt.Axis:
     return alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr=PERCENT)
 
 
-def metric_colours() -> alt.Color:
-    """Colour the metrics; the dashes name them."""
-    scale = alt.Scale(domain=list(_METRICS), range=[colour("at"), colour("hat")])
-    return alt.Color("metric:N", legend=None, scale=scale)
+def shades(ends: tuple[float, float]) -> alt.Opacity:
+    """Shade what is drawn of pass@k and of pass^k, which have the colour of their agent."""
+    scale = alt.Scale(domain=list(_METRICS), range=list(ends))
+    return alt.Opacity("metric:N", legend=None, scale=scale)
 
 
 def dashes(*, named: bool = False) -> alt.StrokeDash:
@@ -107,34 +107,36 @@ def dashes(*, named: bool = False) -> alt.StrokeDash:
     )
 
 
-def metric_lines(base: alt.Chart, *, named: bool, size: int) -> tuple[alt.Chart, alt.Chart]:
+def metric_lines(
+    base: alt.Chart, shade: str, *, named: bool, size: int
+) -> tuple[alt.Chart, alt.Chart]:
     """Draw a line for each metric, and the dots that say its values."""
-    colours = metric_colours()
     # Shapes tell the metrics apart without colour, where a line has one point only too.
     shapes = alt.Scale(domain=list(_METRICS), range=["circle", "square"])
-    line = base.mark_line(strokeWidth=2, aria=False).encode(
-        y="value:Q", color=colours, strokeDash=dashes(named=named)
+    line = base.mark_line(strokeWidth=2, aria=False, color=colour(shade)).encode(
+        y="value:Q", strokeDash=dashes(named=named)
     )
-    dots = base.mark_point(filled=True, opacity=1, size=size).encode(
+    dots = base.mark_point(filled=True, opacity=1, size=size, color=colour(shade)).encode(
         y="value:Q",
-        color=colours,
         description="said:N",
         shape=alt.Shape("metric:N", legend=None, scale=shapes),
     )
     return line, dots
 
 
-def run_colours(names: Sequence[str]) -> alt.Color:
-    """Colour the runs, and name them in the legend."""
-    return alt.Color(
-        "run:N",
-        scale=alt.Scale(
-            domain=list(names),
-            range=[colour(f"run{place % RUNS + 1}") for place in range(len(names))],
-        ),
-        legend=alt.Legend(
-            title=None, orient="bottom", columns=3, labelLimit=240, symbolType="square"
-        ),
+def agent_colours(runs: Sequence[Row], *, named: bool) -> tuple[alt.Color, alt.Opacity]:
+    """Give runs the colours of their agents, the earlier runs of an agent paler; name them."""
+    names = list(run_names(runs).values())
+    legend = (
+        alt.Legend(title=None, orient="bottom", columns=3, labelLimit=240, symbolType="square")
+        if named
+        else None
+    )
+    colours = alt.Scale(domain=names, range=[colour(run["colour"]) for run in runs])
+    strengths = alt.Scale(domain=names, range=[1 if run["is_latest"] else PALE for run in runs])
+    return (
+        alt.Color("run:N", scale=colours, legend=legend),
+        alt.Opacity("run:N", scale=strengths, legend=legend),
     )
 
 

@@ -11,16 +11,16 @@ from passk_py.common.words import percent, percents
 from passk_py.reports.report.charts.chart_parts import (
     PERCENT,
     SHARES,
+    agent_colours,
     beside,
     dashes,
     filled,
     finished,
-    metric_colours,
     metric_lines,
     of_rows,
     points,
-    run_colours,
     run_names,
+    shades,
     share_axis,
     short_name,
 )
@@ -52,35 +52,62 @@ def curve(
     height: int = 180,
 ) -> Chart:
     """Draw pass@k dashed and pass^k solid over k, each with its band."""
-    return filled(_curve(tuple(ks), deployment_k, alone, width, height), list(points(run)))
+    made = _curve(tuple(ks), deployment_k, run["colour"], alone, width, height)
+    return filled(made, list(points(run)))
 
 
 @cache
-def _curve(ks: tuple[int, ...], deployment_k: int, alone: bool, width: int, height: int) -> Chart:
+def _curve(
+    ks: tuple[int, ...], deployment_k: int, shade: str, alone: bool, width: int, height: int
+) -> Chart:
     """Make the chart without its rows: one for the forty runs of a page."""
     base = of_rows([]).encode(x=_over_k(ks))
-    band = base.mark_area(opacity=0.2, aria=False).encode(
+    band = base.mark_area(aria=False, color=colour(shade)).encode(
         y=alt.Y("lower:Q", scale=SHARES, axis=share_axis(), title=None),
         y2="upper:Q",
-        color=metric_colours(),
+        detail="metric:N",
+        opacity=shades((0.1, 0.25)),
     )
-    line, dots = metric_lines(base, named=alone, size=26)
+    line, dots = metric_lines(base, shade, named=alone, size=26)
     return finished(alt.layer(*_marked(ks, deployment_k), band, line, dots), width, height)
 
 
-def overlay(runs: Sequence[Row], ks: Sequence[int], deployment_k: int) -> Chart:
-    """Draw both curves of a few runs in one plot, a colour for each run."""
+def overlay(
+    runs: Sequence[Row], ks: Sequence[int], deployment_k: int, *, alone: bool = False
+) -> Chart:
+    """Draw both curves of a few runs in one plot, in the colours of their agents."""
     names = run_names(runs)
     rows = [{**row, "run": names[row["run"]]} for run in runs for row in points(run)]
+    colours, strengths = agent_colours(runs, named=alone)
     base = of_rows(rows).encode(
         x=_over_k(ks),
         y=alt.Y("value:Q", scale=SHARES, axis=share_axis(), title=None),
-        color=run_colours(list(names.values())),
+        color=colours,
+        opacity=strengths,
         detail="metric:N",
     )
-    line = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=dashes(named=True))
-    dots = base.mark_point(filled=True, opacity=1, size=26).encode(description="said:N")
-    return finished(alt.layer(*_marked(ks, deployment_k), line, dots), 720, 340)
+    line = base.mark_line(strokeWidth=2, aria=False).encode(strokeDash=dashes(named=alone))
+    dots = base.mark_point(filled=True, size=26).encode(description="said:N")
+    return finished(alt.layer(*_marked(ks, deployment_k), line, dots), 860, 340)
+
+
+def spark(run: Row, ks: Sequence[int]) -> Chart:
+    """Draw both curves of a run without axes, for the cell of a table."""
+    return filled(_spark(tuple(ks), run["colour"]), list(points(run)))
+
+
+@cache
+def _spark(ks: tuple[int, ...], shade: str) -> Chart:
+    base = of_rows([]).encode(
+        x=_over_k(ks, drawn=False), y=alt.Y("value:Q", scale=SHARES, axis=None)
+    )
+    line = base.mark_line(strokeWidth=2, aria=False, color=colour(shade)).encode(
+        strokeDash=dashes()
+    )
+    dots = base.mark_point(filled=True, opacity=1, size=12, color=colour(shade)).encode(
+        detail="metric:N", description="said:N"
+    )
+    return finished(line + dots, 120, 44)
 
 
 def delta(
@@ -88,37 +115,41 @@ def delta(
 ) -> Chart | None:
     """Draw what unequal tasks add to pass^k over k, with its band."""
     rows = list(_deltas(run))
-    return filled(_delta(tuple(ks), highest, width, height), rows) if rows else None
+    if not rows:
+        return None
+    return filled(_delta(tuple(ks), highest, run["colour"], width, height), rows)
 
 
 @cache
-def _delta(ks: tuple[int, ...], highest: float, width: int, height: int) -> Chart:
+def _delta(ks: tuple[int, ...], highest: float, shade: str, width: int, height: int) -> Chart:
     base = of_rows([]).encode(x=_over_k(ks))
     scale = alt.Scale(domain=[0, highest], nice=False, clamp=True)
     axis = alt.Axis(labelExpr=PERCENT, tickCount=2)
-    band = base.mark_area(opacity=0.2, aria=False, color=colour("hat")).encode(
+    band = base.mark_area(opacity=0.2, aria=False, color=colour(shade)).encode(
         y=alt.Y("lower:Q", scale=scale, axis=axis, title=None), y2="upper:Q"
     )
-    line = base.mark_line(strokeWidth=2, aria=False, color=colour("hat")).encode(y="value:Q")
-    dots = base.mark_point(filled=True, opacity=1, size=20, color=colour("hat")).encode(
+    line = base.mark_line(strokeWidth=2, aria=False, color=colour(shade)).encode(y="value:Q")
+    dots = base.mark_point(filled=True, opacity=1, size=20, color=colour(shade)).encode(
         y="value:Q", description="said:N"
     )
     return finished(band + line + dots, width, height)
 
 
 def overlay_delta(runs: Sequence[Row], ks: Sequence[int]) -> Chart | None:
-    """Draw delta_k of a few runs in one plot, a colour for each run."""
+    """Draw delta_k of a few runs in one plot, in the colours of their agents."""
     names = run_names(runs)
     rows = [{**row, "run": names[row["run"]]} for run in runs for row in _deltas(run)]
     if not rows:
         return None
+    colours, strengths = agent_colours(runs, named=True)
     base = of_rows(rows).encode(
         x=_over_k(ks),
         y=alt.Y("value:Q", axis=alt.Axis(labelExpr=PERCENT, tickCount=4), title=None),
-        color=run_colours(list(names.values())),
+        color=colours,
+        opacity=strengths,
     )
     line = base.mark_line(strokeWidth=2, aria=False)
-    dots = base.mark_point(filled=True, opacity=1, size=26).encode(description="said:N")
+    dots = base.mark_point(filled=True, size=26).encode(description="said:N")
     return finished(line + dots, 720, 240)
 
 
@@ -140,7 +171,7 @@ def _deltas(run: Row) -> Iterable[Row]:
             }
 
 
-def _over_k(ks: Sequence[int]) -> alt.X:
+def _over_k(ks: Sequence[int], *, drawn: bool = True) -> alt.X:
     """Make the axis of k: each k of the grid has its mark, and large ones don't push the others."""
     domain: list[float] = [ks[0], ks[-1]] if len(ks) > 1 else [ks[0] - 0.5, ks[0] + 0.5]
     scale = (
@@ -149,7 +180,7 @@ def _over_k(ks: Sequence[int]) -> alt.X:
         else alt.Scale(nice=False, domain=domain)
     )
     axis = alt.Axis(values=list(ks), format="d", labelOverlap="greedy", grid=False)
-    return alt.X("k:Q", scale=scale, axis=axis, title="k")
+    return alt.X("k:Q", scale=scale, axis=axis if drawn else None, title="k")
 
 
 def _marked(ks: Sequence[int], deployment_k: int) -> list[alt.Chart]:

@@ -9,13 +9,13 @@ import altair as alt
 from passk_py.reports.report.charts.chart_parts import (
     SHARES,
     finished,
-    metric_colours,
     metric_lines,
     of_rows,
     points,
     run_names,
     share_axis,
 )
+from passk_py.reports.report.theme import colour
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,12 +40,11 @@ def trend(
             title=None,
         )
     )
-    rules = base.mark_rule(strokeWidth=2, opacity=0.45, aria=False).encode(
-        y=alt.Y("lower:Q", scale=SHARES, axis=share_axis(), title=None),
-        y2="upper:Q",
-        color=metric_colours(),
+    shade = runs[-1]["colour"]
+    rules = base.mark_rule(strokeWidth=2, opacity=0.45, aria=False, color=colour(shade)).encode(
+        y=alt.Y("lower:Q", scale=SHARES, axis=share_axis(), title=None), y2="upper:Q"
     )
-    line, dots = metric_lines(base, named=alone, size=40)
+    line, dots = metric_lines(base, shade, named=alone, size=40)
     return finished(rules + line + dots, width, height)
 
 

@@ -12,7 +12,6 @@ from passk_py.reports.report.charts.chart_parts import (
     finished,
     of_rows,
     run_names,
-    short_name,
 )
 from passk_py.reports.report.theme import HEAT_EDGES, colour
 
@@ -34,7 +33,7 @@ def heat(suite: Row, *, alone: bool = False, width: int = 860) -> Chart | None:
             "from": row["bin"] * of_a_bin,
             "to": (row["bin"] + 1) * of_a_bin,
             "value": row["pass_rate"],
-            "said": _said_of_bin(row),
+            "said": _said_of_bin(row, names[row["run_id"]]),
         }
         for row in suite["heat"]
     ]
@@ -110,8 +109,7 @@ def classes(suite: Row, *, alone: bool = False) -> Chart:
     return finished(chart, 860, alt.Step(20))
 
 
-def _said_of_bin(row: Row) -> str:
-    name = short_name(row["run_id"])
+def _said_of_bin(row: Row, name: str) -> str:
     rate = percent(row["pass_rate"])
     if row["first_task"] == row["last_task"]:
         return f"{name}, task {row['first_task']:,}: {rate}% passed"

@@ -18,12 +18,4 @@
   };
   addEventListener("pointermove", show);
   addEventListener("pointerdown", show);
-  // A link to a task opens what it points at, in browsers that don't do so by themselves.
-  const open = () => {
-    const target = location.hash && document.getElementById(location.hash.slice(1));
-    const details = target && target.closest("details");
-    if (details) details.open = true;
-  };
-  addEventListener("hashchange", open);
-  open();
 })();

@@ -1,0 +1,301 @@
+"""A suite, as its section of the page shows it: what the template asks for, part by part."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.common.words import money, plural, shortened, symbol
+from passk_py.reports.report import charts
+from passk_py.reports.report.agent_sentences import verdict
+from passk_py.reports.report.drawing import inline
+from passk_py.reports.report.page_words import signed_points, tone, tone_colour, value_to_sort_by
+from passk_py.reports.report.theme import AGENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Row = dict[str, Any]
+
+_LONG: Final = 60
+_FIRST: Final = 100
+"""How many tasks are shown without a script: the first to mend."""
+_DETAILED: Final = 25
+"""How many of them with their attempts."""
+
+
+class SuiteSection:
+    """A suite, as its section of the page shows it."""
+
+    def __init__(self, told: Row, facts: Row) -> None:
+        self.told = told
+        self.facts = facts
+        self.k: int = facts["deployment_k"]
+        self.runs: list[Row] = told["runs"]
+        self.ks = charts.known_ks(self.runs)
+
+    @property
+    def sections(self) -> list[tuple[str, str]]:
+        """The sections that there are, and their headings."""
+        return [
+            ("verdict", "Leaderboard"),
+            ("tasks", "Tasks"),
+            ("k", "Over k"),
+            ("baseline", "Against the baseline"),
+            ("gates", "Gates"),
+            *([("trend", "Over releases")] if self.trends else []),
+            ("coverage", "What was measured"),
+            ("trust", "Can the log be trusted?"),
+        ]
+
+    @property
+    def measured(self) -> str:
+        """Say how much was measured, when, and what it cost."""
+        agents = {run["agent"] for run in self.runs if run["agent"] is not None}
+        by = f" of {plural(len(agents), 'agent')}" if agents else ""
+        attempts = sum(run["attempts"] for run in self.runs)
+        parts = [
+            plural(len(self.runs), "run") + by,
+            plural(self.told["total_tasks"], "task"),
+            plural(attempts, "attempt"),
+        ]
+        said = f"{', '.join(parts)}{_when(self.runs)}."
+        costs = [run["cost_usd"] for run in self.runs if run["cost_usd"] is not None]
+        if not costs:
+            return f"{said} The log does not say what they cost."
+        known = sum(run["attempts_with_cost"] for run in self.runs)
+        share = "" if known == attempts else f" for the {known:,} attempts that say so"
+        return f"{said} They cost ${money(sum(costs))}{share}."
+
+    @cached_property
+    def leaderboard(self) -> list[Row]:
+        """Give the runs with their values at the deployment k, the highest pass^k first."""
+        rows = []
+        for run in self.runs:
+            curve = {row["k"]: row for row in run["curve"]}
+            at_k = curve.get(self.k)
+            label = (
+                f"pass@k, dashed, and pass^k, solid, over k for {shortened(run['label'], _LONG)}"
+            )
+            rows.append(
+                {
+                    "run": run,
+                    "at_k": at_k,
+                    "first": curve.get(1),
+                    "reading": at_k and at_k["reading"],
+                    "curve": inline(charts.spark(run, self.ks), label) if self.ks else "",
+                }
+            )
+        return sorted(rows, key=lambda row: -value_to_sort_by(row["at_k"], "pass_hat_k"))
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether an attempt says what it cost."""
+        return any(run["cost_usd"] is not None for run in self.runs)
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether there are runs that are not the latest of their agents."""
+        return not all(run["is_latest"] for run in self.runs)
+
+    @property
+    def has_best(self) -> bool:
+        """Whether a run is the best at something."""
+        return any(run["may_be_best_at"] for run in self.runs)
+
+    @property
+    def first(self) -> list[Row]:
+        """The tasks that are shown without a script."""
+        return list(self.told["tasks"][:_FIRST])
+
+    @property
+    def verdicts(self) -> list[tuple[Row, str, str]]:
+        """The latest run of each agent, its tone and its sentence."""
+        found = []
+        for run in self.runs:
+            if run["is_latest"]:
+                at_k: Row = next((row for row in run["curve"] if row["k"] == self.k), {})
+                found.append((run, tone(at_k.get("reading")), verdict(run, self.facts)))
+        return found
+
+    @cached_property
+    def overlay(self) -> str | None:
+        """Both curves of all runs in one plot, where they can be told apart."""
+        if not 1 < len(self.runs) <= AGENTS or not self.ks:
+            return None
+        label = "pass@k, dashed, and pass^k, solid, over k for " + _listed(self.runs)
+        return inline(charts.overlay(self.runs, self.ks, self.k), label)
+
+    def curves(self) -> Iterable[tuple[Row, str, str | None]]:
+        """Each run with its curves and, below, its delta_k; none where no k has a figure."""
+        if not self.ks:
+            return
+        highest = self.highest_delta
+        for run in self.runs:
+            name = shortened(run["run_id"], _LONG)
+            label = f"pass@k, dashed, and pass^k, solid, over k for {name}"
+            below = charts.delta(run, self.ks, highest)
+            said = f"delta_k over k for {name}"
+            drawn = inline(below, said) if below is not None else None
+            yield run, inline(charts.curve(run, self.ks, self.k), label), drawn
+
+    @property
+    def highest_delta(self) -> float:
+        """The top of the axes of delta_k."""
+        ends = [
+            value
+            for run in self.runs
+            for row in run["curve"]
+            for value in (row["delta_k"], row["delta_k_upper"])
+            if value is not None
+        ]
+        return max(0.05, *ends) if ends else 0.05
+
+    @cached_property
+    def heat(self) -> str | None:
+        """The heat map of all tasks."""
+        drawn = charts.heat(self.told)
+        count = plural(self.told["total_tasks"], "task")
+        if drawn is None:
+            return None
+        return inline(drawn, f"Pass rate of {count} by run, the first to mend in front")
+
+    @cached_property
+    def classes(self) -> str:
+        """How many tasks are of which class."""
+        return inline(charts.classes(self.told), "Number of tasks of each class by run")
+
+    @cached_property
+    def trends(self) -> list[tuple[str, str]]:
+        """Each agent of several runs, and its numbers over its releases."""
+        return [
+            (
+                agent,
+                inline(
+                    charts.trend(runs, self.k),
+                    f"{symbol('pass_at_k', self.k)} and {symbol('pass_hat_k', self.k)} "
+                    f"of the runs of {shortened(agent, _LONG)}, the earliest first",
+                ),
+            )
+            for agent, runs in charts.releases(self.runs, self.k)
+        ]
+
+    @cached_property
+    def pairs(self) -> list[tuple[Row, list[tuple[Row, str]]]]:
+        """Each pair of runs, and its rows with a drawing of the difference."""
+        rows = self.told["comparisons"]
+        ends = [
+            abs(row[column])
+            for row in rows
+            for column in ("difference", "difference_suite_lower", "difference_suite_upper")
+            if row[column] is not None
+        ]
+        reach = max([0.05, *ends])
+        found: dict[tuple[str, str], list[tuple[Row, str]]] = {}
+        for row in rows:
+            key = (row["candidate_run_id"], row["baseline_run_id"])
+            found.setdefault(key, []).append((row, self._difference(row, reach)))
+        return [(drawn[0][0], drawn) for drawn in found.values()]
+
+    def _difference(self, row: Row, reach: float) -> str:
+        if row["difference"] is None:
+            return ""
+        called = symbol(row["metric"], row["k"])
+        said = f"{called} {signed_points(row, 'difference', 'difference_suite')}"
+        return inline(
+            charts.span(
+                row["difference"],
+                row["difference_suite_lower"],
+                row["difference_suite_upper"],
+                domain=(-reach, reach),
+                mark=0.0,
+                tone=tone_colour(row["verdict"]),
+                said=said,
+            ),
+            said,
+        )
+
+    @cached_property
+    def gates(self) -> list[tuple[Row, str]]:
+        """Each gate, and a drawing of what it judges."""
+        return [(row, self._gate(row)) for row in self.told["gates"]]
+
+    def _gate(self, row: Row) -> str:
+        """Draw what a rule on pass@k or pass^k judges; other rules are about counts."""
+        estimate, threshold = row["estimate"], row["threshold"]
+        if row["metric"] is None or row["k"] is None or estimate is None or threshold is None:
+            return ""
+        domain, mark = (0.0, 1.0), threshold
+        if row["baseline_run_id"] is not None:
+            # What a rule allows to be lost is written without its sign.
+            mark = -threshold
+            ends = (estimate, row["estimate_lower"], row["estimate_upper"], mark)
+            reach = max(0.05, *(abs(end) for end in ends if end is not None))
+            domain = (-reach, reach)
+        said = f"{estimate:.3f}, held against {mark:g}"
+        drawn = charts.span(
+            estimate,
+            row["estimate_lower"],
+            row["estimate_upper"],
+            domain=domain,
+            mark=mark,
+            tone=tone_colour(row["result"]),
+            said=said,
+        )
+        return inline(drawn, said)
+
+    @cached_property
+    def warnings(self) -> list[tuple[Row, list[Row]]]:
+        """What the diagnostics warn of: what it means once, and what was found in which run."""
+        found: dict[tuple[str, str, str], list[Row]] = {}
+        for row in self.told["diagnostics"]:
+            if row["verdict"] == "warning":
+                key = (row["diagnostic"], row["meaning"], row["advice"])
+                found.setdefault(key, []).append(row)
+        return [(rows[0], rows) for rows in found.values()]
+
+    @cached_property
+    def other_diagnostics(self) -> list[Row]:
+        """What they find of the latest runs beside that."""
+        return [
+            row
+            for row in self.told["diagnostics"]
+            if row["verdict"] != "warning" and row["is_of_latest"]
+        ]
+
+    @property
+    def warned_runs(self) -> list[tuple[str, list[str]]]:
+        """What is odd about the runs' counts, and of which runs."""
+        said: dict[str, list[str]] = {}
+        for run in self.runs:
+            if run["warnings"]:
+                said.setdefault(run["warnings"], []).append(run["run_id"])
+        return list(said.items())
+
+    @cached_property
+    def detailed(self) -> list[tuple[int, Row]]:
+        """The tasks whose attempts are shown, with their places."""
+        return [
+            (place, task)
+            for place, task in enumerate(self.first[:_DETAILED], start=1)
+            if any("outcomes" in run for run in task["runs"].values())
+        ]
+
+
+def _when(runs: Iterable[Row]) -> str:
+    """Say on which days attempts started."""
+    days = sorted(
+        date.fromisoformat(run[column][:10])
+        for run in runs
+        for column in ("started_at", "last_started_at")
+        if run[column] is not None
+    )
+    if not days:
+        return ""
+    first, last = (f"{day.day} {day:%B %Y}" for day in (days[0], days[-1]))
+    return f", made on {first}" if first == last else f", made from {first} to {last}"
+
+
+def _listed(runs: Sequence[Row]) -> str:
+    return ", ".join(shortened(run["run_id"], _LONG) for run in runs)

@@ -1,0 +1,128 @@
+"""The tasks of a suite: ranked by what mending gains, with counts by run, tags and attempts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlsplit
+
+from passk_py.common.errors import PasskError
+from passk_py.reports.queries.attempt_queries import attempts_of_tasks, tags_of_tasks
+from passk_py.reports.queries.chosen import with_text_times
+from passk_py.reports.queries.task_queries import task_rows
+from passk_py.reports.queries.task_ranking import first_tasks, pass_rates_by_bin, rank_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from passk_py.reports.queries.chosen import Chosen, Row
+
+MOST_TASKS: Final = 5_000
+"""How many tasks can be searched: the first to mend. The heat map bins all of them."""
+
+_MOST_CELLS: Final = 100_000
+"""The same, of tasks times runs."""
+
+_BINS: Final = 100
+"""How many columns the heat map has."""
+
+_MOST_ATTEMPTS: Final = 12_000
+"""How many attempts are shown one by one, so that the file stays small."""
+
+_MOST_ATTEMPTS_OF_A_TASK: Final = 200
+"""Of one run and task: a line of more can't be read."""
+
+_MOST_TAG_VALUES: Final = 30
+"""A tag with more values is no way to choose tasks."""
+
+_ATTEMPT: Final = (
+    "outcome", "outcome_reason", "score", "started_at", "duration_s", "cost_usd", "seed",
+    "source_file", "source_line",
+)  # fmt: skip
+_FIELDS: Final = ("run_id", "suite", "task_id", "attempt", *_ATTEMPT)
+_FIELD: Final = re.compile(r"\{([^{}]*)\}")
+_LETTERS: Final = {"passed": "P", "failed": "F", "excluded": "x"}
+_LINKED: Final = frozenset({"http", "https", "file"})
+
+
+def gather_tasks(chosen: Chosen, transcript_url: str | None) -> Row:
+    """Read the tasks in the order in which to mend them: the first one by one, and all in bins."""
+    total = rank_tasks(chosen)
+    shown = first_tasks(chosen.tables, min(MOST_TASKS, _MOST_CELLS // len(chosen.runs)))
+    bins = min(total, _BINS)
+    heat = pass_rates_by_bin(chosen, bins, total) if bins else []
+    if shown:
+        _add_runs(chosen, shown)
+    detailed = _within_room(shown, len(chosen.runs))
+    attempts = _attempts(chosen, detailed, transcript_url) if detailed else []
+    _add_outcomes(shown, attempts)
+    return {"total_tasks": total, "tasks": shown, "heat": heat, "attempts": attempts}
+
+
+def _add_runs(chosen: Chosen, shown: list[Row]) -> None:
+    """Give each task its tags, and its counts by run."""
+    by_name = {task["task_id"]: task for task in shown}
+    tags = tags_of_tasks(chosen, by_name, _MOST_TAG_VALUES)
+    for task in shown:
+        task["tags"] = tags.get(task["task_id"], {})
+        task["runs"] = {}
+    for row in task_rows(chosen, by_name):
+        by_name[row.pop("task_id")]["runs"][row.pop("run_id")] = row
+
+
+def _within_room(shown: Iterable[Row], runs: int) -> list[str]:
+    """Name the first tasks whose attempts can be shown one by one."""
+    room, found = _MOST_ATTEMPTS, []
+    for task in shown:
+        room -= min(task["attempts"], _MOST_ATTEMPTS_OF_A_TASK * runs)
+        if room < 0:
+            break
+        found.append(task["task_id"])
+    return found
+
+
+def _attempts(chosen: Chosen, tasks: Iterable[str], transcript_url: str | None) -> list[Row]:
+    rows = attempts_of_tasks(chosen, tasks, _ATTEMPT, most=_MOST_ATTEMPTS_OF_A_TASK)
+    for row in rows:
+        row["transcript"] = _link(row, chosen.suites[0], transcript_url)
+    return with_text_times(rows)
+
+
+def _link(row: Mapping[str, Any], suite: str, template: str | None) -> str | None:
+    """Give the address of the transcript of an attempt, if it is one that a browser may open."""
+    if template is not None:
+        values = {**row, "suite": suite}
+        return _FIELD.sub(lambda found: _quoted(values[found[1]]), template)
+    return None
+
+
+def _quoted(value: object) -> str:
+    return quote("" if value is None else str(value), safe="")
+
+
+def check_template(template: str) -> None:
+    """Raise an error for a template of links that names no field, or leads elsewhere."""
+    unknown = sorted({name for name in _FIELD.findall(template) if name not in _FIELDS})
+    made = _FIELD.sub("x", template)
+    if unknown or "{" in made or "}" in made:
+        wrong = f"names {unknown[0]!r}" if unknown else "has a brace that stands alone"
+        raise PasskError(
+            f"The template of links {template} {wrong}.",
+            hint=f"It may name {', '.join(f'{{{name}}}' for name in _FIELDS)}.",
+        )
+    if urlsplit(made).scheme not in _LINKED:
+        raise PasskError(
+            f"The template of links {template} must begin with http://, https:// or file://."
+        )
+
+
+def _add_outcomes(shown: Iterable[Row], attempts: Iterable[Row]) -> None:
+    """Write the outcomes of a run and task as letters, in order."""
+    found: dict[tuple[str, str], str] = {}
+    for row in attempts:
+        key = (row["task_id"], row["run_id"])
+        found[key] = found.get(key, "") + _LETTERS[row["outcome"]]
+    for task in shown:
+        for run_id, cell in task["runs"].items():
+            if (task["task_id"], run_id) in found:
+                cell["outcomes"] = found[task["task_id"], run_id]

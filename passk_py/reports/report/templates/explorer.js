@@ -1,0 +1,337 @@
+// The tasks of each suite as a table to search, filter and sort. A task opens its attempts, one by one.
+// The address holds what is shown, so that a view can be sent; each link and filter changes the address, and the page follows it.
+// Names are of others: they become text, never HTML.
+(() => {
+  const PASSED = "P";
+  const MARKS = { P: ["●", "passed"], F: ["○", "failed"], x: ["×", "excluded"] };
+  const DASH = "–";
+  const { k, suites } = JSON.parse(document.getElementById("explorer-data").textContent);
+
+  const element = (name, properties = {}, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(properties)) {
+      if (key in made) made[key] = value;
+      else made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+  };
+  const cell = (text, number) => element("td", number ? { className: "number" } : {}, text ?? DASH);
+  // DataTables takes the titles of columns as HTML.
+  const escaped = (text) => element("i", { textContent: text }).innerHTML;
+  const orDash = (value) => value ?? DASH;
+
+  class Explorer {
+    constructor(suite, place) {
+      Object.assign(this, suite);
+      this.id = `tasks-${place}`;
+      this.room = document.getElementById(`explorer-${place}`);
+      this.form = this.room.querySelector("form");
+      this.count = this.room.querySelector(".count");
+      this.holder = this.room.querySelector(".holder");
+      this.panel = this.room.querySelector(".panel");
+      this.attemptsOf = new Map();
+      for (const row of this.attempts) {
+        const key = `${row[0]} ${row[1]}`;
+        if (!this.attemptsOf.has(key)) this.attemptsOf.set(key, []);
+        this.attemptsOf.get(key).push(row);
+      }
+      this.fillForm();
+      this.room.hidden = false;
+      document.getElementById(`first-${place}`).classList.add("on-paper");
+      this.form.addEventListener("input", () => this.go(this.asked()));
+      this.form.addEventListener("submit", (event) => event.preventDefault());
+      addEventListener("hashchange", () => this.follow());
+      this.follow();
+    }
+
+    fillForm() {
+      const { run, against, kind, tag } = this.form.elements;
+      this.runs.forEach(([name, label]) => {
+        run.append(element("option", { value: name }, label));
+        against.append(element("option", { value: name }, label));
+      });
+      this.classes.forEach((name) => kind.append(element("option", { value: name }, name)));
+      const groups = new Map();
+      this.tags.forEach(([key, value]) => {
+        if (!groups.has(key)) groups.set(key, element("optgroup", { label: key }));
+        groups.get(key).append(element("option", { value: `${key}=${value}` }, value));
+      });
+      tag.append(...groups.values());
+      tag.closest("label").hidden = groups.size === 0;
+    }
+
+    // What the address says of this suite: null if it is about another part of the page.
+    told() {
+      const [id, query = ""] = location.hash.slice(1).split(/\?(.*)/s);
+      return id === this.id ? Object.fromEntries(new URLSearchParams(query)) : null;
+    }
+
+    // What the form says; a task that is open stays so.
+    asked() {
+      const said = Object.fromEntries(new FormData(this.form));
+      const task = this.shown?.task;
+      return task ? { ...said, task } : said;
+    }
+
+    link(state) {
+      const query = new URLSearchParams(Object.entries(state).filter(([, value]) => value));
+      return `#${this.id}${query.size ? `?${query}` : ""}`;
+    }
+
+    go(state) {
+      history.replaceState(null, "", this.link(state));
+      this.show(state);
+    }
+
+    follow() {
+      const told = this.told();
+      if (told === null) {
+        if (!this.shown) this.show({});
+        return;
+      }
+      const before = this.shown;
+      this.show(told);
+      if (told.task && told.task !== before?.task) this.panel.querySelector("h4")?.focus();
+      else if (location.hash.includes("?") && !told.task) this.room.scrollIntoView();
+    }
+
+    show(state) {
+      for (const name of ["run", "against", "kind", "tag", "q"]) {
+        const field = this.form.elements[name];
+        if (field.value !== (state[name] ?? "")) field.value = state[name] ?? "";
+      }
+      this.form.elements.against.disabled = !state.run;
+      const columns = `${state.run ?? ""} ${state.against ?? ""}`;
+      this.shown = state;
+      if (columns !== this.columns) this.makeTable(columns);
+      this.table.search(state.q ?? "").draw();
+      const found = this.table.rows({ search: "applied" }).count();
+      this.holder.querySelector(".dt-paging").hidden = this.table.page.info().pages < 2;
+      const all = this.tasks.length;
+      const more = this.total > all ? `, the first to mend of ${this.total.toLocaleString("en")}` : "";
+      this.count.textContent = `${found.toLocaleString("en")} of ${all.toLocaleString("en")} tasks${more}`;
+      this.showTask();
+    }
+
+    place(name) {
+      return this.runs.findIndex(([run]) => run === name);
+    }
+
+    state(task, run) {
+      const found = task[4][run];
+      return found < 0 ? null : this.states[found];
+    }
+
+    makeTable(columns) {
+      this.columns = columns;
+      this.table?.destroy();
+      const table = element("table", { className: "heat" });
+      this.holder.replaceChildren(table);
+      const [run, against] = [this.place(this.shown.run), this.place(this.shown.against)];
+      this.table = new DataTable(table, {
+        data: this.tasks,
+        columns: [this.nameColumn(), ...this.columnsOf(run, against)],
+        order: against >= 0 ? [[3, "asc"]] : [],
+        autoWidth: false,
+        pageLength: 20,
+        lengthChange: false,
+        info: false,
+        layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: "paging" },
+        // Rows are kept from draw to draw, and where they lead depends on the filters.
+        drawCallback: () => {
+          for (const task of this.holder.querySelectorAll("a.task"))
+            task.href = this.link({ ...this.shown, task: task.textContent });
+        },
+        language: { zeroRecords: "No task is like that.", emptyTable: "There is no task." },
+      });
+      this.table.search.fixed("filters", (_text, task) => this.matches(task));
+    }
+
+    nameColumn() {
+      return {
+        title: "task",
+        data: 0,
+        // Not "html", which would leave tags out of what is searched. The search decodes what it is given as HTML.
+        type: "string",
+        orderSequence: ["asc", "desc"],
+        className: "name",
+        cellType: "th",
+        render: (name, type) =>
+          type === "display" ? element("a", { className: "task" }, name) : type === "filter" ? escaped(name) : name,
+      };
+    }
+
+    // All runs side by side; or one run; or two and what differs.
+    columnsOf(run, against) {
+      const gain = this.valueColumn("expected gain, %", (task) => task[1], (task) => task[2]);
+      if (run < 0) return [gain, ...this.runs.map((_, place) => this.countColumn(place))];
+      const hat = (place, title) =>
+        this.valueColumn(title, (task) => this.state(task, place)?.[4], (task) => this.state(task, place)?.[5]);
+      if (against < 0) return [this.countColumn(run), this.kindColumn(run, "class"), hat(run, `pass^${k}, %`), gain];
+      const difference = (task) => {
+        const [one, two] = [this.state(task, run)?.[3], this.state(task, against)?.[3]];
+        return one == null || two == null ? null : 100 * (one - two);
+      };
+      const signed = (task) => {
+        const points = difference(task);
+        return points === null ? null : `${points > 0 ? "+" : points < 0 ? "−" : ""}${Math.abs(points).toFixed(1)}`;
+      };
+      return [
+        this.countColumn(run),
+        this.countColumn(against),
+        this.valueColumn("difference, points", difference, signed),
+        this.kindColumn(run, `class in ${escaped(this.runs[run][1])}`),
+        this.kindColumn(against, `class in ${escaped(this.runs[against][1])}`),
+      ];
+    }
+
+    valueColumn(title, value, text) {
+      return {
+        title,
+        data: null,
+        className: "number",
+        type: "num",
+        searchable: false,
+        orderSequence: ["desc", "asc"],
+        render: (task, type) => {
+          if (type === "display") return document.createTextNode(orDash(text(task)));
+          return value(task) ?? -1e9;
+        },
+      };
+    }
+
+    countColumn(run) {
+      return {
+        title: escaped(this.runs[run][1]),
+        data: null,
+        type: "num",
+        searchable: false,
+        className: "run",
+        render: (task, type) => {
+          const state = this.state(task, run);
+          if (type === "display") return document.createTextNode(state ? `${state[0]}/${state[1]}` : "");
+          return state?.[3] ?? -1;
+        },
+        createdCell: (made, _value, task) => {
+          const state = this.state(task, run);
+          made.classList.add(state && state[3] !== null ? `h${state[7]}` : "none");
+        },
+      };
+    }
+
+    kindColumn(run, title) {
+      const name = (task) => {
+        const state = this.state(task, run);
+        return state ? this.classes[state[6]] : "";
+      };
+      return {
+        title,
+        data: null,
+        className: "said",
+        searchable: false,
+        render: (task, type) => (type === "display" ? document.createTextNode(name(task)) : name(task)),
+      };
+    }
+
+    matches(task) {
+      const { run, kind, tag } = this.shown;
+      const runs = run ? [this.place(run)] : this.runs.keys();
+      if (tag && !task[3].some((place) => this.tags[place].join("=") === tag)) return false;
+      for (const place of runs) {
+        const state = this.state(task, place);
+        if (state && (!kind || this.classes[state[6]] === kind)) return true;
+      }
+      return false;
+    }
+
+    showTask() {
+      const place = this.tasks.findIndex(([name]) => name === this.shown.task);
+      this.panel.hidden = place < 0;
+      if (place < 0 || this.opened === location.hash) return;
+      this.opened = location.hash;
+      const { run, against } = this.shown;
+      const wanted = [run, against].filter(Boolean).map((name) => this.place(name));
+      const runs = wanted.length ? wanted : [...this.runs.keys()];
+      const task = this.tasks[place];
+      const tags = task[3].map((one) => this.tags[one].join(" = ")).join(", ");
+      const rows = runs.flatMap((one) => this.attemptsOf.get(`${place} ${one}`) ?? []);
+      this.panel.replaceChildren(
+        element("h4", { tabIndex: -1 }, task[0]),
+        element("a", { className: "close", href: this.link({ ...this.shown, task: "" }) }, "Close"),
+        element("p", { className: "quiet" }, tags),
+        this.runTable(place, task, runs),
+        rows.length ? this.attemptTable(rows, runs.length > 1) : this.notHere(task[0]),
+      );
+      if (rows.length) {
+        new DataTable(this.panel.querySelector("table.attempts"), {
+          paging: rows.length > 50, pageLength: 50, lengthChange: false, searching: false, info: false, order: [], autoWidth: false,
+          layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: rows.length > 50 ? "paging" : null },
+        });
+      }
+    }
+
+    runTable(place, task, runs) {
+      const body = runs.map((run) => {
+        const state = this.state(task, run);
+        if (!state) return element("tr", {}, this.runName(run), element("td", { colSpan: 4 }, "did not try it"));
+        const outcomes = (this.attemptsOf.get(`${place} ${run}`) ?? []).map((row) => MARKS[row[3]][0]).join("");
+        return element("tr", {}, this.runName(run), cell(this.classes[state[6]]), cell(`${state[0]} of ${state[1]}`, true), cell(state[5], true), element("td", { className: "outcomes" }, outcomes));
+      });
+      const heads = [["run"], ["class"], ["passed", true], [`pass^${k}, %`, true], ["attempts in order: ● passed, ○ failed, × excluded"]];
+      return this.scrolled("Runs of the task", element("table", {}, this.head(heads), element("tbody", {}, ...body)));
+    }
+
+    runName(run) {
+      return element("th", { scope: "row", className: "name" }, this.runs[run][1]);
+    }
+
+    // Failed attempts stand first: they say what to mend.
+    attemptTable(rows, several) {
+      const ordered = rows.toSorted((one, two) => (one[3] === PASSED) - (two[3] === PASSED));
+      const optional = [["score", 5], ["duration, s", 6], ["cost, $", 7], ["seed", 8], ["started", 9]].filter(([, at]) => rows.some((row) => row[at] !== null));
+      const linked = rows.some((row) => row[12] !== null);
+      const heads = [...(several ? [["run"]] : []), ["attempt", true], ["outcome"], ["reason"], ...optional.map(([name, at]) => [name, at < 9]), ["where in the log"], ...(linked ? [["transcript"]] : [])];
+      const body = ordered.map((row) => {
+        const line = row[11] === null ? "" : `:${row[11]}`;
+        const file = row[10] < 0 ? DASH : this.files[row[10]] + line;
+        const link = row[12] === null ? DASH : /^(https?|file):/.test(row[12]) ? element("a", { href: row[12], target: "_blank", rel: "noopener noreferrer" }, "open") : row[12];
+        return element(
+          "tr",
+          {},
+          ...(several ? [this.runName(row[1])] : []),
+          cell(String(row[2]), true),
+          element("td", {}, element("span", { className: `outcome ${row[3] === PASSED ? "good" : row[3] === "F" ? "bad" : "unsure"}` }, MARKS[row[3]][1])),
+          element("td", { className: "reason" }, row[4] < 0 ? DASH : this.reasons[row[4]]),
+          ...optional.map(([, at]) => cell(row[at] === null ? null : String(row[at]), at < 9)),
+          element("td", { className: "place" }, file),
+          ...(linked ? [element("td", {}, link)] : []),
+        );
+      });
+      return this.scrolled("Attempts", element("table", { className: "attempts" }, this.head(heads), element("tbody", {}, ...body)));
+    }
+
+    notHere(task) {
+      const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
+      const query = `select * from passk_attempts where suite = ${quoted(this.name)} and task_id = ${quoted(task)} order by run_id, attempt`;
+      return element("p", {}, "The attempts of this task are not in the file. Ask the database: ", element("code", {}, query));
+    }
+
+    head(heads) {
+      const cells = heads.map(([text, number]) => element("th", { scope: "col", ...(number ? { className: "number" } : {}) }, text));
+      return element("thead", {}, element("tr", {}, ...cells));
+    }
+
+    scrolled(label, table) {
+      return element("div", { className: "scroll", role: "region", "aria-label": label, tabIndex: 0 }, table);
+    }
+  }
+
+  suites.forEach((suite, place) => {
+    if (suite.tasks.length) new Explorer(suite, place + 1);
+  });
+  // The leaderboards can be sorted.
+  for (const board of document.querySelectorAll("table.board")) {
+    new DataTable(board, { paging: false, searching: false, info: false, order: [], autoWidth: false, columnDefs: [{ targets: "unsorted", orderable: false }] });
+  }
+})();

@@ -1,0 +1,266 @@
+"""The table of tasks in Chromium: from a number to the attempt behind it, by clicks, keys and links."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime, timedelta
+from hashlib import sha256
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+import passk_py as pk
+from passk_py.common.errors import PasskError
+from passk_py.common.words import DASH
+from passk_py.reports.report import Report, task_facts
+from passk_py.reports.report.explorer_data import explorer_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from conftest import Project
+
+STRANGE: Final = "</script><img src=x onerror=alert(1)> & 'a' _b_ *c* ?d=1#e%20"
+TEMPLATE: Final = "https://logs.example/{run_id}/{task_id}/{attempt}"
+LETTERS: Final = {"old": {"sure": "PPPP", "shaky": "PFPX", STRANGE: "FFFF"}, "new": {"sure": "PPFP", "shaky": "PFFF", STRANGE: "PPPP"}}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]]) -> Project:
+    """Two runs of one agent over three tasks, with reasons, scores, costs, seeds and tags."""
+    rows: list[Any] = []
+    for place, (run, tasks) in enumerate(LETTERS.items()):
+        for number, (task, letters) in enumerate(tasks.items()):
+            made = attempts(
+                run, task, letters, suite="desk", agent="bot", agent_version=f"v{place}",
+                started_at=datetime(2026, 1, 1 + place) + timedelta(minutes=number),
+            )  # fmt: skip
+            for row in made:
+                row["tags"] = {"level": "easy" if task == "sure" else "hard", "try": str(number)}
+                row["cost_usd"] = 0.25
+                row["seed"] = 2**60 + row["attempt"]
+                if row["outcome"] == "failed":
+                    row["outcome_reason"] = f"<b>timeout</b> of {task} in {run}"
+            rows += made
+    found = make_project()
+    found.land(rows)
+    found.run({"passk_ks": [1, 2, 3], "passk_deployment_k": 2, "passk_min_eligible_share": 0})
+    return found
+
+
+@pytest.fixture(scope="module")
+def facts(built: Project) -> dict[str, Any]:
+    return pk.report(built.database, transcript_url=TEMPLATE).facts
+
+
+@pytest.fixture(scope="module")
+def page_file(facts: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(Report(facts).html(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def visit(browser: Any, page_file: Path) -> Iterator[Callable[..., Any]]:
+    contexts = []
+    wrong: list[str] = []
+
+    def go(fragment: str = "", width: int = 1280) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(dialog.message))
+        page.goto(page_file.as_uri() + fragment)
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def tasks_shown(page: Any) -> list[str]:
+    return [text.strip() for text in page.locator("#explorer-1 .holder tbody th").all_inner_texts()]
+
+
+def test_three_clicks_lead_from_the_leaderboard_to_a_transcript(visit: Callable[..., Any]) -> None:
+    page = visit()
+    page.locator("table.board a", has_text="bot v1").click()
+    page.locator("#explorer-1 .holder a", has_text="shaky").click()
+    panel = page.locator("#explorer-1 .panel")
+    first = panel.locator("table.attempts tbody tr").first
+    assert "failed" in first.inner_text()
+    assert "<b>timeout</b> of shaky in new" in first.inner_text()
+    link = first.get_by_role("link", name="open")
+    assert link.get_attribute("href") == "https://logs.example/new/shaky/2"
+    assert panel.locator(".outcomes").all_inner_texts() == ["●○○○"]
+
+
+def test_the_same_by_keyboard_alone(visit: Callable[..., Any]) -> None:
+    page = visit()
+
+    def tab_to(selector: str) -> None:
+        for _ in range(120):
+            page.keyboard.press("Tab")
+            if page.evaluate("s => document.activeElement.matches(s)", selector):
+                return
+        raise AssertionError(selector)
+
+    tab_to("table.board a")
+    page.keyboard.press("Enter")
+    tab_to("#explorer-1 .holder tbody a")
+    page.keyboard.press("Enter")
+    # The panel is where the keyboard goes on.
+    assert page.evaluate("document.activeElement.closest('.panel') !== null")
+    tab_to(".panel table.attempts a")
+
+
+def test_every_attempt_is_there_as_in_the_table(built: Project, visit: Callable[..., Any]) -> None:
+    for task in LETTERS["old"]:
+        expected = built.query(
+            "select run_id, attempt, outcome, outcome_reason, cost_usd, seed"
+            " from passk_attempts where task_id = ? order by outcome = 'passed', run_id, attempt",
+            task,
+        )
+        page = visit()
+        page.locator("#explorer-1 .holder").get_by_role("link", name=task, exact=True).click()
+        shown = [
+            [cell.strip() for cell in row.split("\t")]
+            for row in page.locator(".panel table.attempts tbody tr").all_inner_texts()
+        ]
+        assert len(shown) == len(expected) == 8
+        heads = page.locator(".panel table.attempts thead th").all_inner_texts()
+        at = {name.split("\n")[0].strip(): place for place, name in enumerate(heads)}
+        found = {
+            (
+                row[at["run"]], int(row[at["attempt"]]), row[at["outcome"]],
+                None if row[at["reason"]] == DASH else row[at["reason"]],
+                float(row[at["cost, $"]]), int(row[at["seed"]]),
+            )
+            for row in shown
+        }  # fmt: skip
+        assert found == set(expected)
+        assert [row[at["outcome"]] == "passed" for row in shown] == [
+            row[2] == "passed" for row in expected
+        ]
+
+
+def test_the_address_holds_the_view(visit: Callable[..., Any]) -> None:
+    page = visit()
+    page.locator("select[name=run]").select_option("old")
+    page.locator("select[name=kind]").select_option("flaky")
+    assert tasks_shown(page) == ["shaky"]
+    page.locator("#explorer-1 .holder a", has_text="shaky").click()
+    fragment = page.evaluate("location.hash")
+    again = visit(fragment)
+    assert again.locator(".panel h4").inner_text() == "shaky"
+    assert again.locator("select[name=kind]").input_value() == "flaky"
+    assert tasks_shown(again) == ["shaky"]
+    again.get_by_role("link", name="Close").click()
+    assert not again.locator(".panel").is_visible()
+    assert tasks_shown(again) == ["shaky"]
+
+
+def test_tasks_are_found_by_name_and_tag(visit: Callable[..., Any]) -> None:
+    page = visit()
+    assert len(tasks_shown(page)) == 3
+    page.locator("select[name=tag]").select_option("level=hard")
+    assert set(tasks_shown(page)) == {"shaky", STRANGE}
+    page.get_by_label("Search").fill("onerror")
+    assert tasks_shown(page) == [STRANGE]
+    assert page.locator("#explorer-1 .count").inner_text() == "1 of 3 tasks"
+    page.get_by_label("Search").fill("nowhere")
+    assert page.get_by_text("No task is like that.").is_visible()
+
+
+def test_two_runs_stand_side_by_side(visit: Callable[..., Any]) -> None:
+    page = visit("#tasks-1?run=new&against=old")
+    rows = {
+        row.split("\t")[0].strip(): [cell.strip() for cell in row.split("\t")[1:]]
+        for row in page.locator("#explorer-1 .holder tbody tr").all_inner_texts()
+    }
+    # Of shaky, new passed 1 of 4 and old 2 of the 3 that count.
+    assert rows["shaky"] == ["1/4", "2/3", "−41.7", "flaky", "flaky"]  # noqa: RUF001 - a minus is meant
+    assert rows["sure"] == ["3/4", "4/4", "−25.0", "flaky", "consistent"]  # noqa: RUF001
+    assert rows[STRANGE] == ["4/4", "0/4", "+100.0", "consistent", "incapable"]
+    assert list(rows) == ["shaky", "sure", STRANGE]
+
+
+def test_columns_can_be_sorted_either_way(visit: Callable[..., Any]) -> None:
+    page = visit("#tasks-1?run=old")
+    head = page.locator("#explorer-1 .holder thead th", has_text="task")
+    head.click()
+    down = tasks_shown(page)
+    head.click()
+    assert tasks_shown(page) == down[::-1]
+    assert sorted(down, key=str.lower) == down
+    board = page.locator("table.board thead th", has_text="pass^2")
+    orders = []
+    for _ in range(2):
+        board.click()
+        orders.append(
+            [float(row) for row in page.locator("table.board td.strong .value").all_inner_texts()]
+        )
+    orders.sort()
+    assert orders[0] == sorted(orders[0])
+    assert orders[1] == orders[0][::-1] != orders[0]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_serious_in_an_open_task(visit: Callable[..., Any], width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit("#tasks-1?run=new&against=old&task=shaky", width)
+    violations = axe.run(page).response["violations"]
+    assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_link_leads_to_the_web_or_a_file_only(built: Project) -> None:
+    for template, said in {
+        "javascript:alert({attempt})": "must begin with http",
+        "https://x/{nope}": "names 'nope'",
+        "https://x/{run_id": "has a brace that stands alone",
+        "https://x/{run_id.__class__}": "names 'run_id.__class__'",
+    }.items():
+        with pytest.raises(PasskError, match=said):
+            pk.report(built.database, transcript_url=template)
+    facts = pk.report(built.database, transcript_url="https://x/?t={task_id}").facts
+    (strange,) = {
+        row["transcript"] for row in facts["suites"][0]["attempts"] if row["task_id"] == STRANGE
+    }
+    assert re.fullmatch(r"https://x/\?t=[A-Za-z0-9%._~-]+", strange)
+
+
+def test_the_file_holds_attempts_as_far_as_there_is_room(
+    built: Project, monkeypatch: pytest.MonkeyPatch, browser: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(task_facts, "_MOST_ATTEMPTS", 8)
+    facts = pk.report(built.database).facts
+    first, second, _ = facts["suites"][0]["tasks"]
+    data = json.loads(explorer_data(facts))["suites"][0]
+    assert {row[0] for row in data["attempts"]} == {0}
+    assert len(data["attempts"]) == first["attempts"] == 8
+    path = tmp_path / "report.html"
+    path.write_text(Report(facts).html(), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.locator("#explorer-1 .holder").get_by_role("link", name=second["task_id"]).click()
+    query = page.locator(".panel code").inner_text()
+    assert len(built.query(query)) == 8
+    page.close()
+
+
+def test_the_library_is_the_one_that_its_licence_stands_beside() -> None:
+    folder = resources.files("passk_py.reports.report") / "vendor"
+    listed = dict(
+        line.split()[::-1] for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines()
+    )
+    files = {file.name for file in folder.iterdir()} - {"SHA256SUMS"}
+    assert files == listed.keys() == {"dataTables.min.js", "dataTables.LICENSE.txt"}
+    for name, digest in listed.items():
+        assert sha256((folder / name).read_bytes()).hexdigest() == digest
