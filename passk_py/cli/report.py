@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from passk_py.cli.session import Session, pass_session
-from passk_py.cli.shared_options import common_options, database_option, examples, outputs_option
+from passk_py.cli.shared_options import (
+    NameChoice,
+    common_options,
+    database_option,
+    examples,
+    outputs_option,
+)
 from passk_py.common.errors import PasskError
 from passk_py.common.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_TARGETS: Final = ("github-summary", "github-comment", "slack")
 _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
 
 
@@ -25,6 +32,7 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
         "passk report",
         "passk report -o nightly.html -o nightly.md --suite airline",
         "passk report --run nightly-2026-11-20 --run nightly-2026-11-19 --figures figures",
+        "passk report -o report.html --post github-summary --post github-comment",
     ),
 )
 @database_option
@@ -44,6 +52,15 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
     metavar="TEMPLATE",
     help="Link each attempt to its transcript, e.g. 'https://logs.example/{run_id}/{task_id}'.",
 )
+@click.option(
+    "--post",
+    "targets",
+    multiple=True,
+    type=NameChoice(_TARGETS),
+    help="Post a short form without attempts; may be repeated. github-summary adds it to the "
+    "summary of the CI step; github-comment writes one comment on the pull request, which later "
+    "reports replace; slack sends verdicts that changed to the webhook in PASSK_SLACK_WEBHOOK.",
+)
 @common_options
 @pass_session
 def command(
@@ -55,6 +72,7 @@ def command(
     outputs: Sequence[Path],
     figures: Path | None,
     transcript_url: str | None,
+    targets: tuple[str, ...],
 ) -> int:
     """Write a report as one HTML file that needs no network and no other file.
 
@@ -78,7 +96,7 @@ def command(
     with open_tables(database) as tables:
         note_stale(session, tables)
     made = report(database, run_id=runs, suite=suites, transcript_url=transcript_url)
-    if not outputs and figures is None and not session.as_json:
+    if not (outputs or figures or targets or session.as_json):
         outputs = [Path("report.html")]
     writers = {".html": made.html, ".md": made.markdown, ".json": made.json}
     for path in outputs:
@@ -91,6 +109,27 @@ def command(
 
         written = write_figures(made.facts, figures)
         session.say(f"{figures}: {plural(len(written) // 2, 'chart')}, each as SVG and as PNG")
+    for target in targets:
+        session.say(_post(target, made.facts, database))
     # Last: an error, which is an object on stdout too, must not follow it.
     session.result(made.facts)
     return 0
+
+
+def _post(target: str, facts: dict[str, Any], database: Path) -> str:
+    """Post the short form, and say what was done."""
+    from passk_py.metrics.gates.gate_reports import append_step_summary
+    from passk_py.reports.posts.changes import verdict_changes
+    from passk_py.reports.posts.github_comment import post_comment
+    from passk_py.reports.posts.short_markdown import short_markdown
+    from passk_py.reports.posts.slack import post_changes
+    from passk_py.warehouse.project import state_dir
+
+    changes = verdict_changes(facts)
+    if target == "slack":
+        return post_changes(changes, state_dir(database) / "posted.txt")
+    text = short_markdown(facts, changes)
+    if target == "github-comment":
+        return post_comment(text)
+    append_step_summary(text)
+    return "The summary of the CI step has the report."

@@ -125,7 +125,7 @@ def append_step_summary(text: str) -> None:
     if not place:
         raise PasskError(
             f"There is no CI step to summarize: the variable {STEP_SUMMARY} is not set.",
-            hint="Write a file with --markdown FILE instead.",
+            hint="Write a file instead: `passk gate --markdown FILE`, `passk report -o FILE.md`.",
         )
     try:
         with Path(place).open("a", encoding="utf-8") as file:

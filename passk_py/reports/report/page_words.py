@@ -46,11 +46,6 @@ def limits_of(row: Row, metric: str) -> str:
     return percents(row[f"{metric}_lower"], row[f"{metric}_upper"])
 
 
-def value_to_sort_by(row: Row | None, metric: str) -> float:
-    """Give the value by which a column is sorted; what is not known comes last."""
-    return -1.0 if row is None or row[metric] is None else float(row[metric])
-
-
 def tone(said: str | None) -> str:
     """Name the tone of a verdict, a result or a reading."""
     return _TONES.get(said or "", "plain")

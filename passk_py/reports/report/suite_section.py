@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.common.words import money, plural, shortened, symbol
+from passk_py.common.words import plural, shortened, symbol
 from passk_py.reports.report import charts
 from passk_py.reports.report.agent_sentences import verdict
 from passk_py.reports.report.drawing import inline
-from passk_py.reports.report.page_words import signed_points, tone, tone_colour, value_to_sort_by
+from passk_py.reports.report.leaderboard import any_cost, leaderboard, measured
+from passk_py.reports.report.page_words import signed_points, tone, tone_colour
 from passk_py.reports.report.theme import AGENTS
 
 if TYPE_CHECKING:
@@ -52,47 +52,22 @@ class SuiteSection:
     @property
     def measured(self) -> str:
         """Say how much was measured, when, and what it cost."""
-        agents = {run["agent"] for run in self.runs if run["agent"] is not None}
-        by = f" of {plural(len(agents), 'agent')}" if agents else ""
-        attempts = sum(run["attempts"] for run in self.runs)
-        parts = [
-            plural(len(self.runs), "run") + by,
-            plural(self.told["total_tasks"], "task"),
-            plural(attempts, "attempt"),
-        ]
-        said = f"{', '.join(parts)}{_when(self.runs)}."
-        costs = [run["cost_usd"] for run in self.runs if run["cost_usd"] is not None]
-        if not costs:
-            return f"{said} The log does not say what they cost."
-        known = sum(run["attempts_with_cost"] for run in self.runs)
-        share = "" if known == attempts else f" for the {known:,} attempts that say so"
-        return f"{said} They cost ${money(sum(costs))}{share}."
+        return measured(self.told)
 
     @cached_property
     def leaderboard(self) -> list[Row]:
         """Give the runs with their values at the deployment k, the highest pass^k first."""
-        rows = []
-        for run in self.runs:
-            curve = {row["k"]: row for row in run["curve"]}
-            at_k = curve.get(self.k)
-            label = (
-                f"pass@k, dashed, and pass^k, solid, over k for {shortened(run['label'], _LONG)}"
-            )
-            rows.append(
-                {
-                    "run": run,
-                    "at_k": at_k,
-                    "first": curve.get(1),
-                    "reading": at_k and at_k["reading"],
-                    "curve": inline(charts.spark(run, self.ks), label) if self.ks else "",
-                }
-            )
-        return sorted(rows, key=lambda row: -value_to_sort_by(row["at_k"], "pass_hat_k"))
+        rows = leaderboard(self.runs, self.k)
+        for row in rows:
+            name = shortened(row["run"]["label"], _LONG)
+            label = f"pass@k, dashed, and pass^k, solid, over k for {name}"
+            row["curve"] = inline(charts.spark(row["run"], self.ks), label) if self.ks else ""
+        return rows
 
     @property
     def has_cost(self) -> bool:
         """Whether an attempt says what it cost."""
-        return any(run["cost_usd"] is not None for run in self.runs)
+        return any_cost(self.runs)
 
     @property
     def has_earlier(self) -> bool:
@@ -281,20 +256,6 @@ class SuiteSection:
             for place, task in enumerate(self.first[:_DETAILED], start=1)
             if any("outcomes" in run for run in task["runs"].values())
         ]
-
-
-def _when(runs: Iterable[Row]) -> str:
-    """Say on which days attempts started."""
-    days = sorted(
-        date.fromisoformat(run[column][:10])
-        for run in runs
-        for column in ("started_at", "last_started_at")
-        if run[column] is not None
-    )
-    if not days:
-        return ""
-    first, last = (f"{day.day} {day:%B %Y}" for day in (days[0], days[-1]))
-    return f", made on {first}" if first == last else f", made from {first} to {last}"
 
 
 def _listed(runs: Sequence[Row]) -> str:

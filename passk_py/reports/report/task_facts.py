@@ -41,6 +41,7 @@ _ATTEMPT: Final = (
 )  # fmt: skip
 _FIELDS: Final = ("run_id", "suite", "task_id", "attempt", *_ATTEMPT)
 _FIELD: Final = re.compile(r"\{([^{}]*)\}")
+_FOLDERS: Final = re.compile(r".*[/\\]", re.DOTALL)
 _LETTERS: Final = {"passed": "P", "failed": "F", "excluded": "x"}
 _LINKED: Final = frozenset({"http", "https", "file"})
 
@@ -85,6 +86,9 @@ def _attempts(chosen: Chosen, tasks: Iterable[str], transcript_url: str | None) 
     rows = attempts_of_tasks(chosen, tasks, _ATTEMPT, most=_MOST_ATTEMPTS_OF_A_TASK)
     for row in rows:
         row["transcript"] = _link(row, chosen.suites[0], transcript_url)
+        # A report is passed on; as in exports, folders of whoever loaded the log are not.
+        if row["source_file"] is not None:
+            row["source_file"] = _FOLDERS.sub("", row["source_file"])
     return with_text_times(rows)
 
 

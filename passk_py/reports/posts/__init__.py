@@ -1,0 +1,1 @@
+"""A report passed on: to the summary of a CI step, a pull request, or a chat."""
