@@ -24,7 +24,7 @@ import yaml
 import passk_py as pk
 from passk_py.cli import cli
 
-from .blocks import Block, blocks
+from .blocks import ROOT, Block, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,6 +198,17 @@ def test_queries_run(block: Block, demo: Path) -> None:
         assert statements
         for statement in statements:
             connection.execute(statement)
+
+
+def test_ten_questions_have_a_query_of_at_most_six_lines() -> None:
+    page = (ROOT / "docs" / "queries.md").read_text(encoding="utf-8")
+    asked = re.findall(r"^\| \[(.+?)\]\(#.+?\) \|", page, re.MULTILINE)
+    assert len(asked) == 10
+    for question in asked:
+        (query,) = re.findall(
+            rf"^## {re.escape(question)}\n\n```sql\n(.*?)```", page, re.MULTILINE | re.DOTALL
+        )
+        assert len(query.splitlines()) <= 6, question
 
 
 PYTHON: Final = blocks("python")
