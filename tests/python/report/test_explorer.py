@@ -210,6 +210,17 @@ def test_columns_can_be_sorted_either_way(visit: Callable[..., Any]) -> None:
     expect(values).to_have_text(["50.0", "44.4"])
 
 
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_no_table_is_cut_on_a_desk(visit: Callable[..., Any], width: int) -> None:
+    page = visit("#tasks-1?task=shaky", width)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.scroll, .pan, .cards')]"
+        ".filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.ariaLabel)"
+    )
+    assert cut == []
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing_serious_in_an_open_task(visit: Callable[..., Any], width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

@@ -217,6 +217,11 @@ def test_the_drawn_deltas_are_those_of_the_table(built: Project, desk: dict[str,
 
 def test_overlays_say_the_same(built: Project, desk: dict[str, Any]) -> None:
     found = marks(as_svg(charts.overlay(desk["runs"], [1, 2, 3, 4], 3)))
+    latest = {short_name(run["run_id"]): run["is_latest"] for run in desk["runs"]}
+    assert set(latest.values()) == {True, False}
+    for label, mark in found.items():
+        strength = float(mark.attrib.get("opacity", "1"))
+        assert strength == (1 if latest[label.rpartition(": pass")[0]] else 0.45)
     rows = built.query(
         "select count(pass_at_k) + count(pass_hat_k) from passk_suite_metrics"
         " where suite = 'desk' and slice_name = 'all'"

@@ -133,7 +133,10 @@ def agent_colours(runs: Sequence[Row], *, named: bool) -> tuple[alt.Color, alt.O
         else None
     )
     colours = alt.Scale(domain=names, range=[colour(run["colour"]) for run in runs])
-    strengths = alt.Scale(domain=names, range=[1 if run["is_latest"] else PALE for run in runs])
+    # A scale of points, the usual one, would spread the ends of its range evenly.
+    strengths = alt.Scale(
+        type="ordinal", domain=names, range=[1 if run["is_latest"] else PALE for run in runs]
+    )
     return (
         alt.Color("run:N", scale=colours, legend=legend),
         alt.Opacity("run:N", scale=strengths, legend=legend),
