@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.metrics.states import score, short_reason, states_of_runs, with_short_tasks
 from passk_py.stats.estimators.arguments import (
@@ -38,6 +39,7 @@ LIMIT_TYPES: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
+@any_frame
 def bootstrap_limits(
     attempts: pl.DataFrame | pl.LazyFrame,
     *,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.metrics.logs import suite_of
 from passk_py.metrics.run_order import in_order
@@ -56,6 +57,7 @@ class SuiteRun(NamedTuple):
         return tuple(self.told[name] for name in _IDENTITY)
 
 
+@any_frame
 def contamination(
     attempts: pl.DataFrame | pl.LazyFrame,
     suites: Iterable[Mapping[str, str]],

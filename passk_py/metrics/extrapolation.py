@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS, suite_metrics
 from passk_py.stats.distributions import log_moment_by_correlation
 from passk_py.stats.estimators.arguments import checked_ks
@@ -28,6 +29,7 @@ _COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
+@any_frame
 def extrapolate(
     attempts: pl.DataFrame | pl.LazyFrame,
     ks: Iterable[int],

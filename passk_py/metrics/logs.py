@@ -126,11 +126,6 @@ def read_log(
     more: Mapping[str, pl.Expr] | None = None,
 ) -> pl.LazyFrame:
     """Reduce a log to key, verdict (null where excluded), the value of one slice, and more."""
-    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        raise PasskError(
-            f"the attempts must be a polars frame, not {type(frame).__name__}",
-            hint="polars.from_pandas, polars.from_arrow and DuckDB's .pl() make one.",
-        )
     schema = frame.lazy().collect_schema()
     missing = [name for name in ("run_id", "task_id", "attempt") if name not in schema]
     if missing:

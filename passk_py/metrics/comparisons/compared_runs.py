@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.comparisons.pair_figures import PairSums, figures_of
 from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
 from passk_py.metrics.comparisons.run_pairs import pairs_of
@@ -36,6 +37,7 @@ COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
+@any_frame
 def compare(
     attempts: pl.DataFrame | pl.LazyFrame,
     baseline: str,

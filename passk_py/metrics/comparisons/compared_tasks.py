@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.comparisons.run_pairs import pairs_of
 from passk_py.stats.distributions import p_value
 from passk_py.stats.estimators.arguments import checked_confidence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.comparisons.run_pairs import Pair
 
 
+@any_frame
 def compare_tasks(
     attempts: pl.DataFrame | pl.LazyFrame,
     baseline: str,

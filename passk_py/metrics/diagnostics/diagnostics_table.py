@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.diagnostic_words import WORDS
 from passk_py.metrics.diagnostics import details, losses, order
 from passk_py.metrics.diagnostics.correction import correct
@@ -51,6 +52,7 @@ _NO_ORDER: Final = Result(
 )
 
 
+@any_frame
 def diagnose(
     attempts: pl.DataFrame | pl.LazyFrame,
     *,

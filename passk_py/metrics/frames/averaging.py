@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames.counting import counted_tasks
 from passk_py.metrics.frames.estimating import (
     DEFAULT_KS,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.logs import FrameT
 
 
+@any_frame
 def suite_metrics(
     attempts: FrameT,
     *,

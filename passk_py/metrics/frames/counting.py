@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from passk_py.common.contract import KEY
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.logs import as_given, read_log
 from passk_py.stats import estimators as est
 
@@ -118,6 +119,7 @@ def counted_tasks(
     return ordered_tasks(log, keys, ks) if ordered else unordered_tasks(log, keys)
 
 
+@any_frame
 def task_counts(attempts: FrameT, *, threshold: float = 1.0) -> FrameT:
     """Count the attempts of every task of every run.
 
@@ -154,6 +156,7 @@ def task_counts(attempts: FrameT, *, threshold: float = 1.0) -> FrameT:
     return as_given(attempts, table.select(*TASK, *_COUNTS))
 
 
+@any_frame
 def tasks(
     attempts: FrameT,
     *,

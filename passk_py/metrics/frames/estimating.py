@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from passk_py.common.errors import PasskError
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames.counting import TASK, counted_tasks
 from passk_py.metrics.logs import as_given, read_log
 from passk_py.metrics.uncertainty import task_limits
@@ -94,6 +95,7 @@ def estimated_counts(
     return long.with_columns(**by_order, **plugins, null_reason=reason)
 
 
+@any_frame
 def task_metrics(
     attempts: FrameT,
     *,
@@ -169,6 +171,7 @@ def limited_columns(metrics: Iterable[str]) -> list[str]:
     return [f"{metric}{end}" for metric in metrics for end in ("", "_lower", "_upper")]
 
 
+@any_frame
 def k_sweep(frame: FrameT, ks: Iterable[int], *, n: str = "n", c: str = "c") -> FrameT:
     """Cross counts with several k.
 

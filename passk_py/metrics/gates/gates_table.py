@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.gates.evidence import Evidence
 from passk_py.metrics.gates.findings import UNKNOWN
 from passk_py.metrics.gates.judging import judge
@@ -30,6 +31,7 @@ COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 """The columns of ``passk_gates`` that attempts are enough for."""
 
 
+@any_frame
 def judge_gates(
     attempts: pl.DataFrame | pl.LazyFrame,
     rules: Iterable[Mapping[str, Any] | Rule],

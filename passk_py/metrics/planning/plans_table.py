@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.metrics.planning.sizes import planned
 from passk_py.metrics.planning.variances import beta_binomial, variances, variances_of_pilot
@@ -39,6 +40,7 @@ PLAN_TYPES: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
+@any_frame
 def plan(
     attempts: pl.DataFrame | pl.LazyFrame,
     *,

@@ -505,7 +505,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "not a frame": (
         lambda: frames.task_counts([{"run_id": "r"}]),  # type: ignore[type-var]
-        "the attempts must be a polars frame, not list",
+        "task_counts: attempts must be a frame, not list",
     ),
     "slice without tags": (
         lambda: frames.suite_metrics(log_of(attempt=[1], passed=[True]), slices=["domain"]),
