@@ -94,6 +94,12 @@ not failures, and are in no metric. The first of these sources that exists count
 2. the number that the harness gives in its log;
 3. `passk load --expected-attempts 4`, for the tasks that are in the log.
 
+## Transcripts
+
+The column `transcript` says where the transcript of an attempt lies, for a link to it; no transcript is stored. Most formats of harnesses
+fill it in. In canonical files, it is a URL or a path, relative to the folder of the log, with the place in a file after `#`. A mapping
+names another field: `--map transcript=$.trace_url`.
+
 ## Names of runs
 
 If the rows do not name their run, it gets the name of the file without its endings. If every run has a file of that name, such as

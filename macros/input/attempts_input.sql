@@ -33,6 +33,12 @@
 {%- endmacro %}
 
 
+{#- Whether landed attempts say where their transcripts lie. Versions before 0.2 did not, and the next `passk load` adds the column. -#}
+{% macro _lands_transcripts(relation) -%}
+  {{ return(not execute or not passk._exists(relation) or 'transcript' in passk._input_columns(relation)) }}
+{%- endmacro %}
+
+
 {#- Whether a table of another schema is there. dbt keeps the tables of a schema in a cache that it fills one by one, and takes
     the cache for whole as soon as the first is in it: while another thread fills it, a table may be missing. A query later
     it is there. -#}
@@ -75,6 +81,7 @@
     ['outcome_reason', text], ['score', number], ['agent', text], ['agent_version', text], ['model', text],
     ['seed', whole], ['started_at', dbt.type_timestamp()], ['duration_s', number], ['cost_usd', number],
     ['input_tokens', whole], ['output_tokens', whole], ['output_hash', text], ['tags', passk.type_tags()],
+    ['transcript', text],
     ['source_file', text], ['source_line', whole], ['source_format', text], ['loaded_at', dbt.type_timestamp()]
   ]) }}
 {%- endmacro %}

@@ -12,7 +12,8 @@ with fingerprinted as (
       *,
       row_number() over (
         partition by run_id, suite, task_id, attempt
-        order by loaded_at{{ nulls }}, {{ passk._by_bytes('source_file') }}{{ nulls }}, source_line{{ nulls }}, {{ passk._by_bytes('fingerprint') }}
+        order by loaded_at{{ nulls }}, {{ passk._by_bytes('source_file') }}{{ nulls }}, source_line{{ nulls }}, {{ passk._by_bytes('fingerprint') }},
+          {{ passk._by_bytes('transcript') }}{{ nulls }}
       ) as copy_number,
       count(*) over (partition by run_id, suite, task_id, attempt) as copy_count,
       min(fingerprint) over (partition by run_id, suite, task_id, attempt) as lowest_fingerprint,
@@ -25,7 +26,7 @@ with fingerprinted as (
 {%- endmacro %}
 
 
-{#- One text for all that two copies of an attempt must agree on: the contract without provenance. Each value is preceded
+{#- One text for all that two copies of an attempt must agree on: the contract without the transcript's place and provenance. Each value is preceded
     by its length, because a text may hold any separator. -#}
 {% macro _row_fingerprint() -%}
   {%- set text = dbt.type_string() -%}

@@ -25,6 +25,8 @@ told as (
       cast(null as {{ type }})
     {%- elif name == 'tags' -%}
       {{ passk._tags_as_told(expression) }}
+    {%- elif name == 'transcript' -%}
+      {{ passk._place(passk._as_text(expression)) }}
     {%- elif type == dbt.type_string() -%}
       {{ passk._as_text(expression) }}
     {%- else -%}
@@ -82,6 +84,12 @@ select
   {%- endfor %}
   decided.*
 from decided
+{%- endmacro %}
+
+
+{#- Where a transcript lies; null for anything else, such as the transcript itself, as JSON or as a long text. -#}
+{% macro _place(text) -%}
+case when length({{ text }}) between 1 and 4096 and substring({{ text }}, 1, 1) not in ('{', '[') then {{ text }} end
 {%- endmacro %}
 
 

@@ -23,6 +23,14 @@ KEY: Final = ("run_id", "suite", "task_id", "attempt")
 
 OUTCOMES: Final = ("passed", "failed", "excluded")
 
+TRANSCRIPT: Final = Column(
+    "transcript",
+    "VARCHAR",
+    False,
+    "where the transcript lies: a URL or a path, with the place in a file after #",
+)
+"""Where the log says more of an attempt. Copies of an attempt that differ only in it are equal."""
+
 CONTRACT_COLUMNS: Final = (
     Column("run_id", "VARCHAR", True, "one evaluation of one version of an agent over one suite"),
     Column("suite", "VARCHAR", True, "benchmark or test suite; 'default' where the log has none"),
@@ -42,6 +50,7 @@ CONTRACT_COLUMNS: Final = (
     Column("output_tokens", "BIGINT", False, "tokens written by the model"),
     Column("output_hash", "VARCHAR", False, "digest of what the agent produced"),
     Column("tags", "MAP(VARCHAR, VARCHAR)", False, "slices: domain, difficulty, split, ..."),
+    TRANSCRIPT,
 )
 
 MOST_EXPECTED: Final = 1_000_000

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from passk_py.common.contract import CONTRACT_COLUMNS
 from passk_py.common.files import drafted
 from passk_py.demo.evaluation import generate
 
@@ -31,15 +30,14 @@ def write_log(path: str | os.PathLike[str], *, seed: int = 2026) -> int:
 def write_csv(path: str | os.PathLike[str], *, seed: int = 2026) -> int:
     """Write the log as a CSV file that dbt can seed.
 
-    The columns are those of the attempt contract. Null is an empty field, tags are JSON, and
-    times have a space instead of ``T`` and no ``Z``, as every database reads them.
+    The columns are those of the attempt contract but ``transcript``. Null is an empty field, tags
+    are JSON, and times have a space instead of ``T`` and no ``Z``, as every database reads them.
     """
-    names = [column.name for column in CONTRACT_COLUMNS]
     with _opened(path) as file:
         rows = list(generate(seed=seed))
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([_field(name, row) for name in names] for row in rows)
+        writer.writerow(list(rows[0]))
+        writer.writerows([_field(name, row) for name in row] for row in rows)
     return len(rows)
 
 

@@ -13,6 +13,12 @@ from passk_py.warehouse.descriptions import described_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+_SHORT_PLACE: Final = (
+    # What has no folder begins behind the last stroke, or behind the last before a single #.
+    "case when regexp_matches(transcript, '^https?://') then transcript "
+    r"else regexp_replace(transcript, '(?s)^.*?([^/\\#]*(#[^#]*)?)$', '\1') end"
+)
+"""SQL for the place of a transcript: an address as it is, a path without its folder."""
 _GRAIN: Final = re.compile(r"One row per ([^.]+) \(([\w, ]+)\)\.$")
 
 
@@ -158,7 +164,11 @@ def public_table(name: str) -> PublicTable:
 def shared_columns(columns: Iterable[str], *, with_raw: bool) -> dict[str, str]:
     """Give the SQL of columns for a copy or a file, which others than who has the log may read."""
     # A rejected row may hold prompts, outputs and keys; a path tells of people and machines.
-    others = {"raw": "null::varchar", "source_file": "parse_filename(source_file)"}
+    others = {
+        "raw": "null::varchar",
+        "source_file": "parse_filename(source_file)",
+        "transcript": _SHORT_PLACE,
+    }
     return {name: name if with_raw else others.get(name, name) for name in columns}
 
 

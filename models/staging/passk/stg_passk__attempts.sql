@@ -26,12 +26,14 @@ with attempts as (
     output_hash,
     {% if kind == 'landing' -%}
     tags,
+    {{ 'transcript' if passk._lands_transcripts(relation) else 'cast(null as ' ~ dbt.type_string() ~ ') as transcript' }},
     source_file,
     source_line,
     source_format,
     loaded_at,
     {%- else -%}
     {{ passk._tags_from_json('tags') }} as tags,
+    cast(null as {{ dbt.type_string() }}) as transcript,
     cast(null as {{ dbt.type_string() }}) as source_file,
     cast(null as {{ dbt.type_bigint() }}) as source_line,
     'demo' as source_format,

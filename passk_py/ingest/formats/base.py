@@ -82,6 +82,8 @@ class Format(ABC):
     that tells the order of those that start at the same time or don't say when."""
     attempts_stay: ClassVar[bool] = False
     """Whether attempts keep the numbers that the log has, also in a run of several logs."""
+    holds_transcripts: ClassVar[bool] = False
+    """Whether each element of a JSON list holds the transcript of its attempt."""
     settings: str = ""
     """What decides, beside the format's name, which rows come out: the text of a mapping."""
     differs_by_run: ClassVar[bool] = True

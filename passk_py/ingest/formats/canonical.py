@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
+from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS, TRANSCRIPT
 from passk_py.ingest.formats.base import Field, Format, Key
 from passk_py.ingest.formats.kinds import Kind, Refusal, listed
 
@@ -36,8 +36,9 @@ _KEYS: Final = tuple(
     Key(
         (name,),
         # An object in the place of an identifier is a mistake of whoever wrote the log; outcome
-        # needs no such care, because it must be one of three words anyway.
-        scalar=name != "outcome"
+        # needs no such care, because it must be one of three words anyway, and a transcript in the
+        # place of where it lies is passed over.
+        scalar=name not in ("outcome", TRANSCRIPT.name)
         and any(c.name == name and c.duckdb_type == "VARCHAR" for c in CONTRACT_COLUMNS),
         table=name == "tags",
         measure=name in ("score", "duration_s", "cost_usd", "input_tokens", "output_tokens"),

@@ -60,7 +60,7 @@ class DeepEval(JsonHarness):
 
     name = "deepeval"
     title = "deepeval's test run as JSON"
-    reader_version = 3
+    reader_version = 4
     container = "json_object"
     suffixes = (".json",)
     recognised_by = "an object with testRunData, or with testCases that have name and metricsData"
@@ -79,6 +79,7 @@ class DeepEval(JsonHarness):
         ("output_tokens", "outputTokenCount"),
         ("output_hash", "SHA-256 of actualOutput"),
         ("tags", "tags, flaky, judge_error; short values of metadata and of hyperparameters"),
+        ("transcript", "the case: the file, and # with its JSON pointer"),
     )
     verdict_rule = "success, unless a metric could not be measured"
     attempt_rule = "cases of one task are counted in the order of order"
@@ -191,6 +192,7 @@ class DeepEval(JsonHarness):
             "output_tokens": row.get("outputTokenCount"),
             "output_hash": digest_of(row.get("actualOutput")),
             "tags": tags,
+            "transcript": self.place_of(element, log),
         }
 
     def fills(self, log: Log) -> dict[str, Any]:

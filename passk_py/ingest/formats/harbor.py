@@ -55,7 +55,7 @@ class Harbor(JsonHarness):
 
     name = "harbor"
     title = "Harbor's job folder, or the result.json of a trial"
-    reader_version = 2
+    reader_version = 3
     container = "json_object"
     suffixes = (".json",)
     recognised_by = "an object with task_name, trial_name, trial_uri and task_checksum"
@@ -76,6 +76,7 @@ class Harbor(JsonHarness):
         ("input_tokens", "agent_result.n_input_tokens, else the sum over step_results"),
         ("output_tokens", "agent_result.n_output_tokens, else the sum over step_results"),
         ("tags", "provider: agent_info.model_info.provider"),
+        ("transcript", "the folder of the trial"),
     )
     verdict_rule = "the reward reaches --score-threshold, 1 by default"
     attempt_rule = "the trials of a task in the order of started_at"
@@ -205,6 +206,7 @@ class Harbor(JsonHarness):
             "input_tokens": _used(row, "n_input_tokens"),
             "output_tokens": _used(row, "n_output_tokens"),
             "tags": {"provider": provider} if provider else None,
+            "transcript": str(_trial_at(log.current)),
         }
 
     def expected(self, log: Log) -> Iterable[Expected]:
@@ -224,6 +226,11 @@ class Harbor(JsonHarness):
 def _job_of(path: Path) -> Path:
     """Find the folder of the job that a trial's file belongs to."""
     return path.parent.parent if path.name.startswith(_RESULT) else path.parent
+
+
+def _trial_at(path: Path) -> Path:
+    """Find the folder of a trial; a file that lies elsewhere is all that there is of one."""
+    return path.parent if path.name.startswith(_RESULT) else path
 
 
 def _is_trial(folder: Path) -> bool:

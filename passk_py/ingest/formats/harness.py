@@ -95,12 +95,18 @@ class Log:
     """What who loads it calls its run; None if they left that to the log."""
     heads: dict[str, Any] = field(default_factory=dict)
     """What the log says of itself, above or after its rows; filled while it is read."""
+    current: Path = field(init=False)
+    """The file that is being read."""
     _done: int = 0
     _open: IO[bytes] | None = None
+
+    def __post_init__(self) -> None:
+        self.current = self.path
 
     @contextmanager
     def opened(self, path: Path) -> Iterator[IO[bytes]]:
         """Open one of its files, decompressed."""
+        self.current = path
         with open_log(path) as file:
             self._open = file
             try:

@@ -50,6 +50,7 @@ from passk_py.ingest.formats.inspect_members import (
     repeats_of,
     rows_in,
     rows_of,
+    sample_in,
 )
 from passk_py.ingest.formats.inspect_samples import attempt_of, chosen_score, count_of, short_values
 from passk_py.ingest.formats.json_harness import JsonHarness
@@ -70,7 +71,7 @@ class Inspect(JsonHarness):
 
     name = "inspect"
     title = "Inspect's logs, .eval and .json"
-    reader_version = 3
+    reader_version = 4
     container = "zip"
     suffixes = SUFFIXES
     recognised_by = (
@@ -94,6 +95,7 @@ class Inspect(JsonHarness):
         ("input_tokens", "model_usage: the sum of input_tokens and those of the cache"),
         ("output_tokens", "model_usage: the sum of output_tokens"),
         ("tags", "metadata, scores of the other scorers, retries, inspect_run_id, eval.metadata"),
+        ("transcript", "the log, and # with samples/<id>_epoch_<epoch>, with .json if it is a zip"),
     )
     verdict_rule = (
         "value_to_float(value) reaches --score-threshold, 1 by default; of the scorer in "
@@ -212,6 +214,7 @@ class Inspect(JsonHarness):
                 if packed:
                     yield from self._read_zip(ZipMembers(file), log)
                 else:
+                    log.heads["members"] = None
                     yield from self.read_file(file, log)
 
     def _read_zip(self, members: ZipMembers, log: Log) -> Iterator[Record]:
@@ -219,6 +222,7 @@ class Inspect(JsonHarness):
             if head in members.names and not isinstance(log.heads.get("eval"), dict):
                 with members.opened(head) as file:
                     yield from self.read_file(file, log)
+        log.heads["members"] = frozenset(members.names)
         names = rows_of(members.names)
         rows_at = () if SAMPLE.fullmatch(names[0]) else (EACH,)
         for name in names:
@@ -236,7 +240,10 @@ class Inspect(JsonHarness):
         chosen = log.heads.get("chosen")
         if chosen is None:
             chosen = log.heads["chosen"] = chosen_score(log)
-        return (attempt_of(row, chosen),)
+        attempt = attempt_of(row, chosen)
+        if name := sample_in(row, log.heads["members"]):
+            attempt["transcript"] = f"{log.current}#{name}"
+        return (attempt,)
 
     def fills(self, log: Log) -> dict[str, Any]:
         """Take what the header says of the run."""

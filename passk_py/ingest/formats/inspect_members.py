@@ -13,7 +13,7 @@ from passk_py.ingest.containers.shape import ANY, decoder
 from passk_py.ingest.formats.harness import Unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from passk_py.ingest.containers.zip_members import ZipMembers
 
@@ -48,6 +48,17 @@ def rows_of(names: Iterable[str]) -> list[str]:
     if journal:
         return [journal[place] for place in sorted(journal)]
     return sorted(name for name in names if SAMPLE.fullmatch(name))
+
+
+def sample_in(row: dict[str, Any], members: Collection[str] | None) -> str | None:
+    """Name the whole sample of a row: a member of a zip, if it has it, or its id and epoch."""
+    id_, epoch = row.get("id"), row.get("epoch")
+    if id_ is None or epoch is None:
+        return None
+    name = f"samples/{id_}_epoch_{epoch}"
+    if members is None:
+        return name
+    return next((m for m in (f"{name}.json", f"{name}/sample.json") if m in members), None)
 
 
 def repeats_of(rows: Iterable[Any]) -> Counter[str]:

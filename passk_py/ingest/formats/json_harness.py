@@ -39,6 +39,14 @@ class JsonHarness(Harness):
         # Nothing in the row is sure to have its type: json_values looks before it takes. The heads
         # of the log may be incomplete until the last row.
 
+    def place_of(self, element: Element, log: Log) -> str:
+        """Say where a row is that holds a transcript: its line, or a JSON pointer after #."""
+        if self.container == "json_lines":
+            return f"{log.current}#L{element.place}"
+        if not element.names:
+            return str(log.current)
+        return f"{log.current}#/{'/'.join(element.names)}/{element.place}"
+
     def read(self, log: Log) -> Iterator[Record]:
         """Walk over the documents."""
         for path in log.files:

@@ -70,7 +70,7 @@ class LmEval(JsonHarness):
 
     name = "lm-eval"
     title = "lm-evaluation-harness' samples_<task>_<date>.jsonl"
-    reader_version = 3
+    reader_version = 4
     container = "json_lines"
     suffixes = (".jsonl",)
     recognised_by = "lines with doc_id, resps and filtered_resps, or one list of such objects"
@@ -86,6 +86,7 @@ class LmEval(JsonHarness):
         ("seed", "results_<date>.json: config.torch_seed"),
         ("output_hash", "SHA-256 of the response, where the verdict is its own"),
         ("tags", "metric; verdicts: counted, where only their number is known"),
+        ("transcript", "the document: the file, and # with its line, or its place in a list"),
     )
     verdict_rule = "the metric is 1; of n responses graded together, n * pass@1 have passed"
     attempt_rule = "the place of the response in resps, from 1"
@@ -156,7 +157,7 @@ class LmEval(JsonHarness):
             log.heads["seen"] = Counter()
             names = tuple(dict.fromkeys(name for found in metrics.values() for name in found))
             decode = _decoder_with(names)
-            is_list = holds_list(path)
+            log.heads["is_list"] = is_list = holds_list(path)
             with log.opened(path) as file:
                 if is_list:
                     for element in JsonWalk(file, (EACH,), decode).rows():
@@ -182,6 +183,9 @@ class LmEval(JsonHarness):
         shared: dict[str, Any] = {
             "task_id": row.get("doc_id"),
             "suite": task if name == NONE else f"{task}/{name}",
+            "transcript": f"{log.current}#/{element.place}"
+            if log.heads["is_list"]
+            else self.place_of(element, log),
             "tags": {"metric": metric, "verdicts": "counted"} if counted else {"metric": metric},
         }
         passed = _laid(row.get("doc_id"), passes, graded) if counted else {1} if passes else set()

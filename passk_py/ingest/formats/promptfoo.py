@@ -72,7 +72,7 @@ class Promptfoo(JsonHarness):
 
     name = "promptfoo"
     title = "promptfoo's results as JSON"
-    reader_version = 3
+    reader_version = 4
     container: ClassVar[Container] = "json_object"
     suffixes = (".json",)
     recognised_by = "an object whose results.results have prompt, success, and namedScores or vars"
@@ -92,6 +92,7 @@ class Promptfoo(JsonHarness):
         ("output_tokens", "response.tokenUsage.completion"),
         ("output_hash", "SHA-256 of response.output"),
         ("tags", "prompt, cached, the eval's description; short values of testCase.metadata"),
+        ("transcript", "the row: the file, and # with its JSON pointer or line"),
     )
     verdict_rule = "success, where failureReason is not 2"
     attempt_rule = "rows of one test, prompt and provider are counted in the order of testIdx"
@@ -218,6 +219,7 @@ class Promptfoo(JsonHarness):
             "output_tokens": usage.get("completion"),
             "output_hash": digest_of(response.get("output")),
             "tags": _tags(row),
+            "transcript": self.place_of(element, log),
         }
         if failed_to_run:
             attempt["outcome_reason"] = _reason(row.get("error"))

@@ -72,7 +72,7 @@ class SweBench(JsonHarness):
 
     name = "swe-bench"
     title = "SWE-bench's report.json of instances, or its summary of a run"
-    reader_version = 2
+    reader_version = 3
     container = "json_object"
     suffixes = (".json",)
     recognised_by = (
@@ -88,6 +88,7 @@ class SweBench(JsonHarness):
         ("outcome_reason", "failure_reasons, infra_failure_reason, empty_patch or error"),
         ("model", "as run_id"),
         ("tags", "run: SWE-bench's run_id"),
+        ("transcript", "the instance's folder, as far as there is one"),
     )
     verdict_rule = "resolved, or the id is in resolved_ids"
     attempt_rule = "the place of the evaluation run by created_at of run.json, else by its name"
@@ -206,7 +207,7 @@ class SweBench(JsonHarness):
         elif passed is None:
             reason = reason or "error"
         log.heads["met"].add((run, task))
-        return [_attempt(log, run, task, passed, reason)]
+        return [_attempt(log, run, task, passed, reason, log.current.parent)]
 
     def warnings(self, log: Log) -> Iterator[str]:
         """Say which evaluation runs are attempts of one run, unless their names do."""
@@ -243,7 +244,12 @@ def _merged(log: Log) -> dict[tuple[str, str | None], list[str]]:
 
 
 def _attempt(
-    log: Log, run: Run, task: str, passed: bool | None, reason: str | None
+    log: Log,
+    run: Run,
+    task: str,
+    passed: bool | None,
+    reason: str | None,
+    folder: Path | None = None,
 ) -> dict[str, Any]:
     log.heads["tasks"].setdefault(run.model, {})[task] = None
     return {
@@ -255,6 +261,7 @@ def _attempt(
         "outcome_reason": reason,
         "model": run.model,
         "tags": {"run": run.name} if run.name else None,
+        "transcript": None if folder is None else str(folder),
     }
 
 
@@ -268,7 +275,9 @@ def _left(log: Log, folders: Mapping[Path, Run]) -> Iterator[Record]:
                 if (run, task) not in log.heads["met"]:
                     log.heads["met"].add((run, task))
                     raw = json.dumps({"instance_id": task, "resolved": passed, "reason": reason})
-                    yield Record(_attempt(log, run, task, passed, reason), raw)
+                    folder = run.folder / run.model / task if run.folder else None
+                    folder = folder if folder and folder.is_dir() else None
+                    yield Record(_attempt(log, run, task, passed, reason, folder), raw)
             for name in ("submitted_ids", "incomplete_ids"):
                 for task in _texts(summary, name):
                     log.heads["tasks"].setdefault(run.model, {})[task] = None
@@ -279,7 +288,8 @@ def _left(log: Log, folders: Mapping[Path, Run]) -> Iterator[Record]:
             continue
         for inner in sorted(folder.iterdir()):
             if (run, inner.name) not in log.heads["met"] and has_no_report(inner):
-                yield Record(_attempt(log, run, inner.name, None, "error"), str(inner.name))
+                values = _attempt(log, run, inner.name, None, "error", inner)
+                yield Record(values, str(inner.name))
 
 
 def _listed(summary: dict[str, Any]) -> Iterator[tuple[str, bool | None, str | None]]:

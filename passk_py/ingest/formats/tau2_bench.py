@@ -53,7 +53,7 @@ class Tau2Bench(JsonHarness):
 
     name = "tau2-bench"
     title = "tau2-bench's results.json, alone or with a folder of simulations"
-    reader_version = 4
+    reader_version = 5
     container = "json_object"
     suffixes = (".json",)
     recognised_by = (
@@ -77,6 +77,7 @@ class Tau2Bench(JsonHarness):
         ("started_at", "start_time"),
         ("duration_s", "duration"),
         ("cost_usd", "agent_cost"),
+        ("transcript", "the simulation: its file, or the results and # with its JSON pointer"),
     )
     verdict_rule = "1 - 1e-6 <= reward_info.reward <= 1 + 1e-6"
     attempt_rule = "trial + 1"
@@ -196,6 +197,7 @@ class Tau2Bench(JsonHarness):
             "started_at": row.get("start_time"),
             "duration_s": row.get("duration"),
             "cost_usd": row.get("agent_cost"),
+            "transcript": self.place_of(element, log),
         }
 
     def fills(self, log: Log) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class TauBench(Format):
 
     name = "tau-bench"
     title = "tau-bench's result file"
-    reader_version = 2
+    reader_version = 3
     container = "json_list"
     suffixes = (".json",)
     recognised_by = "a JSON list of objects with task_id, reward, info and trial"
@@ -45,6 +45,7 @@ class TauBench(Format):
         ("outcome", "reward, info.error, info.traceback"),
         ("outcome_reason", "exception, where a trial died of one"),
         ("score", "reward"),
+        ("transcript", "traj: the file, and # with the place in the list as a JSON pointer"),
         ("cost_usd", "null: info.user_cost is the simulated user's cost"),
     )
     verdict_rule = "1 - 1e-6 <= reward <= 1 + 1e-6"
@@ -65,6 +66,7 @@ class TauBench(Format):
     default_suite = "tau-bench"
     uses_threshold = False
     is_harness = True
+    holds_transcripts = True
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the elements."""

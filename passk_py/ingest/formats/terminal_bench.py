@@ -56,7 +56,7 @@ class TerminalBench(JsonHarness):
 
     name = "terminal-bench"
     title = "Terminal-Bench's results.json of a run"
-    reader_version = 2
+    reader_version = 3
     container = "json_object"
     suffixes = (".json",)
     recognised_by = "an object whose results have trial_name, task_id and is_resolved"
@@ -73,6 +73,7 @@ class TerminalBench(JsonHarness):
         ("duration_s", "trial_ended_at - trial_started_at"),
         ("input_tokens", "total_input_tokens"),
         ("output_tokens", "total_output_tokens"),
+        ("transcript", "the folder of the trial beside the file: <task>/<trial_name>"),
     )
     verdict_rule = "is_resolved"
     attempt_rule = (
@@ -154,6 +155,7 @@ class TerminalBench(JsonHarness):
         """Map a trial to an attempt."""
         name = _NAME.search(str(row.get("trial_name")))
         mode = text(row.get("failure_mode"))
+        task, trial = text(row.get("task_id")), text(row.get("trial_name"))
         attempt = {
             "task_id": row.get("task_id"),
             "attempt": int(name[1]) if name else None,
@@ -163,6 +165,7 @@ class TerminalBench(JsonHarness):
             "duration_s": seconds_between(row.get("trial_started_at"), row.get("trial_ended_at")),
             "input_tokens": row.get("total_input_tokens"),
             "output_tokens": row.get("total_output_tokens"),
+            "transcript": f"{log.current.parent}/{task}/{trial}" if task and trial else None,
         }
         if place := log.heads["place"]:
             run, tasks = place

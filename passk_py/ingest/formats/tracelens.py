@@ -56,7 +56,7 @@ class TraceLens(JsonHarness):
 
     name = "tracelens"
     title = "tracelens's trials or checkpoint as JSON"
-    reader_version = 2
+    reader_version = 3
     container = "json_object"
     suffixes = (".json",)
     recognised_by = "an object whose trials, or batch.trials, have trial_id, task_id and run_index"
@@ -77,6 +77,7 @@ class TraceLens(JsonHarness):
         ("output_tokens", "the sum of transcript.steps.tokens_out"),
         ("output_hash", "SHA-256 of transcript.final_output"),
         ("tags", "short values of metadata; retries, which is attempts - 1, if there were any"),
+        ("transcript", "a trial that has one: the file, and # with its JSON pointer"),
     )
     verdict_rule = "all outcomes passed"
     attempt_rule = "run_index + 1"
@@ -201,6 +202,7 @@ class TraceLens(JsonHarness):
             "output_tokens": tokens_out,
             "output_hash": digest_of(transcript.get("final_output")),
             "tags": tags,
+            "transcript": self.place_of(element, log) if transcript else None,
         }
         for name, values in log.heads["said"].items():
             if attempt[name] is not None and len(values) < 2 and attempt[name] not in values:

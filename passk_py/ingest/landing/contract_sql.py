@@ -9,12 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS, MOST_EXPECTED, OUTCOMES
+from passk_py.common.contract import (
+    CONTRACT_COLUMNS,
+    EXPECTED_ATTEMPTS,
+    MOST_EXPECTED,
+    OUTCOMES,
+    TRANSCRIPT,
+)
 from passk_py.common.sql_text import quote
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS
 from passk_py.ingest.formats.policy import rules_for
 from passk_py.ingest.landing.options import can_be_stored
-from passk_py.ingest.landing.values import TYPERS, Rule, Typed, as_flag, case_of, shown
+from passk_py.ingest.landing.values import TYPERS, Rule, Typed, as_flag, as_place, case_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +79,7 @@ class ContractSql:
                 for name, field in self._fields.items()
                 if name in kinds
             }
+        self._path = source.sample.path
         self._uses_threshold = source.format.uses_threshold
         # Of an attempt without a verdict, the first pattern that its reason fits decides.
         self._policy = rules_for(source.format, options.policy.items())
@@ -182,6 +189,8 @@ class ContractSql:
                 continue
             if field is None:
                 values[column.name] = Typed(f"null::{column.duckdb_type}")
+            elif column is TRANSCRIPT:
+                values[column.name] = as_place(column.name, field.kind, self._path)
             else:
                 typer = TYPERS[column.duckdb_type]
                 values[column.name] = typer(column.name, field.label, field.kind)

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import duckdb
 
-from passk_py.common.contract import LANDING_COLUMNS
+from passk_py.common.contract import LANDING_COLUMNS, TRANSCRIPT
 from passk_py.common.errors import PasskError
 from passk_py.common.files import absolute, to_disk
 from passk_py.common.sql_text import quote
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = ", ".join(column.name for column in LANDING_COLUMNS)
 _NULLS: Final = ", ".join(f"null::{c.duckdb_type} as {c.name}" for c in LANDING_COLUMNS)
+_OLDER_COLUMNS: Final = ", ".join(
+    f"null::{c.duckdb_type} as {c.name}" if c is TRANSCRIPT else c.name for c in LANDING_COLUMNS
+)
 _FILES: Final = "suite=*/run_id=*/attempts_*.parquet"
 
 
@@ -50,7 +53,7 @@ class InParquet(Storage):
         self._check_place()
         source_file, _, loaded_at = batch
         connection.executemany(
-            "insert into landing.parquet_files values (?, ?, ?, ?, ?, ?)",
+            "insert into landing.parquet_files values (?, ?, ?, ?, ?, ?, true)",
             [
                 [path, source_file, of["suite"], of["run_id"], rows, loaded_at]
                 for path, rows, of in files
@@ -150,6 +153,7 @@ def storage_of(connection: duckdb.DuckDBPyConnection) -> Storage:
         ((folder, owner, database),) = connection.execute(told).fetchall()
     except duckdb.CatalogException:
         return InDatabase()
+    _add_missing_column(connection)
     here = _path_of(connection)
     if database != here:
         if Path(database).exists():
@@ -218,7 +222,7 @@ def keep_in_parquet(
     )
     connection.execute(
         "create table landing.parquet_files (path varchar, source_file varchar, suite varchar, "
-        "run_id varchar, attempts bigint, loaded_at timestamp)"
+        "run_id varchar, attempts bigint, loaded_at timestamp, has_transcript boolean)"
     )
     connection.execute("drop table landing.attempts")
     _make_view(connection)
@@ -234,6 +238,16 @@ def _path_of(connection: duckdb.DuckDBPyConnection) -> str:
     return os.path.realpath(str(rows[0][0]))
 
 
+def _add_missing_column(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let a folder of an older version hold files with the column ``transcript`` too."""
+    columns = connection.execute("describe landing.parquet_files").fetchall()
+    if "has_transcript" not in (name for name, *_ in columns):
+        connection.execute("begin transaction")
+        connection.execute("alter table landing.parquet_files add column has_transcript boolean")
+        _make_view(connection)
+        connection.execute("commit")
+
+
 def _listed(connection: duckdb.DuckDBPyConnection, where: str = "", *values: object) -> list[str]:
     rows = connection.execute(
         f"select path from landing.parquet_files {where} order by path", list(values)
@@ -242,10 +256,12 @@ def _listed(connection: duckdb.DuckDBPyConnection, where: str = "", *values: obj
 
 
 def _make_view(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute(
-        f"create or replace view landing.attempts as select {_COLUMNS} "
-        f"from {_read(_listed(connection))}"
-    )
+    # Sorted into two lists, because the columns of the first file are those of all in a list.
+    older = _listed(connection, "where has_transcript is null")
+    rows = f"select {_COLUMNS} from {_read(_listed(connection, 'where has_transcript'))}"
+    if older:
+        rows += f" union all select {_OLDER_COLUMNS} from {_read(older)}"
+    connection.execute(f"create or replace view landing.attempts as {rows}")
 
 
 def _read(paths: Sequence[str]) -> str:

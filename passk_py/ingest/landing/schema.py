@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from passk_py.common.contract import KEY, LANDING_COLUMNS, OUTCOMES
+from passk_py.common.contract import KEY, LANDING_COLUMNS, OUTCOMES, TRANSCRIPT
 from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ TABLES: Final = {
     for table, columns in _COLUMNS.items()
 }
 
+# Columns that older versions did not write, and which are null in their rows.
+_ADDED: Final = {"attempts": [TRANSCRIPT.name]}
+
 # What the loader has checked is checked again by the table, because other programs can write to it
 # too and every number follows from these five columns. It costs a few percent of a load. An index
 # on the key would cost more than the load itself; duplicates are found by the models.
@@ -58,7 +61,7 @@ _CHECKS: Final = (
 
 
 def ensure_landing(connection: duckdb.DuckDBPyConnection, *, at_once: bool = False) -> None:
-    """Make the missing tables of ``landing``, ``at_once`` in a transaction of their own."""
+    """Make what is missing of ``landing``, ``at_once`` in a transaction of their own."""
     schema = connection.execute(
         "select 1 from duckdb_schemas() "
         "where schema_name = 'landing' and database_name = current_database()"
@@ -67,14 +70,23 @@ def ensure_landing(connection: duckdb.DuckDBPyConnection, *, at_once: bool = Fal
     # transaction.
     tables = TABLES if schema else ()
     present = {table: found for table in tables if (found := _columns_of(connection, table))}
+    added = []
     for table, columns in TABLES.items():
-        if table in present and present[table] != columns:
+        if table not in present:
+            continue
+        added += [
+            (table, name, kind)
+            for name, kind in columns
+            if name in _ADDED.get(table, ()) and (name, kind) not in present[table]
+        ]
+        named = [*present[table], *((name, kind) for of, name, kind in added if of == table)]
+        if sorted(named) != sorted(columns):
             raise PasskError(
                 f"The table landing.{table} of this database has other columns than passk writes.",
                 hint="Another version of passk, or another program, made it: load into a new "
                 "database.",
             )
-    if present.keys() >= TABLES.keys():
+    if present.keys() >= TABLES.keys() and not added:
         return
     # Written to the disk once, not for each statement.
     if at_once:
@@ -83,6 +95,8 @@ def ensure_landing(connection: duckdb.DuckDBPyConnection, *, at_once: bool = Fal
     for table, written in _COLUMNS.items():
         parts = [*written, *(_CHECKS if table == "attempts" else ())]
         connection.execute(f"create table if not exists landing.{table} ({', '.join(parts)})")
+    for table, name, kind in added:
+        connection.execute(f"alter table landing.{table} add column {name} {kind}")
     if at_once:
         connection.execute("commit")
 

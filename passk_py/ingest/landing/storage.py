@@ -71,7 +71,9 @@ class InDatabase(Storage):
 
     def insert(self, connection: duckdb.DuckDBPyConnection, query: str, batch: Batch) -> int:
         """Write rows."""
-        done = connection.execute(f"insert into landing.attempts {whole_rows(query)}", list(batch))
+        # A table of an older version has the columns that came later at its end.
+        into = f"insert into landing.attempts by name {whole_rows(query)}"
+        done = connection.execute(into, list(batch))
         return int(done.fetchall()[0][0])
 
     def attempts_of(self, connection: duckdb.DuckDBPyConnection, part: Part) -> str:

@@ -14,11 +14,15 @@ from passk_py.common.sql_text import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from passk_py.ingest.formats import Kind
 
 _MAX_TEXT_BYTES: Final = 1 << 20
 """The longest identifier. More is a mistake: a transcript in the wrong column, say."""
+
+_MAX_PLACE_BYTES: Final = 4096
+"""The longest path or URL. A longer text is the transcript itself."""
 
 _WHOLE: Final = r"'\s*[+-]?[0-9]+([.]0*)?\s*'"
 
@@ -197,6 +201,27 @@ def as_flag(name: str, label: str, kind: Kind) -> Typed:
     elif kind in ("integer", "float"):
         sql = f"case when {column} = 1 then true when {column} = 0 then false end"
     return Typed(sql, (wrong,))
+
+
+def as_place(name: str, kind: Kind, log: Path) -> Typed:
+    """Type the place of a transcript, seen from its log; null for anything else, such as itself."""
+    column = f"f_{name}"
+    if kind != "text":
+        return Typed("null::varchar")
+    folder = str(log.parent / "_").removesuffix("_")
+    # JSON is the transcript, or a word on whether there is one.
+    sql = case_of(
+        [
+            (f"strlen({column}) not between 1 and {_MAX_PLACE_BYTES}", "null"),
+            (f"starts_with({column}, '/')", column),
+            (f"{column}[1] in ('{{', '[') or {column} in ('true', 'false')", "null"),
+            (f"contains({column}, chr(10))", "null"),
+            (f"starts_with({column}, '#')", f"{quote(str(log))} || {column}"),
+            (f"regexp_matches({column}, '^([A-Za-z][A-Za-z0-9+.-]*:|\\\\)')", column),
+        ],
+        otherwise=f"{quote(folder)} || {column}",
+    )
+    return Typed(f"case when {column} is not null then {sql} end")
 
 
 TYPERS: Final[dict[str, Callable[[str, str, Kind], Typed]]] = {

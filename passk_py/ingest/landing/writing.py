@@ -147,6 +147,9 @@ def _insert(staged: Staged, source: Source, target: Target, at: datetime) -> Wri
 def _insert_good(staged: Staged, source: Source, target: Target, at: datetime) -> int:
     batch = (source.path, source.format.name, at)
     query = _numbered_on(staged.good, source, target)
+    if source.format.holds_transcripts:
+        place = f"{quote(f'{source.path}#/')} || (source_line - 1) as transcript"
+        query = f"select * replace ({place}) from ({query})"
     try:
         landed = target.storage.insert(target.connection, query, batch)
     except NOT_THE_FILE:

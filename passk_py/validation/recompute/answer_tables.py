@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from passk_py.common.contract import CONTRACT_COLUMNS, KEY
+from passk_py.common.contract import CONTRACT_COLUMNS, KEY, TRANSCRIPT
 from passk_py.common.sql_text import quote
 from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.frames.averaging import suite_metrics_of_counts
@@ -33,7 +33,7 @@ _KEY: Final = ", ".join(KEY)
 _SAID: Final = ", ".join(
     "list_sort(map_entries(tags))" if column.name == "tags" else column.name
     for column in CONTRACT_COLUMNS
-    if column.name not in KEY
+    if column.name not in (*KEY, TRANSCRIPT.name)
 )
 """What duplicates of an attempt have to agree on."""
 

@@ -48,6 +48,8 @@ _SHORTENED: Final = {
     "raw": "Null: this copy was published without the rows as they were read.",
     "source_file": "The name of the file that the row came from, without its folder. Null where "
     "the attempts come from a table.",
+    "transcript": "Where the transcript of the attempt lies: a URL, or a path without its folder. "
+    "Null where the log does not say.",
 }
 """What is said of columns that a copy shortens."""
 

@@ -96,7 +96,7 @@ def odd_log(path: Path, seed: int) -> Path:
                 }
                 rows.append(row)
                 if dice.random() < 0.04:
-                    rows.append({**row, "tags": {"a": "2", "b": "1"}})
+                    rows.append({**row, "tags": {"a": "2", "b": "1"}, "transcript": "copy.json"})
                 if dice.random() < 0.04:
                     rows += [{**row, "score": 0.5}, row]
     rows += [

@@ -25,7 +25,8 @@ ADAPTERS: Final = ("bigquery", "clickhouse", "databricks", "redshift", "snowflak
 
 COLUMNS: Final = (
     "run_id", "suite", "task_id", "attempt", "outcome", "outcome_reason", "score", "agent", "agent_version", "model", "seed",
-    "started_at", "duration_s", "cost_usd", "input_tokens", "output_tokens", "output_hash", "tags", "loaded_at",
+    "started_at", "duration_s", "cost_usd", "input_tokens", "output_tokens", "output_hash", "tags", "transcript",
+    "loaded_at",
 )  # fmt: skip
 
 VARS: Final[dict[str, Any]] = {

@@ -106,6 +106,7 @@ def attempts_of(
                         "domain": generator.choice(STRANGE[:6]),
                         **({"level's": "hard"} if line % 3 == 0 else {}),
                     },
+                    "transcript": f"/logs/{run_id}.eval#samples/{task_id}_epoch_{attempt}.json",
                 }
             rows.append(row)
     return rows

@@ -79,6 +79,7 @@ def test_an_attempt_spelled_out(harness_log: Callable[..., Any]) -> None:
             "task": "translate",
             "temperature": "0.7",
         },
+        "transcript": f"{FIXTURES / LATEST}#/testRunData/testCases/6",
     }
     assert {name: one[name] for name in expected} == expected
 

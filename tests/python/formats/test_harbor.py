@@ -189,6 +189,7 @@ def test_a_trial_becomes_a_row_with_all_that_it_says(harness_log: Callable[..., 
         "output_tokens": 651,
         "output_hash": None,
         "tags": {"provider": "example"},
+        "transcript": str(FIXTURES / GRID / "fix-permissions__ghL8Dqr"),
         "source_file": str(FIXTURES / GRID),
         "source_format": "harbor",
     }

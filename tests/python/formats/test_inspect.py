@@ -151,6 +151,7 @@ def test_a_row_has_all_that_the_log_says_of_it(harness_log: Callable[..., Any]) 
             "inspect_run_id": "ELwf6Qj9cvsPkQ4AYVZeRe",
             "topic": "geo",
         },
+        "transcript": f"{MIXED}#samples/limit_epoch_2.json",
         "source_format": "inspect",
     }
 
@@ -302,11 +303,34 @@ def test_the_same_log_in_either_format_gives_the_same_rows(
     both = []
     for log in (harness_log(MIXED), harness_log(path)):
         for one in log.attempts:
+            place = one.pop("transcript")
             for name in ("source_file", "source_line", "loaded_at"):
                 del one[name]
+            assert place.removesuffix(".json").endswith(
+                f"#samples/{one['task_id']}_epoch_{one['attempt']}"
+            )
         both.append(log.attempts)
     assert both[0] == both[1]
     assert len(both[0]) == 20
+
+
+def test_the_transcript_is_a_member_that_the_log_has(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    members = members_of(MIXED)
+    samples = {name for name in members if name.startswith("samples/")}
+    places = {row["transcript"] for row in harness_log(MIXED).attempts}
+    assert places == {f"{MIXED}#{name}" for name in samples}
+    # Whole samples are left out of a log, or lie in a folder each.
+    left = eval_log(tmp_path, {n: text for n, text in members.items() if n not in samples})
+    assert {row["transcript"] for row in harness_log(left).attempts} == {None}
+    moved = {
+        f"{n.removesuffix('.json')}/sample.json" if n in samples else n: text
+        for n, text in members.items()
+    }
+    inside = eval_log(tmp_path, moved)
+    places = {row["transcript"] for row in harness_log(inside).attempts}
+    assert places == {f"{inside}#{n.removesuffix('.json')}/sample.json" for n in samples}
 
 
 @pytest.mark.parametrize("without", ["summaries.json", "summaries.json and journal"])

@@ -132,7 +132,7 @@ def test_a_test_becomes_a_row_with_all_that_it_says(harness_log: Callable[..., A
     )
     del row["loaded_at"], row["source_line"]
     unknown = ("score", "agent", "agent_version", "seed", "cost_usd", "input_tokens")
-    unknown += ("output_tokens", "output_hash")
+    unknown += ("output_tokens", "output_hash", "transcript")
     assert row == dict.fromkeys(unknown) | {
         "run_id": "repeat",
         "suite": "junit",

@@ -162,6 +162,7 @@ def test_a_row_has_all_that_the_log_says_of_it(harness_log: Callable[..., Any]) 
         "output_tokens": None,
         "output_hash": hashlib.sha256(b"50").hexdigest(),
         "tags": {"metric": "exact_match"},
+        "transcript": f"{fixture('sums_votes')}#L2",
         "source_format": "lm-eval",
     }
 

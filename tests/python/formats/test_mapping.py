@@ -81,6 +81,19 @@ def test_every_kind_of_file_gives_the_same_attempts(
     assert {row["source_format"] for row in loaded.attempts} == {"mapping"}
 
 
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_mapping_says_where_a_transcript_lies(
+    kind: str, tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    urls = ["https://traces.example/1", "traces/2.json", None]
+    rows = [{"case": "a", "ok": True, "url": url} for url in urls]
+    path = written(tmp_path, kind, rows)
+    lines = ["task_id=$.case", "attempt=in_order", "passed=$.ok", "transcript=$.url"]
+    loaded = harness_log(path, **options_for(kind, lines))
+    expected = [urls[0], f"{path.parent}/traces/2.json", None]
+    assert [row["transcript"] for row in loaded.attempts] == expected
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("kind", WRITERS)
 def test_comparisons_agree_in_every_kind_of_file(

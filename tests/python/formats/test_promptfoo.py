@@ -137,6 +137,7 @@ def test_an_attempt_spelled_out(harness_log: Callable[..., Any]) -> None:
             "difficulty": "easy",
             "prompt": "plain",
         },
+        "transcript": f"{FIXTURES / 'repeats.json'}#/results/results/4",
     }
     assert {name: one[name] for name in expected} == expected
 

@@ -94,6 +94,9 @@ def test_an_instance_becomes_a_row_with_all_that_is_known(
         "outcome_reason": "network_unreachable",
         "model": "example__model-s",
         "tags": {"run": "run-3"},
+        "transcript": str(
+            FIXTURES / "runs/logs/run_evaluation/run-3/example__model-s/example__web-7"
+        ),
         "source_file": str(FIXTURES / "runs"),
         "source_format": "swe-bench",
     }

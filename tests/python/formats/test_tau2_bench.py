@@ -60,6 +60,8 @@ def test_a_simulation_is_an_attempt(harness_log: Callable[..., Any]) -> None:
     assert row["cost_usd"] == told["agent_cost"]
     assert row["started_at"].isoformat() == told["start_time"]
     assert (row["input_tokens"], row["output_hash"], row["tags"]) == (None, None, None)
+    place = raw["simulations"].index(told)
+    assert row["transcript"] == f"{FIXTURES / AIRLINE}#/simulations/{place}"
 
 
 def test_what_was_graded_keeps_its_verdict_and_its_reason(harness_log: Callable[..., Any]) -> None:
@@ -134,6 +136,8 @@ def test_a_folder_of_simulations_is_one_log(harness_log: Callable[..., Any]) -> 
     assert {row["run_id"] for row in loaded.attempts} == {TELECOM}
     assert {row["suite"] for row in loaded.attempts} == {"tau2-bench/telecom"}
     assert {row["source_file"] for row in loaded.attempts} == {str(FIXTURES / TELECOM)}
+    files = (FIXTURES / TELECOM / "simulations").glob("*.json")
+    assert {row["transcript"] for row in loaded.attempts} == set(map(str, files))
 
 
 def test_one_simulation_alone_is_an_attempt(harness_log: Callable[..., Any]) -> None:

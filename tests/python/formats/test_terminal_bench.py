@@ -56,6 +56,9 @@ def test_a_trial_is_an_attempt(harness_log: Callable[..., Any]) -> None:
     assert row["duration_s"] == 40.125
     # It timed out and was resolved all the same.
     assert (row["outcome"], row["outcome_reason"]) == ("passed", "agent_timeout")
+    folder = FIXTURES / "attempts" / run / "hello-world" / told["trial_name"]
+    assert folder.is_dir()
+    assert row["transcript"] == str(folder)
 
 
 def test_failure_modes_decide_only_where_nothing_was_graded(

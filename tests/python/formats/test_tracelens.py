@@ -124,8 +124,12 @@ def test_an_attempt_spelled_out(harness_log: Callable[..., Any]) -> None:
         "output_tokens": 3,
         "output_hash": sha256(said["transcript"]["final_output"].encode()).hexdigest(),
         "tags": {"retries": "1"},
+        "transcript": f"{FIXTURES / 'trials.json'}#/trials/19",
     }
     assert {name: one[name] for name in expected} == expected
+    # Of trials that were made by hand, nothing is written down.
+    by_hand = harness_log(FIXTURES / "by_hand.json").attempts
+    assert {one["transcript"] for one in by_hand} == {None}
 
 
 def test_errors_are_excluded_or_fail_as_tracelens_counts_them(

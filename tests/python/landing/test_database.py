@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from passk_py.common.errors import PasskError
-from passk_py.ingest.landing import ensure_landing, load
+from passk_py.ingest.landing import ensure_landing, forget, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +84,23 @@ def test_a_table_of_another_shape(landing: Landing, row: dict[str, Any]) -> None
         "The table landing.attempts of this database has other columns than passk writes.\n"
         "Another version of passk, or another program, made it: load into a new database."
     )
+
+
+def test_a_table_of_a_version_without_transcripts(landing: Landing, row: dict[str, Any]) -> None:
+    old = landing.lines(row | {"run_id": "old", "transcript": "/x"}, name="old.jsonl")
+    landing.load_one(old)
+    with duckdb.connect(str(landing.database)) as connection:
+        connection.execute("alter table landing.attempts drop column transcript")
+    assert landing.load_one(old).status == "unchanged"
+    landing.load_one(landing.lines(row | {"run_id": "new", "transcript": "/y"}))
+    assert sorted(landing.attempts("run_id, task_id, outcome, transcript, source_format")) == [
+        ("new", "t", "passed", "/y", "jsonl"),
+        ("old", "t", "passed", None, "jsonl"),
+    ]
+    with duckdb.connect(str(landing.database)) as connection:
+        connection.execute("alter table landing.attempts drop column transcript")
+    assert forget(landing.database, run_id="old").rows == 1
+    assert landing.attempts("run_id, transcript") == [("new", None)]
 
 
 def test_tables_are_made_once(landing: Landing) -> None:

@@ -39,6 +39,7 @@ FULL = {
     "output_tokens": 7,
     "output_hash": "abc",
     "tags": {"domain": "air", "difficulty": "hard"},
+    "transcript": "https://traces.example/7",
 }
 LANDED = tuple(
     {
@@ -80,6 +81,60 @@ def test_every_field(landing: Landing, name: str, content: str, packed: bool) ->
     report = landing.load_one(landing.write("log", raw))
     assert (report.status, report.format, report.message) == ("landed", name, "")
     assert landing.attempts(CONTRACT) == [LANDED]
+
+
+PLACES = [
+    ("traces/7.json", "{folder}/traces/7.json"),
+    ("a b/é.eval#samples/7_epoch_1", "{folder}/a b/é.eval#samples/7_epoch_1"),
+    ("/logs/x.eval#samples/7_epoch_1", "/logs/x.eval#samples/7_epoch_1"),
+    ("#L7", "{file}#L7"),
+    ("s3://bucket/7", "s3://bucket/7"),
+    ("C:\\logs\\7", "C:\\logs\\7"),
+    ("\\\\server\\logs\\7", "\\\\server\\logs\\7"),
+    ("x" * 4096, "{folder}/" + "x" * 4096),
+    # The transcript itself, and what is none.
+    ("x" * 4097, None),
+    ("user: hello\nagent: hello", None),
+    ('[{"role": "user"}]', None),
+    ("", None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "parquet"])
+def test_where_a_transcript_lies(landing: Landing, row: dict[str, Any], ending: str) -> None:
+    rows = [row | {"attempt": n, "transcript": told} for n, (told, _) in enumerate(PLACES, 1)]
+    file = landing.folder / f"it's a log.{ending}"
+    if ending == "parquet":
+        pl.DataFrame(rows).write_parquet(file)
+    elif ending == "csv":
+        pl.DataFrame(rows).write_csv(file)
+    elif ending == "json":
+        file.write_text(json.dumps(rows), "utf-8")
+    else:
+        file.write_text("".join(f"{json.dumps(one)}\n" for one in rows), "utf-8")
+    report = landing.load_one(file)
+    assert (report.rows_rejected, report.ignored) == (0, ())
+    places = [p and p.format(folder=landing.folder, file=file) for _, p in PLACES]
+    assert landing.attempts("transcript") == places
+
+
+@pytest.mark.parametrize("broken", ["", "broken"], ids=["fast", "careful"])
+def test_a_transcript_in_the_row_is_passed_over(
+    landing: Landing, row: dict[str, Any], broken: str
+) -> None:
+    told = [[{"role": "user", "content": "hello"}], {"steps": []}, True, False, "7.json"]
+    rows = [row | {"attempt": n, "transcript": one} for n, one in enumerate(told, 1)]
+    report = landing.load_one(landing.lines(*rows, *filter(None, [broken])))
+    assert report.rows_landed == len(told)
+    assert landing.attempts("transcript") == [None] * 4 + [f"{landing.folder}/7.json"]
+
+
+def test_a_struct_is_no_place(landing: Landing, row: dict[str, Any]) -> None:
+    file = landing.folder / "log.parquet"
+    pl.DataFrame([row | {"transcript": [{"role": "user"}]}]).write_parquet(file)
+    assert landing.load_one(file).rows_landed == 1
+    assert landing.attempts("transcript") == [None]
 
 
 def test_zstd(landing: Landing) -> None:

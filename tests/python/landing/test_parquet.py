@@ -40,6 +40,36 @@ def files_in(kept: Path) -> list[str]:
     return sorted(str(path.relative_to(kept).parent) for path in kept.rglob("*.parquet"))
 
 
+def test_a_folder_of_a_version_without_transcripts(landing: Landing, kept: Path) -> None:
+    landing.load(landing.lines(*rows_of("a", 1), name="a.jsonl"), parquet=kept)
+    landing.load(landing.lines(*rows_of("z", 1), name="z.jsonl"))
+    with duckdb.connect(str(landing.database)) as connection:
+        for (path,) in connection.execute("select path from landing.parquet_files").fetchall():
+            rows = f"select * exclude (transcript) from read_parquet('{quoted(path)}')"
+            connection.execute(f"create or replace temp table kept as {rows}")
+            connection.execute(f"copy kept to '{quoted(path)}' (format parquet)")
+        connection.execute("alter table landing.parquet_files drop column has_transcript")
+        listed = ", ".join(f"'{quoted(path)}'" for path in kept.rglob("*.parquet"))
+        connection.execute(
+            f"create or replace view landing.attempts as from read_parquet([{listed}], "
+            "hive_partitioning = false)"
+        )
+    landing.load(landing.lines(*rows_of("m", 1, 2, transcript="/t"), name="m.jsonl"))
+    assert sorted(landing.attempts("run_id, attempt, transcript, source_format")) == [
+        ("a", 1, None, "jsonl"), ("m", 1, "/t", "jsonl"), ("m", 2, "/t", "jsonl"), ("z", 1, None, "jsonl"),
+    ]  # fmt: skip
+    # The log of an older file is replaced, and a run removed.
+    landing.load(landing.lines(*rows_of("z", 1, transcript="/u"), name="z.jsonl"))
+    assert forget(landing.database, run_id="a").rows == 1
+    assert sorted(landing.attempts("run_id, attempt, transcript")) == [
+        ("m", 1, "/t"), ("m", 2, "/t"), ("z", 1, "/u"),
+    ]  # fmt: skip
+
+
+def quoted(path: Path | str) -> str:
+    return str(path).replace("'", "''")
+
+
 def test_the_rows_are_those_of_a_database(landing: Landing, kept: Path) -> None:
     rows = [
         {

@@ -182,7 +182,7 @@ def test_a_long_text_without_lines(
 def test_batches_of_a_wide_table_are_bounded_in_bytes(landing: Landing) -> None:
     table = landing.write(
         "log.csv",
-        HEADER.replace("attempt", "transcript,attempt")
+        HEADER.replace("attempt", "conversation,attempt")
         + f"r,t,{'x' * MIB},1,true\n" * (2 * BATCH_BYTES // MIB + 2),
     )
     with duckdb.connect() as connection:
@@ -191,7 +191,7 @@ def test_batches_of_a_wide_table_are_bounded_in_bytes(landing: Landing) -> None:
     with open_bytes(table, "none") as file:
         for batch in careful_batches(source, file):
             sizes.append(sum(map(len, batch.texts)))
-            # The transcript, c2, is in the text of the row alone.
+            # The conversation, c2, is in the text of the row alone.
             columns = pl.DataFrame(frame_of(batch)).columns
             assert [name for name in columns if name[1:].isdigit()] == ["c0", "c1", "c3", "c4"]
     assert len(sizes) == 3

@@ -53,6 +53,8 @@ def test_each_trial_is_an_attempt(landing: Landing) -> None:
         ("gpt-4o", "tau-bench", None, None, "tau-bench")
     }
     assert landing.attempts("source_line") == list(range(1, len(TRIALS) + 1))
+    places = [f"{file}#/{place}" for place in range(len(TRIALS))]
+    assert sorted(landing.attempts("transcript")) == sorted(places)
 
 
 def test_what_a_trial_may_not_be(landing: Landing) -> None:

@@ -597,6 +597,39 @@ def test_copies_in_anyones_table(consumer: Project) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["transcript", "trace"])
+def test_a_table_may_say_where_transcripts_lie(consumer: Project, name: str) -> None:
+    log = (
+        f"select 'r' as run_id, t as task_id, 1 as attempt, true as passed, place as {name} from (values "
+        "('url', 'https://traces.example/1'), ('path', 'traces/1.json#L7'), ('unsaid', null), ('empty', ''), "
+        "('itself', '[{\"role\": \"user\"}]'), ('long', repeat('x', 4097)), "
+        "('same', 'b.json'), ('same', 'a.json'), ('same', null)) x(t, place)"
+    )
+    columns = {} if name == "transcript" else {"transcript": name}
+    build(consumer, log, {"passk_attempts_columns": columns}, select=ATTEMPTS)
+    assert consumer.query("select task_id, transcript from passk_attempts order by 1") == [
+        ("empty", None),
+        ("itself", None),
+        ("long", None),
+        ("path", "traces/1.json#L7"),
+        # It makes no conflict, and the same copy is kept by every build.
+        ("same", "a.json"),
+        ("unsaid", None),
+        ("url", "https://traces.example/1"),
+    ]
+    rejected = "select task_id, reason_code from passk_rejected_attempts"
+    assert consumer.query(rejected) == [("same", "duplicate")] * 2
+
+
+def test_a_list_in_the_place_of_a_transcript_is_null(consumer: Project) -> None:
+    build(
+        consumer,
+        "select 'r' as run_id, 't' as task_id, 1 as attempt, true as passed, [{'role': 'user'}] as transcript",
+        select=ATTEMPTS,
+    )
+    assert consumer.query("select task_id, transcript from passk_attempts") == [("t", None)]
+
+
 @pytest.mark.long
 def test_columns_that_have_the_names_of_the_models_own(consumer: Project) -> None:
     build(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CONTRACT: Final = (
     "run_id, suite, task_id, attempt, outcome, outcome_reason, score, agent, agent_version, model,"
     " seed, started_at, duration_s, cost_usd, input_tokens, output_tokens, output_hash, tags,"
-    " source_file, source_line, source_format, loaded_at, expected_attempts, passed"
+    " transcript, source_file, source_line, source_format, loaded_at, expected_attempts, passed"
 )
 DEFAULT_KS: Final = "[1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100]"
 AN_INPUT: Final = "are set, but at most one input can be."
