@@ -185,7 +185,7 @@ LATEST: Final = ("scout-2026-03", "tracer-2026-03", "walker-2026-03")
 
 
 def check_overview(board: Board, tables: duckdb.DuckDBPyConnection, k: int) -> None:
-    assert f"The latest run of each agent at k = {k} on puzzles" in board.text
+    assert f"puzzles: the latest run of each agent at k = {k}" in board.text
     for run, row in suite_rows(tables, k).items():
         if run not in LATEST:
             assert run not in board.text
