@@ -57,6 +57,17 @@ def say_build(
         are = "row is" if (rows := sum(rejected.values())) == 1 else "rows are"
         codes = ", ".join(f"{count:,} {plain(code)}" for code, count in rejected.items())
         session.say(f"{rows:,} {are} rejected and in no metric: {codes}.")
+    session.log(
+        "built",
+        level="error" if report.failed else "info",
+        is_unchanged=report.is_unchanged,
+        models=report.models,
+        tests=report.tests,
+        failed=len(report.failed),
+        skipped=report.skipped,
+        rejected=sum((rejected or {}).values()),
+        seconds=round(report.seconds, 3),
+    )
     for node in report.warned:
         _note(session, "Warning", node)
     if not report.failed:
@@ -65,14 +76,13 @@ def say_build(
         _note(session, "Failed", node)
     skipped = f"; {report.skipped:,} after them were skipped" if report.skipped else ""
     failed = f"{len(report.failed):,} failed"
-    session.note(f"{built}; {failed}{skipped}.")
+    session.note(f"{built}; {failed}{skipped}.", level="error")
 
 
 def _note(session: Session, word: str, node: NodeReport) -> None:
     first, *rest = [plain(line) for line in node.message.splitlines()] or ["dbt does not say why"]
-    session.note(f"{word}: {node.kind} {node.name}: {first}")
-    for line in rest:
-        session.note(f"    {line}")
+    said = "\n    ".join([f"{node.kind} {node.name}: {first}", *rest])
+    session.note(said, lead=word, event="node", kind=node.kind, node=node.name)
 
 
 def build_as_dict(report: BuildReport) -> dict[str, Any]:

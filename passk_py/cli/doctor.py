@@ -68,9 +68,7 @@ def command(session: Session, *, database: Path) -> int:
     session.say(f"{'dbt project':<12}{project_dir()}")
     session.say(f"{'database':<12}{database}")
     if problem is not None:
-        session.note(f"Error: {problem}")
-        if hint:
-            session.note(hint)
+        session.note(problem, lead="Error", hint=hint)
         return 2
     for label, text in _lines(state):
         session.say(f"{label:<12}{text}")

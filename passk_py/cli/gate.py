@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _COLORS: Final = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 _WORDS: Final = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
+_LEVELS: Final = {"pass": "info", "fail": "error", "inconclusive": "warning"}
+_LOGGED: Final = ("gate", "result", "is_advisory", "suite", "run_id", "baseline_run_id", "reason")
 _FAILED, _INCONCLUSIVE = 1, 2
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 _ALONE: Final = "rule"
@@ -154,7 +156,7 @@ def command(
             f"{plain(log)} is cut off: its last row ends too early, so attempts may be missing "
             "from these gates. Write or copy it again, then load and build."
         )
-        session.note(f"Warning: {notes[-1]}")
+        session.note(notes[-1], lead="Warning", event="cut_off", file=plain(log))
     text = reports.markdown(rows, notes)
     if junit is not None:
         write_report(junit, reports.junit(rows))
@@ -331,4 +333,9 @@ def say_gates(session: Session, rows: Sequence[Row], *, alone: bool = False) -> 
         for text in (row["rule"], row["reason"], *([settle] if settle else [])):
             session.say_wrapped(plain(text), indent=indent)
         session.say()
+        session.log(
+            "gate",
+            level=_LEVELS[row["result"]] if not row["is_advisory"] else "info",
+            **{name: row[name] for name in _LOGGED},
+        )
     session.say(count(rows))

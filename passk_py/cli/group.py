@@ -6,8 +6,10 @@ import importlib
 import os
 import signal
 import sys
+import time
 import traceback
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -45,6 +47,9 @@ COMMANDS: Final = (
 
 _ALIASES: Final = {"forget": "unload"}
 """Names that still work and that the help does not list."""
+
+_LOG_FORMAT: Final = "--log-format"
+_LOG_FORMAT_VARIABLE: Final = "PASSK_LOG_FORMAT"
 
 _SAFE: Final = {
     "load": "Each log has landed whole or not at all. The same `passk load` lands the others.",
@@ -86,9 +91,6 @@ class PasskGroup(click.Group):
             raise click.UsageError(f"No such command '{plain(args[0])}'.{meant}", ctx=ctx)
         session = ctx.ensure_object(Session)
         session.command = args[0]
-        if args[0] == "gate":
-            # Before its options are read: they may be wrong.
-            session.could_not_run = GATE_COULD_NOT_RUN
         return super().resolve_command(ctx, args)
 
     def main(
@@ -112,6 +114,11 @@ class PasskGroup(click.Group):
         # Before the options are read, because reading them may be what fails.
         session.as_json = "--json" in words
         session.debug = "--debug" in words
+        session.log_as_json = _wants_json_log(words)
+        command = next((word for word in words if word in COMMANDS), None)
+        options = {word.partition("=")[0] for word in words}
+        if command == "gate" or (command == "peek" and "--gate" in options):
+            session.could_not_run = GATE_COULD_NOT_RUN
         try:
             code = super().main(words, standalone_mode=False, **call)
             sys.stdout.flush()
@@ -120,8 +127,20 @@ class PasskGroup(click.Group):
             code = session.code
         except Exception as error:  # noqa: BLE001 - the end of every error
             code = _fail(session, error)
+        code = code if isinstance(code, int) else 0
+        if session.command:
+            with suppress(OSError):
+                seconds = round(time.monotonic() - session.started, 3)
+                session.log("finished", exit_code=code, seconds=seconds)
         _drop_unwritten()
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(code)
+
+
+def _wants_json_log(words: Sequence[str]) -> bool:
+    """Find --log-format in the words of a call, or what stands for it in the environment."""
+    given = [after for word, after in pairwise(words) if word == _LOG_FORMAT]
+    given += [word.partition("=")[2] for word in words if word.startswith(f"{_LOG_FORMAT}=")]
+    return (given or [os.environ.get(_LOG_FORMAT_VARIABLE, "")])[-1] == "json"
 
 
 def _drop_unwritten() -> None:
@@ -147,12 +166,17 @@ def _fail(session: Session, error: Exception) -> int:
             message = "The disk is full."
         hint = f"Free some room. {safe}"
     # A full disk behind stderr must not become an exit with 1.
-    with suppress(OSError):
-        if session.debug:
-            traceback.print_exception(error)
+    trace = "".join(traceback.format_exception(error)) if session.debug else None
     with suppress(OSError):
         session.result({"error": message, "hint": hint})
+    if session.log_as_json:
+        about = {"message": message, "hint": hint, "exit_code": session.code, "traceback": trace}
+        with suppress(OSError):
+            session.log("error", level="error", **about)
+        return session.code
     with suppress(OSError):
+        if trace:
+            click.echo(trace, err=True, nl=False)
         lead = click.style("Error:", fg="red", bold=True)
         # None lets click decide.
         colour = False if os.environ.get("NO_COLOR") else None
@@ -222,6 +246,16 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
     callback=_print_version,
     help="Print the version.",
 )
+@click.option(
+    _LOG_FORMAT,
+    type=click.Choice(["text", "json"]),
+    default="text",
+    envvar=_LOG_FORMAT_VARIABLE,
+    show_envvar=True,
+    show_default=True,
+    expose_value=False,
+    help="Write messages and progress to stderr as text, or as JSON with one object a line.",
+)
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Compute pass@k and pass^k from logs of repeated agent attempts.
@@ -230,6 +264,8 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+        return
+    context.ensure_object(Session).log("started")
 
 
 def main() -> None:

@@ -43,11 +43,11 @@ def _listed(report: LoadReport) -> tuple[FileReport, ...]:
 
 def note_problems(session: Session, report: LoadReport) -> None:
     """Note on stderr what went wrong, and which files were not read."""
-    for file in _listed(report):
+    for file in report.files:
+        _log_file(session, file)
+    for file in () if session.log_as_json else _listed(report):
         if file.status == "failed":
-            session.note(f"Error: {plain(file.message)}")
-            if file.hint:
-                session.note(plain(file.hint))
+            session.note(plain(file.message), lead="Error", hint=plain(file.hint))
         elif file.message:
             session.note(f"{_short(file.path)}: {plain(file.message)}")
     for skipped in report.skipped[:3]:
@@ -60,6 +60,23 @@ def note_problems(session: Session, report: LoadReport) -> None:
         them = "it" if len(report.passed_over) == 1 else "them"
         files = plural(len(report.passed_over), "file")
         session.note(f"{files} passed over: {named}{more}; name {them} to read {them}.")
+
+
+def _log_file(session: Session, file: FileReport) -> None:
+    """Write what became of a file into the log as JSON, which lists all of them."""
+    problem = "error" if file.status == "failed" else "warning"
+    session.log(
+        "file",
+        level=problem if file.message or file.rows_rejected else "info",
+        file=plain(file.path),
+        status=file.status,
+        format=file.format,
+        rows_read=file.rows_read,
+        rows_landed=file.rows_landed,
+        rows_rejected=file.rows_rejected,
+        message=plain(file.message) or None,
+        hint=plain(file.hint) or None,
+    )
 
 
 def say_files(session: Session, report: LoadReport) -> None:

@@ -41,7 +41,7 @@ def note_stale(session: Session, tables: Tables) -> str | None:
 
     sentence = stale(tables)
     if sentence is not None:
-        session.note(f"{sentence} {build_again(tables)}")
+        session.note(f"{sentence} {build_again(tables)}", level="warning", event="stale")
     return sentence
 
 

@@ -1,11 +1,12 @@
-"""Progress on stderr, for a person who waits: each tells nothing where there is no terminal."""
+"""Progress on stderr: drawn on a terminal, as lines in a log as JSON, and nowhere else."""
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.common.words import shortened
+from passk_py.common.words import plain, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,11 +17,18 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing import Progress as LoadProgress
 
 _NAME = 32
+_EVERY: Final = 5.0
+"""Seconds between two lines of a log about the same file or count."""
 
 
 @contextmanager
 def building(session: Session) -> Iterator[Callable[[str, int, int], None] | None]:
     """Show the model at work; the yielded function takes its name, its number and the total."""
+    if session.log_as_json:
+        yield lambda name, number, total: session.log(
+            "building", node=name, number=number, total=total or None
+        )
+        return
     if not session.on_terminal:
         yield None
         return
@@ -41,6 +49,10 @@ def counting(
     session: Session, title: str, noun: str
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Show a progress bar; the yielded function takes the number done and the total."""
+    if session.log_as_json:
+        paced = _Paced(session)
+        yield lambda done, total: paced.log(title, done=done, total=total, unit=noun)
+        return
     if not session.on_terminal:
         yield None
         return
@@ -59,6 +71,12 @@ def counting(
 @contextmanager
 def reading(session: Session) -> Iterator[LoadProgress | None]:
     """Show the bytes and rows of each file that :func:`passk_py.ingest.landing.load` reads."""
+    if session.log_as_json:
+        paced = _Paced(session)
+        yield lambda file, done, total, rows: paced.log(
+            plain(file), file=plain(file), bytes=done, bytes_total=total, rows=rows
+        )
+        return
     if not session.on_terminal:
         yield None
         return
@@ -82,6 +100,23 @@ def reading(session: Session) -> Iterator[LoadProgress | None]:
             )
 
         yield tell
+
+
+class _Paced:
+    """Logs the first progress of each subject, then one line every few seconds."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.begun: dict[str, float] = {}
+        self.logged: dict[str, float] = {}
+
+    def log(self, subject: str, **fields: Any) -> None:  # noqa: ANN401 - whatever JSON holds
+        now = time.monotonic()
+        if now - self.logged.get(subject, -_EVERY) < _EVERY:
+            return
+        self.logged[subject] = now
+        seconds = round(now - self.begun.setdefault(subject, now), 3)
+        self.session.log("progress", **fields, seconds=seconds)
 
 
 def _bar(*columns: ProgressColumn) -> Progress:

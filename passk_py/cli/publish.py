@@ -87,6 +87,7 @@ def command(
 
     copy = publish(output, database=database, on_wait=session.note, **options)
     session.result(_as_dict(copy, database))
+    session.log("published", copy_id=copy.copy_id, runs=copy.runs, rows=sum(copy.rows.values()))
     tables = f"{plural(len(copy.rows), 'table')}, {plural(sum(copy.rows.values()), 'row')}"
     for path in (copy.database, copy.parquet):
         if path is not None:
@@ -95,7 +96,9 @@ def command(
     if copy.stale is not None:
         again = command_line("build", database=database)
         session.note(
-            f"{copy.stale} Only passk_attempts may show this. Run `{again}`, then publish."
+            f"{copy.stale} Only passk_attempts may show this. Run `{again}`, then publish.",
+            level="warning",
+            event="stale",
         )
     return 0
 

@@ -6,7 +6,8 @@ import json
 import os
 import sys
 import textwrap
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -30,6 +31,9 @@ PIPED_WIDTH: Final = 100
 
 _UNLIMITED_WIDTH: Final = 100_000
 
+_LEVELS: Final = {"Error": "error", "Failed": "error", "Warning": "warning", "": "info"}
+"""The level of a note by its first word."""
+
 
 @dataclass
 class Session:
@@ -37,16 +41,21 @@ class Session:
 
     # Stdout takes one JSON object and nothing else.
     as_json: bool = False
+    # Stderr takes one JSON object a line and nothing else.
+    log_as_json: bool = False
     debug: bool = False
     # The exit code, once it is known: it holds even if nobody reads the result to its end.
     code: int = 0
     could_not_run: int = _COULD_NOT_RUN
     command: str = ""
+    started: float = field(default_factory=time.monotonic)
 
     @property
     def on_terminal(self) -> bool:
         """Whether stderr is a terminal, where progress is shown."""
-        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not self.as_json
+        if self.as_json or self.log_as_json:
+            return False
+        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def say(self, text: str = "") -> None:
         """Print a line of the result for a person."""
@@ -66,9 +75,32 @@ class Session:
         ):
             click.echo(line)
 
-    def note(self, text: str) -> None:
-        """Print a line to stderr: a warning or a hint."""
-        click.echo(text, err=True)
+    def note(
+        self,
+        text: str,
+        *,
+        lead: str = "",
+        hint: str | None = None,
+        level: str = "",
+        event: str = "note",
+        **fields: Any,  # noqa: ANN401 - whatever JSON holds
+    ) -> None:
+        """Print a line to stderr, `hint` as a second one; the rest is for the log as JSON."""
+        if self.log_as_json:
+            if text:
+                level = level or _LEVELS[lead]
+                self.log(event, level=level, message=text, hint=hint or None, **fields)
+            return
+        click.echo(f"{lead}: {text}" if lead else text, err=True)
+        if hint:
+            click.echo(hint, err=True)
+
+    def log(self, event: str, *, level: str = "info", **fields: Any) -> None:  # noqa: ANN401 - as above
+        """Print a line of the log to stderr, if ``--log-format json`` is given."""
+        if self.log_as_json:
+            from passk_py.cli.log_lines import log_line
+
+            click.echo(log_line(level, event, self.command, fields), err=True)
 
     def result(self, values: Mapping[str, Any]) -> None:
         """Print the result as JSON, if ``--json`` is given."""

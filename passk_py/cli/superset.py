@@ -64,12 +64,13 @@ def command(
     imports of an older bundle. Import a zip file with the button that imports dashboards. Metrics
     of pass@k and pass^k are null wherever a chart would add them up or average them.
     """
-    from passk_py.reports.superset import PASSWORD, superset_bundle
+    from passk_py.common.words import PASSWORD
+    from passk_py.reports.superset import superset_bundle
 
     address = _address(copy, uri)
     files = superset_bundle(output, uri=address, schema=schema, name=name)
     if PASSWORD.search(address):
-        session.note(f"{output} contains the password of {name}: do not share it.")
+        session.note(f"{output} contains the password of {name}: do not share it.", level="warning")
     session.result({"path": str(output), "uri": PASSWORD.sub(r"\1***", address), "files": files})
     kinds = ("dashboards", "charts", "datasets")
     counted = ", ".join(

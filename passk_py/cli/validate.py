@@ -49,6 +49,13 @@ def command(session: Session, *, database: Path, variables: str | None) -> int:
     with counting(session, "Recomputing", "attempts") as progress:
         report = validate_tables(database, variables=given, examples=_EXAMPLES, progress=progress)
     session.result({"database": str(database), "stale": stale, **_as_dict(report)})
+    session.log(
+        "validated",
+        level="error" if report.different else "info",
+        runs=report.runs,
+        attempts=report.attempts,
+        different=report.different,
+    )
     _say(session, report)
     return report.exit_code
 
@@ -73,7 +80,7 @@ def _say(session: Session, report: ValidationReport) -> None:
             f"{plural(report.attempts, 'attempt')}."
         )
     for sentence in report.left_out:
-        session.note(plain(sentence))
+        session.note(plain(sentence), level="warning", event="left_out")
 
 
 def _line(example: Difference) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,9 @@ DASH: Final = "–"  # noqa: RUF001 - a dash as long as a number is meant
 
 TASK_CLASSES: Final = ("consistent", "flaky", "incapable", "unknown")
 """What a task can be, as ``task_class`` of ``passk_tasks`` has it."""
+
+PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
+"""A password in an address, except the X that Superset writes in its place."""
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _SYMBOLS: Final = {"pass_at_k": "pass@", "pass_hat_k": "pass^"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import polars as pl
 
-from passk_py.metrics.comparisons.run_pairs import pair_of
+from passk_py.metrics.comparisons.run_pairs import side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from passk_py.metrics.states import States
 
 T = TypeVar("T")
+
+_TYPES: Final = (pl.String, pl.Int64, pl.Int64)
 
 
 def in_batches(items: Iterable[T], weight: Callable[[T], int], most: int) -> Iterator[list[T]]:
@@ -43,9 +46,12 @@ class Counts:
         self._places: dict[tuple[str, str], list[Path]] = {}
         self._tasks: Counter[tuple[str, str]] = Counter()
         self._numbers = itertools.count()
+        # The candidate of a pair is mostly the baseline of the next.
+        self._read = lru_cache(maxsize=2)(self._read_run)
 
     def keep(self, tasks: pl.DataFrame) -> None:
         """Put the counts of some tasks aside, run by run."""
+        self._read.cache_clear()
         columns = tasks.select("run_id", "suite", "task_id", "n", "c")
         for part in columns.partition_by("run_id", "suite"):
             run = (part["run_id"][0], part["suite"][0])
@@ -67,12 +73,13 @@ class Counts:
 
     def pair(self, suite: str, baseline: str, candidate: str) -> Pair:
         """Put two runs of a suite side by side."""
-        text, number = pl.String(), pl.Int64()
-        schema = dict.fromkeys(("run_id", "suite", "task_id"), text) | {"n": number, "c": number}
-        counts = [
-            pl.read_parquet(place)
-            for run_id in dict.fromkeys((baseline, candidate))
-            for place in self._places.get((run_id, suite), [])
-        ]
-        counts.append(pl.DataFrame(schema=schema))
-        return pair_of(suite, baseline, candidate, pl.concat(counts))
+        before, after = ((run, self._read(run, suite)) for run in (baseline, candidate))
+        return side_by_side(suite, before, after)
+
+    def _read_run(self, run_id: str, suite: str) -> pl.DataFrame:
+        """Read the counts of a run; none if it is not there."""
+        columns = ["task_id", "n", "c"]
+        places = self._places.get((run_id, suite), [])
+        if not places:
+            return pl.DataFrame(schema=dict(zip(columns, _TYPES, strict=True)))
+        return pl.concat([pl.read_parquet(place, columns=columns) for place in places])

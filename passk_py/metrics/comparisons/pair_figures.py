@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from passk_py.metrics.states import score, variance_within
@@ -65,8 +66,9 @@ class PairSums:
     def __init__(self, histogram: Counter[PairCounts]) -> None:
         self._histogram = histogram
         self._known: dict[int, _Eligible] = {}
+        self._eligible = cache(self._eligible_at)
 
-    def _eligible(self, k: int) -> _Eligible:
+    def _eligible_at(self, k: int) -> _Eligible:
         found = {
             counts: tasks
             for counts, tasks in self._histogram.items()

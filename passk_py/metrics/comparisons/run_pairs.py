@@ -44,15 +44,24 @@ class Pair(NamedTuple):
 
 def pair_of(suite: str, baseline: str, candidate: str, counts: pl.DataFrame) -> Pair:
     """Put two runs side by side; one of which there is no task leaves its side empty."""
+    before, after = (
+        counts.filter(pl.col("suite") == suite, pl.col("run_id") == run)
+        for run in (baseline, candidate)
+    )
+    return side_by_side(suite, (baseline, before), (candidate, after))
+
+
+def side_by_side(
+    suite: str, baseline: tuple[str, pl.DataFrame], candidate: tuple[str, pl.DataFrame]
+) -> Pair:
+    """Put two runs side by side, each given as its name and the counts of its tasks."""
     sides = [
-        counts.filter(pl.col("suite") == suite, pl.col("run_id") == run).select(
-            "task_id", pl.col("n").alias(f"{side}_n"), pl.col("c").alias(f"{side}_c")
-        )
-        for side, run in (("baseline", baseline), ("candidate", candidate))
+        counts.select("task_id", pl.col("n").alias(f"{side}_n"), pl.col("c").alias(f"{side}_c"))
+        for side, (_, counts) in (("baseline", baseline), ("candidate", candidate))
     ]
     common = sides[0].join(sides[1], on="task_id").sort("task_id")
     only = [side.height - common.height for side in sides]
-    return Pair(suite, baseline, candidate, common, only[0], only[1])
+    return Pair(suite, baseline[0], candidate[0], common, only[0], only[1])
 
 
 def pairs_of(

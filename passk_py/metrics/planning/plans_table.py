@@ -11,7 +11,7 @@ import polars as pl
 from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.metrics.planning.sizes import planned
-from passk_py.metrics.planning.variances import beta_binomial, variances, variances_of_pilot
+from passk_py.metrics.planning.variances import Pilot, beta_binomial, variances
 from passk_py.metrics.planning.wish import DEFAULT_ATTEMPTS, Wish
 from passk_py.metrics.states import short_reason, states_of_runs
 from passk_py.stats.distributions import log_moment_by_correlation
@@ -225,6 +225,7 @@ def plan_counts(
         of_metric = Counter(
             {(n, c if metric == "pass_hat_k" else n - c): number for (n, c), number in used.items()}
         )
+        pilot = None if reason else Pilot(of_metric, metric)
         for k, n in wish.grid():
             row: dict[str, Any] = {
                 **dict.fromkeys(list(PLAN_TYPES)[2:]),
@@ -233,9 +234,10 @@ def plan_counts(
                 "attempts": n,
                 "tasks": total if reason else tasks,
             }
-            row |= (
-                {"null_reason": reason} if reason else variances_of_pilot(of_metric, metric, k, n)
-            )
+            if pilot is None:
+                rows.append(row | {"null_reason": reason})
+                continue
+            row |= pilot.variances(k, n)
             if row["null_reason"] is None:
                 seen = sum(
                     number
@@ -243,7 +245,7 @@ def plan_counts(
                     if k <= passes < size <= 2 * n
                 )
                 # With k attempts in each run, and so with more, as many tasks as differ then.
-                first = variances_of_pilot(of_metric, metric, k, k)["variance_within"]
+                first = pilot.variances(k, k)["variance_within"]
                 row = planned(row, wish, max(seen / tasks, 2 * first))
             rows.append(row)
     return rows

@@ -3,50 +3,70 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.metrics.states import all_pass
 from passk_py.stats.distributions import log_moment_by_correlation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from passk_py.metrics.states import States
+
+Moment = Callable[[int], float]
+"""E[p^m] of the chances p of the tasks, by m."""
 
 NOTHING: Final = 1e-12
 """A variance below this is what rounding leaves of none."""
 
 
-def variances_of_pilot(states: States, metric: str, k: int, attempts: int) -> dict[str, Any]:
-    """Give the mean and the variances of a metric, or why they can't be known."""
-    if min(n for n, _ in states) >= 2 * k:
+class Pilot:
+    """The tasks of a run, for one metric; each moment is computed once, not for each plan."""
 
-        def score(n: int, c: int) -> float:
-            return all_pass(n, c, k)
+    def __init__(self, states: States, metric: str) -> None:
+        self._states = states
+        self._metric = metric
+        self._least_n = min(n for n, _ in states)
+        self.variances = cache(self._variances_at)
+        self._counted = cache(lambda m: _mean(states, lambda n, c: all_pass(n, c, m)))
+        self._spread = cache(self._spread_at)
+        self._beta = cache(self._fitted)
 
-        def moment(m: int) -> float:
-            return _mean(states, lambda n, c: all_pass(n, c, m))
+    def _variances_at(self, k: int, attempts: int) -> dict[str, Any]:
+        """Give the mean and the variances of the metric, or why they can't be known."""
+        basis, moment, between = self._spread(k)
+        if moment is None:
+            return {
+                "null_reason": f"n < {2 * k} in some task, and no beta distribution fits: {basis}"
+            }
+        return {"basis": basis, **variances(self._metric, k, attempts, moment, between)}
 
-        # What the scores scatter, less what chance within tasks makes of it.
-        chance = _mean(states, lambda n, c: score(n, c) ** 2 - all_pass(n, c, 2 * k))
-        between = _sample_variance(states, score) - chance
-        return {"basis": "moments", **variances(metric, k, attempts, moment, between)}
-    rate = _mean(states, lambda n, c: c / n)
-    second = _mean(states, lambda n, c: all_pass(n, c, 2))
-    scatter = _sample_variance(states, lambda n, c: c / n) / states.total()
-    spread = second - rate**2 + scatter
-    why = f"n < {2 * k} in some task, and no beta distribution fits: "
-    if rate - second <= NOTHING:
-        return {"null_reason": f"{why}every task is perfect or hopeless"}
-    if spread <= NOTHING:
-        return {"null_reason": f"{why}tasks differ no more than by chance"}
-    index = spread / (rate - second + spread)
+    def _spread_at(self, k: int) -> tuple[str, Moment | None, float]:
+        """Give the basis, the moments and the variance between tasks; or a reason, and none."""
+        states = self._states
+        if self._least_n >= 2 * k:
+            # What the scores scatter, less what chance within tasks makes of it.
+            chance = _mean(states, lambda n, c: all_pass(n, c, k) ** 2 - all_pass(n, c, 2 * k))
+            between = _sample_variance(states, lambda n, c: all_pass(n, c, k)) - chance
+            return "moments", self._counted, between
+        fitted = self._beta()
+        if isinstance(fitted, str):
+            return fitted, None, 0.0
+        return "beta_binomial", fitted, fitted(2 * k) - fitted(k) ** 2
 
-    def fitted(m: int) -> float:
-        return math.exp(log_moment_by_correlation(rate, index, m))
-
-    between = fitted(2 * k) - fitted(k) ** 2
-    return {"basis": "beta_binomial", **variances(metric, k, attempts, fitted, between)}
+    def _fitted(self) -> Moment | str:
+        """Give the moments of the beta distribution that fits, or why none does."""
+        states = self._states
+        rate = _mean(states, lambda n, c: c / n)
+        second = self._counted(2)
+        scatter = _sample_variance(states, lambda n, c: c / n) / states.total()
+        spread = second - rate**2 + scatter
+        if rate - second <= NOTHING:
+            return "every task is perfect or hopeless"
+        if spread <= NOTHING:
+            return "tasks differ no more than by chance"
+        index = spread / (rate - second + spread)
+        return cache(lambda m: math.exp(log_moment_by_correlation(rate, index, m)))
 
 
 def _mean(states: States, value: Callable[[int, int], float]) -> float:

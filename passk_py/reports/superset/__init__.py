@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from passk_py.common.words import PASSWORD
 
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["PASSWORD", "superset_bundle"]
-
-PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
-"""A password in an address, except the X that Superset writes in its place."""
+__all__ = ["superset_bundle"]
 
 
 def superset_bundle(

@@ -398,7 +398,8 @@ def test_rejected_rows_are_counted_and_the_next_steps_keep_the_options(
 def test_a_pair_or_rules(passk: Passk, make_log: Callable[..., Path]) -> None:
     log = make_log("log.jsonl", [("r", "t", "PPFP")])
     said = passk("peek", log, "--compare", "r", "s", "--gate", "x.yml")
-    assert said.code == 2
+    # With --gate, 2 would mean inconclusive (docs/exit-codes.md).
+    assert said.code == 3
     assert "Give either --compare or --gate, not both." in said.err
     said = passk("peek", log, "--compare", "r", "s")
     assert (said.code, said.out) == (2, "")
