@@ -1,4 +1,6 @@
 {%- set least = passk._least_tasks() %}
+{#- A difference within rounding has no direction. #}
+{%- set rounding = '1e-9' %}
 
 select
   run_id,
@@ -13,7 +15,7 @@ select
     when not is_ordered then {{ passk._no_order() }}
     when trend_tasks < {{ least }} or z_trend is null then {{ passk._too_few_inform('trend_tasks') }}
     else 'Passes come ' || {{ passk._rounded('abs(rank_shift)', 2) }} || ' places '
-      || case when rank_shift < 0 then 'earlier' else 'later' end || ' than chance puts them, over '
+      || case when rank_shift < -{{ rounding }} then 'earlier' else 'later' end || ' than chance puts them, over '
       || {{ passk._whole('trend_tasks') }} || ' tasks (z = ' || {{ passk._rounded('z_trend', 2) }} || ').'
   end as finding,
   loaded_at

@@ -14,8 +14,14 @@ from passk_py.stats.distributions import chi_square_tail
 if TYPE_CHECKING:
     from passk_py.metrics.diagnostics.read_runs import Run, Task
 
+_ROUNDING: Final = 1e-9
 _NUMBERED: Final = 126
 """Attempt numbers up to here tell passes over the suite."""
+
+
+def direction(gap: float | None, below: str, above: str) -> str:
+    """Name the side of a gap: one within rounding is never below, whatever its sign."""
+    return below if gap is not None and gap < -_ROUNDING else above
 
 
 def serial_dependence(run: Run) -> Result:
@@ -50,7 +56,7 @@ def drift(run: Run) -> Result:
         found.z,
         found,
         lambda z: (
-            f"Passes come {rounded(abs(shift), 2)} places {'earlier' if shift < 0 else 'later'} "
+            f"Passes come {rounded(abs(shift), 2)} places {direction(shift, 'earlier', 'later')} "
             f"than chance puts them, over {found.tasks} tasks (z = {rounded(z, 2)})."
         ),
     )
@@ -142,7 +148,7 @@ def _gap(run: Run, found: Sum, what: str) -> Result:
         found,
         lambda z: (
             f"{what} all pass {rounded(abs(gap or 0.0))} "
-            f"{'less' if (gap or 0.0) < 0 else 'more'} often than pass^k has it, at k = {run.k} "
+            f"{direction(gap, 'less', 'more')} often than pass^k has it, at k = {run.k} "
             f"over {found.tasks} tasks (z = {rounded(z, 2)})."
         ),
     )

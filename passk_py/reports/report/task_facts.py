@@ -37,13 +37,14 @@ _MOST_TAG_VALUES: Final = 30
 
 _ATTEMPT: Final = (
     "outcome", "outcome_reason", "score", "started_at", "duration_s", "cost_usd", "seed",
-    "source_file", "source_line",
+    "source_file", "source_line", "transcript",
 )  # fmt: skip
 _FIELDS: Final = ("run_id", "suite", "task_id", "attempt", *_ATTEMPT)
 _FIELD: Final = re.compile(r"\{([^{}]*)\}")
 _FOLDERS: Final = re.compile(r".*[/\\]", re.DOTALL)
 _LETTERS: Final = {"passed": "P", "failed": "F", "excluded": "x"}
-_LINKED: Final = frozenset({"http", "https", "file"})
+_WEB: Final = frozenset({"http", "https"})
+_LINKED: Final = _WEB | {"file"}
 
 
 def gather_tasks(chosen: Chosen, transcript_url: str | None) -> Row:
@@ -93,11 +94,15 @@ def _attempts(chosen: Chosen, tasks: Iterable[str], transcript_url: str | None) 
 
 
 def _link(row: Mapping[str, Any], suite: str, template: str | None) -> str | None:
-    """Give the address of the transcript of an attempt, if it is one that a browser may open."""
+    """Give the address of the transcript of an attempt, or its place in a file without a folder."""
     if template is not None:
         values = {**row, "suite": suite}
         return _FIELD.sub(lambda found: _quoted(values[found[1]]), template)
-    return None
+    place: str | None = row["transcript"]
+    if place is None or urlsplit(place).scheme in _WEB:
+        return place
+    file, sign, within = place.partition("#")
+    return f"{_FOLDERS.sub('', file)}{sign}{within}"
 
 
 def _quoted(value: object) -> str:

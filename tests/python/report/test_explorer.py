@@ -42,6 +42,11 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]
                 row["tags"] = {"level": "easy" if task == "sure" else "hard", "try": str(number)}
                 row["cost_usd"] = 0.25
                 row["seed"] = 2**60 + row["attempt"]
+                if task == "sure":
+                    row["transcript"] = {
+                        "old": f"https://traces.example/?a={row['attempt']}#top",
+                        "new": f"/home/someone/logs/a.eval#samples/{row['attempt']}",
+                    }[run]
                 if row["outcome"] == "failed":
                     row["outcome_reason"] = f"<b>timeout</b> of {task} in {run}"
             rows += made
@@ -239,6 +244,16 @@ def test_a_link_leads_to_the_web_or_a_file_only(built: Project) -> None:
     }.items():
         with pytest.raises(PasskError, match=said):
             pk.report(built.database, transcript_url=template)
+    as_logged = {
+        (row["run_id"], row["transcript"])
+        for row in pk.report(built.database).facts["suites"][0]["attempts"]
+        if row["attempt"] == 1 or row["transcript"] is None
+    }
+    # A report is passed on: a path loses its folder, an address of the web stays.
+    assert as_logged == {
+        ("old", "https://traces.example/?a=1#top"), ("new", "a.eval#samples/1"),
+        ("old", None), ("new", None),
+    }  # fmt: skip
     facts = pk.report(built.database, transcript_url="https://x/?t={task_id}").facts
     (strange,) = {
         row["transcript"] for row in facts["suites"][0]["attempts"] if row["task_id"] == STRANGE
