@@ -42,6 +42,8 @@ class Session:
     code: int = 0
     could_not_run: int = _COULD_NOT_RUN
     command: str = ""
+    # What --database says, where it is not the default: commands to copy have to name it.
+    database: str = ""
 
     @property
     def on_terminal(self) -> bool:
