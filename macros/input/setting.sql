@@ -1,16 +1,18 @@
 {#- The value of a var, for the models. While dbt only parses, a wrong var must not stop it: `check_vars`, which runs first
     in every run, then says all that is wrong at once. -#}
 {% macro _setting(name) -%}
-  {%- if not execute and passk._var_mistakes() -%}
+  {#- A default needs no check of all vars, which is most of what parsing a model costs. -#}
+  {%- set default = passk._vars()[name].default -%}
+  {%- if not execute and tojson(var(name, default)) != tojson(default) and passk._var_mistakes() -%}
     {#- Where the attempts come from is what dbt has to know by then. -#}
     {%- set told = var(name, none) if name in ['passk_attempts_model', 'passk_attempts_source'] else none -%}
     {%- set is_wrong = told is none or not passk._fits(told, passk._vars()[name].takes) -%}
-    {{ return(passk._vars()[name].default if is_wrong else told) }}
+    {{ return(default if is_wrong else told) }}
   {%- endif -%}
   {%- if model is mapping and model.package_name == 'passk' -%}
     {{ return(var(name)) }}
   {%- endif -%}
-  {{ return(var(name, passk._vars()[name].default)) }}
+  {{ return(var(name, default)) }}
 {%- endmacro %}
 
 

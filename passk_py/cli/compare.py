@@ -18,6 +18,7 @@ from passk_py.common.sql_text import quote
 from passk_py.common.words import (
     and_list,
     chance,
+    in_points,
     interval_line,
     percent,
     plain,
@@ -256,7 +257,7 @@ def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
     session.say(f"candidate  {plain(first['candidate_run_id'])}")
     session.say()
     for sentence in _headlines(rows, k):
-        session.say(sentence)
+        session.say(in_points(sentence))
     answered = [row for row in rows if row["difference"] is not None]
     if answered:
         session.say()

@@ -26,6 +26,8 @@ _COLORS: Final = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 _WORDS: Final = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 _LEVELS: Final = {"pass": "info", "fail": "error", "inconclusive": "warning"}
 _LOGGED: Final = ("gate", "result", "is_advisory", "suite", "run_id", "baseline_run_id", "reason")
+_NO_RUN: Final = "NOT JUDGED"
+"""The word where there is no run to judge, whose exit code is not that of an inconclusive gate."""
 _FAILED, _INCONCLUSIVE = 1, 2
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 _ALONE: Final = "rule"
@@ -38,6 +40,7 @@ _TYPES: Final = {
     "diagnostics": "diagnostics",
 }
 """The type of a rule by what its options ask for."""
+_RATES: Final = ("pass_hat_k", "pass_at_k")
 _HELP: Final = "`passk gate --help` lists the options of a rule."
 
 Row = dict[str, Any]
@@ -150,6 +153,7 @@ def command(
             source = "passk_attempts"
         # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
         session.code = gate_code(tables, rows)
+        without_run = unmatched(tables, rows)
         cut_off = logs_cut_off(tables, {row["run_id"] for row in rows})
     for log in cut_off:
         notes.append(
@@ -174,7 +178,7 @@ def command(
             "gates": rows,
         }
     )
-    say_gates(session, rows, alone=one is not None)
+    say_gates(session, rows, without_run, alone=one is not None)
     return session.code
 
 
@@ -183,7 +187,7 @@ def gate_code(tables: Tables, rows: Sequence[Row]) -> int:
     found = {row["result"] for row in rows if not row["is_advisory"]}
     if "fail" in found:
         return _FAILED
-    if any(not row["is_advisory"] for row in _unmatched(tables, rows)):
+    if any(not row["is_advisory"] for row in unmatched(tables, rows)):
         return GATE_COULD_NOT_RUN
     return _INCONCLUSIVE if "inconclusive" in found else 0
 
@@ -199,7 +203,7 @@ def _refuse_stale(tables: Tables) -> None:
         )
 
 
-def _unmatched(tables: Tables, rows: Sequence[Row]) -> list[Row]:
+def unmatched(tables: Tables, rows: Sequence[Row]) -> list[Row]:
     """Select the rows of rules without a run in the log: they were not really judged."""
     places = filter(None, map(tables.find, ("passk_runs", "passk_rejected_attempts")))
     known = set(
@@ -241,6 +245,11 @@ def _typed(rule: Mapping[str, Any]) -> dict[str, Any]:
         what = f"{' and '.join(asked)} stand together" if asked else "nothing is asked for"
         raise PasskError(
             f"{what}; a gate has one of min, max, max_drop and diagnostics.", hint=_HELP
+        )
+    if asked[0] == "max" and rule.get("metric") in _RATES:
+        raise PasskError(
+            f"--max is a limit for shares of attempts, not for {rule['metric']}.",
+            hint=f"--min {rule['max']} requires at least this {rule['metric']}.",
         )
     rule_type, said_by = _TYPES[asked[0]], None
     if rule_type == "threshold" and rule.get("each") == "task":
@@ -319,13 +328,16 @@ def read_gates(
     return [rule for rule in rules if not names or rule.gate in names]
 
 
-def say_gates(session: Session, rows: Sequence[Row], *, alone: bool = False) -> None:
+def say_gates(
+    session: Session, rows: Sequence[Row], without_run: Sequence[Row], *, alone: bool = False
+) -> None:
     """Print the results; a rule from options has no name to print."""
     from passk_py.metrics.gates.gate_reports import count, settling, title
 
     indent = " " * (max(map(len, _WORDS.values())) + 2)
     for row in rows:
-        word = click.style(_WORDS[row["result"]].ljust(len(indent)), fg=_COLORS[row["result"]])
+        said = _NO_RUN if row in without_run else _WORDS[row["result"]]
+        word = click.style(said.ljust(len(indent)), fg=_COLORS[row["result"]])
         advisory = " (advisory)" if row["is_advisory"] else ""
         name = "" if alone else f"{plain(row['gate'])}{advisory} · "
         session.say(f"{word}{name}{plain(title(row))}")
@@ -338,4 +350,4 @@ def say_gates(session: Session, rows: Sequence[Row], *, alone: bool = False) -> 
             level=_LEVELS[row["result"]] if not row["is_advisory"] else "info",
             **{name: row[name] for name in _LOGGED},
         )
-    session.say(count(rows))
+    session.say(count(rows, without_run))

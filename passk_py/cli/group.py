@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
+import shlex
 import signal
 import sys
 import time
@@ -59,6 +61,11 @@ _SAFE: Final = {
     "unload": "All of the rows are removed, or none. `passk doctor` counts those that are left.",
 }
 """By command: the data that is safe after Ctrl-C or on a full disk, and the next step."""
+_OF_A_DATABASE: Final = re.compile(
+    r"(`passk (?:build|diagnose|gate|load|publish|show|validate)\b"
+    r"(?![^`]*--(?:database|help))[^`]*)`"
+)
+"""Commands of hints that would take the default database."""
 _NOTHING_LOST: Final = "Nothing is lost, and no file is half written."
 
 
@@ -158,6 +165,9 @@ def _fail(session: Session, error: Exception) -> int:
     # Set before any output, which may fail because nobody reads it.
     session.code = STOPPED if _is_stop(error) else session.could_not_run
     message, hint = _explained(error)
+    if hint and session.database:
+        named = f" --database {plain(shlex.quote(session.database))}`"
+        hint = _OF_A_DATABASE.sub(lambda command: f"{command[1]}{named}", hint)
     safe = _SAFE.get(session.command, _NOTHING_LOST)
     if _is_stop(error):
         message, hint = "Interrupted.", safe

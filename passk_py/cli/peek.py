@@ -145,13 +145,16 @@ def _named(paths: tuple[str, ...], folder: Path) -> tuple[str, ...]:
 
 
 def _as_given(report: LoadReport, folder: Path) -> LoadReport:
-    """Name standard input in the report as the caller did."""
+    """Name standard input in the report as the caller did, and say of no file that it lands."""
     kept = str(folder / "stdin")
     files = [
         replace(
             file,
             path=file.path.replace(kept, _STDIN),
-            message=file.message.replace(kept, "Standard input"),
+            message=file.message.replace(kept, "Standard input").replace(
+                "did not land", "is left out"
+            ),
+            hint=file.hint.replace("load without --strict to land", "leave out --strict to count"),
         )
         for file in report.files
     ]
@@ -266,7 +269,7 @@ def _compare(
 def _judge(
     session: Session, tables: Tables, settings: Settings, rules: Path, about: Mapping[str, Any]
 ) -> None:
-    from passk_py.cli.gate import gate_code, read_gates, say_gates
+    from passk_py.cli.gate import gate_code, read_gates, say_gates, unmatched
     from passk_py.warehouse.gates_of_tables import judge_tables
 
     read = read_gates(None, rules, (), settings)
@@ -281,4 +284,4 @@ def _judge(
             "suite and agent, which without started_at is the last one read."
         )
     session.result({**about, "exit_code": session.code, "gates": rows})
-    say_gates(session, rows)
+    say_gates(session, rows, unmatched(tables, rows))

@@ -49,6 +49,8 @@ class Session:
     could_not_run: int = _COULD_NOT_RUN
     command: str = ""
     started: float = field(default_factory=time.monotonic)
+    # What --database says, where it is not the default: commands to copy have to name it.
+    database: str = ""
 
     @property
     def on_terminal(self) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from passk_py.cli.session import Session
 
@@ -44,6 +46,13 @@ def _set_debug(context: click.Context, _parameter: click.Parameter, value: bool)
     context.ensure_object(Session).debug |= value
 
 
+def _set_database(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
+    if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE:
+        taken = Path(os.environ.get("PASSK_DATABASE") or DEFAULT_DATABASE)
+        context.ensure_object(Session).database = "" if value == taken else str(value)
+    return value
+
+
 def raw_option(command: F) -> F:
     """Add ``--with-raw``."""
     return click.option(
@@ -72,6 +81,7 @@ def database_option(command: F) -> F:
         "--database",
         type=click.Path(path_type=Path),
         default=DEFAULT_DATABASE,
+        callback=_set_database,
         envvar="PASSK_DATABASE",
         show_envvar=True,
         show_default=True,

@@ -20,6 +20,7 @@ PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _SYMBOLS: Final = {"pass_at_k": "pass@", "pass_hat_k": "pass^"}
+_DECIMALS: Final = re.compile(r"-?\d\.\d{3}(?!\d)")
 _LEAST_P: Final = 0.0001
 
 
@@ -80,6 +81,18 @@ def points(gap: float) -> str:
     if text == "0.0":
         return "less than 0.1 points"
     return f"{text} point{'' if text == '1.0' else 's'}"
+
+
+def in_points(sentence: str) -> str:
+    """Write the shares of a sentence of ``passk_comparisons`` in percentage points."""
+
+    def said(found: re.Match[str]) -> str:
+        if found[0].startswith("("):
+            # An interval, after a difference that has the unit.
+            return _DECIMALS.sub(lambda limit: f"{100 * float(limit[0]):.1f}", found[0])
+        return points(float(found[0]))
+
+    return re.sub(rf"\([^)]*\)|{_DECIMALS.pattern}", said, sentence)
 
 
 def side_of_zero(number: float, said: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import plural
 from passk_py.warehouse.settings import Settings, read_settings
@@ -162,33 +162,40 @@ def unfinished_tables(tables: Tables) -> list[str]:
         return list(dict.fromkeys(chain.from_iterable(_STORED.values())))
     settings = read_settings(tables)
     found = (
-        name
-        for name, sql in (*_steps(tables, settings), *_built_otherwise(tables))
-        if tables.rows(f"select 1 from ({sql}) limit 1")
+        *_made_of_others(tables, settings),
+        *(name for name, sql in _steps(tables, settings) if tables.rows(f"{sql} limit 1")),
+        *_built_otherwise(tables),
     )
     return list(dict.fromkeys(found))
 
 
+def _made_of_others(tables: Tables, settings: Settings) -> Iterator[str]:
+    """Give public tables that have other states of runs than what they are made from."""
+    read: dict[tuple[str, str], set[tuple[Any, ...]]] = {}
+
+    def states(name: str, condition: str = "true") -> set[tuple[Any, ...]] | None:
+        place, key = tables.find(name), (name, condition)
+        if place and key not in read:
+            # Compared here: planning the comparison of few rows takes DuckDB longer than all else.
+            columns = "distinct run_id, suite, log_version"
+            read[key] = set(tables.rows(f"select {columns} from {place} where {condition}"))
+        return read.get(key)
+
+    scans, log = states("int_passk__task_scans"), states("int_passk__log_runs")
+    if scans is None or log is None:
+        pass
+    # Runs that lost all of their attempts stay listed where the log says what has gone.
+    elif scans - log or (log - scans and not settings.reads_landing):
+        yield "passk_tasks"
+    for name, (before, condition) in _FOLLOWING.items():
+        if all(settings.values[variable] for variable in _SWITCHES.get(name, ())):
+            wanted, held = states(before, condition), states(name)
+            if wanted is not None and held is not None and wanted != held:
+                yield from _STORED[name]
+
+
 def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
     """Give public tables, and a query with a row where one is not made from what is there now."""
-
-    def versions(name: str, condition: str = "true") -> str | None:
-        place = tables.find(name)
-        return (
-            place and f"select distinct run_id, suite, log_version from {place} where {condition}"
-        )
-
-    scans, log = versions("int_passk__task_scans"), versions("int_passk__log_runs")
-    if scans and log:
-        # Runs that lost all of their attempts stay listed where the log says what has gone.
-        one_way = f"({scans}) except ({log})"
-        yield "passk_tasks", one_way if settings.reads_landing else _either_way(scans, log)
-    for name, (before, condition) in _FOLLOWING.items():
-        wanted, held = versions(before, condition), versions(name)
-        is_on = all(settings.values[variable] for variable in _SWITCHES.get(name, ()))
-        if wanted and held and is_on:
-            for public in _STORED[name]:
-                yield public, _either_way(wanted, held)
     if metrics := tables.find("int_passk__suite_metrics"):
         bootstrap = tables.find("passk_suite_bootstrap")
         if bootstrap and settings.bootstrap:
@@ -198,7 +205,8 @@ def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
         for name in ("int_passk__pair_states", "int_passk__pair_sums", "int_passk__comparisons"):
             if place := tables.find(name):
                 held = f"select distinct {key} from {place}"
-                yield "passk_comparisons", _either_way(held, f"select {key} from {pairs}")
+                other = _either_way(held, f"select {key} from {pairs}")
+                yield "passk_comparisons", f"select 1 from ({other})"
 
 
 _FOLLOWING: Final = {
@@ -288,18 +296,25 @@ _STORED: Final[Mapping[str, tuple[str, ...]]] = {
 """Tables that say what they were built with, and the public tables that are made from each."""
 
 
-def _built_otherwise(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Give public tables, and a query with a row where vars are not those of the scans."""
-    scans = tables.find("int_passk__task_scans")
-    if scans is None:
+def _built_otherwise(tables: Tables) -> Iterator[str]:
+    """Give the public tables that are of other vars than the scans, from which all are made."""
+    scans = "int_passk__task_scans"
+    places = {name: place for name in (scans, *_STORED) if (place := tables.find(name))}
+    if scans not in places:
         return
     # All rows of a table have the same; before the last stroke is what all tables of a build share.
-    built = "select regexp_replace(built_with, '/[^/]*$', '') as built from {} limit 1"
+    built = dict(
+        tables.rows(
+            " union all ".join(
+                f"(select '{name}', regexp_replace(built_with, '/[^/]*$', '') from {place} limit 1)"
+                for name, place in places.items()
+            )
+        )
+    )
     for name, made in _STORED.items():
-        if place := tables.find(name):
-            both = f"({built.format(scans)}) as scans, ({built.format(place)}) as other"
-            for public in made:
-                yield public, f"select 1 from {both} where scans.built <> other.built"
+        # An empty table says nothing.
+        if None not in (built.get(scans), built.get(name)) and built[name] != built[scans]:
+            yield from made
 
 
 def _either_way(one: str, other: str) -> str:

@@ -37,6 +37,7 @@ class Tables:
     connection: duckdb.DuckDBPyConnection
     """A connection that only reads, in UTC. All that is read over it is one snapshot."""
     _places: dict[str, list[str]] = field(default_factory=dict)
+    _columns: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for schema, name in self.rows(
@@ -87,7 +88,10 @@ class Tables:
 
     def columns(self, name: str) -> dict[str, str]:
         """Give the columns of a public table, in order, with their types."""
-        return {row[0]: row[1] for row in self.rows(f"describe select * from {self.require(name)}")}
+        if name not in self._columns:
+            rows = self.rows(f"describe select * from {self.require(name)}")
+            self._columns[name] = {row[0]: row[1] for row in rows}
+        return self._columns[name]
 
     def select(
         self,

@@ -105,16 +105,17 @@ def markdown(rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
-def count(rows: Sequence[Row]) -> str:
-    """Say how many results there are of each kind."""
+def count(rows: Sequence[Row], unjudged: Sequence[Row] = ()) -> str:
+    """Say how many results there are of each kind; those without a run to judge are one."""
     if not rows:
         return "No gate was judged."
-    found = [row["result"] for row in rows]
+    found = [row["result"] for row in rows if row not in unjudged]
     passed, failed, unknown = (found.count(one) for one in ("pass", "fail", "inconclusive"))
     said = (
         (passed, f"pass{'es' if passed == 1 else ''}"),
         (failed, f"fail{'s' if failed == 1 else ''}"),
         (unknown, f"{'is' if unknown == 1 else 'are'} inconclusive"),
+        (len(unjudged), f"{'is' if len(unjudged) == 1 else 'are'} not judged"),
     )
     return f"{', '.join(f'{number} {does}' for number, does in said if number)}."
 

@@ -166,7 +166,7 @@ def read_rules(path: Path) -> list[Mapping[str, Any]]:
     try:
         values = strict_yaml.load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PasskError(f"{path} can't be read: {error.strerror}.") from error
+        raise PasskError(f"{path} can't be read: {error.strerror}.", hint=hint) from error
     except UnicodeDecodeError as error:
         raise PasskError(f"{path} is not UTF-8 text.", hint=hint) from error
     except yaml.YAMLError as error:

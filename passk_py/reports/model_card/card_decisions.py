@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from passk_py.common.markdown import name, share, signed, signed_interval, table, text
-from passk_py.common.words import chance, symbol
+from passk_py.common.words import chance, in_points, symbol
 from passk_py.reports.decision_words import result_of, verdict_of, why_of
 
 Row = dict[str, Any]
@@ -46,7 +46,7 @@ def comparisons_section(card: Row) -> list[str]:
             "metric", "baseline", "this run", "difference", "for these tasks only",
             "for tasks like these", "p", "verdict",
         )  # fmt: skip
-        said = " ".join(text(row["meaning"]) for row in pair["metrics"])
+        said = " ".join(text(in_points(row["meaning"])) for row in pair["metrics"])
         lines += [
             *([""] if lines else []),
             f"## Against {name(pair['baseline_run_id'])}",

@@ -13,7 +13,7 @@ from passk_py.common.markdown import (
     table,
     text,
 )
-from passk_py.common.words import TASK_CLASSES, and_list, from_to, limit, plural, symbol
+from passk_py.common.words import TASK_CLASSES, and_list, from_to, in_points, limit, plural, symbol
 from passk_py.reports.decision_words import result_of, verdict_of, why_of
 from passk_py.reports.report.agent_sentences import verdict
 
@@ -126,7 +126,7 @@ def _comparisons(suite: Row, _facts: Row) -> list[str]:
             signed(row["difference"]),
             signed_interval(row, "difference_suite"),
             verdict_of(row),
-            text(row["meaning"] or row["null_reason"] or ""),
+            text(in_points(row["meaning"] or row["null_reason"] or "")),
         )
         for row in suite["comparisons"]
     ]

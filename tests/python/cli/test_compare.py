@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,8 +27,12 @@ def test_the_demos_hidden_regression_is_named(passk: Passk, demo: Demo) -> None:
     first, *names, blank, sentence = said.out.splitlines()[:5]
     assert first == "puzzles · 48 tasks in both runs"
     assert (names, blank) == ([f"baseline   {FEBRUARY}", f"candidate  {MARCH}"], "")
-    assert sentence.startswith("pass^4 fell by 0.1")
-    assert "fewer tasks succeed 4 times in a row. pass@1 hides it: it rose by 0.0" in sentence
+    # The sentence is in points, as the table below it.
+    assert re.fullmatch(
+        r"pass\^4 fell by 1\d\.\d points \(\d\.\d to \d\d\.\d\): fewer tasks succeed 4 times in a row\. "
+        r"pass@1 hides it: it rose by \d\.\d points\.",
+        sentence,
+    )
     lines = {line.split()[0]: line for line in said.out.splitlines() if line}
     assert lines["pass^4"].endswith("regression (hidden)")
     assert lines["pass@1"].endswith("improvement")
@@ -83,7 +88,7 @@ def test_json_holds_the_rows_of_the_tables(passk: Passk, demo: Demo) -> None:
 def test_a_pair_that_is_not_in_the_tables_is_computed(passk: Passk, demo: Demo) -> None:
     said = passk("compare", MARCH, FEBRUARY, "--database", demo.database)
     assert said.code == 0
-    assert "\npass^4 rose by 0.1" in said.out
+    assert "\npass^4 rose by 1" in said.out
     assert said.err.startswith("This pair is not in the tables, so it was compared")
     assert f"{{passk_pairs: [{{baseline: {MARCH}, candidate: {FEBRUARY}}}]}}" in said.err
     back, there = (

@@ -38,6 +38,19 @@ def test_missing_database(passk: Passk, words: list[str]) -> None:
     )
 
 
+def test_a_hint_names_the_database_that_was_given(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hint = "Make it with `passk load FILE%s`, or name another one with --database.\n"
+    given = ("show", "passk_runs", "--database")
+    assert passk(*given, "my runs.duckdb").err.endswith(hint % " --database 'my runs.duckdb'")
+    assert passk(*given, "passk.duckdb").err.endswith(hint % "")
+    # The commands that follow take that of the environment.
+    monkeypatch.setenv("PASSK_DATABASE", "other.duckdb")
+    assert passk("show", "passk_runs").err.endswith(hint % "")
+    assert passk(*given, "passk.duckdb").err.endswith(hint % " --database passk.duckdb")
+
+
 def test_missing_database_for_build_and_unload(passk: Passk) -> None:
     assert passk("build").err == (
         "Error: There is no database passk.duckdb.\n"

@@ -105,7 +105,15 @@ def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
             "diagnostics names all beside others; all stands alone.",
         ),
         (("--diagnostic", "drift", "--diagnostic", "drift"), "diagnostics names drift twice."),
-        (("--rules", "none.yml"), "none.yml can't be read: No such file or directory."),
+        (
+            ("--rules", "none.yml"),
+            "none.yml can't be read: No such file or directory.\nWrite a list of rules, as in ",
+        ),
+        (
+            ("--metric", "pass_hat_k", "--max", 0.5),
+            "--max is a limit for shares of attempts, not for pass_hat_k.\n"
+            "--min 0.5 requires at least this pass_hat_k.\n",
+        ),
     ],
 )
 def test_wrong_rules_are_refused(
@@ -121,6 +129,10 @@ def test_a_run_that_is_not_there_is_no_pass(passk: Passk, demo: Demo) -> None:
     said = passk("gate", *rule, "--database", demo.database)
     assert said.code == 3
     assert "No run is judged: the log has none named other." in said.out
+    # The word of exit code 2 does not stand beside a 3.
+    assert said.out.startswith("NOT JUDGED")
+    assert said.out.endswith("\n1 is not judged.\n")
+    assert "inconclusive" not in said.out.lower()
     other = ("--run", "walker-2026-03", "--baseline", "other", *RELIABLE, "--max-drop", 0.9)
     said = passk("gate", *other, "--database", demo.database)
     assert said.code == 3

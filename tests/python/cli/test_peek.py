@@ -251,6 +251,10 @@ def test_no_rule_is_judged_if_a_log_has_no_attempt(
     broken = make_log("broken.jsonl", [("candidate", "t0", "FFFF"), ("candidate", "t1", "PPPP")])
     broken.write_text(broken.read_text("utf-8").replace('"attempt": 4', '"attempt": 0', 1), "utf-8")
     assert passk("peek", release, broken, "--gate", rules, "--strict").code == 3
+    said = passk("peek", release, broken, "--strict")
+    assert f"{broken} is left out: 1 of its 8 rows are rejected" in said.err
+    assert "leave out --strict to count the others" in said.err
+    assert "land" not in said.err
 
 
 @pytest.mark.parametrize("lost", ["rejected", "conflicting"])

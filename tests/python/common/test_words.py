@@ -82,3 +82,14 @@ def test_what_would_move_the_cursor_is_shown_as_its_escape() -> None:
 
 def test_a_long_text_is_cut_in_its_middle() -> None:
     assert words.shortened("checkout-agent-2026-03-01", 13) == "checko…-03-01"
+
+
+def test_a_sentence_of_shares_is_said_in_points() -> None:
+    assert words.in_points("pass^4 fell by 0.107 (0.059 to 0.155): it rose by 0.057.") == (
+        "pass^4 fell by 10.7 points (5.9 to 15.5): it rose by 5.7 points."
+    )
+    assert words.in_points(
+        "pass@1 rose by 0.010 (above 0 to 0.021), less than the 0.050 that matter."
+    ) == ("pass@1 rose by 1.0 point (above 0 to 2.1), less than the 5.0 points that matter.")
+    none = "No verdict on pass^16: n < 16 in 13 of 48 tasks of both runs."
+    assert words.in_points(none) == none

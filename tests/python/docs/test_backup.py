@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
+from ..programs import environment
 from .blocks import blocks
 
 if TYPE_CHECKING:
@@ -47,7 +48,12 @@ def test_a_backup_is_restored(folder: Path) -> None:
 
     def run(text: str) -> None:
         done = subprocess.run(
-            ["bash", "-c", PASSK + text], cwd=folder, capture_output=True, text=True, check=False
+            ["bash", "-c", PASSK + text],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -76,5 +77,55 @@ def harness_log(tmp_path: Path, reader: duckdb.DuckDBPyConnection) -> Callable[.
             )
         finally:
             reader.execute("detach log")
+
+    return loaded
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Callable[..., Path]:
+    """Write a report of these test cases."""
+
+    def written(cases: str, path: str = "log.xml", suite: str = 'name="s"') -> Path:
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = f"<testsuites><testsuite {suite}>{cases}</testsuite></testsuites>"
+        file.write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{text}', "utf-8")
+        return file
+
+    return written
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Callable[..., Path]:
+    """Write a job of trials, each a dict or the text of its file."""
+
+    def written(*trials: dict[str, Any] | str, config: Any = None, lock: Any = None) -> Path:
+        folder = tmp_path / "job"
+        for number, one in enumerate(trials):
+            inner = folder / f"copy__{number}"
+            inner.mkdir(parents=True)
+            data = one if isinstance(one, str) else json.dumps(one)
+            (inner / "result.json").write_text(data, "utf-8")
+        (folder / "config.json").write_text(json.dumps({"job_name": "job"} | (config or {})))
+        if lock is not None:
+            (folder / "lock.json").write_text(json.dumps(lock))
+        return folder
+
+    return written
+
+
+@pytest.fixture
+def eval_of(tmp_path: Path, harness_log: Callable[..., Any]) -> Callable[..., Any]:
+    """Load an eval of these rows."""
+
+    def loaded(*rows: Any, head: dict[str, Any] | None = None, **options: Any) -> Any:
+        path = tmp_path / "eval.json"
+        document = {
+            "evalId": "eval-1",
+            "results": {"version": 3, "timestamp": "", "prompts": [], "results": rows},
+            **(head or {}),
+        }
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return harness_log(path, **options)
 
     return loaded

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import shutil
 from fractions import Fraction
 from math import comb
 from pathlib import Path
@@ -14,17 +13,15 @@ import pytest
 
 from passk_py.ingest.formats.policy import general_policy, policy_from
 
+from .harbor_trials import FIXTURES, GRID, MODELS, SEVERAL, trial
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FIXTURES = Path(__file__).parent / "fixtures" / "harbor"
+
 JOBS = sorted(json.loads((FIXTURES / "expected.json").read_text("utf-8"))["files"])
-GRID, MODELS, SEVERAL, BROKEN = (
-    "jobs/2026-03-02__09-00-00",
-    "jobs/2026-03-03__10-00-00",
-    "jobs/2026-03-04__11-00-00",
-    "jobs/2026-03-05__12-00-00",
-)
+
+
 # harbor/models/trial/error_policy.py of 0.25: causes and the exceptions that have them.
 AGENTS_FAULT = (
     "AgentTimeoutError",
@@ -35,6 +32,8 @@ AGENTS_FAULT = (
     "AgentSafetyRefusalError",
     "ContentPolicyViolationError",
 )
+
+
 OTHERS_FAULT = (
     "EnvironmentStartTimeoutError",
     "SandboxBuildFailedError",
@@ -92,41 +91,6 @@ def rates(name: str) -> dict[str, float]:
     said = json.loads((FIXTURES / "expected.json").read_text("utf-8"))["files"][name]
     found: dict[str, float] = said["pass_rates"]
     return found
-
-
-def trial(number: int = 1, **changes: Any) -> dict[str, Any]:
-    """Give a trial as Harbor writes it, as far as it is read."""
-    whole = {
-        "id": f"0000-{number}",
-        "task_name": "copy",
-        "trial_name": f"copy__{number}",
-        "trial_uri": "file:///home/user",
-        "task_checksum": "ab",
-        "source": None,
-        "agent_info": {"name": "a", "version": "1", "model_info": None},
-        "verifier_result": {"rewards": {"reward": 1.0}},
-        "started_at": f"2026-01-01T00:00:{number:02}Z",
-    }
-    return whole | changes
-
-
-@pytest.fixture
-def job(tmp_path: Path) -> Callable[..., Path]:
-    """Write a job of trials, each a dict or the text of its file."""
-
-    def written(*trials: dict[str, Any] | str, config: Any = None, lock: Any = None) -> Path:
-        folder = tmp_path / "job"
-        for number, one in enumerate(trials):
-            inner = folder / f"copy__{number}"
-            inner.mkdir(parents=True)
-            data = one if isinstance(one, str) else json.dumps(one)
-            (inner / "result.json").write_text(data, "utf-8")
-        (folder / "config.json").write_text(json.dumps({"job_name": "job"} | (config or {})))
-        if lock is not None:
-            (folder / "lock.json").write_text(json.dumps(lock))
-        return folder
-
-    return written
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -387,232 +351,3 @@ def test_an_error_of_a_step_is_the_reason_where_the_trial_has_none(
     rows = harness_log(folder).attempts
     assert [row["outcome_reason"] for row in rows] == ["AgentTimeoutError", "VerifierTimeoutError"]
     assert [row["outcome"] for row in rows] == ["failed", "excluded"]
-
-
-def test_an_interrupted_job_expects_what_it_was_to_make(harness_log: Callable[..., Any]) -> None:
-    loaded = harness_log(FIXTURES / BROKEN)
-    assert {row["task_id"]: row["expected_attempts"] for row in loaded.expected} == {
-        "hello-world": 3,
-        "count-words": 3,
-    }
-    assert loaded.counts() == {"hello-world": (1, 1), "count-words": (1, 0)}
-    (empty,) = (file for file in loaded.report.skipped if file.path.endswith("result.json"))
-    assert empty.reason == "the empty result of a trial of Harbor that did not end"
-
-
-def test_a_job_that_says_no_number_makes_one_attempt(harness_log: Callable[..., Any]) -> None:
-    assert "n_attempts" not in json.loads((FIXTURES / SEVERAL / "config.json").read_text())
-    expected = harness_log(FIXTURES / SEVERAL).expected
-    assert {row["expected_attempts"] for row in expected} == {1}
-
-
-def test_the_lock_names_tasks_that_were_never_tried(
-    job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    tasks = [{"task": {"name": name, "source": "bench"}} for name in ("copy", "never", "never")]
-    folder = job(
-        trial(1, source="bench"), config={"n_attempts": 2}, lock={"trials": [*tasks, "odd"]}
-    )
-    expected = harness_log(folder).expected
-    assert [
-        (row["run_id"], row["suite"], row["task_id"], row["expected_attempts"]) for row in expected
-    ] == [("job", "bench", "copy", 2), ("job", "bench", "never", 2)]
-
-
-def test_a_lock_with_other_names_than_the_trials_names_no_tasks(
-    job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    folder = job(trial(1), lock={"trials": [{"task": {"name": "org/copy"}}]})
-    assert [row["task_id"] for row in harness_log(folder).expected] == ["copy"]
-
-
-def test_agents_that_differ_in_their_options_only_are_one_run(
-    job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    info = {"name": "a", "version": "1", "model_info": {"name": "m", "provider": "p"}}
-    agents = [{"name": "a", "model_name": "p/m", "kwargs": {"effort": e}} for e in ("low", "high")]
-    folder = job(
-        *(trial(number, agent_info=info) for number in range(4)),
-        config={"n_attempts": 2, "agents": [*agents, {"name": "b", "model_name": "p/m"}]},
-    )
-    loaded = harness_log(folder)
-    assert [row["attempt"] for row in loaded.attempts] == [1, 2, 3, 4]
-    assert [row["expected_attempts"] for row in loaded.expected] == [4]
-
-
-@pytest.mark.parametrize("config", [{"n_attempts": "3"}, {"n_attempts": True}, {"n_attempts": 0}])
-def test_a_number_of_attempts_that_is_none_expects_nothing(
-    config: dict[str, Any], job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    loaded = harness_log(job(trial(1), config=config))
-    assert len(loaded.attempts) == 1
-    assert loaded.expected == []
-
-
-def test_a_number_of_attempts_beyond_any_integer_expects_nothing(
-    job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    loaded = harness_log(job(trial(1), config={"n_attempts": 10**30}))
-    assert (len(loaded.attempts), loaded.expected) == (1, [])
-
-
-def test_a_trial_that_is_named_alone_is_attempt_1_of_its_job(
-    harness_log: Callable[..., Any],
-) -> None:
-    path = FIXTURES / GRID / "fix-permissions__ghL8Dqr" / "result.json"
-    loaded = harness_log(path)
-    (row,) = loaded.attempts
-    assert (row["run_id"], row["task_id"], row["attempt"]) == (
-        "2026-03-02__09-00-00",
-        "fix-permissions",
-        1,
-    )
-    assert row["source_file"] == str(path)
-    assert [one["expected_attempts"] for one in loaded.expected] == [4]
-
-
-def test_totals_and_configurations_that_are_named_are_refused_with_a_way_out(
-    harness_log: Callable[..., Any],
-) -> None:
-    loaded = harness_log(
-        FIXTURES / GRID / "result.json",
-        FIXTURES / GRID / "fix-permissions__ghL8Dqr" / "config.json",
-        FIXTURES / BROKEN / "hello-world__nyXDhwG" / "result.json",
-    )
-    assert [file.status for file in loaded.report.files] == ["failed"] * 3
-    assert {file.hint for file in loaded.report.files} == {"Name the folder of the job."}
-
-
-def test_an_empty_file_of_something_else_is_still_a_failure(
-    tmp_path: Path, job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    folder = job(trial(1))
-    (folder / "other").mkdir()
-    (folder / "other" / "result.json").write_bytes(b"")
-    statuses = [file.status for file in harness_log(folder).report.files]
-    assert sorted(statuses) == ["failed", "landed"]
-    assert tmp_path in folder.parents
-
-
-def test_what_a_verifier_wrote_is_no_log_of_its_own(
-    job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    folder = job(trial(1)) / "copy__0" / "verifier"
-    folder.mkdir()
-    (folder / "junit.xml").write_text(
-        "<testsuites><testsuite><testcase name='a'/></testsuite></testsuites>"
-    )
-    (folder / "reward.json").write_bytes(b"")
-    (folder / "agent.log").write_text('{"step": 1}\n{"step": 2}\n')
-    loaded = harness_log(folder.parent.parent)
-    assert [(file.format, file.status) for file in loaded.report.files] == [("harbor", "landed")]
-    assert {Path(file.path).name for file in loaded.report.skipped} == {"junit.xml", "reward.json"}
-    assert loaded.report.passed_over == ()
-    # What is named is what the user wants to see.
-    assert [row["source_format"] for row in harness_log(folder / "junit.xml").attempts] == ["junit"]
-
-
-def test_a_changed_trial_takes_the_place_of_its_job(
-    tmp_path: Path, harness_log: Callable[..., Any]
-) -> None:
-    import duckdb
-
-    from passk_py.ingest.landing import load
-
-    folder = shutil.copytree(FIXTURES / MODELS, tmp_path / "copied")
-    database = tmp_path / "again.duckdb"
-    load(folder, database=database)
-    path = next(folder.glob("*__5sjXpYD")) / "result.json"
-    path.write_text(path.read_text("utf-8").replace("0.75", "1.0").replace("0.5", "1.0"), "utf-8")
-    report = load(folder, database=database)
-    assert report.statuses == {"replaced": 1}
-    with duckdb.connect(str(database)) as connection:
-        found = connection.execute(
-            "select count(*), count(*) filter (outcome = 'passed') from landing.attempts"
-        ).fetchone()
-    assert found == (4, 2)
-    assert len(harness_log(folder).attempts) == 4
-
-
-def test_a_trial_that_is_cut_off_is_rejected_and_the_others_land(
-    job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    whole = json.dumps(trial(2) | {"config": {"text": "x" * 50}}, indent=4)
-    loaded = harness_log(job(trial(1), whole[:-20], trial(3)))
-    assert [row["reason_code"] for row in loaded.rejected] == ["truncated"]
-    assert [row["started_at"].second for row in loaded.attempts] == [1, 3]
-    assert loaded.report.rows_read == 3
-
-
-def test_a_trial_with_a_transcript_of_megabytes_is_told_by_its_early_keys(
-    job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    result = {"n_input_tokens": 7, "rollout_details": [{"tokens": [1] * 600_000}]}
-    (row,) = harness_log(job(trial(agent_result=result))).attempts
-    assert (row["outcome"], row["input_tokens"]) == ("passed", 7)
-
-
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"task_name": None}, "missing_field"),
-        ({"task_name": {"a": 1}}, "wrong_type"),
-        ({"task_name": True}, "wrong_type"),
-        ({"verifier_result": {"rewards": {"reward": float("nan")}}}, "not_finite"),
-        ({"verifier_result": {"rewards": {"reward": "full"}}}, "wrong_type"),
-        ({"verifier_result": {"rewards": {"reward": [1]}}}, "wrong_type"),
-        ({"agent_info": {"name": ["a"]}}, "wrong_type"),
-        ({"agent_result": {"n_input_tokens": -1}}, "out_of_range"),
-        ({"started_at": "yesterday"}, "wrong_type"),
-    ],
-)
-def test_a_trial_with_a_wrong_value_is_rejected_with_a_reason(
-    changes: dict[str, Any],
-    code: str,
-    job: Callable[..., Path],
-    harness_log: Callable[..., Any],
-) -> None:
-    loaded = harness_log(job(trial(1), trial(2, **changes)))
-    assert [row["reason_code"] for row in loaded.rejected] == [code]
-    assert len(loaded.attempts) == 1
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"agent_info": "a"},
-        {"agent_info": None, "agent_result": [], "step_results": {"a": 1}},
-        {"step_results": [None, 1, {"agent_result": 5, "exception_info": "x"}]},
-        {"exception_info": ["x"], "finished_at": 7},
-        {"agent_result": {"cost_usd": None}},
-    ],
-)
-def test_what_has_another_shape_is_passed_over(
-    changes: dict[str, Any], job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    (row,) = harness_log(job(trial(1, **changes))).attempts
-    assert (row["outcome"], row["cost_usd"], row["duration_s"]) == ("passed", None, None)
-
-
-def test_of_a_key_that_is_there_twice_the_last_counts(
-    job: Callable[..., Path], harness_log: Callable[..., Any]
-) -> None:
-    twice = json.dumps(trial(1))[:-1] + ', "task_name": "größer 長い"}'
-    (row,) = harness_log(job(twice)).attempts
-    assert row["task_id"] == "größer 長い"
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"trial_name": "a.1-of-1", "task_id": "a", "is_resolved": True, "results": []},
-        {"task_name": "copy", "trial_name": "copy__1"},
-        {"run_id": "r", "task_id": "t", "attempt": 1, "passed": True, "task_name": "copy"},
-    ],
-)
-def test_files_of_others_are_not_taken_for_trials(
-    other: dict[str, Any], tmp_path: Path, harness_log: Callable[..., Any]
-) -> None:
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(other))
-    assert {file.format for file in harness_log(path).report.files} != {"harbor"}

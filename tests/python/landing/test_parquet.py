@@ -271,7 +271,12 @@ def test_a_folder_that_is_named_in_another_way(
     (here / "link").symlink_to(landing.folder)
     first = landing.lines(*rows_of("a", 1, 2), name="1.jsonl")
     second = landing.lines(*rows_of("b", 1), name="2.jsonl")
-    landing.load(first, parquet=folder)
+    landed = landing.load(first, parquet=folder)
+    if folder == "ü" and int(duckdb.__version__.split(".")[0]) < 2:
+        # Older versions of DuckDB write to another folder, which is not taken for this one.
+        assert landed.files[0].status == "failed"
+        assert f"where it is told to write to {here / folder}." in landed.files[0].message
+        return
     landing.load(first, second)
     landing.load(second, parquet=folder)
     assert landing.attempts("run_id, attempt") == [("a", 1), ("a", 2), ("b", 1)]
