@@ -36,8 +36,8 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
     ),
 )
 @database_option
-@click.option("--run", "runs", multiple=True, help="Report on this run; may be repeated.")
-@click.option("--suite", "suites", multiple=True, help="Report on this suite; may be repeated.")
+@click.option("--run", "runs", multiple=True, help="Include only this run; may be repeated.")
+@click.option("--suite", "suites", multiple=True, help="Include only this suite; may be repeated.")
 @outputs_option(
     _KINDS,
     "Write this .html, .md or .json file; may be repeated.  [default: report.html]",
@@ -57,9 +57,9 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
     "targets",
     multiple=True,
     type=NameChoice(_TARGETS),
-    help="Post a short form without attempts; may be repeated. github-summary adds it to the "
-    "summary of the CI step; github-comment writes one comment on the pull request, which later "
-    "reports replace; slack sends verdicts that changed to the webhook in PASSK_SLACK_WEBHOOK.",
+    help="Post a summary without attempts, instead of writing a file; may be repeated. It goes to "
+    "a CI step on GitHub, to its pull request (one comment, which later reports replace), or, if a "
+    "verdict changed, to the webhook in PASSK_SLACK_WEBHOOK.",
 )
 @common_options
 @pass_session
@@ -76,10 +76,9 @@ def command(
 ) -> int:
     """Write a report as one HTML file that needs no network and no other file.
 
-    The report has a leaderboard, verdicts, a table of tasks to search and filter that leads to each
-    attempt, pass@k and pass^k over k with intervals, comparisons, gates, releases, exclusions and
-    diagnostics. It shows the 40 latest runs of each suite. It works on phones, in dark mode, with
-    screen readers, in print and without scripts.
+    It begins with a leaderboard and the answer. A table of tasks, to search and filter, leads to
+    each attempt. Below are pass@k and pass^k over k, comparisons, gates and diagnostics of the 40
+    latest runs of each suite. The page works on phones, in dark mode and in print.
     """
     from passk_py.cli.next_steps import note_stale
     from passk_py.common.files import size_in_words, write_report
@@ -130,6 +129,6 @@ def _post(target: str, facts: dict[str, Any], database: Path) -> str:
         return post_changes(changes, state_dir(database) / "posted.txt")
     text = short_markdown(facts, changes)
     if target == "github-comment":
-        return post_comment(text)
+        return post_comment(text, [suite["suite"] for suite in facts["suites"]])
     append_step_summary(text)
     return "The summary of the CI step has the report."

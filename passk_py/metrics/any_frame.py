@@ -27,8 +27,8 @@ def any_frame(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def at_the_door(*args: P.args, **kwargs: P.kwargs) -> R:
-        given: Any = args[0] if args else kwargs.get(first)
-        if given is None or isinstance(given, pl.DataFrame | pl.LazyFrame):
+        given: Any = args[0] if args else kwargs.get(first, pl.DataFrame())
+        if isinstance(given, pl.DataFrame | pl.LazyFrame):
             return function(*args, **kwargs)
         import narwhals as nw
 
@@ -40,15 +40,22 @@ def any_frame(function: Callable[P, R]) -> Callable[P, R]:
                 hint="Frames of polars, pandas and PyArrow, and relations of DuckDB are read.",
             ) from None
         is_lazy = isinstance(frame, nw.LazyFrame)
-        read: Any = frame.collect(backend="polars") if is_lazy else frame
-        polars = read.to_polars()
-        result: Any = (
-            function(polars, *args[1:], **kwargs)  # type: ignore[arg-type]
-            if args
-            else function(**{**kwargs, first: polars})  # type: ignore[call-arg]
-        )
-        if is_lazy:
-            return result  # type: ignore[no-any-return]
-        return nw.from_arrow(result, backend=frame.implementation).to_native()  # type: ignore[no-any-return]
+        try:
+            read: Any = frame.collect(backend="polars") if is_lazy else frame
+            polars = read.to_polars()
+            result: Any = (
+                function(polars, *args[1:], **kwargs)  # type: ignore[arg-type]
+                if args
+                else function(**{**kwargs, first: polars})  # type: ignore[call-arg]
+            )
+            if is_lazy:
+                return result  # type: ignore[no-any-return]
+            return nw.from_arrow(result, backend=frame.implementation).to_native()  # type: ignore[no-any-return]
+        except ImportError as error:
+            raise PasskError(
+                f"{function.__name__}: a frame of {type(given).__module__.split('.')[0]} needs the "
+                f"package {error.name or 'pyarrow'}, which is not installed.",
+                hint="pip install pyarrow",
+            ) from error
 
     return at_the_door

@@ -56,11 +56,12 @@ def _comparisons(suite: Row, k: int) -> Iterable[str]:
     labels = {run["run_id"]: run["label"] for run in suite["runs"]}
     for row in suite["comparisons"]:
         moved = {"improvement": "rose", "regression": "fell"}.get(row["verdict"])
-        is_judged = row["metric"] == "pass_hat_k" and row["k"] == k
+        # At k = 1 both metrics are the pass rate, which is compared as pass@1.
+        is_judged = row["k"] == k and (k == 1 or row["metric"] == "pass_hat_k")
         if moved is None or not is_judged or row["candidate_run_id"] not in latest:
             continue
         yield (
-            f"{symbol('pass_hat_k', k)} of {labels[row['candidate_run_id']]} {moved} from "
+            f"{symbol(row['metric'], k)} of {labels[row['candidate_run_id']]} {moved} from "
             f"{percent(row['baseline'])}% to {percent(row['candidate'])}%, by "
             f"{points(abs(row['difference']))} against {labels[row['baseline_run_id']]}."
         )

@@ -5,41 +5,61 @@ from __future__ import annotations
 import json
 import os
 import re
+from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.errors import PasskError
-from passk_py.reports.posts.web import send
+from passk_py.reports.posts.web import RefusedError, send
 
-_MARKER: Final = "<!-- passk report -->"
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
 _LONGEST: Final = 65_000
 """Letters of a comment, of which GitHub takes 65,536."""
 _PAGE: Final = 100
+_OF_OTHERS: Final = (403, 404)
 
 
-def post_comment(text: str) -> str:
-    """Write the comment anew, and say what was done."""
+def post_comment(text: str, suites: Sequence[str]) -> str:
+    """Write the comment about some suites anew, and say what was done."""
     token, repository = _variable("GITHUB_TOKEN"), _variable("GITHUB_REPOSITORY")
     number = _pull_request()
     api = os.environ.get("GITHUB_API_URL", "https://api.github.com").rstrip("/")
     comments = f"{api}/repos/{repository}/issues/{number}/comments"
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
-    body = {"body": _cut(f"{_MARKER}\n{text}")}
-    page = 1
-    while True:
-        found = send(
-            "GET", f"{comments}?per_page={_PAGE}&page={page}", headers=headers, to="GitHub"
-        )
-        for comment in found:
-            if str(comment.get("body") or "").startswith(_MARKER):
-                place = f"{api}/repos/{repository}/issues/comments/{comment['id']}"
-                send("PATCH", place, body, headers=headers, to="GitHub")
-                return f"The comment on pull request {number} was replaced."
-        if len(found) < _PAGE:
-            break
-        page += 1
+    # Jobs about other suites have comments of their own.
+    marker = f"<!-- passk report {sha256(json.dumps(list(suites)).encode()).hexdigest()[:12]} -->"
+    body = {"body": _cut(f"{marker}\n{text}")}
+    for comment in _comments(comments, headers):
+        if not str(comment.get("body") or "").startswith(marker):
+            continue
+        place = f"{api}/repos/{repository}/issues/comments/{comment['id']}"
+        try:
+            send("PATCH", place, body, headers=headers, to="GitHub")
+        except RefusedError as error:
+            # A comment of somebody else, who copied the marker.
+            if error.status in _OF_OTHERS:
+                continue
+            raise
+        return f"The comment on pull request {number} was replaced."
     send("POST", comments, body, headers=headers, to="GitHub")
     return f"A comment was written on pull request {number}."
+
+
+def _comments(address: str, headers: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """Read the comments, page by page."""
+    page = 1
+    while True:
+        found = send("GET", f"{address}?per_page={_PAGE}&page={page}", headers=headers, to="GitHub")
+        if not isinstance(found, list):
+            raise PasskError(
+                "GitHub's reply is not that of its API.", hint="Check the variable GITHUB_API_URL."
+            )
+        yield from found
+        if len(found) < _PAGE:
+            return
+        page += 1
 
 
 def _cut(text: str) -> str:
@@ -50,7 +70,7 @@ def _cut(text: str) -> str:
 
 
 def _variable(name: str) -> str:
-    value = os.environ.get(name)
+    value = os.environ.get(name, "").strip()
     if not value:
         raise PasskError(
             f"The comment on a pull request needs the variable {name}, which is not set.",
@@ -62,12 +82,12 @@ def _variable(name: str) -> str:
 
 def _pull_request() -> int:
     """Find the number of the pull request that the job is about."""
-    path = os.environ.get("GITHUB_EVENT_PATH")
-    if path and Path(path).is_file():
-        event = json.loads(Path(path).read_text(encoding="utf-8"))
-        for kind in ("pull_request", "issue"):
-            if isinstance(event, dict) and "number" in (event.get(kind) or {}):
-                return int(event[kind]["number"])
+    event = _event(os.environ.get("GITHUB_EVENT_PATH"))
+    request, issue = event.get("pull_request"), event.get("issue")
+    # A comment on a pull request is an event of an issue, which says that it is one.
+    about = request or (issue if issue and "pull_request" in issue else None)
+    if about and "number" in about:
+        return int(about["number"])
     found = re.fullmatch(r"refs/pull/(\d+)/(?:merge|head)", os.environ.get("GITHUB_REF", ""))
     if found is None:
         raise PasskError(
@@ -75,3 +95,14 @@ def _pull_request() -> int:
             hint="Run it on the event pull_request, or use --post github-summary.",
         )
     return int(found[1])
+
+
+def _event(path: str | None) -> dict[str, Any]:
+    """Read what started the job; empty if nothing says so."""
+    if not path or not Path(path).is_file():
+        return {}
+    try:
+        event = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError:
+        raise PasskError(f"{path}, of the variable GITHUB_EVENT_PATH, is no JSON.") from None
+    return event if isinstance(event, dict) else {}

@@ -51,7 +51,17 @@ def task_rows(chosen: Chosen, tasks: Iterable[str]) -> list[Row]:
     """Read the counts of tasks by run."""
     return chosen.rows(
         "passk_tasks",
-        ("task_id", "run_id", "n", "c", "excluded", "pass_rate", "pass_hat_k", "task_class"),
+        (
+            "task_id",
+            "run_id",
+            "n",
+            "c",
+            "excluded",
+            "pass_rate",
+            "pass_hat_k",
+            "task_class",
+            "expected_gain",
+        ),
         # By their names, which engines look for without a join.
         also=any_of("task_id", tasks),
     )

@@ -72,7 +72,7 @@ def report(
         Which runs and suites; by default all, of each suite the 40 latest runs.
     transcript_url
         A template for links from attempts to their transcripts, with fields in braces such as
-        ``https://logs.example/{run_id}/{task_id}/{attempt}``; by default where the log says.
+        ``https://logs.example/{run_id}/{task_id}/{attempt}``; by default the addresses in the log.
 
     Returns
     -------

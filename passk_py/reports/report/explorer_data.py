@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import TASK_CLASSES, percent, plain, shortened
 from passk_py.reports.report.theme import heat_step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 Row = dict[str, Any]
 
@@ -69,7 +70,7 @@ def _suite(suite: Row, room: int) -> Row:
     return {
         "name": plain(suite["suite"]),
         "total": suite["total_tasks"],
-        "runs": [(plain(run), shortened(plain(run), _RUN)) for run in runs],
+        "runs": list(_labels(map(plain, runs)).items()),
         "classes": TASK_CLASSES,
         "states": states.values,
         "tags": tags.values,
@@ -78,15 +79,23 @@ def _suite(suite: Row, room: int) -> Row:
     }
 
 
+def _labels(names: Iterable[str]) -> dict[str, str]:
+    """Shorten the names of runs; where two would read the same, they stay whole."""
+    short = {name: shortened(name, _RUN) for name in names}
+    times = Counter(short.values())
+    return {name: label if times[label] == 1 else name for name, label in short.items()}
+
+
 def _state(cell: Row | None) -> tuple[Any, ...] | None:
-    """Give what a run has of a task: c, n, excluded, pass rate, pass^k twice, class, shade."""
+    """Give what a run has of a task: counts, rate, pass^k twice, class, shade, gain twice."""
     if cell is None:
         return None
     rate = cell["pass_rate"]
     return (
         cell["c"], cell["n"], cell["excluded"], rate, cell["pass_hat_k"],
         percent(cell["pass_hat_k"]), TASK_CLASSES.index(cell["task_class"]),
-        None if rate is None else heat_step(rate),
+        None if rate is None else heat_step(rate), cell["expected_gain"],
+        percent(cell["expected_gain"]),
     )  # fmt: skip
 
 

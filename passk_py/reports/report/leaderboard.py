@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,17 @@ def leaderboard(runs: Iterable[Row], k: int) -> list[Row]:
         at_k = curve.get(k)
         reading = None if at_k is None else at_k["reading"]
         rows.append({"run": run, "first": curve.get(1), "at_k": at_k, "reading": reading})
-    return sorted(rows, key=lambda row: -value_to_sort_by(row["at_k"], "pass_hat_k"))
+
+    def rank(row: Row) -> tuple[bool, float]:
+        value = value_to_sort_by(row["at_k"], "pass_hat_k")
+        return math.isinf(value), -value
+
+    return sorted(rows, key=rank)
 
 
 def value_to_sort_by(row: Row | None, metric: str) -> float:
-    """Give the value by which a column is sorted; what is not known comes last."""
-    return -1.0 if row is None or row[metric] is None else float(row[metric])
+    """Give the value by which a column is sorted; infinite if it is not known, to come last."""
+    return math.inf if row is None or row[metric] is None else float(row[metric])
 
 
 def any_cost(runs: Iterable[Row]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from base64 import b64encode
 from hashlib import sha256
 from importlib import resources
@@ -67,7 +68,7 @@ def as_html(facts: Row) -> str:
         scripts=scripts,
         digest=_digest,
         classes=TASK_CLASSES,
-        order=value_to_sort_by,
+        sortable=_sortable,
         limits=limits_of,
         money=money,
         dash=DASH,
@@ -87,6 +88,12 @@ def _read(name: str) -> str:
     folder = resources.files("passk_py.reports.report")
     room = "vendor" if name.endswith(".min.js") else "templates"
     return (folder / room / name).read_text(encoding="utf-8")
+
+
+def _sortable(row: Row | None, metric: str) -> str:
+    """Write the value by which a cell is sorted; nothing if it is not known."""
+    value = value_to_sort_by(row, metric)
+    return "" if math.isinf(value) else repr(value)
 
 
 def _digest(script: str) -> str:

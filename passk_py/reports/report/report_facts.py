@@ -190,7 +190,7 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     return [
         {
             **row,
-            "cost_per_success_usd": _ratio(row["cost_usd"], row["c"]),
+            "cost_per_success_usd": _cost(row, costs.get(row["run_id"], 0)),
             "attempts_with_cost": costs.get(row["run_id"], 0),
             "label": known[row["run_id"]].called(_LONGEST_LABEL),
             "classes": dict(known[row["run_id"]].classes),
@@ -206,8 +206,11 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     ]
 
 
-def _ratio(total: float | None, count: int) -> float | None:
-    return None if total is None or not count else total / count
+def _cost(run: Mapping[str, Any], attempts_with_cost: int) -> float | None:
+    """Give the cost of a success, if every attempt says what it cost."""
+    if not run["c"] or attempts_with_cost < run["attempts"]:
+        return None
+    return float(run["cost_usd"] / run["c"])
 
 
 def _lines(runs: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:

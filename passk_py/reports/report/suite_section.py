@@ -70,6 +70,11 @@ class SuiteSection:
         return any_cost(self.runs)
 
     @property
+    def has_grey(self) -> bool:
+        """Whether there are more agents than colours."""
+        return any(run["colour"] == "quiet" for run in self.runs)
+
+    @property
     def has_earlier(self) -> bool:
         """Whether there are runs that are not the latest of their agents."""
         return not all(run["is_latest"] for run in self.runs)

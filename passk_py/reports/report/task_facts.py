@@ -101,7 +101,7 @@ def _link(row: Mapping[str, Any], suite: str, template: str | None) -> str | Non
     place: str | None = row["transcript"]
     if place is None or urlsplit(place).scheme in _WEB:
         return place
-    file, sign, within = place.partition("#")
+    file, sign, within = place.rpartition("#") if "#" in place else (place, "", "")
     return f"{_FOLDERS.sub('', file)}{sign}{within}"
 
 

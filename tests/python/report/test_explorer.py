@@ -171,6 +171,45 @@ def test_the_address_holds_the_view(visit: Callable[..., Any]) -> None:
     assert tasks_shown(again) == ["shaky"]
 
 
+def test_an_address_of_what_is_gone_says_so(visit: Callable[..., Any]) -> None:
+    page = visit("#tasks-1?run=gone&against=old&task=shaky")
+    assert "The report has no such run" in page.locator("#explorer-1 .count").inner_text()
+    assert page.locator(".panel h4").inner_text() == "shaky"
+    assert len(tasks_shown(page)) == 3
+    page = visit("#tasks-1?kind=best&tag=x%3Dy&task=none")
+    assert "no such class and no such tag and no such task" in page.locator(".count").inner_text()
+
+
+def test_the_way_back_leads_to_the_view_before(visit: Callable[..., Any]) -> None:
+    page = visit()
+    page.locator("#explorer-1 .holder a", has_text="shaky").click()
+    assert page.locator(".panel").is_visible()
+    page.go_back()
+    assert not page.locator(".panel").is_visible()
+    page.locator("table.board a", has_text="bot v1").click()
+    page.go_back()
+    assert page.locator("select[name=run]").input_value() == ""
+    page.locator("#explorer-1 .holder a", has_text="shaky").click()
+    page.keyboard.press("Escape")
+    assert not page.locator(".panel").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "shaky"
+
+
+def test_the_gain_is_that_of_the_run(built: Project, visit: Callable[..., Any]) -> None:
+    for run in LETTERS:
+        page = visit(f"#tasks-1?run={run}")
+        shown = {
+            row.split("\t")[0].strip(): row.split("\t")[-1].strip()
+            for row in page.locator("#explorer-1 .holder tbody tr").all_inner_texts()
+        }
+        gains = built.query(
+            "select task_id, 100 * expected_gain from passk_tasks where run_id = ?", run
+        )
+        for task, gain in gains:
+            expected = "0" if gain == 0 else "<0.1" if gain < 0.05 else f"{gain:.1f}"
+            assert shown[task] == expected
+
+
 def test_tasks_are_found_by_name_and_tag(visit: Callable[..., Any]) -> None:
     page = visit()
     assert len(tasks_shown(page)) == 3
@@ -277,6 +316,20 @@ def test_the_file_holds_attempts_as_far_as_there_is_room(
     page.locator("#explorer-1 .holder").get_by_role("link", name=second["task_id"]).click()
     query = page.locator(".panel code").inner_text()
     assert len(built.query(query)) == 8
+    page.close()
+
+
+def test_a_task_of_very_many_attempts_says_what_is_left_out(
+    built: Project, monkeypatch: pytest.MonkeyPatch, browser: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(task_facts, "_MOST_ATTEMPTS_OF_A_TASK", 3)
+    path = tmp_path / "report.html"
+    path.write_text(Report(pk.report(built.database).facts).html(), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri() + "#tasks-1?run=old&task=sure")
+    text = page.locator(".panel").inner_text()
+    assert "The file has the first 3 of the 4 attempts of old." in text
+    assert page.locator(".panel .outcomes").inner_text() == "●●● …"
     page.close()
 
 

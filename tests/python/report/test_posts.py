@@ -15,6 +15,7 @@ import passk_py as pk
 from passk_py.cli import cli
 from passk_py.reports.posts.changes import verdict_changes
 from passk_py.reports.posts.short_markdown import short_markdown
+from passk_py.warehouse.project import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,6 +50,7 @@ class Server:
         self.asked: list[tuple[str, str, Any, dict[str, str]]] = []
         self.comments: list[dict[str, Any]] = []
         self.status = 200
+        self.of_others: set[str] = set()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -56,7 +58,8 @@ class Server:
                 size = int(self.headers.get("Content-Length") or 0)
                 body = json.loads(self.rfile.read(size)) if size else None
                 outer.asked.append((self.command, self.path, body, dict(self.headers)))
-                self.send_response(outer.status)
+                is_refused = self.path.rpartition("/")[2] in outer.of_others
+                self.send_response(403 if is_refused else outer.status)
                 if outer.status == 302:
                     self.send_header("Location", "http://127.0.0.1:9/elsewhere")
                 self.end_headers()
@@ -111,6 +114,7 @@ def test_the_short_form_has_the_numbers_of_the_tables_and_no_attempt(built: Proj
     assert "They cost \\$96.00." in text
     assert "| 1.00 " in text
     assert "t11" not in text
+    assert "https://" not in text
     assert "<!channel>" not in text.replace("\\<", "")
 
 
@@ -162,6 +166,38 @@ def test_one_comment_on_a_pull_request(built: Project, pull_request: Server) -> 
     assert len(pull_request.asked) == 3
 
 
+def test_a_comment_of_somebody_else_with_the_marker_is_passed_over(
+    built: Project, pull_request: Server
+) -> None:
+    assert post(built, "github-comment").exit_code == 0
+    body = pull_request.asked[-1][2]["body"]
+    pull_request.comments = [{"id": 1, "body": body}, {"id": 2, "body": body}]
+    pull_request.of_others = {"1"}
+    pull_request.asked.clear()
+    assert "was replaced" in post(built, "github-comment").stdout
+    assert [one[:2] for one in pull_request.asked][1:] == [
+        ("PATCH", "/repos/o/r/issues/comments/1"), ("PATCH", "/repos/o/r/issues/comments/2"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GITHUB_TOKEN", f"{SECRET}\nmore"), ("GITHUB_TOKEN", f"{SECRET}€"),
+        ("GITHUB_API_URL", f"http://[{SECRET}"), ("GITHUB_API_URL", f"ftp://{SECRET}"),
+        ("GITHUB_API_URL", f"http://127.0.0.1:9/{SECRET} x"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_sent_is_said_without_it(
+    built: Project, pull_request: Server, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    done = post(built, "github-comment")
+    assert done.exit_code == 2
+    assert SECRET not in done.output
+    assert "bug" not in done.stderr
+
+
 @pytest.mark.parametrize("status", [302, 401, 403, 404, 500])
 def test_a_refusal_is_said_and_names_no_token(
     built: Project, pull_request: Server, status: int
@@ -204,6 +240,17 @@ def test_a_message_where_a_verdict_changed_and_only_once(
     message = sent[2]
     assert "<" not in message["text"]
     assert {block["text"]["type"] for block in message["blocks"]} == {"plain_text"}
-    assert STRANGE in message["blocks"][1]["text"]["text"]
+    text = message["blocks"][1]["text"]["text"]
+    assert STRANGE.replace("://", ":\u200b//") in text
+    assert len(text.split("\n")) == 2
     assert "none was sent" in post(built, "slack").stdout
+    # What is new is sent without what was sent before, and no suite forgets another one.
+    runner = CliRunner()
+    words = ["report", "--database", str(built.database), "--post", "slack"]
+    assert "none was sent" in runner.invoke(cli, [*words, "--suite", "desk"]).stdout
     assert len(server.asked) == 1
+    monkeypatch.setenv("PASSK_SLACK_WEBHOOK", f"{server.url}/{SECRET} x")
+    (state_dir(built.database) / "posted.txt").unlink()
+    done = post(built, "slack")
+    assert done.exit_code == 2
+    assert SECRET not in done.output

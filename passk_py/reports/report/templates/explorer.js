@@ -4,6 +4,7 @@
 (() => {
   const PASSED = "P";
   const MARKS = { P: ["●", "passed"], F: ["○", "failed"], x: ["×", "excluded"] };
+  const WORDS = { run: "run", against: "run to compare with", kind: "class", tag: "tag", task: "task" };
   const DASH = "–";
   const { k, suites } = JSON.parse(document.getElementById("explorer-data").textContent);
 
@@ -19,11 +20,22 @@
   const cell = (text, number) => element("td", number ? { className: "number" } : {}, text ?? DASH);
   // DataTables takes the titles of columns as HTML.
   const escaped = (text) => element("i", { textContent: text }).innerHTML;
+  const tagName = ([key, value]) => `${key.replaceAll("=", "%3D")}=${value}`;
   const orDash = (value) => value ?? DASH;
+
+  // What is not known comes last, whichever way a column is sorted.
+  const UNKNOWN = Infinity;
+  const unknownLast = (one, two) => (one === UNKNOWN) - (two === UNKNOWN);
+  Object.assign(DataTable.ext.type.order, {
+    "known-pre": (value) => (value === "" ? UNKNOWN : Number(value)),
+    "known-asc": (one, two) => unknownLast(one, two) || one - two || 0,
+    "known-desc": (one, two) => unknownLast(one, two) || two - one || 0,
+  });
 
   class Explorer {
     constructor(suite, place) {
       Object.assign(this, suite);
+      this.gone = [];
       this.id = `tasks-${place}`;
       this.room = document.getElementById(`explorer-${place}`);
       this.form = this.room.querySelector("form");
@@ -41,6 +53,9 @@
       document.getElementById(`first-${place}`).classList.add("on-paper");
       this.form.addEventListener("input", () => this.go(this.asked()));
       this.form.addEventListener("submit", (event) => event.preventDefault());
+      this.panel.addEventListener("keydown", (event) => {
+        if (event.key === "Escape") location.hash = this.link({ ...this.shown, task: "" });
+      });
       addEventListener("hashchange", () => this.follow());
       this.follow();
     }
@@ -55,45 +70,62 @@
       const groups = new Map();
       this.tags.forEach(([key, value]) => {
         if (!groups.has(key)) groups.set(key, element("optgroup", { label: key }));
-        groups.get(key).append(element("option", { value: `${key}=${value}` }, value));
+        groups.get(key).append(element("option", { value: tagName([key, value]) }, value));
       });
       tag.append(...groups.values());
       tag.closest("label").hidden = groups.size === 0;
     }
 
-    // What the address says of this suite: null if it is about another part of the page.
+    // What the address says of this suite, as far as the suite has it: null if it is about another part of the page.
     told() {
       const [id, query = ""] = location.hash.slice(1).split(/\?(.*)/s);
-      return id === this.id ? Object.fromEntries(new URLSearchParams(query)) : null;
+      if (id !== this.id) return null;
+      const said = Object.fromEntries(new URLSearchParams(query));
+      const known = {
+        run: (name) => this.place(name) >= 0,
+        against: (name) => this.place(name) >= 0,
+        kind: (name) => this.classes.includes(name),
+        tag: (name) => this.tags.some((tag) => tagName(tag) === name),
+        task: (name) => this.tasks.some(([task]) => task === name),
+      };
+      this.gone = Object.keys(known).filter((key) => said[key] && !known[key](said[key]));
+      for (const key of this.gone) delete said[key];
+      if (!said.run) delete said.against;
+      return said;
     }
 
     // What the form says; a task that is open stays so.
     asked() {
       const said = Object.fromEntries(new FormData(this.form));
+      if (!said.run) delete said.against;
       const task = this.shown?.task;
       return task ? { ...said, task } : said;
     }
 
     link(state) {
-      const query = new URLSearchParams(Object.entries(state).filter(([, value]) => value));
-      return `#${this.id}${query.size ? `?${query}` : ""}`;
+      const query = String(new URLSearchParams(Object.entries(state).filter(([, value]) => value)));
+      return `#${this.id}${query ? `?${query}` : ""}`;
     }
 
     go(state) {
       history.replaceState(null, "", this.link(state));
+      this.gone = [];
       this.show(state);
     }
 
     follow() {
       const told = this.told();
-      if (told === null) {
-        if (!this.shown) this.show({});
-        return;
-      }
+      // Another part of the page leaves the table as it is; an address without any is the beginning.
+      if (told === null && this.shown && location.hash.length > 1) return;
       const before = this.shown;
-      this.show(told);
-      if (told.task && told.task !== before?.task) this.panel.querySelector("h4")?.focus();
-      else if (location.hash.includes("?") && !told.task) this.room.scrollIntoView();
+      this.show(told ?? {});
+      if (this.shown.task && this.shown.task !== before?.task) this.panel.querySelector("h4")?.focus();
+      else if (before?.task && !this.shown.task) this.linkOf(before.task)?.focus();
+      else if (told && location.hash.includes("?")) this.room.scrollIntoView();
+    }
+
+    linkOf(task) {
+      return [...this.holder.querySelectorAll("a.task")].find((link) => link.textContent === task);
     }
 
     show(state) {
@@ -102,15 +134,19 @@
         if (field.value !== (state[name] ?? "")) field.value = state[name] ?? "";
       }
       this.form.elements.against.disabled = !state.run;
-      const columns = `${state.run ?? ""} ${state.against ?? ""}`;
+      const columns = JSON.stringify([state.run, state.against]);
+      const filters = JSON.stringify([columns, state.kind, state.tag, state.q]);
       this.shown = state;
       if (columns !== this.columns) this.makeTable(columns);
-      this.table.search(state.q ?? "").draw();
+      // The page of the table stays if only a task was opened or closed.
+      this.table.search(state.q ?? "").draw(filters === this.filters ? "page" : true);
+      this.filters = filters;
       const found = this.table.rows({ search: "applied" }).count();
       this.holder.querySelector(".dt-paging").hidden = this.table.page.info().pages < 2;
       const all = this.tasks.length;
       const more = this.total > all ? `, the first to mend of ${this.total.toLocaleString("en")}` : "";
-      this.count.textContent = `${found.toLocaleString("en")} of ${all.toLocaleString("en")} tasks${more}`;
+      const gone = this.gone.length ? `. The report has no such ${this.gone.map((key) => WORDS[key]).join(" and no such ")}` : "";
+      this.count.textContent = `${found.toLocaleString("en")} of ${all.toLocaleString("en")} ${all === 1 ? "task" : "tasks"}${more}${gone}`;
       this.showTask();
     }
 
@@ -132,7 +168,7 @@
       this.table = new DataTable(table, {
         data: this.tasks,
         columns: [this.nameColumn(), ...this.columnsOf(run, against)],
-        order: against >= 0 ? [[3, "asc"]] : [],
+        order: against >= 0 ? [[3, "asc"]] : run >= 0 ? [[4, "desc"]] : [],
         autoWidth: false,
         pageLength: 20,
         lengthChange: false,
@@ -164,7 +200,11 @@
 
     // All runs side by side; or one run; or two and what differs.
     columnsOf(run, against) {
-      const gain = this.valueColumn("expected gain, %", (task) => task[1], (task) => task[2]);
+      const title = `expected gain of pass^${k}, points`;
+      const ofRun = (task, at) => this.state(task, run)?.[at];
+      const gain = run < 0
+        ? this.valueColumn(title, (task) => task[1], (task) => task[2])
+        : this.valueColumn(title, (task) => ofRun(task, 8), (task) => ofRun(task, 9));
       if (run < 0) return [gain, ...this.runs.map((_, place) => this.countColumn(place))];
       const hat = (place, title) =>
         this.valueColumn(title, (task) => this.state(task, place)?.[4], (task) => this.state(task, place)?.[5]);
@@ -191,12 +231,12 @@
         title,
         data: null,
         className: "number",
-        type: "num",
+        type: "known",
         searchable: false,
         orderSequence: ["desc", "asc"],
         render: (task, type) => {
           if (type === "display") return document.createTextNode(orDash(text(task)));
-          return value(task) ?? -1e9;
+          return value(task) ?? "";
         },
       };
     }
@@ -205,13 +245,13 @@
       return {
         title: escaped(this.runs[run][1]),
         data: null,
-        type: "num",
+        type: "known",
         searchable: false,
         className: "run",
         render: (task, type) => {
           const state = this.state(task, run);
           if (type === "display") return document.createTextNode(state ? `${state[0]}/${state[1]}` : "");
-          return state?.[3] ?? -1;
+          return state?.[3] ?? "";
         },
         createdCell: (made, _value, task) => {
           const state = this.state(task, run);
@@ -237,7 +277,7 @@
     matches(task) {
       const { run, kind, tag } = this.shown;
       const runs = run ? [this.place(run)] : this.runs.keys();
-      if (tag && !task[3].some((place) => this.tags[place].join("=") === tag)) return false;
+      if (tag && !task[3].some((place) => tagName(this.tags[place]) === tag)) return false;
       for (const place of runs) {
         const state = this.state(task, place);
         if (state && (!kind || this.classes[state[6]] === kind)) return true;
@@ -261,7 +301,8 @@
         element("a", { className: "close", href: this.link({ ...this.shown, task: "" }) }, "Close"),
         element("p", { className: "quiet" }, tags),
         this.runTable(place, task, runs),
-        rows.length ? this.attemptTable(rows, runs.length > 1) : this.notHere(task[0]),
+        ...this.cutRuns(place, task, runs),
+        ...(rows.length ? [this.attemptTable(rows, runs.length > 1)] : runs.some((one) => this.state(task, one)) ? [this.notHere(task[0])] : []),
       );
       if (rows.length) {
         new DataTable(this.panel.querySelector("table.attempts"), {
@@ -271,11 +312,23 @@
       }
     }
 
+    // The file has the first attempts of a run that made very many.
+    cutRuns(place, task, runs) {
+      return runs.flatMap((run) => {
+        const state = this.state(task, run);
+        const shown = this.attemptsOf.get(`${place} ${run}`)?.length ?? 0;
+        const made = state ? state[1] + state[2] : 0;
+        if (!shown || shown >= made) return [];
+        return [element("p", {}, `The file has the first ${shown} of the ${made.toLocaleString("en")} attempts of ${this.runs[run][1]}.`)];
+      });
+    }
+
     runTable(place, task, runs) {
       const body = runs.map((run) => {
         const state = this.state(task, run);
         if (!state) return element("tr", {}, this.runName(run), element("td", { colSpan: 4 }, "did not try it"));
-        const outcomes = (this.attemptsOf.get(`${place} ${run}`) ?? []).map((row) => MARKS[row[3]][0]).join("");
+        const found = this.attemptsOf.get(`${place} ${run}`) ?? [];
+        const outcomes = found.map((row) => MARKS[row[3]][0]).join("") + (found.length < state[1] + state[2] ? " …" : "");
         return element("tr", {}, this.runName(run), cell(this.classes[state[6]]), cell(`${state[0]} of ${state[1]}`, true), cell(state[5], true), element("td", { className: "outcomes" }, outcomes));
       });
       const heads = [["run"], ["class"], ["passed", true], [`pass^${k}, %`, true], ["attempts in order: ● passed, ○ failed, × excluded"]];
@@ -288,14 +341,14 @@
 
     // Failed attempts stand first: they say what to mend.
     attemptTable(rows, several) {
-      const ordered = rows.toSorted((one, two) => (one[3] === PASSED) - (two[3] === PASSED));
+      const ordered = [...rows].sort((one, two) => "FxP".indexOf(one[3]) - "FxP".indexOf(two[3]));
       const optional = [["score", 5], ["duration, s", 6], ["cost, $", 7], ["seed", 8], ["started", 9]].filter(([, at]) => rows.some((row) => row[at] !== null));
       const linked = rows.some((row) => row[12] !== null);
       const heads = [...(several ? [["run"]] : []), ["attempt", true], ["outcome"], ["reason"], ...optional.map(([name, at]) => [name, at < 9]), ["where in the log"], ...(linked ? [["transcript"]] : [])];
       const body = ordered.map((row) => {
         const line = row[11] === null ? "" : `:${row[11]}`;
         const file = row[10] < 0 ? DASH : this.files[row[10]] + line;
-        const link = row[12] === null ? DASH : /^(https?|file):/.test(row[12]) ? element("a", { href: row[12], target: "_blank", rel: "noopener noreferrer" }, "open") : row[12];
+        const link = row[12] === null ? DASH : /^(https?|file):/i.test(row[12]) ? element("a", { href: row[12], target: "_blank", rel: "noopener noreferrer" }, "open") : row[12];
         return element(
           "tr",
           {},
@@ -332,6 +385,6 @@
   });
   // The leaderboards can be sorted.
   for (const board of document.querySelectorAll("table.board")) {
-    new DataTable(board, { paging: false, searching: false, info: false, order: [], autoWidth: false, columnDefs: [{ targets: "unsorted", orderable: false }] });
+    new DataTable(board, { paging: false, searching: false, info: false, order: [], autoWidth: false, columnDefs: [{ targets: "unsorted", orderable: false }, { targets: "number", type: "known" }] });
   }
 })();
