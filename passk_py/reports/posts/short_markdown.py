@@ -22,7 +22,7 @@ _LONGEST_NAME: Final = 80
 
 def _text(said: str) -> str:
     """Write a sentence letter for letter; names in it call for nobody."""
-    return escaped(unlinked(said))
+    return unlinked(escaped(said))
 
 
 def _name(given: str) -> str:

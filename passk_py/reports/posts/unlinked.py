@@ -7,7 +7,7 @@ from typing import Final
 
 _BREAK: Final = "\u200b"
 """A space without a width: people read the same, programs find no mention and no address."""
-_ACTIVE: Final = re.compile(r"(?<![0-9A-Za-z_])[@#](?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)")
+_ACTIVE: Final = re.compile(r"(?<![0-9A-Za-z_&])[@#](?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)")
 
 
 def unlinked(text: str) -> str:

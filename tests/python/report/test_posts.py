@@ -114,7 +114,10 @@ def test_the_short_form_has_the_numbers_of_the_tables_and_no_attempt(built: Proj
     assert "They cost \\$96.00." in text
     assert "| 1.00 " in text
     assert "t11" not in text
+    assert "https:\u200b//" in text
     assert "https://" not in text
+    assert "u200b" not in text
+    assert "&#124;click" in text
     assert "<!channel>" not in text.replace("\\<", "")
 
 
