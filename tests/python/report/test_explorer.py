@@ -89,6 +89,12 @@ def visit(browser: Any, page_file: Path) -> Iterator[Callable[..., Any]]:
     assert wrong == []
 
 
+@pytest.fixture
+def expect() -> Any:
+    """Playwright's own assertions wait: what a click sets off comes a moment later."""
+    return pytest.importorskip("playwright.sync_api").expect
+
+
 def tasks_shown(page: Any) -> list[str]:
     return [text.strip() for text in page.locator("#explorer-1 .holder tbody th").all_inner_texts()]
 
@@ -96,8 +102,10 @@ def tasks_shown(page: Any) -> list[str]:
 def test_three_clicks_lead_from_the_leaderboard_to_a_transcript(visit: Callable[..., Any]) -> None:
     page = visit()
     page.locator("table.board a", has_text="bot v1").click()
+    page.wait_for_function("document.querySelector('select[name=run]').value === 'new'")
     page.locator("#explorer-1 .holder a", has_text="shaky").click()
     panel = page.locator("#explorer-1 .panel")
+    panel.wait_for()
     first = panel.locator("table.attempts tbody tr").first
     assert "failed" in first.inner_text()
     assert "<b>timeout</b> of shaky in new" in first.inner_text()
@@ -118,8 +126,10 @@ def test_the_same_by_keyboard_alone(visit: Callable[..., Any]) -> None:
 
     tab_to("table.board a")
     page.keyboard.press("Enter")
+    page.wait_for_function("location.hash.includes('run=')")
     tab_to("#explorer-1 .holder tbody a")
     page.keyboard.press("Enter")
+    page.locator("#explorer-1 .panel").wait_for()
     # The panel is where the keyboard goes on.
     assert page.evaluate("document.activeElement.closest('.panel') !== null")
     tab_to(".panel table.attempts a")
@@ -134,6 +144,7 @@ def test_every_attempt_is_there_as_in_the_table(built: Project, visit: Callable[
         )
         page = visit()
         page.locator("#explorer-1 .holder").get_by_role("link", name=task, exact=True).click()
+        page.locator(".panel table.attempts").wait_for()
         shown = [
             [cell.strip() for cell in row.split("\t")]
             for row in page.locator(".panel table.attempts tbody tr").all_inner_texts()
@@ -155,19 +166,20 @@ def test_every_attempt_is_there_as_in_the_table(built: Project, visit: Callable[
         ]
 
 
-def test_the_address_holds_the_view(visit: Callable[..., Any]) -> None:
+def test_the_address_holds_the_view(visit: Callable[..., Any], expect: Any) -> None:
     page = visit()
     page.locator("select[name=run]").select_option("old")
     page.locator("select[name=kind]").select_option("flaky")
     assert tasks_shown(page) == ["shaky"]
     page.locator("#explorer-1 .holder a", has_text="shaky").click()
+    expect(page.locator(".panel")).to_be_visible()
     fragment = page.evaluate("location.hash")
     again = visit(fragment)
     assert again.locator(".panel h4").inner_text() == "shaky"
     assert again.locator("select[name=kind]").input_value() == "flaky"
     assert tasks_shown(again) == ["shaky"]
     again.get_by_role("link", name="Close").click()
-    assert not again.locator(".panel").is_visible()
+    expect(again.locator(".panel")).to_be_hidden()
     assert tasks_shown(again) == ["shaky"]
 
 
@@ -180,19 +192,23 @@ def test_an_address_of_what_is_gone_says_so(visit: Callable[..., Any]) -> None:
     assert "no such class and no such tag and no such task" in page.locator(".count").inner_text()
 
 
-def test_the_way_back_leads_to_the_view_before(visit: Callable[..., Any]) -> None:
+def test_the_way_back_leads_to_the_view_before(visit: Callable[..., Any], expect: Any) -> None:
     page = visit()
+    panel = page.locator(".panel")
     page.locator("#explorer-1 .holder a", has_text="shaky").click()
-    assert page.locator(".panel").is_visible()
+    expect(panel).to_be_visible()
     page.go_back()
-    assert not page.locator(".panel").is_visible()
+    expect(panel).to_be_hidden()
     page.locator("table.board a", has_text="bot v1").click()
+    expect(page.locator("select[name=run]")).to_have_value("new")
     page.go_back()
-    assert page.locator("select[name=run]").input_value() == ""
-    page.locator("#explorer-1 .holder a", has_text="shaky").click()
+    expect(page.locator("select[name=run]")).to_have_value("")
+    link = page.locator("#explorer-1 .holder a", has_text="shaky")
+    link.click()
+    expect(panel).to_be_visible()
     page.keyboard.press("Escape")
-    assert not page.locator(".panel").is_visible()
-    assert page.evaluate("document.activeElement.textContent") == "shaky"
+    expect(panel).to_be_hidden()
+    expect(link).to_be_focused()
 
 
 def test_the_gain_is_that_of_the_run(built: Project, visit: Callable[..., Any]) -> None:
@@ -235,8 +251,7 @@ def test_two_runs_stand_side_by_side(visit: Callable[..., Any]) -> None:
     assert list(rows) == ["shaky", "sure", STRANGE]
 
 
-def test_columns_can_be_sorted_either_way(visit: Callable[..., Any]) -> None:
-    expect = pytest.importorskip("playwright.sync_api").expect
+def test_columns_can_be_sorted_either_way(visit: Callable[..., Any], expect: Any) -> None:
     page = visit("#tasks-1?run=old")
     names = page.locator("#explorer-1 .holder tbody th")
     head = page.locator("#explorer-1 .holder thead th", has_text="task")
