@@ -30,8 +30,12 @@ def attempts_of_tasks(
     chosen: Chosen, tasks: Iterable[str], columns: Sequence[str], *, most: int
 ) -> list[Row]:
     """Read the first attempts of each task and run, in order."""
+    # Tables of an older version lack the columns that are newer.
+    described = chosen.tables.rows(f"describe {chosen.tables.require('passk_attempts')}")
+    known = {name for name, *_ in described}
+    wanted = [name if name in known else f"null as {name}" for name in columns]
     return chosen.tables.records(
-        f"select task_id, run_id, attempt, {', '.join(columns)} "
+        f"select task_id, run_id, attempt, {', '.join(wanted)} "
         f"from {chosen.source('passk_attempts')} and {any_of('task_id', tasks)} "
         "qualify row_number() over (partition by task_id, run_id order by attempt) "
         f"<= {most} order by task_id, run_id, attempt"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _OUTCOMES: Final = {"passed": "P", "failed": "F", "excluded": "x"}
-_MOST_BYTES: Final = 1_000_000
+_MOST_BYTES: Final = 800_000
 """Of the attempts of all suites."""
 _REASON: Final = 300
 """Letters of a reason: some harnesses write whole tracebacks."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from datetime import datetime, timedelta
 from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
 import pytest
 
 import passk_py as pk
@@ -346,6 +348,24 @@ def test_a_task_of_very_many_attempts_says_what_is_left_out(
     assert "The file has the first 3 of the 4 attempts of old." in text
     assert page.locator(".panel .outcomes").inner_text() == "●●● …"
     page.close()
+
+
+def test_tables_of_a_version_without_transcripts_are_reported(
+    built: Project, tmp_path: Path
+) -> None:
+    older = shutil.copy(built.database, tmp_path / "older.duckdb")
+    with duckdb.connect(str(older)) as connection:
+        (kind,) = connection.execute(
+            "select table_type from information_schema.tables where table_name = 'passk_attempts'"
+        ).fetchone() or ("",)
+        connection.execute(
+            "create table kept as select * exclude (transcript) from passk_attempts;"
+            f"drop {'view' if kind == 'VIEW' else 'table'} passk_attempts;"
+            "alter table kept rename to passk_attempts"
+        )
+    found = pk.report(older).facts["suites"][0]["attempts"]
+    assert {row["transcript"] for row in found} == {None}
+    assert len(found) == 24
 
 
 def test_the_library_is_the_one_that_its_licence_stands_beside() -> None:
