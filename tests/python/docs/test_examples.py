@@ -49,6 +49,7 @@ NOT_RUN: Final = {
             "passk doctor && cp -p",
             "passk doctor --database backup",
             "rm -f passk.duckdb.wal",
+            "rm -f backup/passk.duckdb.wal",
             "cp -p backup",
         ),
         "tests/python/docs/test_backup.py runs them in their order",
