@@ -8,7 +8,7 @@ from passk_py.common.sql_text import quote
 from passk_py.reports.queries.chosen import any_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from passk_py.reports.queries.chosen import Chosen, Row
     from passk_py.warehouse.tables import Tables
@@ -27,15 +27,12 @@ def excluded_reasons(chosen: Chosen) -> dict[str, list[Row]]:
 
 
 def attempts_of_tasks(
-    chosen: Chosen, tasks: Iterable[str], columns: Sequence[str], *, most: int
+    chosen: Chosen, tasks: Iterable[str], columns: Mapping[str, str], *, most: int
 ) -> list[Row]:
-    """Read the first attempts of each task and run, in order."""
-    # Tables of an older version lack the columns that are newer.
-    described = chosen.tables.rows(f"describe {chosen.tables.require('passk_attempts')}")
-    known = {name for name, *_ in described}
-    wanted = [name if name in known else f"null as {name}" for name in columns]
+    """Read the first attempts of each task and run, in order; each column is given as SQL."""
+    wanted = ", ".join(f"{sql} as {name}" for name, sql in columns.items())
     return chosen.tables.records(
-        f"select task_id, run_id, attempt, {', '.join(wanted)} "
+        f"select task_id, run_id, attempt, {wanted} "
         f"from {chosen.source('passk_attempts')} and {any_of('task_id', tasks)} "
         "qualify row_number() over (partition by task_id, run_id order by attempt) "
         f"<= {most} order by task_id, run_id, attempt"

@@ -24,7 +24,7 @@ from passk_py.common.words import (
 )
 from passk_py.reports.report.agent_sentences import interval
 from passk_py.reports.report.explorer_data import explorer_data
-from passk_py.reports.report.leaderboard import value_to_sort_by
+from passk_py.reports.report.leaderboard import any_cost, measured, value_to_sort_by
 from passk_py.reports.report.page_words import limits_of, signed_points, tone
 from passk_py.reports.report.suite_section import SuiteSection
 from passk_py.reports.report.theme import HEAT, heat_step, stylesheet
@@ -69,6 +69,8 @@ def as_html(facts: Row) -> str:
         digest=_digest,
         classes=TASK_CLASSES,
         sortable=_sortable,
+        any_cost=any_cost,
+        measured=measured,
         limits=limits_of,
         money=money,
         dash=DASH,

@@ -1,4 +1,4 @@
-"""A suite, as its section of the page shows it: what the template asks for, part by part."""
+"""The values and drawings of the section of a suite, by their names in the templates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from passk_py.common.words import plural, shortened, symbol
 from passk_py.reports.report import charts
 from passk_py.reports.report.agent_sentences import verdict
 from passk_py.reports.report.drawing import inline
-from passk_py.reports.report.leaderboard import any_cost, leaderboard, measured
+from passk_py.reports.report.leaderboard import leaderboard
 from passk_py.reports.report.page_words import signed_points, tone, tone_colour
 from passk_py.reports.report.theme import AGENTS
 
@@ -20,9 +20,9 @@ Row = dict[str, Any]
 
 _LONG: Final = 60
 _FIRST: Final = 100
-"""How many tasks are shown without a script: the first to mend."""
+"""The number of tasks that are shown without a script: the first to mend."""
 _DETAILED: Final = 25
-"""How many of them with their attempts."""
+"""The number of these that are shown with their attempts."""
 
 
 class SuiteSection:
@@ -49,11 +49,6 @@ class SuiteSection:
             ("trust", "Can the log be trusted?"),
         ]
 
-    @property
-    def measured(self) -> str:
-        """Say how much was measured, when, and what it cost."""
-        return measured(self.told)
-
     @cached_property
     def leaderboard(self) -> list[Row]:
         """Give the runs with their values at the deployment k, the highest pass^k first."""
@@ -63,11 +58,6 @@ class SuiteSection:
             label = f"pass@k, dashed, and pass^k, solid, over k for {name}"
             row["curve"] = inline(charts.spark(row["run"], self.ks), label) if self.ks else ""
         return rows
-
-    @property
-    def has_cost(self) -> bool:
-        """Whether an attempt says what it cost."""
-        return any_cost(self.runs)
 
     @property
     def has_grey(self) -> bool:
@@ -143,7 +133,7 @@ class SuiteSection:
 
     @cached_property
     def classes(self) -> str:
-        """How many tasks are of which class."""
+        """The number of tasks of each class."""
         return inline(charts.classes(self.told), "Number of tasks of each class by run")
 
     @cached_property
@@ -227,7 +217,7 @@ class SuiteSection:
 
     @cached_property
     def warnings(self) -> list[tuple[Row, list[Row]]]:
-        """What the diagnostics warn of: what it means once, and what was found in which run."""
+        """The warnings of the diagnostics: each meaning once, with the findings by run."""
         found: dict[tuple[str, str, str], list[Row]] = {}
         for row in self.told["diagnostics"]:
             if row["verdict"] == "warning":
@@ -237,7 +227,7 @@ class SuiteSection:
 
     @cached_property
     def other_diagnostics(self) -> list[Row]:
-        """What they find of the latest runs beside that."""
+        """The other findings in the latest runs."""
         return [
             row
             for row in self.told["diagnostics"]
@@ -246,7 +236,7 @@ class SuiteSection:
 
     @property
     def warned_runs(self) -> list[tuple[str, list[str]]]:
-        """What is odd about the runs' counts, and of which runs."""
+        """Each warning about counts, with the runs that it is about."""
         said: dict[str, list[str]] = {}
         for run in self.runs:
             if run["warnings"]:

@@ -11,6 +11,7 @@ from passk_py.reports.queries.attempt_queries import attempts_of_tasks, tags_of_
 from passk_py.reports.queries.chosen import with_text_times
 from passk_py.reports.queries.task_queries import task_rows
 from passk_py.reports.queries.task_ranking import first_tasks, pass_rates_by_bin, rank_tasks
+from passk_py.warehouse.catalog import shared_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,10 +42,10 @@ _ATTEMPT: Final = (
 )  # fmt: skip
 _FIELDS: Final = ("run_id", "suite", "task_id", "attempt", *_ATTEMPT)
 _FIELD: Final = re.compile(r"\{([^{}]*)\}")
-_FOLDERS: Final = re.compile(r".*[/\\]", re.DOTALL)
+_WHOLE: Final = {"source_file": "whole_source_file", "transcript": "whole_transcript"}
+"""The columns of which a report shows the last part, and the names of the whole ones."""
 _LETTERS: Final = {"passed": "P", "failed": "F", "excluded": "x"}
-_WEB: Final = frozenset({"http", "https"})
-_LINKED: Final = _WEB | {"file"}
+_LINKED: Final = frozenset({"http", "https", "file"})
 
 
 def gather_tasks(chosen: Chosen, transcript_url: str | None) -> Row:
@@ -84,25 +85,25 @@ def _within_room(shown: Iterable[Row], runs: int) -> list[str]:
 
 
 def _attempts(chosen: Chosen, tasks: Iterable[str], transcript_url: str | None) -> list[Row]:
-    rows = attempts_of_tasks(chosen, tasks, _ATTEMPT, most=_MOST_ATTEMPTS_OF_A_TASK)
-    for row in rows:
-        row["transcript"] = _link(row, chosen.suites[0], transcript_url)
-        # A report is passed on; as in exports, folders of whoever loaded the log are not.
-        if row["source_file"] is not None:
-            row["source_file"] = _FOLDERS.sub("", row["source_file"])
+    # Tables of an older version lack the columns that are newer.
+    known = chosen.tables.columns("passk_attempts")
+    columns = dict.fromkeys(_ATTEMPT, "null")
+    columns |= shared_columns([name for name in _ATTEMPT if name in known], with_raw=False)
+    if transcript_url is not None:
+        # A report is passed on without folders, unless a template asks for them.
+        columns |= {_WHOLE[name]: name if name in known else "null" for name in _WHOLE}
+    rows = attempts_of_tasks(chosen, tasks, columns, most=_MOST_ATTEMPTS_OF_A_TASK)
+    if transcript_url is not None:
+        for row in rows:
+            whole = {name: row.pop(column) for name, column in _WHOLE.items()}
+            values = {**row, **whole, "suite": chosen.suites[0]}
+            row["transcript"] = _filled(transcript_url, values)
     return with_text_times(rows)
 
 
-def _link(row: Mapping[str, Any], suite: str, template: str | None) -> str | None:
-    """Give the address of the transcript of an attempt, or its place in a file without a folder."""
-    if template is not None:
-        values = {**row, "suite": suite}
-        return _FIELD.sub(lambda found: _quoted(values[found[1]]), template)
-    place: str | None = row["transcript"]
-    if place is None or urlsplit(place).scheme in _WEB:
-        return place
-    file, sign, within = place.rpartition("#") if "#" in place else (place, "", "")
-    return f"{_FOLDERS.sub('', file)}{sign}{within}"
+def _filled(template: str, values: Mapping[str, Any]) -> str:
+    """Write the values of an attempt into a template of links."""
+    return _FIELD.sub(lambda found: _quoted(values[found[1]]), template)
 
 
 def _quoted(value: object) -> str:

@@ -2,8 +2,8 @@
 // The address holds what is shown, so that a view can be sent; each link and filter changes the address, and the page follows it.
 // Names are of others: they become text, never HTML.
 (() => {
-  const PASSED = "P";
   const MARKS = { P: ["●", "passed"], F: ["○", "failed"], x: ["×", "excluded"] };
+  const TONES = { P: "good", F: "bad", x: "unsure" };
   const WORDS = { run: "run", against: "run to compare with", kind: "class", tag: "tag", task: "task" };
   const DASH = "–";
   const { k, suites } = JSON.parse(document.getElementById("explorer-data").textContent);
@@ -31,6 +31,29 @@
     "known-asc": (one, two) => unknownLast(one, two) || one - two || 0,
     "known-desc": (one, two) => unknownLast(one, two) || two - one || 0,
   });
+
+  const asNode = (content) => (content instanceof Node ? content : document.createTextNode(content));
+  const textColumn = (title, value, options = {}, shown = value) => ({
+    title,
+    data: null,
+    searchable: false,
+    render: (row, type) => (type === "display" ? asNode(shown(row)) : value(row)),
+    ...options,
+  });
+  const numberColumn = (title, value, text = value) => ({
+    title,
+    data: null,
+    className: "number",
+    type: "known",
+    searchable: false,
+    orderSequence: ["desc", "asc"],
+    render: (row, type) => (type === "display" ? asNode(String(orDash(text(row)))) : value(row) ?? ""),
+  });
+  const transcript = (place) => {
+    if (place === null) return DASH;
+    if (!/^(https?|file):/i.test(place)) return place;
+    return element("a", { href: place, target: "_blank", rel: "noopener noreferrer" }, "open");
+  };
 
   class Explorer {
     constructor(suite, place) {
@@ -203,11 +226,11 @@
       const title = `expected gain of pass^${k}, points`;
       const ofRun = (task, at) => this.state(task, run)?.[at];
       const gain = run < 0
-        ? this.valueColumn(title, (task) => task[1], (task) => task[2])
-        : this.valueColumn(title, (task) => ofRun(task, 8), (task) => ofRun(task, 9));
+        ? numberColumn(title, (task) => task[1], (task) => task[2])
+        : numberColumn(title, (task) => ofRun(task, 8), (task) => ofRun(task, 9));
       if (run < 0) return [gain, ...this.runs.map((_, place) => this.countColumn(place))];
       const hat = (place, title) =>
-        this.valueColumn(title, (task) => this.state(task, place)?.[4], (task) => this.state(task, place)?.[5]);
+        numberColumn(title, (task) => this.state(task, place)?.[4], (task) => this.state(task, place)?.[5]);
       if (against < 0) return [this.countColumn(run), this.kindColumn(run, "class"), hat(run, `pass^${k}, %`), gain];
       const difference = (task) => {
         const [one, two] = [this.state(task, run)?.[3], this.state(task, against)?.[3]];
@@ -220,25 +243,10 @@
       return [
         this.countColumn(run),
         this.countColumn(against),
-        this.valueColumn("difference, points", difference, signed),
+        numberColumn("difference, points", difference, signed),
         this.kindColumn(run, `class in ${escaped(this.runs[run][1])}`),
         this.kindColumn(against, `class in ${escaped(this.runs[against][1])}`),
       ];
-    }
-
-    valueColumn(title, value, text) {
-      return {
-        title,
-        data: null,
-        className: "number",
-        type: "known",
-        searchable: false,
-        orderSequence: ["desc", "asc"],
-        render: (task, type) => {
-          if (type === "display") return document.createTextNode(orDash(text(task)));
-          return value(task) ?? "";
-        },
-      };
     }
 
     countColumn(run) {
@@ -265,13 +273,7 @@
         const state = this.state(task, run);
         return state ? this.classes[state[6]] : "";
       };
-      return {
-        title,
-        data: null,
-        className: "said",
-        searchable: false,
-        render: (task, type) => (type === "display" ? document.createTextNode(name(task)) : name(task)),
-      };
+      return textColumn(title, name, { className: "said" });
     }
 
     matches(task) {
@@ -302,14 +304,9 @@
         element("p", { className: "quiet" }, tags),
         this.runTable(place, task, runs),
         ...this.cutRuns(place, task, runs),
-        ...(rows.length ? [this.attemptTable(rows, runs.length > 1)] : runs.some((one) => this.state(task, one)) ? [this.notHere(task[0])] : []),
+        ...(rows.length || !runs.some((one) => this.state(task, one)) ? [] : [this.notHere(task[0])]),
       );
-      if (rows.length) {
-        new DataTable(this.panel.querySelector("table.attempts"), {
-          paging: rows.length > 50, pageLength: 50, lengthChange: false, searching: false, info: false, order: [], autoWidth: false,
-          layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: rows.length > 50 ? "paging" : null },
-        });
-      }
+      if (rows.length) this.addAttempts(rows, runs.length > 1);
     }
 
     // The file has the first attempts of a run that made very many.
@@ -340,28 +337,34 @@
     }
 
     // Failed attempts stand first: they say what to mend.
-    attemptTable(rows, several) {
-      const ordered = [...rows].sort((one, two) => "FxP".indexOf(one[3]) - "FxP".indexOf(two[3]));
-      const optional = [["score", 5], ["duration, s", 6], ["cost, $", 7], ["seed", 8], ["started", 9]].filter(([, at]) => rows.some((row) => row[at] !== null));
-      const linked = rows.some((row) => row[12] !== null);
-      const heads = [...(several ? [["run"]] : []), ["attempt", true], ["outcome"], ["reason"], ...optional.map(([name, at]) => [name, at < 9]), ["where in the log"], ...(linked ? [["transcript"]] : [])];
-      const body = ordered.map((row) => {
-        const line = row[11] === null ? "" : `:${row[11]}`;
-        const file = row[10] < 0 ? DASH : this.files[row[10]] + line;
-        const link = row[12] === null ? DASH : /^(https?|file):/i.test(row[12]) ? element("a", { href: row[12], target: "_blank", rel: "noopener noreferrer" }, "open") : row[12];
-        return element(
-          "tr",
-          {},
-          ...(several ? [this.runName(row[1])] : []),
-          cell(String(row[2]), true),
-          element("td", {}, element("span", { className: `outcome ${row[3] === PASSED ? "good" : row[3] === "F" ? "bad" : "unsure"}` }, MARKS[row[3]][1])),
-          element("td", { className: "reason" }, row[4] < 0 ? DASH : this.reasons[row[4]]),
-          ...optional.map(([, at]) => cell(row[at] === null ? null : String(row[at]), at < 9)),
-          element("td", { className: "place" }, file),
-          ...(linked ? [element("td", {}, link)] : []),
-        );
+    addAttempts(rows, several) {
+      const table = element("table", { className: "attempts" });
+      this.panel.append(this.scrolled("Attempts", table));
+      const paging = rows.length > 50;
+      new DataTable(table, {
+        data: [...rows].sort((one, two) => "FxP".indexOf(one[3]) - "FxP".indexOf(two[3])),
+        columns: this.attemptColumns(rows, several),
+        paging, pageLength: 50, lengthChange: false, searching: false, info: false, order: [], autoWidth: false,
+        layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: paging ? "paging" : null },
       });
-      return this.scrolled("Attempts", element("table", { className: "attempts" }, this.head(heads), element("tbody", {}, ...body)));
+    }
+
+    // A column of which the log says nothing is left out.
+    attemptColumns(rows, several) {
+      const any = (at) => rows.some((row) => row[at] !== null);
+      const numbers = [["score", 5], ["duration, s", 6], ["cost, $", 7], ["seed", 8]].filter(([, at]) => any(at));
+      const outcome = (row) => MARKS[row[3]][1];
+      const file = (row) => (row[10] < 0 ? DASH : this.files[row[10]] + (row[11] === null ? "" : `:${row[11]}`));
+      return [
+        ...(several ? [textColumn("run", (row) => this.runs[row[1]][1], { className: "name", cellType: "th" })] : []),
+        numberColumn("attempt", (row) => row[2]),
+        textColumn("outcome", outcome, {}, (row) => element("span", { className: `outcome ${TONES[row[3]]}` }, outcome(row))),
+        textColumn("reason", (row) => (row[4] < 0 ? DASH : this.reasons[row[4]]), { className: "reason" }),
+        ...numbers.map(([title, at]) => numberColumn(title, (row) => row[at])),
+        ...(any(9) ? [textColumn("started", (row) => orDash(row[9]))] : []),
+        textColumn("where in the log", file, { className: "place" }),
+        ...(any(12) ? [textColumn("transcript", (row) => orDash(row[12]), { orderable: false }, (row) => transcript(row[12]))] : []),
+      ];
     }
 
     notHere(task) {
