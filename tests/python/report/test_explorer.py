@@ -266,9 +266,31 @@ def test_columns_can_be_sorted_either_way(visit: Callable[..., Any], expect: Any
     values = page.locator("table.board td.strong .value")
     expect(values).to_have_text(["50.0", "44.4"])
     board.click()
-    expect(values).to_have_text(["44.4", "50.0"])
-    board.click()
+    expect(board).to_have_attribute("aria-sort", "descending")
     expect(values).to_have_text(["50.0", "44.4"])
+    board.click()
+    expect(values).to_have_text(["44.4", "50.0"])
+
+
+def test_a_list_sorts_the_runs_where_the_columns_have_no_heads(
+    visit: Callable[..., Any], expect: Any
+) -> None:
+    page = visit(width=390)
+    values = page.locator("table.board td.strong .value")
+    sort = page.get_by_label("Sort the runs")
+    sort.select_option("pass^2, %: lowest first")
+    expect(values).to_have_text(["44.4", "50.0"])
+    sort.select_option("pass^2, %: highest first")
+    expect(values).to_have_text(["50.0", "44.4"])
+    expect(visit(width=1280).get_by_label("Sort the runs")).to_be_hidden()
+
+
+def test_an_open_task_is_printed_with_its_attempts(visit: Callable[..., Any], expect: Any) -> None:
+    page = visit("#tasks-1?run=new&task=shaky")
+    page.emulate_media(media="print")
+    expect(page.locator("table.attempts")).to_be_visible()
+    expect(page.locator("#explorer-1 .filters")).to_be_hidden()
+    expect(page.get_by_role("link", name="Close")).to_be_hidden()
 
 
 @pytest.mark.parametrize("width", [1280, 1920])

@@ -157,6 +157,9 @@ def test_without_scripts_all_is_there(visit: Callable[..., Any]) -> None:
     assert page.locator("figure svg").count() >= 20
     assert page.locator("table").count() >= 6
     assert not page.locator(".explorer").is_visible()
+    targets = page.locator("table.board a").evaluate_all("links => links.map(one => one.hash)")
+    assert targets
+    assert all(page.locator(target).is_visible() for target in set(targets))
     page.get_by_text("Each attempt of 12 tasks, in order").click()
     assert not page.locator("#task-1-2").is_visible()
     page.locator("#first-1 table.heat tbody a").nth(1).click()

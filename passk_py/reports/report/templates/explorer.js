@@ -18,7 +18,7 @@
     return made;
   };
   const cell = (text, number) => element("td", number ? { className: "number" } : {}, text ?? DASH);
-  // DataTables takes the titles of columns as HTML.
+  // DataTables takes titles of columns as HTML, and decodes entities in texts that it searches.
   const escaped = (text) => element("i", { textContent: text }).innerHTML;
   const tagName = ([key, value]) => `${key.replaceAll("=", "%3D")}=${value}`;
   const orDash = (value) => value ?? DASH;
@@ -211,13 +211,13 @@
       return {
         title: "task",
         data: 0,
-        // Not "html", which would leave tags out of what is searched. The search decodes what it is given as HTML.
+        // Not "html", which would leave tags out of what is searched.
         type: "string",
         orderSequence: ["asc", "desc"],
         className: "name",
         cellType: "th",
         render: (name, type) =>
-          type === "display" ? element("a", { className: "task" }, name) : type === "filter" ? escaped(name) : name,
+          type === "display" ? element("a", { className: "task" }, name) : type === "filter" && name.includes("&") ? escaped(name) : name,
       };
     }
 
@@ -386,8 +386,25 @@
   suites.forEach((suite, place) => {
     if (suite.tasks.length) new Explorer(suite, place + 1);
   });
-  // The leaderboards can be sorted.
+  // Without a script these links lead to the tasks; with one, to the tasks that they name.
+  for (const link of document.querySelectorAll("a[data-view]")) link.href = `${link.hash}?${link.dataset.view}`;
+
+  // The leaderboards can be sorted: by the heads of their columns, or by a list where the rows are cards without heads.
   for (const board of document.querySelectorAll("table.board")) {
-    new DataTable(board, { paging: false, searching: false, info: false, order: [], autoWidth: false, columnDefs: [{ targets: "unsorted", orderable: false }, { targets: "number", type: "known" }] });
+    const table = new DataTable(board, {
+      paging: false, searching: false, info: false, order: [], autoWidth: false,
+      columnDefs: [{ targets: "unsorted", orderable: false }, { targets: "number", type: "known", orderSequence: ["desc", "asc"] }],
+    });
+    const list = element("select", { name: "sort" }, element("option", { value: "" }, "as they are"));
+    board.querySelectorAll("thead th:not(.unsorted)").forEach((head) => {
+      const [first, second] = head.matches(".number") ? [["desc", "highest first"], ["asc", "lowest first"]] : [["asc", "A to Z"], ["desc", "Z to A"]];
+      for (const [way, said] of [first, second])
+        list.append(element("option", { value: `${head.cellIndex} ${way}` }, `${head.textContent.trim()}: ${said}`));
+    });
+    list.addEventListener("input", () => {
+      const [column, way] = list.value.split(" ");
+      table.order(way ? [[Number(column), way]] : []).draw();
+    });
+    board.closest(".cards").before(element("label", { className: "sort-cards" }, "Sort the runs ", list));
   }
 })();
