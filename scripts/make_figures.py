@@ -1,13 +1,14 @@
-"""Draws ``docs/figures/``: four agents that pass half of their attempts, and those of the demo.
+"""Draws ``docs/figures/``: four agents that pass half of their attempts, and the demo's report.
 
 The shapes are those of *Pass@k and Pass^k Tell Different Stories from Mean Success Rate* (2025). A
 log of them lands, is built, and is drawn as any other; ``--check`` fails where the tables give
-other numbers than those that were drawn.
+other numbers than those that were drawn. The pictures of the report need Chromium.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ from passk_py.reports.report.figures import figures
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "figures"
 NUMBERS: Final = FOLDER / "shapes.json"
-DEMO: Final = FOLDER / "demo.svg"
+CHROMIUM: Final = ("chromium", "chromium-browser", "google-chrome")
 DRAWN: Final = ("over-k", "delta-k")
 
 SHAPES: Final = {
@@ -81,18 +82,39 @@ def built(folder: Path) -> dict[str, Any]:
     return pk.report(database).facts
 
 
-def facts_of_demo(folder: Path) -> dict[str, Any]:
-    """Make the demo, and give what a report reads of it.
+def photograph_demo(folder: Path) -> None:
+    """Make the demo, and take pictures of the leaderboard of its report, in light and dark.
 
     Parameters
     ----------
     folder
-        Where log and database go.
+        Where log, database and report go.
     """
-    database = folder / "demo.duckdb"
+    from playwright.sync_api import sync_playwright
+
+    database, page_file = folder / "demo.duckdb", folder / "report.html"
     command = [sys.executable, "-m", "passk_py", "demo", "--database", str(database)]
     subprocess.run(command, check=True, capture_output=True)
-    return pk.report(database).facts
+    page_file.write_text(pk.report(database).html(), "utf-8")
+    found = next(filter(None, map(shutil.which, CHROMIUM)))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        for scheme in ("light", "dark"):
+            page = browser.new_page(
+                viewport={"width": 1200, "height": 900},
+                color_scheme=scheme,
+                device_scale_factor=1,
+            )
+            page.goto(page_file.as_uri())
+            top = page.evaluate("document.querySelector('#verdict-1').offsetTop")
+            end = page.evaluate(
+                "(one => one.offsetTop + one.offsetHeight)(document.querySelector('.cards'))"
+            )
+            page.screenshot(
+                path=FOLDER / f"report-{scheme}.png",
+                clip={"x": 0, "y": top - 16, "width": 1200, "height": end - top + 16},
+            )
+        browser.close()
 
 
 def numbers(facts: dict[str, Any]) -> dict[str, Any]:
@@ -128,18 +150,17 @@ def main() -> int:
     only_checks = "--check" in sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="passk-") as folder:
         facts = built(Path(folder))
-        of_demo = None if only_checks else facts_of_demo(Path(folder))
+        if not only_checks:
+            photograph_demo(Path(folder))
     found = json.dumps(numbers(facts), indent=1) + "\n"
-    if of_demo is None:
+    if only_checks:
         if NUMBERS.exists() and NUMBERS.read_text("utf-8") == found:
             return 0
         print("docs/figures is not what the tables give: run python scripts/make_figures.py")
         return 1
-    FOLDER.mkdir(exist_ok=True)
     drawn = figures(facts)
     for name in DRAWN:
         write_report(FOLDER / f"{name}.svg", as_svg(drawn[name], follows_mode=True))
-    write_report(DEMO, as_svg(figures(of_demo)["over-k"], follows_mode=True))
     NUMBERS.write_text(found, "utf-8")
     return 0
 
