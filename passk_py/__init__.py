@@ -9,7 +9,8 @@
 * **Estimators** are polars expressions: :func:`pass_at_k`, :func:`pass_hat_k`, their plug-in,
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
-  :func:`tasks`, :func:`suite_metrics`, and of two runs: :func:`compare`, :func:`compare_tasks`;
+  :func:`tasks`, :func:`suite_metrics`, of two runs :func:`compare` and :func:`compare_tasks`,
+  of many :func:`rank_runs`;
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
   :func:`plan` how much to measure next.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
     from passk_py.metrics.planning import plan, plan_guess
+    from passk_py.metrics.rankings import rank_runs
     from passk_py.reports.model_card import card
     from passk_py.reports.report import report
     from passk_py.reports.superset import superset_bundle
@@ -121,6 +123,7 @@ __all__ = [
     "plan",
     "plan_guess",
     "publish",
+    "rank_runs",
     "read_table",
     "report",
     "suite_metrics",
@@ -154,6 +157,7 @@ _ELSEWHERE: Final = {
     "publish": "warehouse.publishing",
     "report": "reports.report",
     "plan_guess": "metrics.planning",
+    "rank_runs": "metrics.rankings",
     "read_table": "warehouse.tables",
     "suite_metrics": "metrics.frames",
     "superset_bundle": "reports.superset",

@@ -117,5 +117,5 @@
 {#- Whether a pair of runs is one that a gate is about: with the baseline that it names, or else any that does not stand there
     for another gate's sake. -#}
 {% macro _is_pair_of_gate(pairs) -%}
-(gates.baseline = {{ pairs }}.baseline_run_id or (gates.baseline is null and {{ pairs }}.pair_source <> 'gate'))
+(gates.baseline = {{ pairs }}.baseline_run_id or (gates.baseline is null and {{ pairs }}.pair_source not in ('gate', 'ranking')))
 {%- endmacro %}

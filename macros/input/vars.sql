@@ -82,6 +82,10 @@
       'default': 0.0, 'takes': {'kind': 'number', 'least': 0, 'below': 1, 'must_be': 'a number from 0 to less than 1'}
     },
 
+    'passk_ranked_runs': {
+      'default': 40, 'takes': {'kind': 'integer', 'least': 2, 'most': 100, 'must_be': 'an integer from 2 to 100'}
+    },
+
     'passk_gates': {'default': [], 'takes': {'kind': 'gates'}},
 
     'passk_plan_attempts': {

@@ -4,7 +4,9 @@
 {%- set nearest = '1e-9' %}
 
 with comparisons as (
-  select * from {{ ref('int_passk__comparisons') }}
+  select *
+  from {{ ref('int_passk__comparisons') }}
+  where pair_source <> 'ranking'
 ),
 
 {# Reason why there is no verdict, although there may be figures. #}

@@ -36,6 +36,17 @@ def in_order(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return sorted(rows, key=lambda row: (row.get(time) is not None, row.get(time), row["run_id"]))
 
 
+def latest_first(runs: Iterable[Mapping[str, Any]], most: int) -> dict[str, list[str]]:
+    """Name the latest runs of each suite, as many as ``most`` says, the newest first."""
+    suites: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        suites.setdefault(run["suite"], []).append(run)
+    return {
+        suite: [told["run_id"] for told in reversed(in_order(suites[suite])[-most:])]
+        for suite in sorted(suites)
+    }
+
+
 def runs_in_order(runs: Iterable[Mapping[str, Any]]) -> list[Run]:
     """Give each run its place among those of its suite and agent."""
     lines: dict[tuple[str, str | None], list[Mapping[str, Any]]] = {}

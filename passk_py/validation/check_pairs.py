@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.sql_text import quote
+from passk_py.metrics.rankings import shared_tasks
 from passk_py.validation.recompute import pairs as recompute_pairs
+from passk_py.validation.recompute import rankings as recompute_rankings
 from passk_py.validation.set_aside import in_batches
 
 if TYPE_CHECKING:
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from passk_py.metrics.comparisons.run_pairs import Pair
+    from passk_py.metrics.rankings import Shared
     from passk_py.validation.check_tables import Compared
     from passk_py.validation.set_aside import Counts
     from passk_py.warehouse.tables import Tables
@@ -92,3 +96,25 @@ def _compare(
     compared.compare(
         of_tasks, recompute_pairs.compared_tasks(only, compared.settings, stored), where
     )
+
+
+def compare_rankings(compared: Compared, counts: Counts, runs: pl.DataFrame) -> None:
+    """Compare the ranks, for which each two of the latest runs of a suite are tested."""
+    ranked = recompute_rankings.ranked_runs(runs, compared.settings)
+    shared: dict[Key, Shared] = {}
+    for suite, names in ranked.items():
+        for newer, older in combinations(names, 2):
+            found = shared_tasks(counts.pair(suite, older, newer))
+            if max((state.attempts for state in found.histogram), default=0) > _MOST_PERMUTED:
+                compared.left_out.append(
+                    f"The ranks were not recomputed: a task of {suite} has more than "
+                    f"{_MOST_PERMUTED:,} attempts in two runs."
+                )
+                return
+            shared[suite, older, newer] = found
+    name = "passk_suite_metrics"
+    values = compared.once(
+        name, ["suite", "run_id", "k"], recompute_rankings.VALUES, "slice_name = 'all'"
+    )
+    expected = recompute_rankings.rankings(values, ranked, shared, compared.settings)
+    compared.compare("passk_rankings", expected)

@@ -11,7 +11,7 @@ import polars as pl
 from passk_py.common.sql_text import quote, slice_sql
 from passk_py.metrics.diagnostics.read_runs import TAGS_SQL
 from passk_py.validation import check_decisions
-from passk_py.validation.check_pairs import PAIRED, compare_pairs, stored_pairs
+from passk_py.validation.check_pairs import PAIRED, compare_pairs, compare_rankings, stored_pairs
 from passk_py.validation.check_tables import Compared
 from passk_py.validation.parity import Recomputed
 from passk_py.validation.recompute import diagnostics, metrics, tasks
@@ -43,7 +43,7 @@ _COMPARED: Final = (
     "passk_runs",
     "passk_diagnostics",
 )
-_WHOLE: Final = ("passk_contamination", "passk_gates")
+_WHOLE: Final = ("passk_rankings", "passk_contamination", "passk_gates")
 """Tables of which a row may be about any of the runs."""
 _LOG: Final = (
     "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
@@ -232,6 +232,7 @@ class Validation:
             [pl.DataFrame(schema=types), *(runs.select(*types) for runs in self._known)]
         )
         pairs = compare_pairs(self.compared, self._counts, who, self.stored_pairs, batch=_BATCH)
+        compare_rankings(self.compared, self._counts, who)
         check_decisions.compare_suites(self.compared, self._counts, who)
         attempts = sum(run.attempts for run in self.runs)
         check_decisions.compare_gates(self.compared, who, pairs, attempts=attempts)

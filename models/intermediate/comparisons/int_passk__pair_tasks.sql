@@ -5,6 +5,7 @@ with pairs as (
     candidate_run_id,
     row_number() over (order by suite, baseline_run_id, candidate_run_id) as pair_number
   from {{ ref('int_passk__pairs') }}
+  where pair_source <> 'ranking'
 ),
 
 counts as (

@@ -106,6 +106,19 @@ of_gates as (
 
 {%- endif %}
 
+,
+
+{#- Each run that is ranked with each other one; the baseline is the older one. #}
+of_rankings as (
+  select
+    older.suite,
+    older.run_id as baseline_run_id,
+    newer.run_id as candidate_run_id
+  from {{ ref('int_passk__ranked_runs') }} as older
+  inner join {{ ref('int_passk__ranked_runs') }} as newer
+    on older.suite = newer.suite and older.age > newer.age
+)
+
 {#- Of a pair that is declared twice, the first declaration counts. #}
 {%- set sources = [] %}
 {%- if pairs %}
@@ -118,7 +131,8 @@ of_gates as (
 {%- endif %}
 {%- if of_gates %}
 {%- do sources.append(('gate', 'of_gates')) %}
-{%- endif -%}
+{%- endif %}
+{%- do sources.append(('ranking', 'of_rankings')) -%}
 ,
 
 asked_for as (

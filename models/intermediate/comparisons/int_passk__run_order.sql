@@ -26,6 +26,7 @@ dated as (
     runs.agent_version,
     runs.model,
     runs.loaded_at,
+    starts.started_at,
     case
       when
         count(starts.started_at) over (partition by runs.suite, runs.agent)
@@ -52,6 +53,7 @@ select
   agent_version,
   model,
   loaded_at,
+  started_at,
   ordered_at,
   lag(run_id) over ({{ in_order }}) as previous_run_id,
   lead(run_id) over ({{ in_order }}) is null as is_latest

@@ -152,7 +152,7 @@ def comparison_rows(
                 "deciding_tasks": sums.deciding,
                 "minimum_change": minimum_change,
                 "no_figures": pair.nothing_common
-                or _short_reason(histogram, sums.eligible, k, min_eligible_share),
+                or short_reason_of_pair(histogram, sums.eligible, k, min_eligible_share),
             }
             if row["no_figures"] is None:
                 row |= figures_of(sums, k, confidence)
@@ -161,30 +161,7 @@ def comparison_rows(
     return rows
 
 
-def is_told_apart(
-    histogram: Counter[PairCounts],
-    metric: str,
-    k: int,
-    *,
-    confidence: float,
-    min_eligible_share: float,
-) -> bool:
-    """Say whether two runs differ beyond chance on the tasks that both have."""
-    sums = PairSums(histogram).sums(metric, k)
-    row = {
-        "k": k,
-        "common_tasks": histogram.total(),
-        "baseline_only_tasks": 0,
-        "eligible_tasks": sums.eligible,
-        "deciding_tasks": sums.deciding,
-        "no_figures": _short_reason(histogram, sums.eligible, k, min_eligible_share),
-    }
-    if row["no_figures"] is None:
-        row |= figures_of(sums, k, confidence)
-    return bool(with_limits(row, confidence)["is_decided"])
-
-
-def _short_reason(
+def short_reason_of_pair(
     histogram: Counter[PairCounts], eligible: int, k: int, share: float
 ) -> str | None:
     """Say why a pair has no figures where a run lacks tasks with n >= k, as for its own value."""

@@ -144,7 +144,8 @@ def figures_of(sums: Sums, k: int, confidence: float) -> dict[str, Any]:
     # The variance if both runs were the same is too small where a few tasks changed far.
     spread_within = max(sums.variance, sums.within)
     floor = floor_of_difference(k, sums.least_n or k, confidence)
-    reach = normal_quantile(confidence) * math.sqrt(spread_within + floor) / tasks
+    error = math.sqrt(spread_within + floor) / tasks
+    reach = normal_quantile(confidence) * error
     figures: dict[str, Any] = {
         "least_n": sums.least_n,
         "baseline": sums.baseline / tasks,
@@ -154,6 +155,7 @@ def figures_of(sums: Sums, k: int, confidence: float) -> dict[str, Any]:
         "z": z,
         "p": None if z is None else p_value(two_sided_p(z)),
         "standard_error": math.sqrt(sums.variance) / tasks,
+        "difference_error": error,
         "suite_limits": _limits(difference, reach),
     }
     if tasks > 1:

@@ -26,7 +26,7 @@ def with_limits(row: dict[str, Any], confidence: float) -> dict[str, Any]:
     tasks excludes 0 exactly where the test decides: it is made of another variance than z, and
     would contradict it now and then.
     """
-    reason = _no_verdict(row)
+    reason = reason_without_verdict(row)
     found: dict[str, Any] = {"no_verdict": reason, "is_significant": False, "is_decided": False}
     difference, z = row.get("difference"), row.get("z")
     if difference is None:
@@ -63,7 +63,7 @@ def with_limits(row: dict[str, Any], confidence: float) -> dict[str, Any]:
     return found
 
 
-def _no_verdict(row: dict[str, Any]) -> str | None:
+def reason_without_verdict(row: dict[str, Any]) -> str | None:
     """Say why no verdict is given, though there may be figures."""
     common = row["common_tasks"]
     of_baseline = common + row["baseline_only_tasks"]

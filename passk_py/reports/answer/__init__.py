@@ -6,9 +6,10 @@ from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING
 
 from passk_py.reports.answer.answer_facts import Change, Run, Suite, read_suites
-from passk_py.reports.answer.rivals import Rivals
+from passk_py.reports.answer.ranks import Ranks
 from passk_py.reports.answer.verdicts import Pick, Regression, Verdict, judge
 from passk_py.reports.queries.attempt_queries import count_rejected
+from passk_py.reports.queries.run_queries import ranked_runs
 
 if TYPE_CHECKING:
     from passk_py.warehouse.catalog import Filters
@@ -19,7 +20,7 @@ __all__ = ["Answer", "Change", "Pick", "Regression", "Run", "Suite", "Verdict", 
 
 @dataclass(slots=True)
 class Answer:
-    """What the public tables say, suite by suite; `rivals` needs the open database."""
+    """What the public tables say, suite by suite."""
 
     suites: tuple[Suite, ...]
     deployment_k: int
@@ -30,10 +31,10 @@ class Answer:
     """How many rows are in no run's numbers."""
     is_chosen: bool = False
     """Whether some runs were asked for, so that others may have tried the same tasks."""
-    rivals: InitVar[Rivals | None] = None
+    ranks: InitVar[Ranks | None] = None
     verdicts: dict[str, tuple[Verdict, ...]] = field(init=False)
 
-    def __post_init__(self, rivals: Rivals | None) -> None:
+    def __post_init__(self, ranks: Ranks | None) -> None:
         self.verdicts = {
             suite.name: judge(
                 suite,
@@ -41,7 +42,7 @@ class Answer:
                 self.capable_threshold,
                 self.consistent_threshold,
                 confidence=self.confidence,
-                rivals=rivals,
+                ranks=ranks,
             )
             for suite in self.suites
         }
@@ -53,6 +54,8 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
 
     tables.require("passk_suite_metrics")
     settings = read_settings(tables)
+    # A project may leave the table out, and an older one lacks it.
+    rows = ranked_runs(tables, settings.deployment_k) if tables.find("passk_rankings") else None
     return Answer(
         read_suites(tables, filters, settings.deployment_k),
         deployment_k=settings.deployment_k,
@@ -61,5 +64,5 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
         confidence=settings.confidence,
         rejected=count_rejected(tables),
         is_chosen=bool(filters and filters.runs),
-        rivals=Rivals(tables, settings.confidence, settings.min_eligible_share),
+        ranks=None if rows is None else Ranks(rows),
     )

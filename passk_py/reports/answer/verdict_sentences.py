@@ -80,6 +80,8 @@ def _of_pick(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     if pick.k != answer.deployment_k:
         wanted = symbol(pick.metric, answer.deployment_k)
         said.append(f"It is not judged by {wanted}, for which no run has enough attempts.")
+    if verdict.older:
+        said.append(f"Not ranked: {plural(verdict.older, 'older run')}.")
     if pick.unknown:
         left = and_list([_called(run) for run in pick.unknown])
         said.append(f"Not compared, because its {metric} is null: {left}.")

@@ -6,8 +6,8 @@ largest smaller one of the grid at which one has.
 
 * Where a person reviews the output, one right try of k is enough: the highest pass@k.
 * Where nobody does, every try has to be right: the highest pass^k.
-* A run that can't be told from the best, by the test of ``passk_comparisons`` at a level that knows
-  how many runs there are, is named with it; see :mod:`passk_py.reports.answer.rivals`.
+* Only runs that ``passk_rankings`` ranks are chosen from: the latest of the suite.
+* A run that this table does not tell apart from the best is named with it.
 * A run may run unattended where even its lower limit reaches what counts as consistent, at a level
   that knows how many runs it was chosen from.
 * A run regressed where ``passk_comparisons`` says so of pass^k. A pair that is not compared there
@@ -21,13 +21,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from passk_py.reports.answer.rivals import lower_limit_among
+from passk_py.reports.answer.ranks import lower_limit_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from passk_py.reports.answer.answer_facts import Change, Run, Suite
-    from passk_py.reports.answer.rivals import Rivals
+    from passk_py.reports.answer.ranks import Ranks
 
 Metric = Literal["pass_at_k", "pass_hat_k"]
 
@@ -98,6 +98,8 @@ class Verdict:
     """What follows from runs that can be compared."""
 
     runs: tuple[Run, ...]
+    older: int
+    """How many other runs have tried the same tasks, but are too old to be ranked."""
     tasks: int
     reviewed: Pick
     unattended: Pick
@@ -111,16 +113,20 @@ def judge(
     consistent_threshold: float,
     *,
     confidence: float = 0.95,
-    rivals: Rivals | None = None,
+    ranks: Ranks | None = None,
 ) -> tuple[Verdict, ...]:
-    """Judge the runs of each set of tasks, that of the most runs first; without rivals by value."""
+    """Judge the runs of each set of tasks, that of the most runs first; without ranks by value."""
     verdicts = []
-    for group in suite.groups:
-        how = (confidence, rivals)
+    for tried in suite.groups:
+        group = tried if ranks is None else tuple(run for run in tried if ranks.has(run))
+        if not group:
+            continue
+        how = (confidence, ranks)
         reviewed = _pick(group, "pass_at_k", deployment_k, capable_threshold, *how)
         unattended = _pick(group, "pass_hat_k", deployment_k, consistent_threshold, *how)
-        regressions = _regressions(suite, group, unattended.k)
-        verdicts.append(Verdict(group, group[0].tasks, reviewed, unattended, regressions))
+        regressions = _regressions(suite, tried, unattended.k)
+        older = len(tried) - len(group)
+        verdicts.append(Verdict(group, older, group[0].tasks, reviewed, unattended, regressions))
     return tuple(verdicts)
 
 
@@ -139,7 +145,7 @@ def _pick(
     deployment_k: int,
     threshold: float,
     confidence: float,
-    rivals: Rivals | None,
+    ranks: Ranks | None,
 ) -> Pick:
     known_ks = {
         k
@@ -173,7 +179,7 @@ def _pick(
         metric,
         k,
         winners,
-        () if rivals is None else rivals.of(winners[0], behind, metric, k),
+        () if ranks is None else ranks.rivals(winners[0], behind, metric, k),
         best,
         second,
         second_value,

@@ -51,3 +51,11 @@ def _by_k(rows: Iterable[Row], *keys: str) -> dict[Any, dict[int, Row]]:
     for row in rows:
         found.setdefault(tuple(row.pop(key) for key in keys), {})[row["k"]] = row
     return found
+
+
+def ranked_runs(tables: Tables, k: int) -> list[Row]:
+    """Read which runs are ranked, and which are not told apart from them, up to a k."""
+    return tables.records(
+        "select suite, run_id, metric, k, not_told_apart_from "
+        f"from {tables.require('passk_rankings')} where k <= {k}"
+    )

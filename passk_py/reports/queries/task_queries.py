@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from passk_py.common.sql_text import quote
 from passk_py.common.words import TASK_CLASSES
 from passk_py.reports.queries.chosen import any_of
-from passk_py.stats.permutations import PairCounts
 from passk_py.warehouse.tables import fetch_frame
 
 if TYPE_CHECKING:
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from passk_py.reports.queries.chosen import Chosen, Row
-    from passk_py.warehouse.tables import Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +86,3 @@ def counts_with_excluded(chosen: Chosen) -> pl.DataFrame:
         "select n + excluded as n, c, c + excluded as c_most, count(*) as tasks "
         f"from {chosen.source('passk_tasks')} group by all order by all",
     )
-
-
-def pair_counts(
-    tables: Tables, suite: str, best: str, others: Iterable[str]
-) -> dict[str, Counter[PairCounts]]:
-    """Count the tasks of one run and of each other run that have the same counts."""
-    table = tables.require("passk_tasks")
-    found: dict[str, Counter[PairCounts]] = {}
-    for run_id, number, *counts in tables.rows(
-        "select others.run_id, count(*), best.n, best.c, others.n, others.c "
-        f"from {table} as best inner join {table} as others using (suite, task_id) "
-        f"where best.suite = {quote(suite)} and best.run_id = {quote(best)} "
-        f"and {any_of('others.run_id', others)} "
-        "group by others.run_id, best.n, best.c, others.n, others.c"
-    ):
-        found.setdefault(run_id, Counter())[PairCounts(*counts)] = number
-    return found

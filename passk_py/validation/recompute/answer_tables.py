@@ -7,6 +7,8 @@ Rows are counted in SQL; the estimates are those of :mod:`passk_py.metrics`.
 from __future__ import annotations
 
 import json
+from collections import Counter
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -15,7 +17,10 @@ from passk_py.common.contract import CONTRACT_COLUMNS, KEY, TRANSCRIPT
 from passk_py.common.sql_text import quote
 from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.frames.averaging import suite_metrics_of_counts
+from passk_py.metrics.rankings import Shared, ranking
+from passk_py.metrics.run_order import latest_first
 from passk_py.stats import estimators as est
+from passk_py.stats.permutations import PairCounts
 from passk_py.validation.recompute.metrics import reading
 from passk_py.validation.recompute.pairs import compared_runs, expected_pairs
 from passk_py.validation.recompute.runs_of_log import RUNS_SQL, UNUSABLE_RUNS_SQL, with_warnings
@@ -23,6 +28,7 @@ from passk_py.warehouse.settings import RECORDED
 from passk_py.warehouse.tables import fetch_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import duckdb
@@ -85,6 +91,16 @@ order by all
 """
 
 
+_SHARED_SQL: Final = """
+with aged as (select * from passk_tasks inner join ranked_runs using (suite, run_id))
+select
+  suite, older.run_id, newer.run_id, count(*), older.n, older.c, newer.n, newer.c
+from aged as older inner join aged as newer using (suite, task_id)
+where older.age > newer.age
+group by all
+"""
+
+
 def write_answer_tables(
     connection: duckdb.DuckDBPyConnection, settings: Settings, folder: Path
 ) -> None:
@@ -113,6 +129,7 @@ def write_answer_tables(
     _write(connection, folder, tables)
     connection.execute(UNUSABLE_RUNS_SQL)
     runs = with_warnings(fetch_frame(connection, RUNS_SQL))
+    by_age = latest_first(runs.to_dicts(), settings.ranked_runs)
     pairs = [
         (pair_of(suite, baseline, candidate, counts), source)
         for suite, baseline, candidate, source in expected_pairs(runs, settings).iter_rows()
@@ -123,8 +140,45 @@ def write_answer_tables(
         {
             "passk_runs": runs,
             "passk_comparisons": compared_runs(pairs, runs, settings, (), _FALLS).frame,
+            "passk_rankings": ranking(
+                tables["passk_suite_metrics"].filter(pl.col("k") <= settings.deployment_k),
+                by_age,
+                _shared(connection, by_age),
+                confidence=settings.confidence,
+                min_eligible_share=settings.min_eligible_share,
+            ),
         },
     )
+
+
+def _shared(
+    connection: duckdb.DuckDBPyConnection, by_age: Mapping[str, Sequence[str]]
+) -> dict[tuple[str, str, str], Shared]:
+    """Count the tasks of each two ranked runs that have the same counts."""
+    places = [(suite, run, age) for suite, runs in by_age.items() for age, run in enumerate(runs)]
+    connection.execute("create temp table ranked_runs (suite varchar, run_id varchar, age bigint)")
+    connection.executemany("insert into ranked_runs values (?, ?, ?)", places)
+    histograms: dict[tuple[str, str, str], Counter[PairCounts]] = {
+        (suite, older, newer): Counter()
+        for suite, runs in by_age.items()
+        for newer, older in combinations(runs, 2)
+    }
+    for suite, older, newer, tasks, *counts in connection.execute(_SHARED_SQL).fetchall():
+        histograms[suite, older, newer][PairCounts(*counts)] = tasks
+    tasks_of = {
+        (suite, run): tasks
+        for suite, run, tasks in connection.execute(
+            "select suite, run_id, count(*) from passk_tasks group by all"
+        ).fetchall()
+    }
+    return {
+        (suite, older, newer): Shared(
+            found,
+            tasks_of[suite, older] - found.total(),
+            tasks_of[suite, newer] - found.total(),
+        )
+        for (suite, older, newer), found in histograms.items()
+    }
 
 
 def _write(

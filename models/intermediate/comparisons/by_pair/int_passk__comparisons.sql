@@ -90,10 +90,10 @@ spread as (
     *,
     {#- The variance if both runs were the same is too small where a few tasks changed a lot; the variance within the
         runs is not. #}
-    {{ critical }} * sqrt(
+    sqrt(
       case when sum_within > sum_variance then sum_within else sum_variance end
       + {{ passk._floor_of_difference('k', 'least_n') }}
-    ) / eligible as suite_reach,
+    ) / eligible as difference_error,
     2 * {{ passk.normal_tail('abs(z)') }} as two_tails,
     sum_difference / (eligible + 2) as centre,
     case
@@ -124,10 +124,11 @@ select
   candidate,
   difference,
   rate_difference,
+  difference_error,
   z,
   {{ passk._p_value('two_tails') }} as p,
   {%- for limits, middle, width in [
-    ('difference', 'centre', 'reach'), ('difference_suite', 'difference', 'suite_reach')
+    ('difference', 'centre', 'reach'), ('difference_suite', 'difference', critical ~ ' * difference_error')
   ] %}
   {{ passk._clipped(middle ~ ' - ' ~ width, -1, 1) }} as {{ limits }}_lower,
   {{ passk._clipped(middle ~ ' + ' ~ width, -1, 1) }} as {{ limits }}_upper,

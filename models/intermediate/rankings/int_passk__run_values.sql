@@ -1,0 +1,58 @@
+{%- set metrics = ['pass_at_k', 'pass_hat_k'] %}
+
+with runs as (
+  select * from {{ ref('int_passk__ranked_runs') }}
+),
+
+errors as (
+  select
+    metrics.*,
+    {{ passk.student_quantile('metrics.eligible_tasks + 1') }} as critical,
+    {%- for metric in metrics %}
+    {{ passk._padded_mean('metrics.' ~ metric, 'metrics.eligible_tasks') }} as padded_{{ metric }},
+    {{ passk._padded_error('metrics.' ~ metric, 'metrics.var_' ~ metric, 'metrics.eligible_tasks') }} as error_{{ metric }}
+    {{- ',' if not loop.last }}
+    {%- endfor %}
+  from {{ ref('int_passk__suite_metrics') }} as metrics
+  where metrics.slice_name = 'all'
+),
+
+{# The value and the limits of passk_suite_metrics, a row for each metric. #}
+limited as (
+  {%- for metric in metrics %}
+  select
+    run_id,
+    suite,
+    '{{ metric }}' as metric,
+    k,
+    {{ metric }} as estimate,
+    {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
+    {{ passk._with_short_tasks(
+      passk._clipped('padded_' ~ metric ~ ' ' ~ sign ~ ' critical * error_' ~ metric, 0, 1), 'eligible_tasks', 'total_tasks', extreme
+    ) }} as {{ side }},
+    {%- endfor %}
+    null_reason
+  from errors
+  {{- '\n  union all' if not loop.last }}
+  {%- endfor %}
+)
+
+select
+  runs.suite,
+  runs.run_id,
+  runs.agent,
+  runs.agent_version,
+  runs.model,
+  runs.age,
+  limited.metric,
+  limited.k,
+  limited.estimate,
+  limited.lower,
+  limited.upper,
+  {#- Sums of the same values in another order differ in their last digits. #}
+  floor(limited.estimate * 1e12 + 0.5e0) as to_rank_by,
+  limited.null_reason,
+  runs.loaded_at
+from runs
+inner join limited
+  on runs.run_id = limited.run_id and runs.suite = limited.suite

@@ -1,0 +1,53 @@
+"""Which runs can't be told from the best of them, as ``passk_rankings`` has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from passk_py.stats.distributions import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.reports.answer.answer_facts import Run
+    from passk_py.reports.queries.chosen import Row
+
+
+class Ranks:
+    """The ranked runs, and those that each of them is not told apart from."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._apart: dict[tuple[str, str], dict[tuple[str, int], str]] = {}
+        for row in rows:
+            of_run = self._apart.setdefault((row["suite"], row["run_id"]), {})
+            of_run[row["metric"], row["k"]] = f", {row['not_told_apart_from'] or ''}, "
+
+    def has(self, run: Run) -> bool:
+        """Whether a run is among the latest of its suite, which are ranked."""
+        return (run.suite, run.run_id) in self._apart
+
+    def rivals(self, best: Run, others: Sequence[Run], metric: str, k: int) -> tuple[Run, ...]:
+        """Give those of the others that can't be told from the best, in their order."""
+        names = self._apart[best.suite, best.run_id].get((metric, k), "")
+        return tuple(run for run in others if f", {run.run_id}, " in names)
+
+
+def lower_limit_among(
+    run: Run, value: float, lower: float, k: int, *, confidence: float, looked_at: int
+) -> float:
+    """Give the lower limit for tasks like these that holds for all of so many runs together.
+
+    Each is taken at the level 1 - alpha / A: the highest of many limits is too high more often than
+    that of one run.
+    """
+    eligible = run.tasks - run.left_out.get(k, 0)
+    if looked_at <= 1 or lower <= 0 or eligible < 1:
+        return lower
+    # Back from the limit in the table to the middle and the error of Student's t.
+    share = eligible / run.tasks
+    middle = (eligible * value + 1) / (eligible + 2)
+    quantiles = [
+        student_quantile(eligible + 1, 1 - (1 - confidence) / among) for among in (1, looked_at)
+    ]
+    reach = (middle - lower / share) * quantiles[1] / quantiles[0]
+    return max(middle - reach, 0.0) * share
