@@ -13,6 +13,7 @@ PUBLIC_TABLES: Final = (
     "passk_gates",
     "passk_missing_attempts",
     "passk_plans",
+    "passk_rankings",
     "passk_rejected_attempts",
     "passk_runs",
     "passk_suite_metrics",

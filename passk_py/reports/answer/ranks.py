@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Ranks:
-    """The ranked runs, and those that each of them is not told apart from."""
+    """The ranked runs, and the runs from which each of them is not told apart."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._apart: dict[tuple[str, str], dict[tuple[str, int], str]] = {}
@@ -26,10 +26,16 @@ class Ranks:
         """Whether a run is among the latest of its suite, which are ranked."""
         return (run.suite, run.run_id) in self._apart
 
-    def rivals(self, best: Run, others: Sequence[Run], metric: str, k: int) -> tuple[Run, ...]:
-        """Give those of the others that can't be told from the best, in their order."""
-        names = self._apart[best.suite, best.run_id].get((metric, k), "")
-        return tuple(run for run in others if f", {run.run_id}, " in names)
+    def may_be_best(self, runs: Sequence[Run], metric: str, k: int) -> list[Run]:
+        """Give the runs that no other one surely beats; the highest value comes first."""
+        ahead: list[Run] = []
+        found = []
+        for run in runs:
+            names = self._apart[run.suite, run.run_id].get((metric, k), "")
+            if all(f", {other.run_id}, " in names for other in ahead):
+                found.append(run)
+            ahead.append(run)
+        return found
 
 
 def lower_limit_among(

@@ -7,7 +7,7 @@ largest smaller one of the grid at which one has.
 * Where a person reviews the output, one right try of k is enough: the highest pass@k.
 * Where nobody does, every try has to be right: the highest pass^k.
 * Only runs that ``passk_rankings`` ranks are chosen from: the latest of the suite.
-* A run that this table does not tell apart from the best is named with it.
+* A run that this table does not tell apart from any better one is named with the best.
 * A run may run unattended where even its lower limit reaches what counts as consistent, at a level
   that knows how many runs it was chosen from.
 * A run regressed where ``passk_comparisons`` says so of pass^k. A pair that is not compared there
@@ -43,7 +43,7 @@ class Pick:
     runs: tuple[Run, ...]
     """The best run; more than one if they are equal."""
     rivals: tuple[Run, ...]
-    """Other runs that can't be told from the best."""
+    """Other runs that may be the best."""
     value: float | None
     """The value of the best; None if no run has one."""
     runner_up: Run | None
@@ -179,7 +179,7 @@ def _pick(
         metric,
         k,
         winners,
-        () if ranks is None else ranks.rivals(winners[0], behind, metric, k),
+        () if ranks is None else _rivals(ranks, winners, behind, metric, k),
         best,
         second,
         second_value,
@@ -189,6 +189,13 @@ def _pick(
         sure=tuple(run for _, run in known if lowest[run.run_id] >= threshold),
         lower=min(lowest[run.run_id] for run in winners),
     )
+
+
+def _rivals(
+    ranks: Ranks, winners: Sequence[Run], behind: Sequence[Run], metric: Metric, k: int
+) -> tuple[Run, ...]:
+    found = ranks.may_be_best([*winners, *behind], metric, k)
+    return tuple(run for run in found if run not in winners)
 
 
 def _regressions(suite: Suite, runs: Sequence[Run], k: int) -> tuple[Regression, ...]:

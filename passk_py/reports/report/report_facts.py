@@ -158,8 +158,10 @@ def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | N
         for pick in (verdict.reviewed, verdict.unattended)
         if pick.k == answer.deployment_k and pick.looked_at > 1
     }
+    ranks = _ranks(chosen, answer.deployment_k)
     for row in rows:
         row["is_sure"] = row["run_id"] in sure
+        row["rank"] = ranks.get(row["run_id"])
         row["may_be_best_at"] = [metric for metric, runs in best.items() if row["run_id"] in runs]
     return {
         "suite": suite.name,
@@ -204,6 +206,19 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
         for line in _lines(latest)
         for row in with_text_times(line)
     ]
+
+
+def _ranks(chosen: Chosen, k: int) -> dict[str, Row]:
+    """Read the limits of the rank by pass^k of each run, where the tables have them."""
+    # A project may leave the table out, and an older one lacks it.
+    if chosen.tables.find("passk_rankings") is None:
+        return {}
+    rows = chosen.rows(
+        "passk_rankings",
+        ("run_id", "rank_lower", "rank_upper", "ranked_runs", "meaning"),
+        also=f"metric = 'pass_hat_k' and k = {k} and estimate is not null",
+    )
+    return {row.pop("run_id"): row for row in rows}
 
 
 def _cost(run: Mapping[str, Any], attempts_with_cost: int) -> float | None:

@@ -70,6 +70,11 @@ class SuiteSection:
         return not all(run["is_latest"] for run in self.runs)
 
     @property
+    def has_ranks(self) -> bool:
+        """Whether there are runs to rank."""
+        return any(run["rank"] and run["rank"]["ranked_runs"] > 1 for run in self.runs)
+
+    @property
     def has_best(self) -> bool:
         """Whether a run is the best at something."""
         return any(run["may_be_best_at"] for run in self.runs)

@@ -393,12 +393,12 @@
   for (const board of document.querySelectorAll("table.board")) {
     const table = new DataTable(board, {
       paging: false, searching: false, info: false, order: [], autoWidth: false,
-      columnDefs: [{ targets: "unsorted", orderable: false }, { targets: "number", type: "known", orderSequence: ["desc", "asc"] }],
+      columnDefs: [{ targets: "unsorted", orderable: false }, { targets: "number", type: "known", orderSequence: ["desc", "asc"] }, { targets: "rank", type: "known" }],
     });
     const list = element("select", { name: "sort" }, element("option", { value: "" }, "as they are"));
     board.querySelectorAll("thead th:not(.unsorted)").forEach((head) => {
-      const [first, second] = head.matches(".number") ? [["desc", "highest first"], ["asc", "lowest first"]] : [["asc", "A to Z"], ["desc", "Z to A"]];
-      for (const [way, said] of [first, second])
+      const [first, last] = head.matches(".number, .rank") ? ["lowest first", "highest first"] : ["A to Z", "Z to A"];
+      for (const [way, said] of head.matches(".number") ? [["desc", last], ["asc", first]] : [["asc", first], ["desc", last]])
         list.append(element("option", { value: `${head.cellIndex} ${way}` }, `${head.textContent.trim()}: ${said}`));
     });
     list.addEventListener("input", () => {
