@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from passk_py.common.sql_text import quote
 from passk_py.metrics.rankings import shared_tasks
 from passk_py.validation.recompute import pairs as recompute_pairs
-from passk_py.validation.recompute import rankings as recompute_rankings
+from passk_py.validation.recompute import run_ranks as recompute_ranks
 from passk_py.validation.set_aside import in_batches
 
 if TYPE_CHECKING:
@@ -98,9 +98,11 @@ def _compare(
     )
 
 
-def compare_rankings(compared: Compared, counts: Counts, runs: pl.DataFrame) -> None:
+def compare_rankings(
+    compared: Compared, counts: Counts, runs: pl.DataFrame, values: pl.DataFrame
+) -> None:
     """Compare the ranks, for which each two of the latest runs of a suite are tested."""
-    ranked = recompute_rankings.ranked_runs(runs, compared.settings)
+    ranked = recompute_ranks.ranked_runs(runs, compared.settings)
     shared: dict[Key, Shared] = {}
     for suite, names in ranked.items():
         for newer, older in combinations(names, 2):
@@ -112,9 +114,5 @@ def compare_rankings(compared: Compared, counts: Counts, runs: pl.DataFrame) -> 
                 )
                 return
             shared[suite, older, newer] = found
-    name = "passk_suite_metrics"
-    values = compared.once(
-        name, ["suite", "run_id", "k"], recompute_rankings.VALUES, "slice_name = 'all'"
-    )
-    expected = recompute_rankings.rankings(values, ranked, shared, compared.settings)
+    expected = recompute_ranks.rankings(values, ranked, shared, compared.settings)
     compared.compare("passk_rankings", expected)

@@ -16,6 +16,7 @@ from passk_py.validation.check_tables import Compared
 from passk_py.validation.parity import Recomputed
 from passk_py.validation.recompute import diagnostics, metrics, tasks
 from passk_py.validation.recompute.pairs import RUN_COLUMNS
+from passk_py.validation.recompute.run_ranks import VALUES
 from passk_py.validation.recompute.runs import IDENTITY, RUN, described, identities, run_times
 from passk_py.validation.recompute.runs import runs as table_of_runs
 from passk_py.validation.set_aside import Counts, in_batches
@@ -97,6 +98,7 @@ class Validation:
         self._pending = _Pending()
         self._numbers = itertools.count()
         self._diagnosed: list[dict[str, Any]] = []
+        self._values: list[pl.DataFrame] = []
         self.runs = self._all_runs()
         self.stored_pairs = stored_pairs(tables)
 
@@ -190,6 +192,8 @@ class Validation:
             suites = metrics.suite_metrics(every, slices, self._settings, ks)
             where = f"{chosen} and k in ({', '.join(map(str, ks))})"
             self.compared.compare("passk_suite_metrics", described(suites, who), where)
+            whole = suites.frame.filter(pl.col("slice_name") == "all")
+            self._values.append(whole.select(*RUN, "k", *VALUES))
         self.compared.compare(
             "passk_suite_metrics", self._readings(chosen), chosen, more_columns=True
         )
@@ -232,7 +236,8 @@ class Validation:
             [pl.DataFrame(schema=types), *(runs.select(*types) for runs in self._known)]
         )
         pairs = compare_pairs(self.compared, self._counts, who, self.stored_pairs, batch=_BATCH)
-        compare_rankings(self.compared, self._counts, who)
+        if self._values:
+            compare_rankings(self.compared, self._counts, who, pl.concat(self._values))
         check_decisions.compare_suites(self.compared, self._counts, who)
         attempts = sum(run.attempts for run in self.runs)
         check_decisions.compare_gates(self.compared, who, pairs, attempts=attempts)

@@ -157,6 +157,8 @@ def _shared(
     """Count the tasks of each two ranked runs that have the same counts."""
     places = [(suite, run, age) for suite, runs in by_age.items() for age, run in enumerate(runs)]
     connection.execute("create temp table ranked_runs (suite varchar, run_id varchar, age bigint)")
+    if not places:
+        return {}
     connection.executemany("insert into ranked_runs values (?, ?, ?)", places)
     histograms: dict[tuple[str, str, str], Counter[PairCounts]] = {
         (suite, older, newer): Counter()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from passk_py.warehouse.settings import Settings
 
-_QUANTILE: Final = pl.lit(1000.0)
+QUANTILE: Final = pl.lit(1000.0)
 """What quantiles are off by, in units of what is tolerated: they are found in two ways."""
 
 
@@ -38,8 +38,8 @@ def task_metrics(counts: pl.LazyFrame, settings: Settings) -> Recomputed:
         ("n", "c", "excluded", "windows"),
         {
             **dict.fromkeys((*metrics, "pass_at_k_first_k", "pass_hat_k_first_k")),
-            **dict.fromkeys(("pass_at_k_lower", "pass_at_k_upper"), _QUANTILE),
-            **dict.fromkeys(("pass_hat_k_lower", "pass_hat_k_upper"), _QUANTILE),
+            **dict.fromkeys(("pass_at_k_lower", "pass_at_k_upper"), QUANTILE),
+            **dict.fromkeys(("pass_hat_k_lower", "pass_hat_k_upper"), QUANTILE),
         },
         ("null_reason",),
     )
@@ -78,7 +78,7 @@ def suite_metrics(
         {
             **dict.fromkeys((*METRICS, "pass_at_k_pooled", "pass_hat_k_pooled")),
             **dict.fromkeys(("pass_at_k_bayes", "pass_hat_k_bayes", "pass_hat_k_per_attempt")),
-            **dict.fromkeys(limits, _QUANTILE),
+            **dict.fromkeys(limits, QUANTILE),
             "delta_k": size,
             "delta_k_plugin": pl.max_horizontal("pass_hat_k_plugin", pooled),
             "delta_k_max": pl.max_horizontal(rate, pooled),

@@ -11,6 +11,7 @@ from rich.console import Console
 from passk_py.common.words import DASH
 from passk_py.reports.answer import Answer, Change, Run, Suite
 from passk_py.reports.answer.grid import shown_ks
+from passk_py.reports.answer.ranks import Ranks
 from passk_py.reports.answer.render import render_answer
 from passk_py.reports.answer.verdicts import judge
 
@@ -313,20 +314,23 @@ def test_the_newest_regressions_are_said_and_the_others_counted() -> None:
 
 
 class Twins:
-    """Say of each run whether it can be told from the best."""
+    """Say of each run whether it may be the best beside the first one."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
 
-    def of(self, best: Run, others: Sequence[Run], metric: str, k: int) -> tuple[Run, ...]:
-        del best, metric, k
-        return tuple(one for one in others if one.run_id in self.names)
+    def has(self, run: Run) -> bool:
+        return run.run_id != "old"
+
+    def may_be_best(self, runs: Sequence[Run], metric: str, k: int) -> list[Run]:
+        del metric, k
+        return [one for one in runs if one is runs[0] or one.run_id in self.names]
 
 
 def with_twins(*runs: Run, twins: Twins) -> Answer:
     return Answer(
         (Suite("s", runs, KS),), deployment_k=4, capable_threshold=0.8, consistent_threshold=0.95,
-        confidence=0.95, rejected=0, rivals=twins,  # type: ignore[arg-type]
+        confidence=0.95, rejected=0, ranks=twins,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -339,6 +343,26 @@ def test_runs_that_are_not_told_apart_are_named_in_one_breath() -> None:
         "Let none run unattended on the whole suite; steady, capable or near come closest: they are "
         "not told apart."
     ) in said
+
+
+def test_runs_that_are_too_old_to_be_ranked_are_not_chosen_from() -> None:
+    old = run("old", (0.9, 0.99, 0.99), (0.9, 0.9, 0.9))
+    said = text(with_twins(CAPABLE, old, STEADY, twins=Twins()))
+    assert "Use capable where a person reviews the output." in said
+    assert "Not ranked: 1 older run." in said
+
+
+def test_of_ranks_a_run_may_be_the_best_if_none_ahead_is_told_apart() -> None:
+    apart = {"a": "b, c, d", "b": "a, d", "c": "a, d", "d": "a, b, c", "e": None}
+    ranks = Ranks(
+        {"suite": "s", "run_id": name, "metric": "pass_at_k", "k": 4, "not_told_apart_from": others}
+        for name, others in apart.items()
+    )
+    runs = [run(name, (0.6, 0.88, 0.95), (0.6, 0.45, 0.25)) for name in "abcde"]
+    # c is not told from a, but b is better; e is told from all.
+    assert [one.run_id for one in ranks.may_be_best(runs, "pass_at_k", 4)] == ["a", "b"]
+    assert [one.run_id for one in ranks.may_be_best(runs[2:], "pass_at_k", 4)] == ["c", "d"]
+    assert not ranks.has(run("f", (0.6, 0.88, 0.95), (0.6, 0.45, 0.25)))
 
 
 def test_the_only_run_with_a_value_is_not_recommended() -> None:

@@ -44,6 +44,7 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
         "passk_diagnostics": 4 * 13,
         "passk_comparisons": 2 * 12,
         "passk_task_comparisons": 48,
+        "passk_rankings": 4 * 2 * 12,
         # k of 1 to 32 where there are as many of the attempts that are planned.
         "passk_plans": 4 * 2 * 33,
         "passk_extrapolations": 0,
@@ -176,6 +177,24 @@ WRONG = {
             "moved": "true",
             "direction": "'rose'",
             "null_reason": "'because'",
+        },
+    ),
+    "passk_rankings": (
+        "run_id = 'old' and metric = 'pass_hat_k' and k = 1",
+        {
+            "ranked_runs": "ranked_runs + 1",
+            "estimate": "estimate * (1 + 1e-11)",
+            "lower": "lower - 1e-8",
+            "upper": "null",
+            "estimated_rank": "estimated_rank + 1",
+            "rank_lower": "rank_lower + 1",
+            "rank_upper": "rank_upper + 1",
+            "better_runs": "better_runs + 1",
+            "worse_runs": "worse_runs + 1",
+            "may_be_best": "not may_be_best",
+            "not_told_apart_from": "'nobody'",
+            "null_reason": "'because'",
+            "meaning": "'The best.'",
         },
     ),
 }
@@ -425,6 +444,7 @@ def test_what_is_too_large_is_left_out_and_said(
         "The diagnostics of new, letters were not recomputed: it has more than 11 attempts.",
         "The diagnostics of old, letters were not recomputed: it has more than 11 attempts.",
         "old and new in letters were not compared: a task has more than 7 attempts in both runs.",
+        "The ranks were not recomputed: a task of letters has more than 7 attempts in two runs.",
     ]
     assert passk("validate", "--json").json["left_out"] == said.err.splitlines()
 
@@ -494,6 +514,6 @@ def test_batches_do_not_matter(batch: int, demo: Demo, monkeypatch: pytest.Monke
     report = validate_tables(demo.database, progress=lambda *step: seen.append(step))
     assert report.different == 0
     assert sum(table.rows for table in report.tables) == (
-        4 * (48 * 12 + 48 + 12 + 1 + 13 + 66) + 24 + 48 + 3
+        4 * (48 * 12 + 48 + 12 + 1 + 13 + 66 + 24) + 24 + 48 + 3
     )
     assert seen[-1] == (3248, 3248)

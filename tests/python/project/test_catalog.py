@@ -60,6 +60,7 @@ def test_only_tables_of_several_k_can_be_filtered_by_it() -> None:
         "passk_extrapolations",
         "passk_gates",
         "passk_plans",
+        "passk_rankings",
         "passk_suite_bootstrap",
         "passk_suite_metrics",
         "passk_task_metrics",

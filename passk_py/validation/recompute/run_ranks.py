@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from passk_py.metrics.rankings import RANKING_COLUMNS, ranking
 from passk_py.metrics.run_order import latest_first
 from passk_py.validation.parity import Recomputed
+from passk_py.validation.recompute.metrics import QUANTILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,7 @@ VALUES: Final = (
         for end in ("", "_lower", "_upper")
     ),
 )
-"""The columns of ``passk_suite_metrics`` that ranks are made of."""
+"""The columns of suites that ranks are made of, beside run, suite and k."""
 
 _KEY: Final = ("suite", "run_id", "metric", "k")
 _NUMBERS: Final = ("estimate", "lower", "upper")
@@ -41,7 +42,7 @@ def rankings(
     shared: Mapping[tuple[str, str, str], Shared],
     settings: Settings,
 ) -> Recomputed:
-    """Compute the ranks from SQL's values, which are compared where they are made."""
+    """Compute the ranks from the values of the runs."""
     frame = ranking(
         values,
         ranked,
@@ -50,4 +51,5 @@ def rankings(
         min_eligible_share=settings.min_eligible_share,
     )
     others = [name for name in RANKING_COLUMNS if name not in (*_KEY, *_NUMBERS)]
-    return Recomputed(frame, _KEY, tuple(others), dict.fromkeys(_NUMBERS))
+    limits = dict.fromkeys(("lower", "upper"), QUANTILE)
+    return Recomputed(frame, _KEY, tuple(others), {"estimate": None, **limits})
