@@ -11,7 +11,7 @@
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
   :func:`tasks`, :func:`suite_metrics`, and of two runs: :func:`compare`, :func:`compare_tasks`;
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
-  :func:`plan` how much to measure next.
+  :func:`plan` how much to measure next. :func:`view` shows them as sentences in a notebook.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`; :func:`publish` makes a copy for dashboards,
   :func:`superset_bundle` dashboards for Superset, :func:`report` a page with pictures, and
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.reports.model_card import card
     from passk_py.reports.report import report
+    from passk_py.reports.report.views import view
     from passk_py.reports.superset import superset_bundle
     from passk_py.stats.estimators import (
         ArgumentError,
@@ -131,6 +132,7 @@ __all__ = [
     "task_metrics",
     "tasks",
     "validate_tables",
+    "view",
 ]
 
 _ELSEWHERE: Final = {
@@ -161,6 +163,7 @@ _ELSEWHERE: Final = {
     "task_metrics": "metrics.frames",
     "tasks": "metrics.frames",
     "validate_tables": "validation.check_all",
+    "view": "reports.report.views",
 }
 """Where a name lives; all others are estimators."""
 
