@@ -12,7 +12,6 @@ app = marimo.App(width="full", app_title="passk", css_file="reliability.css")
 with app.setup(hide_code=True):
     from datetime import UTC, datetime, timedelta
     from html import escape
-    from pathlib import Path
 
     import duckdb
     import marimo as mo
@@ -84,7 +83,7 @@ def _():
 
 @app.cell
 def _():
-    copy = Path(mo.cli_args().get("database") or "bi/passk.duckdb")
+    copy = str(mo.cli_args().get("database") or "bi/passk.duckdb")
     try:
         _runs = pk.read_table("passk_runs", database=copy)
         _metrics = pk.read_table("passk_suite_metrics", database=copy).filter(slice_name="all")
@@ -102,15 +101,15 @@ def _():
     )
     deployment_k = pk.read_table("passk_tasks", database=copy, limit=1).item(0, "k")
     _curves = _metrics.sort("k").partition_by("suite", "run_id", as_dict=True)
-    _latest = {(one.suite, one.run_id) for one in runs_in_order(_runs.to_dicts()) if one.is_latest}
+    _ordered = runs_in_order(_runs.to_dicts())
+    _latest = {(one.suite, one.run_id) for one in _ordered if one.is_latest or one.agent is None}
     # The newest run first, and so its suite.
     suites = {}
     for _run in reversed(in_order(_runs.to_dicts())):
         _place = (_run["suite"], _run["run_id"])
         if _place in _curves:
-            _is_latest = _place in _latest or _run["agent"] is None
-            _told = {**_run, "curve": _curves[_place].to_dicts(), "is_latest": _is_latest}
-            suites.setdefault(_run["suite"], []).append(_told)
+            _told = {"curve": _curves[_place].to_dicts(), "is_latest": _place in _latest}
+            suites.setdefault(_run["suite"], []).append(_run | _told)
     add_colours([{"runs": _of_suite} for _of_suite in suites.values()], deployment_k)
     return copy, deployment_k, suites
 
@@ -119,7 +118,7 @@ def _():
 def _(copy):
     _columns = "copy_id, published_at, newest_loaded_at, landed_since_build"
     try:
-        with duckdb.connect(str(copy), read_only=True) as _tables:
+        with duckdb.connect(copy, read_only=True) as _tables:
             _row = _tables.execute(f"select {_columns} from passk_published").fetchone()
         _name, _published, _loaded, _landed = _row
         _hours = (datetime.now(UTC) - _published.replace(tzinfo=UTC)) // timedelta(hours=1)
@@ -130,7 +129,7 @@ def _(copy):
         if _landed:
             _fresh += f" {plural(_landed, 'attempt')} landed after the build: no number has them."
     except duckdb.CatalogException:
-        _fresh = f"{copy.name} was not written by passk publish: how fresh it is, is not known."
+        _fresh = f"{copy} was not written by passk publish: how fresh it is, is not known."
     page(f'<p class="quiet" id="fresh">{said(_fresh)}</p>')
     return
 
@@ -328,23 +327,24 @@ def _(deployment_k, k, tasks):
 def _(chosen, copy, run, suite):
     mo.stop(not chosen.value.height)
     _task = chosen.value.item(0, "task")
-    _names = "attempt, outcome, outcome_reason, score, duration_s, started_at, transcript"
-    _sql = f"select {_names} from passk_attempts "
+    # Copies of older versions lack some of them.
+    _names = "attempt|outcome|outcome_reason|score|duration_s|started_at|transcript"
+    _sql = f"select columns('^({_names})$') from passk_attempts "
     _sql += "where suite = ? and run_id = ? and task_id = ? order by attempt limit 200"
     try:
-        with duckdb.connect(str(copy), read_only=True) as _tables:
-            _rows = _tables.execute(_sql, [suite.value, run.value, _task]).fetchall()
+        with duckdb.connect(copy, read_only=True) as _tables:
+            _found = _tables.execute(_sql, [suite.value, run.value, _task])
+            _names, _rows = [one[0] for one in _found.description], _found.fetchall()
     except duckdb.CatalogException:
-        _rows = []
+        _names, _rows = [], []
 
     def _cell(value):
-        text = DASH if value is None else said(value)
+        is_time = isinstance(value, datetime)
+        text = DASH if value is None else said(f"{value:%F %T}" if is_time else value)
         is_link = text.startswith(("https://", "http://"))
         return f'<td><a href="{text}">{text}</a></td>' if is_link else f"<td>{text}</td>"
 
-    _heads = "".join(
-        f'<th scope="col">{name.replace("_", " ")}</th>' for name in _names.split(", ")
-    )
+    _heads = "".join(f'<th scope="col">{name.replace("_", " ")}</th>' for name in _names)
     _body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in _rows)
     page(
         f"<h3>Attempts of {said(_task)}</h3>",
@@ -384,7 +384,7 @@ def _(copy, run, suite):
 
 @app.cell(hide_code=True)
 def _(baseline, copy, k, run, suite):
-    _of = f"database={str(copy)!r}, suite={suite.value!r}"
+    _of = f"database={copy!r}, suite={suite.value!r}"
     _pair = f"{(baseline.value or run.value)!r}, {run.value!r}, ks=[{k.value}]"
     _code = f"""import passk_py as pk
 
