@@ -12,7 +12,7 @@
   :func:`tasks`, :func:`suite_metrics`, of two runs :func:`compare` and :func:`compare_tasks`,
   of many :func:`rank_runs`;
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
-  :func:`plan` how much to measure next.
+  :func:`plan` how much to measure next. :func:`view` shows them as sentences in a notebook.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
   :func:`export_tables` and :func:`validate_tables`; :func:`publish` makes a copy for dashboards,
   :func:`superset_bundle` dashboards for Superset, :func:`report` a page with pictures, and
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.rankings import rank_runs
     from passk_py.reports.model_card import card
     from passk_py.reports.report import report
+    from passk_py.reports.report.views import view
     from passk_py.reports.superset import superset_bundle
     from passk_py.stats.estimators import (
         ArgumentError,
@@ -134,6 +135,7 @@ __all__ = [
     "task_metrics",
     "tasks",
     "validate_tables",
+    "view",
 ]
 
 _ELSEWHERE: Final = {
@@ -165,6 +167,7 @@ _ELSEWHERE: Final = {
     "task_metrics": "metrics.frames",
     "tasks": "metrics.frames",
     "validate_tables": "validation.check_all",
+    "view": "reports.report.views",
 }
 """Where a name lives; all others are estimators."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from passk_py.metrics.any_frame import any_frame
+from passk_py.metrics.frames.columns import finished
 from passk_py.metrics.frames.counting import counted_tasks
 from passk_py.metrics.frames.estimating import (
     DEFAULT_KS,
@@ -43,6 +44,8 @@ def suite_metrics(
     slices: Sequence[str] = (),
     confidence: float = 0.95,
     threshold: float = 1.0,
+    capable_threshold: float = 0.8,
+    consistent_threshold: float = 0.95,
 ) -> FrameT:
     """Average every estimator over the tasks of every suite of every run.
 
@@ -67,23 +70,27 @@ def suite_metrics(
         Level of every interval, between 0 and 1.
     threshold
         An attempt that has only a ``score`` passes from here on.
+    capable_threshold, consistent_threshold
+        The least pass@k and the least pass^k of the readings.
 
     Returns
     -------
     polars.DataFrame or polars.LazyFrame
-        One row per run_id, suite, slice_name, slice_value and k, the whole suite (``all``,
-        ``all``) first: ``eligible_tasks`` (n >= k), ``total_tasks``, ``attempts``, ``n``, ``c``
-        and ``excluded`` of all tasks; the means over the eligible tasks of the columns of
-        :func:`task_metrics`, of the window columns over those with a complete window;
-        ``pass_at_k_pooled`` and ``pass_hat_k_pooled`` from the mean of c / n over the eligible
-        tasks; ``delta_k`` (:func:`~passk_py.stats.estimators.delta_k_unbiased`), ``delta_k_plugin``
-        (mean plug-in pass^k less the pooled), ``delta_k_max``, ``heterogeneity``, and
-        ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null, and ``caveat``, what to know
-        of them where tasks are short. The window columns are also null where fewer than the share
-        of the tasks have a complete window. Limits end in ``_lower``
-        and ``_upper`` for tasks like these, in ``_suite_lower`` and ``_suite_upper`` for these
-        tasks only; ``_within_share``, ``_bayes``, ``curve_shape`` and ``informative_tasks`` are
-        those of the SQL table.
+        One row per run_id, suite, slice_name, slice_value and k, the whole suite (``all``, ``all``)
+        first: ``agent``, ``agent_version`` and ``model``, as the first attempts of the run name
+        them, null where the log does not; ``reading``
+        (:func:`~passk_py.stats.estimators.suite_reading`); ``eligible_tasks`` (n >= k),
+        ``total_tasks``, ``attempts``, ``n``, ``c`` and ``excluded`` of all tasks; the means over
+        the eligible tasks of the columns of :func:`task_metrics`, of the window columns over those
+        with a complete window; ``pass_at_k_pooled`` and ``pass_hat_k_pooled`` from the mean of c /
+        n over the eligible tasks; ``delta_k``
+        (:func:`~passk_py.stats.estimators.delta_k_unbiased`), ``delta_k_plugin`` (mean plug-in
+        pass^k less the pooled), ``delta_k_max``, ``heterogeneity``, and ``null_reason``, why
+        ``pass_at_k`` and ``pass_hat_k`` are null, and ``caveat``, what to know of them where tasks
+        are short. The window columns are also null where fewer than the share of the tasks have a
+        complete window. Limits end in ``_lower`` and ``_upper`` for tasks like these, in
+        ``_suite_lower`` and ``_suite_upper`` for these tasks only; ``_within_share``, ``_bayes``,
+        ``curve_shape`` and ``informative_tasks`` are those of the SQL table.
 
     Raises
     ------
@@ -131,7 +138,13 @@ def suite_metrics(
         averaged(name).with_columns(part=pl.lit(part)) for part, name in enumerate([None, *names])
     ]
     table = pl.concat(parts).sort("run_id", "suite", "part", "slice_value", "k").drop("part")
-    return as_given(attempts, table)
+    reading = est.suite_reading(
+        "pass_at_k",
+        "pass_hat_k",
+        capable_threshold=capable_threshold,
+        consistent_threshold=consistent_threshold,
+    )
+    return as_given(attempts, finished(table.with_columns(reading=reading), attempts))
 
 
 def suite_metrics_of_counts(

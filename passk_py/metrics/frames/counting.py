@@ -8,6 +8,7 @@ import polars as pl
 
 from passk_py.common.contract import KEY
 from passk_py.metrics.any_frame import any_frame
+from passk_py.metrics.frames.columns import finished
 from passk_py.metrics.logs import as_given, read_log
 from passk_py.stats import estimators as est
 
@@ -135,8 +136,10 @@ def task_counts(attempts: FrameT, *, threshold: float = 1.0) -> FrameT:
     polars.DataFrame or polars.LazyFrame
         One row per run_id, suite and task_id, sorted by them: ``attempts``, ``n`` (counted),
         ``c`` (passed), ``excluded``, ``first_pass_rank`` and ``first_fail_rank`` (place among the
-        counted attempts, from 1; null if there is none). All but ``attempts`` are null where an
-        attempt number occurs twice or a part of the key is null.
+        counted attempts, from 1; null if there is none). All of these but ``attempts`` are null
+        where an attempt number occurs twice or a part of the key is null. ``agent``,
+        ``agent_version`` and ``model`` are those that the first attempts of the run name, null
+        where the log does not.
 
     Raises
     ------
@@ -153,7 +156,7 @@ def task_counts(attempts: FrameT, *, threshold: float = 1.0) -> FrameT:
     (2, 1, 1, 2)
     """
     table = ordered_tasks(read_log(attempts, threshold), TASK, ())
-    return as_given(attempts, table.select(*TASK, *_COUNTS))
+    return as_given(attempts, finished(table.select(*TASK, *_COUNTS), attempts))
 
 
 @any_frame
@@ -200,4 +203,4 @@ def tasks(
     """
     words = est.task_class("n", "c", consistent_rate=consistent_rate, incapable_rate=incapable_rate)
     table = ordered_tasks(read_log(attempts, threshold), TASK, ())
-    return as_given(attempts, table.select(*TASK, *_COUNTS, words, *STREAKS))
+    return as_given(attempts, finished(table.select(*TASK, *_COUNTS, words, *STREAKS), attempts))

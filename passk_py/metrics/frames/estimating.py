@@ -8,6 +8,7 @@ import polars as pl
 
 from passk_py.common.errors import PasskError
 from passk_py.metrics.any_frame import any_frame
+from passk_py.metrics.frames.columns import finished
 from passk_py.metrics.frames.counting import TASK, counted_tasks
 from passk_py.metrics.logs import as_given, read_log
 from passk_py.metrics.uncertainty import task_limits
@@ -130,7 +131,8 @@ def task_metrics(
         breaks them), ``pass_at_k_window``, ``pass_hat_k_window``, ``pass_at_k_first_k``,
         ``pass_hat_k_first_k``, and ``null_reason``, why ``pass_at_k`` and ``pass_hat_k`` are null:
         ``n = 3 < k = 4``, ``no counted attempt``, ``attempt number twice``, ``null in the key``,
-        or null if they are not.
+        or null if they are not. ``agent``, ``agent_version`` and ``model`` are those that the first
+        attempts of the run name, null where the log does not.
 
     Raises
     ------
@@ -153,7 +155,7 @@ def task_metrics(
     level = checked_confidence("task_metrics", confidence)
     counts = counted_tasks(read_log(attempts, threshold), TASK, chosen, ordered=ordered)
     table = task_metrics_of_counts(counts, chosen, ordered=ordered, confidence=level)
-    return as_given(attempts, table)
+    return as_given(attempts, finished(table, attempts))
 
 
 def task_metrics_of_counts(

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 __all__ = ["Card", "card"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Card:
-    """The card of one run.
+    """The card of one run; a notebook shows it as Markdown.
 
     Parameters
     ----------
@@ -34,6 +34,12 @@ class Card:
         from passk_py.reports.model_card.write_card import as_markdown
 
         return as_markdown(self.facts)
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<Card of the run {self.facts['run']['run_id']!r}>"
 
 
 def card(

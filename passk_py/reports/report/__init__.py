@@ -19,9 +19,9 @@ def missing_package() -> str | None:
     return next((name for name in ("altair", "vl_convert") if find_spec(name) is None), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """What the tables say of runs.
+    """What the tables say of runs; a notebook shows its runs, comparisons and gates.
 
     Parameters
     ----------
@@ -47,6 +47,15 @@ class Report:
     def json(self) -> str:
         """Write the facts as a JSON document."""
         return json.dumps(self.facts, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+    def _repr_html_(self) -> str:
+        from passk_py.reports.report.views import view_of_report
+
+        return view_of_report(self.facts)
+
+    def __repr__(self) -> str:
+        said = (f"{len(suite['runs'])} of {suite['suite']!r}" for suite in self.facts["suites"])
+        return f"<Report of runs: {', '.join(said)}>"
 
     def figures(self) -> dict[str, Any]:
         """Make the charts by name, each a Vega-Lite specification with its numbers inside."""

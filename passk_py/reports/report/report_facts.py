@@ -78,7 +78,7 @@ def gather(
         if not answer.suites:
             _refuse(tables, filters)
         suites = [_suite(tables, suite, answer, transcript_url) for suite in answer.suites]
-        _add_colours(suites, answer.deployment_k)
+        add_colours(suites, answer.deployment_k)
         return {
             "passk_report": SCHEMA_VERSION,
             "passk_version": version(),
@@ -123,7 +123,7 @@ def _refuse(tables: Tables, filters: Filters | None) -> NoReturn:
     )
 
 
-def _add_colours(suites: Iterable[Row], k: int) -> None:
+def add_colours(suites: Iterable[Row], k: int) -> None:
     """Give the best agents a colour each, everywhere the same, and the others a grey."""
     best: dict[str, float] = {}
     runs = [run for suite in suites for run in suite["runs"]]

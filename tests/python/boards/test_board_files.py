@@ -52,6 +52,11 @@ def test_the_pattern_finds_what_it_must_not(wrong: str) -> None:
     assert AGGREGATE.search(f"select {wrong} from points")
 
 
+def test_the_notebook_takes_no_metric_over_rows() -> None:
+    code = (CHARTS.parent / "docs" / "notebooks" / "reliability.py").read_text(encoding="utf-8")
+    assert not re.findall(r"group_by|\b(?:sum|avg|mean|median|min|max|quantile)\s*\(", code)
+
+
 @pytest.mark.parametrize(("name", "key"), ALL)
 def test_only_the_shared_query_reads_the_suite_metrics(name: str, key: str) -> None:
     sql = queries_of(name)[key]

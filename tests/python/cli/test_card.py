@@ -472,6 +472,8 @@ def test_tables_without_k_1_have_no_card(
     first = tables_of(card.markdown())[0]
     assert [row[0] for row in first] == ["metric", "pass@1"]
     assert first[1][2] == "0.667"
+    assert card._repr_markdown_() == card.markdown()
+    assert repr(card) == "<Card of the run 'r'>"
     assert "Not known: the tables were built without diagnostics." in card.markdown()
     assert "it is read off at k = 2, which is not among passk\\_ks" not in card.markdown()
     assert "it is read off at k = 2, which is not among passk_ks" in card.markdown()

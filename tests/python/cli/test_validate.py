@@ -377,6 +377,12 @@ def test_who_made_the_attempts(passk: Passk, models_only: tuple[str, str], tmp_p
     expected |= {"torn": "amy", "gone": "amy"}
     agents = dict(read_table("passk_runs").select("run_id", "agent").rows())
     assert agents == expected
+    # Of a frame of attempts too, except where duplicates, which it lacks, name the agent.
+    counts = task_counts(read_table("passk_attempts"))
+    of_frame = dict(counts.select("run_id", "agent").rows())
+    assert {run: of_frame[run] for run in ("first", "later", "silent")} == {
+        run: expected[run] for run in ("first", "later", "silent")
+    }
     with duckdb.connect("passk.duckdb") as connection:
         for statement in as_table("passk_runs", "update passk_runs set agent = 'eve'"):
             connection.execute(statement)

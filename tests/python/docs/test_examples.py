@@ -64,6 +64,8 @@ NOT_RUN: Final = {
     "superset import-directory": "tests/python/boards/test_superset.py imports the bundles",
     "bin/superset": "tests/python/boards/test_superset.py starts a Superset in this way",
     "dct serve": "tests/python/boards/test_boards.py serves the boards",
+    "marimo run": "tests/python/boards/test_notebook.py serves the notebook",
+    "bash scripts/notebook": "installs, and serves the notebook as tests/python/boards/test_notebook.py does",
     "mf query": "tests/python/boards/test_semantic_layer.py asks for these metrics",
     "dbt deps": "tests/python/project/test_integration_project.py runs it",
     "dbt build": "tests/python/project/test_integration_project.py runs it",

@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 KS = (1, 2, 3, 5)
+SUITE_KEY = ("run_id", "suite", "slice_name", "slice_value", "k")
+IDENTITY = ("agent", "agent_version", "model")
+VALUES = (
+    "k",
+    "pass_at_k",
+    "pass_hat_k",
+    "pass_at_k_lower",
+    "pass_at_k_upper",
+    "pass_hat_k_lower",
+    "pass_hat_k_upper",
+)
 WORD = {True: "passed", False: "failed", None: "excluded"}
 
 
@@ -195,18 +206,10 @@ def test_task_metrics(seed: int, through: Through) -> None:
 def test_columns_of_task_metrics() -> None:
     assert frames.task_metrics(pl.DataFrame(some_log(0))).columns == [
         "run_id",
-        "suite",
         "task_id",
-        "k",
-        "n",
-        "c",
-        "excluded",
-        "pass_at_k",
-        "pass_at_k_lower",
-        "pass_at_k_upper",
-        "pass_hat_k",
-        "pass_hat_k_lower",
-        "pass_hat_k_upper",
+        *VALUES,
+        "suite",
+        *IDENTITY,
         "pass_at_k_plugin",
         "pass_hat_k_plugin",
         "windows",
@@ -214,7 +217,63 @@ def test_columns_of_task_metrics() -> None:
         "pass_hat_k_window",
         "pass_at_k_first_k",
         "pass_hat_k_first_k",
+        "excluded",
+        "n",
+        "c",
         "null_reason",
+    ]
+
+
+def test_a_terminal_shows_what_matters_of_suite_metrics() -> None:
+    columns = frames.suite_metrics(pl.DataFrame(some_log(0))).columns
+    slices = ("suite", "slice_name", "slice_value")
+    assert columns[:15] == ["run_id", *VALUES, "reading", *slices, *IDENTITY]
+    assert columns[-4:] == ["eligible_tasks", "total_tasks", "null_reason", "caveat"]
+
+
+def test_the_first_attempts_of_a_run_name_its_agent() -> None:
+    log = pl.DataFrame(
+        {
+            "run_id": ["r", "r", "s", "s"],
+            "task_id": "t",
+            "attempt": [1, 2, 2, 3],
+            "passed": True,
+            "agent": ["b", "a", "d", "c"],
+            "model": [None, "m", None, "n"],
+        }
+    )
+    for found in (
+        frames.suite_metrics(log, ks=[1]),
+        frames.task_metrics(log, ks=[1]),
+        frames.task_counts(log),
+        frames.tasks(log.lazy()).collect(),
+    ):
+        # Without a first attempt, all of them name it; null where the first ones do not say.
+        assert found.select("run_id", *IDENTITY).rows() == [
+            ("r", "b", None, None),
+            ("s", "c", None, "n"),
+        ]
+
+
+def test_the_reading_follows_the_thresholds() -> None:
+    log = pl.DataFrame(
+        {
+            "run_id": "r",
+            "task_id": "t",
+            "attempt": [1, 2, 3, 4],
+            "passed": [True, True, True, False],
+        }
+    )
+
+    def readings(**thresholds: float) -> list[str]:
+        return frames.suite_metrics(log, ks=[1, 2, 8], **thresholds)["reading"].to_list()
+
+    # pass@1 = pass^1 = 3/4; pass@2 = 1, pass^2 = 1/2.
+    assert readings() == ["not capable", "capable but flaky", None]
+    assert readings(capable_threshold=0.7, consistent_threshold=0.7) == [
+        "capable and consistent",
+        "capable but flaky",
+        None,
     ]
 
 
@@ -251,7 +310,7 @@ def test_suite_metrics(seed: int, through: Through, share: Any) -> None:
     ]
     assert found.height == len(want)
     for row, (key, right) in zip(found.iter_rows(named=True), want, strict=True):
-        assert tuple(row.values())[:5] == key
+        assert tuple(row[name] for name in SUITE_KEY) == key
         check(row, right)
 
 
@@ -290,7 +349,7 @@ def test_slices(through: Through, tags: str) -> None:
                         ((run, suite, name, value, k), slow_suite(tasks, k, whole_suite=False))
                         for k in (1, 2)
                     ]
-    assert [tuple(row)[:5] for row in found.iter_rows()] == [key for key, _ in want]
+    assert found.select(SUITE_KEY).rows() == [key for key, _ in want]
     for row, (_, right) in zip(found.iter_rows(named=True), want, strict=True):
         check(row, right)
 
@@ -302,29 +361,25 @@ def test_task_counts_and_tasks(seed: int, through: Through) -> None:
     frame = pl.DataFrame(log)
     counts = through(frame, frames.task_counts)
     classed = through(frame, frames.tasks)
-    assert counts.columns == [
-        "run_id",
-        "suite",
-        "task_id",
-        "attempts",
-        "n",
-        "c",
-        "excluded",
-        "first_pass_rank",
-        "first_fail_rank",
-    ]
+    place, ranks = ("suite", *IDENTITY), ("first_pass_rank", "first_fail_rank")
+    totals = ("attempts", "excluded", "n", "c")
+    assert counts.columns == ["run_id", "task_id", *place, *ranks, *totals]
+    streaks = ("longest_pass_streak", "longest_fail_streak")
     assert classed.columns == [
-        *counts.columns,
+        "run_id",
+        "task_id",
         "task_class",
-        "longest_pass_streak",
-        "longest_fail_streak",
+        *place,
+        *ranks,
+        *streaks,
+        *totals,
     ]
     assert classed.select(counts.columns).equals(counts)
     groups = by_task(log)
     assert counts.height == len(groups)
     for row, (key, rows) in zip(classed.iter_rows(named=True), groups.items(), strict=True):
         counted = verdicts(rows)
-        assert tuple(row.values())[:3] == key
+        assert (row["run_id"], row["suite"], row["task_id"]) == key
         right = {
             "attempts": len(rows),
             "n": len(counted),

@@ -99,6 +99,12 @@ def test_a_page_declares_what_it_reads(name: str, folders: tuple[str, ...]) -> N
     assert required <= declared(name) <= read
 
 
+def test_the_notebook_declares_what_it_reads() -> None:
+    code = (ROOT / "docs" / "notebooks" / "reliability.py").read_text(encoding="utf-8")
+    read = re.findall(r"""(?:read_table|table_of)\(\s*"(passk_\w+)"|from (passk_\w+) """, code)
+    assert declared("passk_notebook") == {name for pair in read for name in pair} & TABLES
+
+
 @pytest.mark.parametrize("name", sorted(exposures()))
 def test_an_exposure_is_described(name: str) -> None:
     exposure = exposures()[name]

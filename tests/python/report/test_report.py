@@ -7,6 +7,7 @@ import random
 import re
 import tomllib
 from datetime import datetime, timedelta
+from html import escape
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ from markdown_it import MarkdownIt
 import passk_py as pk
 from passk_py.cli import cli
 from passk_py.common.errors import PasskError
+from passk_py.common.words import plain
 from passk_py.reports import report as reporting
 from passk_py.reports.report import charts
 from passk_py.reports.report.charts.chart_parts import run_names, short_name
@@ -501,6 +503,23 @@ def test_markdown_says_the_same(built: Project, facts: dict[str, Any]) -> None:
             for row in run["curve"]:
                 if row["pass_hat_k"] not in (None, 0.0, 1.0):
                     assert f"{row['pass_hat_k']:.3f}" in text
+
+
+def test_a_notebook_shows_runs_comparisons_and_gates(built: Project, facts: dict[str, Any]) -> None:
+    report = pk.report(built.database)
+    shown = report._repr_html_()
+    for suite in facts["suites"]:
+        for run in suite["runs"]:
+            (row,) = (one for one in run["curve"] if one["k"] == facts["deployment_k"])
+            at_k = "–" if row["pass_at_k"] is None else f"{said(row['pass_at_k'])}%"  # noqa: RUF001
+            cells = (run["run_id"], str(row["k"]), at_k)
+            assert "".join(f"<td>{escape(plain(cell))}</td>" for cell in cells) in shown
+        for gate in suite["gates"]:
+            assert escape(plain(gate["reason"])) in shown
+        for pair in suite["comparisons"]:
+            assert f"<td>{escape(pair['verdict'])}" in shown
+    assert "<script" not in shown
+    assert len(repr(report)) < 200
 
 
 def test_figures_are_files_on_white_paper(built: Project, tmp_path: Path) -> None:
