@@ -179,6 +179,7 @@ def told(manifest: str) -> dict[str, Any]:
     }
     metrics: dict[str, Any] = {}
     for metric in parts["metrics"]:
+        how_told: tuple[Any, ...]
         how = metric["type_params"]
         summed = how.get("metric_aggregation_params")
         if metric["type"] == "derived":
