@@ -40,22 +40,22 @@ amounts as (
   select
     *,
     {%- for measure in measures %}
-    {%- set lower, upper = measure ~ '_difference_lower', measure ~ '_difference_upper' %}
-    case when {{ measure }}_difference < 0 then 0 - {{ upper }} else {{ lower }} end as {{ measure }}_least,
-    case when {{ measure }}_difference < 0 then 0 - {{ lower }} else {{ upper }} end as {{ measure }}_most
-    {{- ',' if not loop.last }}
+    {%- set difference = measure ~ '_difference' %}
+    case when {{ difference }} < 0 then 0 - {{ difference }}_upper else {{ difference }}_lower end as {{ measure }}_least,
+    case when {{ difference }} < 0 then 0 - {{ difference }}_lower else {{ difference }}_upper end as {{ measure }}_most,
     {%- endfor %}
+    'pass^' || cast(k as {{ text }}) as metric_name
   from differences
 ),
 
 judged as (
   select
     *,
-    'pass^' || cast(k as {{ text }}) as metric_name,
     {%- for measure in measures %}
     case when {{ measure }}_difference < 0 then 'lower' else 'higher' end || ' by '
     || {{ passk._decimals('abs(' ~ measure ~ '_difference)') }} || ' ('
-    || {{ passk._decimals(measure ~ '_least') }} || ' to ' || {{ passk._decimals(measure ~ '_most') }} || ')' as {{ measure }}_words,
+    || {{ passk._decimals(measure ~ '_least') }} || ' to '
+    || {{ passk._decimals(measure ~ '_most') }} || ')' as {{ measure }}_words,
     {%- endfor %}
     case
       when null_reason is not null then 'insufficient'

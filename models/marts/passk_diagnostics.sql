@@ -21,28 +21,37 @@ judged as (
       else ''
     end as chance
   from {{ ref('int_passk__diagnostic_tests') }}
+),
+
+said as (
+  select
+    judged.*,
+    judged.finding || judged.chance as whole_finding,
+    case
+      when judged.found_verdict = 'warning' and words.sign is not null then words.sign || '. ' || words.effect
+      when judged.found_verdict = 'ok' then words.fine
+      else 'Not known from this log. ' || words.effect
+    end as meaning,
+    case
+      when judged.found_verdict = 'warning' and words.sign is not null then words.advice
+      when judged.found_verdict <> 'ok' then words.need
+    end as advice
+  from judged
+  inner join words
+    on judged.diagnostic = words.diagnostic
 )
 
 select
-  judged.run_id,
-  judged.suite,
-  judged.diagnostic,
-  judged.statistic,
-  judged.p,
-  judged.p_adjusted,
-  judged.informing_tasks as tasks,
-  judged.found_verdict as verdict,
-  judged.finding || judged.chance as finding,
-  case
-    when judged.found_verdict = 'warning' and words.sign is not null then words.sign || '. ' || words.effect
-    when judged.found_verdict = 'ok' then words.fine
-    else 'Not known from this log. ' || words.effect
-  end as meaning,
-  case
-    when judged.found_verdict = 'warning' and words.sign is not null then words.advice
-    when judged.found_verdict <> 'ok' then words.need
-  end as advice,
-  judged.loaded_at
-from judged
-inner join words
-  on judged.diagnostic = words.diagnostic
+  run_id,
+  suite,
+  diagnostic,
+  statistic,
+  p,
+  p_adjusted,
+  informing_tasks as tasks,
+  found_verdict as verdict,
+  whole_finding as finding,
+  meaning,
+  advice,
+  loaded_at
+from said

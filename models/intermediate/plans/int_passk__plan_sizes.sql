@@ -14,13 +14,17 @@ few_tasks as (
     {{ passk._as_double(1) }} as tasks,
     {{ criticals[1] }} as critical
   {%- for critical in criticals[2:] %}
-  union all select {{ loop.index + 1 }}, {{ critical }}
+  union all
+  select {{ loop.index + 1 }}, {{ critical }}
   {%- endfor %}
 ),
 
 offsets as (
   select {{ passk._as_double(-2) }} as offset_by
-  {%- for step in range(-1, 4) %} union all select {{ step }}{% endfor %}
+  {%- for step in range(-1, 4) %}
+  union all
+  select {{ step }}
+  {%- endfor %}
 ),
 
 many_tasks as (
