@@ -110,24 +110,23 @@ largest_k as (
 
 {{ passk._numbers_up_to('largest_k') }},
 
-bases as (
+numbered as (
   select
-    *,
-    {{ passk._log_choose_ratio('attempts', 'passes', 'k') }} as log_pass_hat_k
-  from (
-    select
-      row_number() over (order by pooled.fewer_n, pooled.more_n, pooled.passes, grid.k) as base_number,
-      pooled.fewer_n,
-      pooled.more_n,
-      pooled.passes,
-      grid.k,
-      pooled.fewer_n + pooled.more_n as attempts,
-      pooled.fewer_n + pooled.more_n - pooled.passes as failures
-    from pooled
-    inner join grid
-      on grid.k <= pooled.fewer_n and grid.k <= pooled.passes
-    where pooled.passes < pooled.fewer_n + pooled.more_n
-  ) as of_numbers
+    row_number() over (order by pooled.fewer_n, pooled.more_n, pooled.passes, grid.k) as base_number,
+    pooled.fewer_n,
+    pooled.more_n,
+    pooled.passes,
+    grid.k,
+    pooled.fewer_n + pooled.more_n as attempts,
+    pooled.fewer_n + pooled.more_n - pooled.passes as failures
+  from pooled
+  inner join grid
+    on grid.k <= pooled.fewer_n and grid.k <= pooled.passes
+  where pooled.passes < pooled.fewer_n + pooled.more_n
+),
+
+bases as (
+  {{ passk._with_log_choose_ratio('numbered', 'attempts', 'passes', 'k', 'log_pass_hat_k') }}
 ),
 
 steps as (

@@ -164,21 +164,16 @@ summed as (
 {% macro _rows_by_k(relation, columns, ks, fields) -%}
 select
   {{ columns | join(', ') }},
-  by_k.k,
-  {%- for name, _, _ in fields %}
-  by_k.{{ name }}{{ ',' if not loop.last }}
+  cast(by_k.k as bigint) as k,
+  {%- for name, _, type in fields %}
+  cast(by_k.{{ name }} as {{ type }}) as {{ name }}{{ ',' if not loop.last }}
   {%- endfor %}
 from (
   select
     {{ columns | join(', ') }},
     unnest([
       {%- for k in ks %}
-      {
-        'k': cast({{ k }} as bigint),
-        {%- for name, start, type in fields %}
-        '{{ name }}': cast({{ start }}{{ k }} as {{ type }}){{ ',' if not loop.last }}
-        {%- endfor %}
-      }{{ ',' if not loop.last }}
+      {'k': {{ k }}{% for name, start, _ in fields %}, '{{ name }}': {{ start }}{{ k }}{% endfor %}}{{ ',' if not loop.last }}
       {%- endfor %}
     ]) as by_k
   from {{ relation }}

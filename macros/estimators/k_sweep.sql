@@ -34,8 +34,6 @@ left join (
 
 {#- The grid of k as rows, without any engine's way of writing a list. -#}
 {% macro _ks_rows(ks) -%}
-{%- for k in ks -%}
-select cast({{ k }} as {{ dbt.type_bigint() }}) as k
-{%- if not loop.last %} union all {% endif -%}
-{%- endfor -%}
+select cast({{ ks[0] }} as {{ dbt.type_bigint() }}) as k
+{%- for k in ks[1:] %} union all select {{ k }}{% endfor -%}
 {%- endmacro %}

@@ -21,8 +21,7 @@ end
 
 {% macro default__pass_at_k_plugin(n, c, k) -%}
 {%- set n_, c_, k_ = passk._as_double(n), passk._as_double(c), passk._as_double(k) -%}
-{%- set failures = '(' ~ n_ ~ ' - ' ~ c_ ~ ')' -%}
-{%- set log_all_fail = '(' ~ k_ ~ ' * (' ~ passk._log_ratio(failures, n_, '0 - ' ~ c_) ~ '))' -%}
+{%- set log_all_fail = '(' ~ k_ ~ ' * (' ~ passk._log_of_rest(c_, n_) ~ '))' -%}
 case
   when {{ passk._is_pluggable(n_, c_, k_) }}
     then case

@@ -20,7 +20,7 @@ case when {{ passk._is_rate(p, k_) }} then power({{ p }}, {{ k_ }}) end
 
 {% macro default__pass_at_k_pooled(pass_1, k) -%}
 {%- set p, k_ = passk._as_double(pass_1), passk._as_double(k) -%}
-{%- set log_all_fail = '(' ~ k_ ~ ' * (' ~ passk._log1p('0 - ' ~ p) ~ '))' -%}
+{%- set log_all_fail = '(' ~ k_ ~ ' * (' ~ passk._log_of_rest(p, '1') ~ '))' -%}
 case
   when {{ passk._is_rate(p, k_) }}
     then case

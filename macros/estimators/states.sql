@@ -63,7 +63,7 @@ logs as {{ passk._made_once() }}(
     {%- endfor %}
     case
       when passes > 0 and failures > 0
-        then draws * {{ passk._log_ratio('failures', 'trials', '0 - passes') }}
+        then draws * ({{ passk._log_of_rest('passes', 'trials') }})
     end as log_all_fail_plugin
   from shifted
 ),

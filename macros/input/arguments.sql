@@ -107,7 +107,7 @@
 {#- Conditions on data, already doubles: not true where a value is null, NaN, infinite or can't be right. -#}
 
 {% macro _is_count(value, least=0) -%}
-({{ value }} >= {{ least }} and {{ value }} <= 9007199254740991 and {{ value }} = floor({{ value }}))
+({{ value }} between {{ least }} and 9007199254740991 and {{ value }} = floor({{ value }}))
 {%- endmacro %}
 
 {% macro _is_share(value) -%}

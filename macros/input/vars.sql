@@ -117,7 +117,6 @@
     'passk_consistent_rate': {'default': 1.0, 'takes': share},
     'passk_incapable_rate': {'default': 0.0, 'takes': share},
 
-    'passk_create_sql_functions': {'default': true, 'takes': flag, 'rebuilds': true},
-    'passk_semantic_layer': {'default': false, 'takes': flag}
+    'passk_create_sql_functions': {'default': true, 'takes': flag, 'rebuilds': true}
   }) }}
 {%- endmacro %}

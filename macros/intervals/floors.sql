@@ -8,7 +8,7 @@
 {% macro _floor(least, k, n) -%}
 {%- set outside = passk._as_double(((1 - passk._setting('passk_confidence')) / 2) | round(10)) -%}
 {%- set unseen = '(ln(' ~ outside ~ ') / ' ~ passk.normal_quantile() ~ ' * ' ~ k ~ ' / ' ~ n ~ ')' -%}
-case when {{ unseen }} * {{ unseen }} > {{ least }} then {{ unseen }} * {{ unseen }} else {{ least }} end
+case when power({{ unseen }}, 2) > {{ least }} then power({{ unseen }}, 2) else {{ least }} end
 {%- endmacro %}
 
 

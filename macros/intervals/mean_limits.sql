@@ -51,15 +51,19 @@ end
 {%- endmacro %}
 
 
-{#- Its standard error, summed around the mean, because sums of squares cancel. One task has no variance of its own. -#}
+{#- Its standard error. One task has no variance of its own. -#}
 {% macro _padded_error(mean, variance, tasks) -%}
-{%- set mean_, tasks_ = passk._as_double(mean), passk._as_double(tasks) -%}
-{%- set padded = passk._padded_mean(mean, tasks) -%}
+{%- set tasks_ = passk._as_double(tasks) -%}
 sqrt((
-      coalesce(({{ tasks_ }} - 1) * {{ passk._as_double(variance) }}, 0e0)
-      + {{ tasks_ }} * ({{ mean_ }} - {{ padded }}) * ({{ mean_ }} - {{ padded }})
-      + {{ padded }} * {{ padded }} + (1 - {{ padded }}) * (1 - {{ padded }})
+      coalesce(({{ tasks_ }} - 1) * {{ passk._as_double(variance) }}, 0e0) + {{ passk._padded_squares(mean, tasks) }}
     ) / (({{ tasks_ }} + 1) * ({{ tasks_ }} + 2)))
+{%- endmacro %}
+
+
+{#- What the two tasks add to the squares around the mean: T (m - p)^2 + p^2 + (1 - p)^2 with the padded mean p. -#}
+{% macro _padded_squares(mean, tasks) -%}
+{%- set mean_, tasks_ = passk._as_double(mean), passk._as_double(tasks) -%}
+0.5e0 + 2 * {{ tasks_ }} / ({{ tasks_ }} + 2) * ({{ mean_ }} - 0.5e0) * ({{ mean_ }} - 0.5e0)
 {%- endmacro %}
 
 

@@ -10,18 +10,23 @@ most_trials as (
 
 {{ passk._numbers_up_to('most_trials') }},
 
-terms as (
+outcomes as (
   select
     trials.n,
     trials.c,
     trials.p,
-    numbers.number,
-    {{ passk.log_choose('trials.n', 'numbers.number') }}
-    + numbers.number * ln(trials.p) + (trials.n - numbers.number) * ln(1 - trials.p) as log_chance
+    numbers.number
   from trials
   inner join numbers
     on numbers.number <= trials.n
   where trials.n <= {{ passk._most_numbered() }}
+),
+
+terms as (
+  select
+    *,
+    {{ passk.log_choose('n', 'number') }} + number * ln(p) + (n - number) * ln(1 - p) as log_chance
+  from outcomes
 ),
 
 tails as (

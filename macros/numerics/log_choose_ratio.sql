@@ -24,6 +24,35 @@
 {%- endmacro %}
 
 
+{#- The rows of `relation`, all its columns and `name`: the same for its columns n, c and k, as far as `condition` holds. In steps, so
+    that no step is written twice. -#}
+{% macro _with_log_choose_ratio(relation, n, c, k, name, condition='true') -%}
+select
+    *,
+    case
+      when {{ condition }}
+        then {{ passk._log_moment('point_x', 'point_a', 'point_b', 'point_d', 'point_n', 'point_c', 'point_k') }}
+    end as {{ name }}
+  from (
+    select
+      *,
+      point_n + point_half as point_x,
+      point_c + point_half as point_a,
+      point_n - point_k + point_half as point_b,
+      point_c - point_k + point_half as point_d
+    from (
+      select
+        *,
+        {{ passk._as_double(n) }} as point_n,
+        {{ passk._as_double(c) }} as point_c,
+        {{ passk._as_double(k) }} as point_k,
+        {{ passk._stirling_half(passk._as_double(c), passk._as_double(k)) }} as point_half
+      from {{ relation }}
+    ) as counted
+  ) as shifted
+{%- endmacro %}
+
+
 {#- One half, and 11 more where the series would not be good enough. -#}
 {% macro _stirling_half(c, k) -%}
 case when {{ c }} - {{ k }} < 10 then 11.5e0 else 0.5e0 end

@@ -6,7 +6,7 @@
 {#- Hart's rational approximation, which West 2005 takes up to 5 sqrt(2), and a continued fraction beyond. The approximation is
     made for absolute accuracy: from 4 on it loses digits of the tail, 3e-9 of it at 7, so that the fraction begins at 4.1. Its
     rest after 12 terms is near the root t of t = x + 12.75 / t; cut off there it would be right to 1e-9 only. The other side
-    is the difference of the tail from 1. -#}
+    is the difference of the tail from 1: abs() takes the tail from 0 or 1, so that it is written once. -#}
 {% macro default__normal_tail(z) -%}
 {%- set z_ = passk._as_double(z) -%}
 {%- set x = 'abs(' ~ z_ ~ ')' -%}
@@ -35,10 +35,7 @@ case
     else {{ bell }} / {{ fraction.sql }} / 2.5066282746310002e0
   end
 {%- endset -%}
-case
-  when {{ z_ }} >= 0 then {{ tail }}
-  when {{ z_ }} < 0 then 1 - {{ tail }}
-end
+abs(case when {{ z_ }} < 0 then 1 else 0 end - {{ tail }})
 {%- endmacro %}
 
 

@@ -14,11 +14,11 @@
 {%- for term in terms | reverse -%}
   {%- set series.sql = '(' ~ series.sql ~ ' + ' ~ passk._as_double(term) ~ ') / ' ~ degrees_ -%}
 {%- endfor -%}
-case
+case {{ degrees_ }}
   {%- for critical in known.student %}
-  when {{ degrees_ }} = {{ loop.index }} then {{ critical }}
+  when {{ loop.index }} then {{ critical }}
   {%- endfor %}
-  when {{ passk._is_count(degrees_, 31) }} then {{ known.normal }} + {{ series.sql }}
+  else case when {{ passk._is_count(degrees_, 31) }} then {{ known.normal }} + {{ series.sql }} end
 end
 {%- endmacro %}
 

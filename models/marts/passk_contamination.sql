@@ -35,21 +35,27 @@ with differences as (
   from {{ ref('int_passk__private_counterparts') }}
 ),
 
+{# Both limits from the nearer to the farther, as amounts. #}
+amounts as (
+  select
+    *,
+    {%- for measure in measures %}
+    {%- set difference = measure ~ '_difference' %}
+    case when {{ difference }} < 0 then 0 - {{ difference }}_upper else {{ difference }}_lower end as {{ measure }}_least,
+    case when {{ difference }} < 0 then 0 - {{ difference }}_lower else {{ difference }}_upper end as {{ measure }}_most,
+    {%- endfor %}
+    'pass^' || cast(k as {{ text }}) as metric_name
+  from differences
+),
+
 judged as (
   select
     *,
-    'pass^' || cast(k as {{ text }}) as metric_name,
     {%- for measure in measures %}
     case when {{ measure }}_difference < 0 then 'lower' else 'higher' end || ' by '
     || {{ passk._decimals('abs(' ~ measure ~ '_difference)') }} || ' ('
-    || {{ passk._decimals(
-      'case when ' ~ measure ~ '_difference < 0 then 0 - ' ~ measure ~ '_difference_upper else ' ~ measure
-      ~ '_difference_lower end'
-    ) }} || ' to '
-    || {{ passk._decimals(
-      'case when ' ~ measure ~ '_difference < 0 then 0 - ' ~ measure ~ '_difference_lower else ' ~ measure
-      ~ '_difference_upper end'
-    ) }} || ')' as {{ measure }}_words,
+    || {{ passk._decimals(measure ~ '_least') }} || ' to '
+    || {{ passk._decimals(measure ~ '_most') }} || ')' as {{ measure }}_words,
     {%- endfor %}
     case
       when null_reason is not null then 'insufficient'
@@ -57,7 +63,7 @@ judged as (
       when pass_at_1_difference_upper < 0 or pass_hat_k_difference_upper < 0 then 'lower_on_public'
       else 'no_difference_seen'
     end as verdict
-  from differences
+  from amounts
 ),
 
 said as (

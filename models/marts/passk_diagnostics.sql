@@ -1,6 +1,17 @@
-{%- set words = passk._diagnostic_words() %}
+with words as (
+  {%- for name, said in passk._diagnostic_words().items() %}
+  select
+    '{{ name }}' as diagnostic,
+    {{ passk._quoted(said.sign) if said.sign else 'null' }} as sign,
+    {{ passk._quoted(said.effect) }} as effect,
+    {{ passk._quoted(said.fine) }} as fine,
+    {{ passk._quoted(said.advice) if said.sign else 'null' }} as advice,
+    {{ passk._quoted(said.need) }} as need
+  {{- '\n  union all' if not loop.last }}
+  {%- endfor %}
+),
 
-with judged as (
+judged as (
   select
     *,
     coalesce(verdict, {{ passk.diagnostic_verdict('p_adjusted', 'informing_tasks') }}) as found_verdict,
@@ -10,6 +21,24 @@ with judged as (
       else ''
     end as chance
   from {{ ref('int_passk__diagnostic_tests') }}
+),
+
+said as (
+  select
+    judged.*,
+    judged.finding || judged.chance as whole_finding,
+    case
+      when judged.found_verdict = 'warning' and words.sign is not null then words.sign || '. ' || words.effect
+      when judged.found_verdict = 'ok' then words.fine
+      else 'Not known from this log. ' || words.effect
+    end as meaning,
+    case
+      when judged.found_verdict = 'warning' and words.sign is not null then words.advice
+      when judged.found_verdict <> 'ok' then words.need
+    end as advice
+  from judged
+  inner join words
+    on judged.diagnostic = words.diagnostic
 )
 
 select
@@ -21,23 +50,8 @@ select
   p_adjusted,
   informing_tasks as tasks,
   found_verdict as verdict,
-  finding || chance as finding,
-  case
-    {%- for name, said in words.items() %}
-    {%- if said.sign %}
-    when diagnostic = '{{ name }}' and found_verdict = 'warning' then '{{ said.sign }}. {{ said.effect }}'
-    {%- endif %}
-    when diagnostic = '{{ name }}' and found_verdict = 'ok' then '{{ said.fine }}'
-    when diagnostic = '{{ name }}' then 'Not known from this log. {{ said.effect }}'
-    {%- endfor %}
-  end as meaning,
-  case
-    {%- for name, said in words.items() %}
-    {%- if said.sign %}
-    when diagnostic = '{{ name }}' and found_verdict = 'warning' then '{{ said.advice }}'
-    {%- endif %}
-    when diagnostic = '{{ name }}' and found_verdict <> 'ok' then '{{ said.need }}'
-    {%- endfor %}
-  end as advice,
+  whole_finding as finding,
+  meaning,
+  advice,
   loaded_at
-from judged
+from said

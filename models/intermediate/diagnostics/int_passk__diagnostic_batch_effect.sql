@@ -22,6 +22,6 @@ select
       || {{ passk._rounded('clock_s / 3600') }} || ' hours, splits ' || {{ passk._whole('session_tasks') }}
       || ' tasks, whose two sessions differ ' || {{ passk._rounded('overdispersion', 2) }}
       || ' times as much as chance lets them (z = ' || {{ passk._rounded('z_batch', 2) }} || ').'
-  end || {{ passk._some_read() }} as finding,
+  end || some_read as finding,
   loaded_at
 from {{ ref('int_passk__diagnostic_checks') }}

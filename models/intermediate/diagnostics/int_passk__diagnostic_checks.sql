@@ -66,5 +66,11 @@ select
   *,  -- noqa: AM04
   cochran_q / nullif(suite_passes - 1, 0) as phi,
   {{ passk.flip_rate('disagreements', 'pairs') }} as flip_rate,
-  repeated_tasks - passed_tasks - failed_tasks as mixed_tasks
+  repeated_tasks - passed_tasks - failed_tasks as mixed_tasks,
+  {#- The end of a finding on a run of which only some tasks were read. #}
+  case
+    when read_tasks < tasks
+      then ' Read of ' || {{ passk._whole('read_tasks') }} || ' of ' || {{ passk._whole('tasks') }} || ' tasks.'
+    else ''
+  end as some_read
 from checks

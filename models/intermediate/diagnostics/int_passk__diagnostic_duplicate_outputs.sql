@@ -17,6 +17,6 @@ select
     else {{ passk._whole('output_attempts') }} || ' attempts have ' || {{ passk._whole('distinct_outputs') }}
       || ' different outputs within their tasks; in ' || {{ passk._whole('copied_tasks') }} || ' of '
       || {{ passk._whole('output_tasks') }} || ' tasks at most half of them differ.'
-  end || {{ passk._some_read() }} as finding,
+  end || some_read as finding,
   loaded_at
 from {{ ref('int_passk__diagnostic_checks') }}

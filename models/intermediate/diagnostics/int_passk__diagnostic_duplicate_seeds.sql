@@ -16,6 +16,6 @@ select
     else {{ passk._whole('repeated_seeds') }} || ' of ' || {{ passk._whole('seed_attempts') }}
       || ' attempts repeat a seed of their task, in ' || {{ passk._whole('repeated_seed_tasks') }} || ' of '
       || {{ passk._whole('seed_tasks') }} || ' tasks.'
-  end || {{ passk._some_read() }} as finding,
+  end || some_read as finding,
   loaded_at
 from {{ ref('int_passk__diagnostic_checks') }}

@@ -22,6 +22,6 @@ select
       || {{ passk._rounded('flip_rate') }} || '. At k = ' || {{ passk._whole('k') }} || ' pass^k is then at most '
       || {{ passk._rounded('power(1 - flip_rate, k)') }} || ', and pass@k of an impossible task '
       || {{ passk._rounded('1 - power(1 - flip_rate, k)') }} || '.'
-  end || {{ passk._some_read() }} as finding,
+  end || some_read as finding,
   loaded_at
 from {{ ref('int_passk__diagnostic_checks') }}

@@ -30,7 +30,7 @@ select
   case
     when tried_again_tasks > 0
       then 'The log says that ' || {{ passk._whole('tried_again_tasks') }} || ' of ' || {{ passk._whole('read_tasks') }}
-        || ' tasks were tried again because they failed: the tag reruns.' || {{ passk._some_read() }}
+        || ' tasks were tried again because they failed: the tag reruns.' || some_read
     when not is_ordered then {{ passk._no_order() }}
     when counted_tasks = 0 then 'No attempt counts.'
     when ragged_tasks = 0 then 'Every task has the same number of counted attempts, ' || {{ passk._whole('max_n') }} || '.'

@@ -22,7 +22,7 @@ select
   case
     when output_tasks >= {{ least }}
       then 'In ' || {{ passk._whole('same_output_tasks') }} || ' of ' || {{ passk._whole('output_tasks') }}
-        || ' tasks every attempt has the same output.' || {{ passk._some_read() }}
+        || ' tasks every attempt has the same output.' || some_read
     when repeated_tasks < {{ least }} then {{ passk._too_few_inform('repeated_tasks') }}
     else 'In ' || {{ passk._whole('passed_tasks + failed_tasks') }} || ' of ' || {{ passk._whole('repeated_tasks') }}
       || ' tasks every attempt has the same verdict (all passed in ' || {{ passk._whole('passed_tasks') }}

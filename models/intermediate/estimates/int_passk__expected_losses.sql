@@ -110,10 +110,7 @@ posteriors as (
 ),
 
 logs as (
-  select
-    *,
-    {{ passk._log_choose_ratio('trials', 'passes', k) }} as log_all_pass
-  from posteriors
+  {{ passk._with_log_choose_ratio('posteriors', 'trials', 'passes', k, 'log_all_pass') }}
 )
 
 select

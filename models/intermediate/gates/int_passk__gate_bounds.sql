@@ -121,10 +121,9 @@ variants as (
 ),
 
 logs as (
-  select
-    *,
-    case when alike >= k and alike < attempts then {{ passk._log_choose_ratio('attempts', 'alike', 'k') }} end as log_share
-  from variants
+  {{ passk._with_log_choose_ratio(
+    'variants', 'attempts', 'alike', 'k', 'log_share', 'alike >= k and alike < attempts'
+  ) }}
 ),
 
 valued as (

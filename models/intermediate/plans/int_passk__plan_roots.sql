@@ -35,7 +35,7 @@ with_critical as {{ passk._made_once() }}(
   select
     *,
     {{ passk.student_quantile('tried + 1') }} as critical,
-    {{ passk._padded_mean('mean', 'tried') }} as padded
+    {{ passk._padded_squares('mean', 'tried') }} as squares
   from first_guesses
 )
 
@@ -44,7 +44,5 @@ select
   {{ keys | join(',\n  ') }},
   mean,
   variance,
-  {{ passk._plan_root(
-    'critical', '(tried * (mean - padded) * (mean - padded) + padded * padded + (1 - padded) * (1 - padded))'
-  ) }} as root
+  {{ passk._plan_root('critical', 'squares') }} as root
 from with_critical

@@ -10,18 +10,20 @@ with roots as {{ passk._made_once() }}(
 ),
 
 few_tasks as (
-  {%- for critical in criticals[1:] %}
   select
-    {{ passk._as_double(loop.index) }} as tasks,
-    {{ critical }} as critical
-  {{- ' union all' if not loop.last }}
+    {{ passk._as_double(1) }} as tasks,
+    {{ criticals[1] }} as critical
+  {%- for critical in criticals[2:] %}
+  union all
+  select {{ loop.index + 1 }}, {{ critical }}
   {%- endfor %}
 ),
 
 offsets as (
-  {%- for step in range(-2, 4) %}
-  select {{ passk._as_double(step) }} as offset_by
-  {{- ' union all' if not loop.last }}
+  select {{ passk._as_double(-2) }} as offset_by
+  {%- for step in range(-1, 4) %}
+  union all
+  select {{ step }}
   {%- endfor %}
 ),
 

@@ -36,7 +36,6 @@ UNRELATED_VARS: Final = frozenset(
         "passk_plan_difference",
         "passk_plan_power",
         "passk_create_sql_functions",
-        "passk_semantic_layer",
     }
 )
 """The vars that change no number of a card; without the others it can't be made again."""

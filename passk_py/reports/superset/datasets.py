@@ -1,7 +1,7 @@
 """What Superset asks: the public tables, with metrics that can't be aggregated wrongly.
 
 pass@k and pass^k can't be added up or averaged. So each metric of them is null wherever a group has
-more than one row, as the metrics of ``models/semantic.yml`` are, and counts alone are added.
+more than one row, as the metrics of ``semantic/`` are, and counts alone are added.
 """
 
 from __future__ import annotations

@@ -33,7 +33,6 @@ SHAPING: Final = frozenset(
         "passk_ordered_metrics",
         "passk_pairs",
         "passk_private_suites",
-        "passk_semantic_layer",
         "passk_slices",
     }
 )

@@ -322,7 +322,6 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
             "passk_diagnostics",
             "passk_create_sql_functions",
             "passk_incremental_by_loaded_at",
-            "passk_semantic_layer",
         )
         for wrong, shown in (("yes", '"yes"'), (1, "1"), (None, "null"))
     ),
@@ -420,7 +419,6 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         "passk_diagnostics": "x",
         "passk_create_sql_functions": "x",
         "passk_incremental_by_loaded_at": "x",
-        "passk_semantic_layer": "x",
     }
     inputs = "passk_attempts_model and passk_attempts_source and passk_attempts_files"
     assert landed.refused(wrong) == said(
@@ -446,7 +444,6 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         f"passk_consistent_rate is 2, but must be {A_SHARE}",
         f"passk_incapable_rate is 2, but must be {A_SHARE}",
         'passk_create_sql_functions is "x", but must be true or false.',
-        'passk_semantic_layer is "x", but must be true or false.',
         "passk_deployment_k is 3, but must be one of passk_ks, which is [0, 2, 2].",
     )
 
