@@ -20,7 +20,8 @@ _BOARD: Final = re.compile(r"/(?:dark/)?(?:phone/)?(?:overview|run|compare|task|
 _PASSED_ON: Final = ("Content-Type", "Content-Disposition", "Location", "Cache-Control")
 _FOLLOW: Final = b"""<script>
 (() => {
-  const dark = matchMedia("(prefers-color-scheme: dark)"), narrow = matchMedia("(max-width: 700px)");
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const narrow = matchMedia("(max-width: 700px)");
   const follow = () => {
     const board = location.pathname.replace(/^\\/(dark\\/)?(phone\\/)?/, "") || "overview";
     const fitting = "/" + (dark.matches ? "dark/" : "") + (narrow.matches ? "phone/" : "") + board;
@@ -33,7 +34,7 @@ _FOLLOW: Final = b"""<script>
 
 
 class BoardServer(ThreadingHTTPServer):
-    """Answers with what dct answers, and for boards with the script that chooses the fitting one."""
+    """Answers as dct does, and adds the script that chooses the fitting board."""
 
     daemon_threads = True
     dct: Dct | None = None

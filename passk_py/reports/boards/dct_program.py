@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from passk_py.common.errors import PasskError
 from passk_py.reports.boards.board_project import PASSWORD_VARIABLE, SOURCE
@@ -78,7 +78,7 @@ class Dct:
                 hint = f"Install dct with its Postgres driver: {INSTALL}"
             raise PasskError(f"dct can't read {table}: {said[-1000:]}", hint=hint)
 
-    def __enter__(self) -> Dct:
+    def __enter__(self) -> Self:
         words = [
             self._program, "serve", "--project-dir", str(self._folder),
             "--host", "127.0.0.1", "--port", str(self.port), "--no-cache",
@@ -114,7 +114,7 @@ class Dct:
         while time.monotonic() < until:
             self.require_running()
             try:
-                urllib.request.urlopen(address, timeout=5).close()  # noqa: S310 - its own address
+                urllib.request.urlopen(address, timeout=5).close()
             except (urllib.error.URLError, OSError):
                 time.sleep(0.2)
             else:

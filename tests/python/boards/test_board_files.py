@@ -80,7 +80,7 @@ def test_contrast_is_that_of_wcag() -> None:
 @pytest.mark.parametrize(
     ("name", "grounds"),
     # What the themes clarity and neon of dbt charts lay under the cells of tables.
-    [("meta", ("#ffffff", "#f5f7fa")), ("_dark", ("#161616", "#222222"))],
+    [("meta", ("#ffffff", "#f7f8fa")), ("_dark", ("#161616", "#222222"))],
 )
 def test_every_colour_can_be_told_from_its_ground(name: str, grounds: tuple[str, ...]) -> None:
     text = (CHARTS / f"{name}.yml").read_text(encoding="utf-8")
