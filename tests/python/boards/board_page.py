@@ -76,3 +76,11 @@ class Board:
             self.page.locator(
                 ".dbt-select-option:visible", has_text=re.compile(f"^{value}$")
             ).click()
+
+    def follow(self, text: str) -> None:
+        """Click the first text that begins so, wherever in a row or line its link is."""
+        found = self.page.locator(".dbt-charts-svg-container text", has_text=re.compile(f"^{text}"))
+        found.first.scroll_into_view_if_needed()
+        box = found.first.bounding_box()
+        with self.page.expect_navigation(wait_until="networkidle"):
+            self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -67,13 +67,11 @@ def test_filters_that_contradict_each_other_say_so(board: Board, path: str, said
 
 def test_a_row_leads_on_with_the_filters(board: Board) -> None:
     board.open("/overview?k=2")
-    with board.page.expect_navigation():
-        board.page.locator("a", has_text="walker-2026-03").first.click()
+    board.follow("walker-2026-03")
     assert urlsplit(board.page.url).path == "/run"
     assert filters_of(board.page) == {"run": "walker-2026-03", "suite": "puzzles", "k": "2"}
     assert "pass^2, all k tries" in board.text
-    with board.page.expect_navigation():
-        board.page.locator("a", has_text="queens-").first.click()
+    board.follow("queens-")
     assert urlsplit(board.page.url).path == "/task"
     assert filters_of(board.page)["k"] == "2"
     assert "At k = 2" in board.text
