@@ -39,6 +39,7 @@ COMMANDS: Final = (
     "validate",
     "export",
     "publish",
+    "boards",
     "superset",
     "unload",
     "formats",

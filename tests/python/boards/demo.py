@@ -59,3 +59,46 @@ def with_decoys(demo: Path, served: Path) -> None:
                     f"insert into {table.name} select * replace ({', '.join(changed)}) "
                     f"from demo.main.{table.name}"
                 )
+
+
+def without_rows(demo: Path, served: Path) -> None:
+    with duckdb.connect(str(served)) as connection:
+        connection.execute(f"attach '{demo}' as demo (read_only)")
+        for table in PUBLIC_TABLES:
+            connection.execute(f"create table {table.name} as from demo.main.{table.name} limit 0")
+
+
+LONG: Final = "_*<b>&amp; " + "long_name*with<b>&_" * 9
+"""What makes a name 200 letters long, of letters that Markdown and HTML read otherwise."""
+
+NAMES: Final = (
+    "run_id",
+    "suite",
+    "agent",
+    "model",
+    "task_id",
+    "baseline_run_id",
+    "candidate_run_id",
+)
+RUNS: Final = ("run_id", "baseline_run_id", "candidate_run_id")
+
+
+def with_long_names(demo: Path, served: Path) -> None:
+    """Copy the demo ten times, so that it has 40 runs, with names of some 200 letters."""
+    with duckdb.connect(str(served)) as connection:
+        connection.execute(f"attach '{demo}' as demo (read_only)")
+        connection.execute("create table times as select range as time from range(10)")
+        for table in PUBLIC_TABLES:
+            columns = [
+                row["column_name"]
+                for row in rows_of(connection, f"describe demo.main.{table.name}")
+            ]
+            changed = [
+                f"{name} || '{LONG}'" + (" || time" if name in RUNS else "") + f" as {name}"
+                for name in NAMES
+                if name in columns
+            ]
+            connection.execute(
+                f"create table {table.name} as select * exclude (time) replace ({', '.join(changed)}) "
+                f"from demo.main.{table.name}, times"
+            )

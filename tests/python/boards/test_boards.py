@@ -6,170 +6,26 @@ them: a slice, and an older suite, with shares of their own.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
 import pytest
 
 from passk_py.common.words import percent
-from passk_py.warehouse.catalog import PUBLIC_TABLES
 
-from ..ports import free_port
-from .demo import DECOY_SHOWN, rows_of, with_decoys
-from .serving import wait_for
+from .board_page import Board
+from .demo import DECOY_SHOWN, rows_of, without_rows
+from .serving import NEEDS_DCT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import duckdb
 
     from .demo import Row
 
-ROOT: Final = Path(__file__).resolve().parents[3]
-DCT: Final = os.environ.get("PASSK_DCT") or shutil.which("dct")
-
-pytestmark = [
-    pytest.mark.skipif(
-        DCT is None, reason="the boards need dct (dbt-charts), which is not installed"
-    ),
-    pytest.mark.timeout(600),
-]
-
-ROWS_OF_THE_PAGE = """() => {
-  const found = [];
-  for (const text of document.querySelectorAll('.dbt-charts-svg-container svg text')) {
-    const box = text.getBoundingClientRect();
-    found.push([Math.round(box.top + box.height / 2), box.left, text.textContent]);
-  }
-  found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const rows = [];
-  let last = -100;
-  for (const [top, , text] of found) {
-    if (top - last > 4) { rows.push([]); last = top; }
-    rows[rows.length - 1].push(text);
-  }
-  return rows;
-}"""
-
-MARKS = """() => [...document.querySelectorAll('[aria-label]')].map(e => e.getAttribute('aria-label'))"""
-
-
-def plain(text: str) -> str:
-    """Leave out the characters that a page has for the eye only."""
-    return re.sub(r"[\u2000-\u200f\u2060-\u206f\s]+", " ", text).strip()
-
-
-class Board:
-    """A page of a board, opened anew for every filter."""
-
-    def __init__(self, page: Any, address: str) -> None:
-        self.page = page
-        self.address = address
-
-    def open(self, path: str) -> Board:
-        answer = self.page.goto(self.address + path, wait_until="networkidle")
-        assert answer.status == 200, self.page.inner_text("body")[:2000]
-        return self
-
-    @property
-    def rows(self) -> list[list[str]]:
-        return [
-            [plain(text) for text in row if plain(text)]
-            for row in self.page.evaluate(ROWS_OF_THE_PAGE)
-        ]
-
-    @property
-    def text(self) -> str:
-        return plain(" ".join(" ".join(row) for row in self.rows))
-
-    @property
-    def marks(self) -> list[str]:
-        return [plain(label) for label in self.page.evaluate(MARKS)]
-
-    def row_of(self, *first: str) -> list[str]:
-        found = [row for row in self.rows if tuple(row[: len(first)]) == first]
-        assert len(found) == 1, (first, self.rows)
-        return found[0]
-
-    def choose(self, control: str, value: str) -> None:
-        self.page.get_by_role("combobox", name=control, exact=True).click()
-        with self.page.expect_navigation(wait_until="networkidle"):
-            self.page.locator(
-                ".dbt-select-option:visible", has_text=re.compile(f"^{value}$")
-            ).click()
-
-
-def without_rows(demo: Path, served: Path) -> None:
-    with duckdb.connect(str(served)) as connection:
-        connection.execute(f"attach '{demo}' as demo (read_only)")
-        for table in PUBLIC_TABLES:
-            connection.execute(f"create table {table.name} as from demo.main.{table.name} limit 0")
-
-
-@pytest.fixture(scope="module")
-def serve(
-    demo: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[Callable[[Path, Path], None]], str]]:
-    """Serve the project's boards over a database that a function makes of the demo."""
-    servers: list[subprocess.Popen[bytes]] = []
-
-    def start(make: Callable[[Path, Path], None]) -> str:
-        folder = tmp_path_factory.mktemp("served")
-        served = folder / "passk.duckdb"
-        make(demo, served)
-        port = free_port()
-        log = folder / "log.txt"
-        with log.open("wb") as output:
-            servers.append(
-                subprocess.Popen(
-                    [str(DCT), "serve", "--port", str(port), "--no-cache", "--target", "duckdb"],
-                    cwd=ROOT,
-                    env={
-                        **os.environ,
-                        # dbt charts takes the path of a profile from the project's folder.
-                        "PASSK_DATABASE": os.path.relpath(served, ROOT),
-                        "DO_NOT_TRACK": "1",
-                    },
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                )
-            )
-        address = f"http://localhost:{port}"
-        wait_for(address, servers[-1], log)
-        return address
-
-    yield start
-    for server in servers:
-        server.terminate()
-        server.wait(30)
-
-
-@pytest.fixture(scope="module")
-def served(serve: Callable[[Callable[[Path, Path], None]], str]) -> str:
-    return serve(with_decoys)
-
-
-@pytest.fixture
-def board(browser: Any, served: str) -> Iterator[Board]:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    outside: list[str] = []
-    page.on(
-        "request",
-        lambda request: (
-            outside.append(request.url)
-            if not request.url.startswith((served, "data:", "blob:"))
-            else None
-        ),
-    )
-    mistakes: list[str] = []
-    page.on("pageerror", lambda error: mistakes.append(str(error)))
-    yield Board(page, served)
-    page.close()
-    assert not outside
-    assert not mistakes
+pytestmark = [NEEDS_DCT, pytest.mark.timeout(900)]
 
 
 def limits(row: Row, metric: str) -> str:
@@ -185,7 +41,8 @@ LATEST: Final = ("scout-2026-03", "tracer-2026-03", "walker-2026-03")
 
 
 def check_overview(board: Board, tables: duckdb.DuckDBPyConnection, k: int) -> None:
-    assert f"puzzles: the latest run of each agent at k = {k}" in board.text
+    assert "puzzles" in board.text
+    assert f"The latest run of each agent at k = {k}" in board.text
     for run, row in suite_rows(tables, k).items():
         if run not in LATEST:
             assert run not in board.text
@@ -401,10 +258,11 @@ def test_what_is_not_there_is_said(board: Board, path: str, said: str) -> None:
 
 
 def test_empty_tables_make_no_error(
-    browser: Any, serve: Callable[[Callable[[Path, Path], None]], str]
+    browser: Any, serve_boards: Callable[..., str], demo: Path, tmp_path: Path
 ) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 800})
-    board = Board(page, serve(without_rows))
+    without_rows(demo, tmp_path / "empty.duckdb")
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    board = Board(page, serve_boards("--database", tmp_path / "empty.duckdb"))
     assert "No rule is declared" in board.open("/gates/").text
     assert "There is no such run" in board.open("/run/").text
     assert "No such pair is compared" in board.open("/compare/").text

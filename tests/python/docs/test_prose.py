@@ -78,7 +78,7 @@ def test_a_finding_names_its_line_though_the_sentence_goes_on(tmp_path: Path) ->
 
 
 VERBS = {
-    "Build", "Check", "Compare", "Export", "Judge", "List", "Load", "Make", "Plan", "Print", "Publish", "Recompute", "Remove", "Say", "Show", "Write",
+    "Build", "Check", "Compare", "Export", "Judge", "List", "Load", "Make", "Plan", "Print", "Publish", "Recompute", "Remove", "Say", "Serve", "Show", "Write",
 }  # fmt: skip
 
 

@@ -1,0 +1,106 @@
+"""``passk boards``: serve dashboards of dbt charts over the tables."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from passk_py.cli.session import Session, pass_session
+from passk_py.cli.shared_options import common_options, database_option, examples
+
+
+@click.command(
+    "boards",
+    short_help="Serve dashboards of the tables, with filters, in the browser.",
+    epilog=examples(
+        "passk boards",
+        "passk publish -o bi && passk boards --database bi/passk.duckdb --port 8081",
+        "passk boards --uri postgresql://reader@db/evals --schema reliability",
+    ),
+)
+@database_option
+@click.option(
+    "--uri",
+    metavar="URI",
+    help="Read the tables in this Postgres instead: postgresql://USER:PASSWORD@HOST/DATABASE.",
+)
+@click.option("--schema", help="Set the schema of the tables, if it has to be named.")
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=8080,
+    show_default=True,
+    help="Serve on this port.",
+)
+@click.option(
+    "--host",
+    default="localhost",
+    show_default=True,
+    help="Serve at this address. 0.0.0.0 lets in every machine of your network, such as a phone; "
+    "there is no password.",
+)
+@common_options
+@pass_session
+def command(
+    session: Session,
+    *,
+    database: Path,
+    uri: str | None,
+    schema: str | None,
+    port: int,
+    host: str,
+) -> int:
+    """Serve five boards of dbt charts until Ctrl-C: overview, run, compare, task, gates.
+
+    They need dct, the program of dbt charts: of PASSK_DCT, or on the path. Its files are in a
+    temporary folder. The boards follow the screen: dark where the system is, and in one column on a
+    phone. Each page reads the tables anew. Serve a published copy if builds run meanwhile.
+    """
+    from passk_py.reports.boards.board_project import write_project
+    from passk_py.reports.boards.board_server import BoardServer
+    from passk_py.reports.boards.dct_program import Dct, any_port, find_dct
+
+    program = find_dct()
+    source, password = _source(session, database, uri, schema)
+    with (
+        BoardServer(host, port) as server,
+        tempfile.TemporaryDirectory(prefix="passk-boards-") as name,
+    ):
+        folder = Path(name)
+        write_project(folder, source)
+        dct = Dct(program, folder, any_port(), password)
+        if uri is not None:
+            dct.check("passk_runs")
+        with dct:
+            server.dct = dct
+            address = f"http://{'localhost' if host == '0.0.0.0' else host}:{port}/"  # noqa: S104
+            session.result({"address": address, "dct": program})
+            session.say(f"{address}  (Ctrl-C stops)")
+            server.serve_forever()
+    return 0
+
+
+def _source(
+    session: Session, database: Path, uri: str | None, schema: str | None
+) -> tuple[dict[str, Any], str]:
+    """Describe the database to dct, and give its password."""
+    from passk_py.cli.next_steps import note_stale
+    from passk_py.common.errors import PasskError
+    from passk_py.reports.boards.board_project import duckdb_source, postgres_source
+    from passk_py.warehouse.tables import open_tables
+
+    if uri is not None:
+        return postgres_source(uri, schema)
+    with open_tables(database) as tables:
+        runs = tables.find("passk_runs", schema=schema)
+        if runs is None and schema is not None and tables.find("passk_runs"):
+            raise PasskError(
+                f"{database} has no table passk_runs in the schema {schema}.",
+                hint="Leave out --schema: it is found.",
+            )
+        runs = runs or tables.require("passk_runs")
+        note_stale(session, tables)
+    return duckdb_source(database, runs.split('"')[1]), ""

@@ -1,0 +1,208 @@
+"""`passk boards`: what it starts, what it leaves behind, and what it says where it can't start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from passk_py.warehouse.catalog import PUBLIC_TABLES
+
+from ..engines.parity import copy_table
+from ..ports import free_port
+from ..postgres_server import Server, postgres_programs
+from .board_page import Board
+from .serving import DCT, NEEDS_DCT, PASSK, wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from ..postgres_server import Postgres
+
+pytestmark = pytest.mark.timeout(900)
+
+
+def boards(
+    folder: Path, *words: object, dct: str | None = DCT, path: str | None = None
+) -> tuple[int, str]:
+    """Call `passk boards` where it can't start."""
+    environment = {**os.environ, "PATH": path or os.environ["PATH"]}
+    environment.pop("PASSK_DCT", None)
+    if dct is not None:
+        environment["PASSK_DCT"] = dct
+    done = subprocess.run(
+        [PASSK, "boards", *map(str, words)],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def a_program(tmp_path: Path) -> str:
+    """Stand in for a dct that is never started."""
+    program = tmp_path / "programs" / "dct"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 7\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+def test_a_dct_that_can_not_be_started_is_named(tmp_path: Path) -> None:
+    code, said = boards(tmp_path, dct="/no/such/dct")
+    assert code == 2
+    assert "PASSK_DCT names /no/such/dct, which can't be started as a program." in said
+
+
+def test_without_dct_the_line_that_installs_it_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from passk_py.common.errors import PasskError
+    from passk_py.reports.boards import dct_program
+
+    monkeypatch.delenv("PASSK_DCT", raising=False)
+    monkeypatch.setattr(dct_program.shutil, "which", lambda *_words, **_names: None)
+    with pytest.raises(PasskError, match="need dct") as found:
+        dct_program.find_dct()
+    assert "pip install 'dbt-charts[postgresql]==0.10.0' 'dbt-core<1.12'" in str(found.value)
+
+
+def test_the_printed_version_is_the_locked_one() -> None:
+    from passk_py.reports.boards.dct_program import INSTALL
+
+    locked = Path(__file__).resolve().parents[3] / "requirements" / "boards.txt"
+    assert "dbt-charts==0.10.0" in locked.read_text()
+    assert "==0.10.0" in INSTALL
+
+
+def test_a_database_that_is_not_there_is_named(tmp_path: Path, a_program: str) -> None:
+    code, said = boards(tmp_path, "--database", "nope.duckdb", dct=a_program)
+    assert code == 2
+    assert "There is no database nope.duckdb." in said
+    assert list(tmp_path.iterdir()) == [tmp_path / "programs"]
+
+
+def test_tables_that_are_not_built_are_named(tmp_path: Path, a_program: str) -> None:
+    duckdb.connect(str(tmp_path / "empty.duckdb")).close()
+    code, said = boards(tmp_path, "--database", "empty.duckdb", dct=a_program)
+    assert code == 2
+    assert "empty.duckdb has no table passk_runs: nothing has been built in it." in said
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path, demo: Path, a_program: str) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code, said = boards(tmp_path, "--database", demo, "--port", port, dct=a_program)
+    assert code == 2
+    assert f"Nothing can be served at localhost, port {port}" in said
+    assert f"passk boards --port {port + 1}" in said
+
+
+def test_a_dct_that_ends_is_reported(tmp_path: Path, demo: Path, a_program: str) -> None:
+    code, said = boards(tmp_path, "--database", demo, "--port", free_port(), dct=a_program)
+    assert code == 2
+    assert "dct ended with exit code 7" in said
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["mysql://me@host/db", "postgresql://host/db", "postgresql://me:secret@host", "nonsense"],
+)
+def test_an_address_that_is_no_postgres_is_refused(
+    tmp_path: Path, a_program: str, uri: str
+) -> None:
+    code, said = boards(tmp_path, "--uri", uri, dct=a_program)
+    assert code == 2
+    assert "is not the address of a Postgres." in said
+    assert "secret" not in said
+
+
+@NEEDS_DCT
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_server_leaves_nothing(tmp_path: Path, demo: Path, stop: signal.Signals) -> None:
+    work, temporary = tmp_path / "work", tmp_path / "temporary"
+    work.mkdir()
+    temporary.mkdir()
+    port = free_port()
+    log = tmp_path / "log.txt"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [PASSK, "boards", "--database", str(demo), "--port", str(port), "--json"],
+            cwd=work,
+            env={**os.environ, "PASSK_DCT": str(DCT), "TMPDIR": str(temporary)},
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+        )
+    wait_for(f"http://localhost:{port}", server, log)
+    (folder,) = temporary.glob("passk-boards-*")
+    inner = int((folder / "dct.log").read_text().split("http://127.0.0.1:")[1].split()[0])
+    assert json.loads(log.read_text().splitlines()[0])["address"] == f"http://localhost:{port}/"
+    server.send_signal(stop)
+    assert server.wait(60) == 130
+    assert not list(temporary.glob("passk-boards-*"))
+    assert not list(work.iterdir())
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(f"http://127.0.0.1:{inner}/health", timeout=5)
+
+
+@pytest.fixture(scope="module")
+def postgres(demo: Path) -> Iterator[Postgres]:
+    """The demo's tables in a Postgres, in a schema whose name has to be quoted."""
+    programs = postgres_programs()
+    if programs is None:
+        pytest.skip("no Postgres: see scripts/install_programs")
+    server = Server(programs)
+    try:
+        server.database.ask('create schema "of evals"')
+        with duckdb.connect(str(demo), read_only=True) as connection:
+            for table in PUBLIC_TABLES:
+                to = f'"of evals".{table.name}'
+                copy_table(connection, table.name, server.database, to, demo.parent, maps="text")
+        yield server.database
+    finally:
+        server.stop()
+
+
+@NEEDS_DCT
+def test_boards_on_postgres_show_what_those_on_duckdb_show(
+    browser: Any, board: Board, serve_boards: Callable[..., str], postgres: Postgres
+) -> None:
+    uri = f"postgresql://{postgres.user}@{postgres.host}:{postgres.port}/{postgres.database}"
+    address = serve_boards("--uri", uri, "--schema", "of evals")
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
+    there = Board(page, address)
+    for path in (
+        "/overview?suite=puzzles&k=2",
+        "/run?suite=puzzles&run=walker-2026-03",
+        "/run?suite=puzzles&run=nope",
+        "/compare?suite=puzzles",
+        "/task?suite=puzzles&task=sat-15",
+        "/gates?suite=puzzles",
+    ):
+        rows, marks = there.open(path).rows, there.marks
+        board.open(path)
+        assert rows == board.rows
+        assert sorted(marks) == sorted(board.marks)
+    page.close()
+
+
+@NEEDS_DCT
+def test_a_schema_without_the_tables_is_named(tmp_path: Path, postgres: Postgres) -> None:
+    uri = f"postgresql://{postgres.user}@{postgres.host}:{postgres.port}/{postgres.database}"
+    code, said = boards(tmp_path, "--uri", uri, "--port", free_port())
+    assert code == 2
+    assert "dct can't read passk_runs" in said
+    assert "--schema" in said
