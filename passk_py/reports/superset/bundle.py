@@ -199,7 +199,8 @@ def _dashboard(dashboard: Dashboard, name: str, ids: _Ids) -> dict[str, Any]:
         "uuid": ids.of("dashboard", dashboard.name),
         "position": _position(dashboard, numbers, ids),
         "metadata": {
-            "color_scheme": "supersetColors",
+            # Its first colours can be seen on white and on black.
+            "color_scheme": "d3Category10",
             "label_colors": colors,
             "shared_label_colors": [],
             "cross_filters_enabled": False,

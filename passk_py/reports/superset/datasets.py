@@ -129,6 +129,7 @@ _AGED_RUNS: Final = f"""\
 select
   runs.run_id,
   runs.suite,
+  runs.agent,
   runs.ordered_at,
   dense_rank() over (
     order by
@@ -210,9 +211,16 @@ from {{schema}}passk_task_metrics as metrics
 inner join ({_AGED_RUNS}) as runs
   on metrics.run_id = runs.run_id and metrics.suite = runs.suite"""
 
+_PAIR: Final = f"""\
+inner join ({_AGED_RUNS}) as candidates
+  on comparisons.candidate_run_id = candidates.run_id and comparisons.suite = candidates.suite
+inner join ({_AGED_RUNS}) as baselines
+  on comparisons.baseline_run_id = baselines.run_id and comparisons.suite = baselines.suite"""
+
 _COMPARISONS: Final = f"""\
 select
   comparisons.*,
+  case when candidates.agent = baselines.agent then candidates.agent end as agent,
   candidates.age_in_suite as candidate_age,
   baselines.age_in_suite as baseline_age,
   candidates.suite_age,
@@ -220,11 +228,33 @@ select
   case comparisons.metric when 'pass_at_k' then 'pass@k' else 'pass^k' end as called,
   coalesce(comparisons.meaning, comparisons.null_reason) as said
 from {{schema}}passk_comparisons as comparisons
-inner join ({_AGED_RUNS}) as candidates
-  on comparisons.candidate_run_id = candidates.run_id and comparisons.suite = candidates.suite
-inner join ({_AGED_RUNS}) as baselines
-  on comparisons.baseline_run_id = baselines.run_id and comparisons.suite = baselines.suite
+{_PAIR}
 cross join (select max(k) as k from {{schema}}passk_tasks) as deployment"""
+
+_TASK_COMPARISONS: Final = f"""\
+select
+  comparisons.*,
+  case when candidates.agent = baselines.agent then candidates.agent end as agent
+from {{schema}}passk_task_comparisons as comparisons
+{_PAIR}"""
+
+_DIAGNOSTICS: Final = """\
+select
+  diagnostics.*,
+  runs.agent
+from {schema}passk_diagnostics as diagnostics
+inner join {schema}passk_runs as runs
+  on diagnostics.run_id = runs.run_id and diagnostics.suite = runs.suite"""
+
+_GATES: Final = """\
+select
+  gates.*,
+  baselines.agent as baseline_agent
+from {schema}passk_gates as gates
+left join {schema}passk_runs as baselines
+  on gates.baseline_run_id = baselines.run_id and gates.suite = baselines.suite"""
+
+_AGENT_OF_BOTH: Final = Column("agent", "string", "The agent of both runs; null if they differ.")
 
 _DEPLOYMENT_FIRST: Final = Metric(
     "deployment k first",
@@ -328,6 +358,7 @@ DATASETS: Final = (
         ),
         _COMPARISONS,
         (
+            _AGENT_OF_BOTH,
             Column("candidate_age", "bigint", "1 if the candidate is the newest run of the suite."),
             Column("baseline_age", "bigint", "1 if the baseline is the newest run of the suite."),
             _SUITE_AGE,
@@ -340,7 +371,21 @@ DATASETS: Final = (
         "task comparisons",
         "passk_task_comparisons",
         (_point("difference", "difference", "Candidate less baseline.", "+.1%"), _ROWS),
+        _TASK_COMPARISONS,
+        (_AGENT_OF_BOTH,),
     ),
-    Dataset("diagnostics", "passk_diagnostics", (_ROWS,)),
-    Dataset("gates", "passk_gates", (Metric("gates", "count(*)", "How many rules.", ",d"),)),
+    Dataset(
+        "diagnostics",
+        "passk_diagnostics",
+        (_ROWS,),
+        _DIAGNOSTICS,
+        (Column("agent", "string", "The agent of the run."),),
+    ),
+    Dataset(
+        "gates",
+        "passk_gates",
+        (Metric("gates", "count(*)", "How many rules.", ",d"),),
+        _GATES,
+        (Column("baseline_agent", "string", "The agent of the baseline; null if there is none."),),
+    ),
 )

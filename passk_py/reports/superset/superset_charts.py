@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from passk_py.reports.superset.datasets import LOWER, UPPER
 
-AT_COLOR: Final = "#0b6e7f"
-HAT_COLOR: Final = "#8a2795"
-"""The colours of pass@k and pass^k, where a chart has no colours for agents."""
+AT_COLOR: Final = "#178a9c"
+HAT_COLOR: Final = "#b04fbb"
+"""The colours of pass@k and pass^k, where a chart has no colours for agents, on white and black."""
 
 _Conditions = tuple[dict[str, Any], ...]
 
@@ -85,7 +85,15 @@ def table(
 _TENS_BESIDE: Final = {
     "legend": {"width": "85%"},
     "yAxis": [
-        {"type": "value", "min": 0, "max": 1, "interval": 0.1, "axisLabel": {"show": False}},
+        {
+            "type": "value",
+            "min": 0,
+            "max": 1,
+            "interval": 0.1,
+            "axisLabel": {"show": False},
+            # On white and on black.
+            "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.25)"}},
+        },
         {
             "type": "value",
             "position": "left",

@@ -68,8 +68,8 @@ COMPARE: Final = Dashboard(
                 order=(("k", True), ("metric", True)),
             ),
         ),
-        (
-            *(
+        *(
+            (
                 limits(
                     f"Difference of {symbol(metric)} over k",
                     "comparisons",
@@ -80,9 +80,9 @@ COMPARE: Final = Dashboard(
                     number_format="+.0%",
                     where=(condition("metric", "==", metric),),
                     text="With the limits for these tasks, in lighter colours. Not filtered by k.",
-                )
-                for metric in ("pass_at_k", "pass_hat_k")
-            ),
+                ),
+            )
+            for metric in ("pass_at_k", "pass_hat_k")
         ),
         (
             table(
@@ -103,7 +103,7 @@ COMPARE: Final = Dashboard(
             ),
         ),
     ),
-    (28, 32, 50, 40),
+    (28, 32, 44, 44, 40),
     (
         filter_of_first("Suite", "comparisons", "suite"),
         filter_of_first("Candidate", "comparisons", "candidate_run_id", within=("Suite",)),

@@ -66,6 +66,8 @@ RUN: Final = Dashboard(
                 by="task_class",
                 text="Consistent, flaky or incapable at the deployment k. Not filtered by k.",
             ),
+        ),
+        (
             table(
                 "How much was counted",
                 "points",
@@ -114,7 +116,7 @@ RUN: Final = Dashboard(
             ),
         ),
     ),
-    (22, 60, 50, 40, 50, 60),
+    (20, 60, 44, 40, 20, 50, 60),
     (
         filter_of_first("Suite", "points", "suite"),
         filter_of_first("Run", "points", "run_id", within=("Suite",)),
