@@ -83,7 +83,6 @@ def table(
 # The picture's own axis of shares has no option for a step of 10%, so it is hidden, and one of
 # percentages with the same ends stands in its place.
 _TENS_BESIDE: Final = {
-    "legend": {"width": "85%"},
     "yAxis": [
         {
             "type": "value",
@@ -105,7 +104,6 @@ _TENS_BESIDE: Final = {
         },
     ],
 }
-
 
 # In pixels: how high the picture of curves is in a row of 70 units, and where its legend begins,
 # which has at most six lines on a page of 800 pixels.

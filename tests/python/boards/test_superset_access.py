@@ -121,7 +121,8 @@ def test_a_rule_leaves_the_rows_of_one_agent(browser: Any, superset: Superset, a
             seen = dict(page.told)
             if dashboard.name in {"overview", "run", "tasks", "gates"}:
                 assert f"{AGENT}-2026-03" in json.dumps(page.told), seen
-        assert not page.refused
+        # Superset refuses this user some of its own lists, such as that of themes, but no data.
+        assert not [url for _, url in page.refused if "/chart/data" in url]
     finally:
         tab.close()
 
