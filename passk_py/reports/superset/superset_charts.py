@@ -83,6 +83,7 @@ def table(
 # The picture's own axis of shares has no option for a step of 10%, so it is hidden, and one of
 # percentages with the same ends stands in its place.
 _TENS_BESIDE: Final = {
+    "animation": False,
     "yAxis": [
         {
             "type": "value",
@@ -206,7 +207,7 @@ def limits(
         "seriesType": "line",
         "markerEnabled": True,
         "markerSize": 5,
-        "echart_options": json.dumps({"yAxis": step}),
+        "echart_options": json.dumps({"animation": False, "yAxis": step}),
     }
     return Chart(name, dataset, "echarts_timeseries_line", settings, text, metrics)
 
