@@ -46,8 +46,8 @@ class Dataset:
 
 
 _ROWS: Final = Metric("rows", "count(*)", "How many rows.", ",d")
-_LONGEST: Final = 40
-_ENDS: Final = 16
+_LONGEST: Final = 28
+_ENDS: Final = 11
 _POINT: Final = "Null where the group has more than one row: it can't be added up or averaged."
 
 
@@ -70,6 +70,19 @@ def _limited(name: str, column: str, text: str) -> tuple[Metric, ...]:
         _point(name, column, text),
         _point(f"{name} from", f"{column}_lower", f"Lower limit of {name}."),
         _point(f"{name} to", f"{column}_upper", f"Upper limit of {name}."),
+    )
+
+
+LOWER: Final = "__yhat_lower"
+UPPER: Final = "__yhat_upper"
+"""How Superset knows the limits of a line by their names: it draws a band between them."""
+
+
+def _band(name: str, column: str) -> tuple[Metric, ...]:
+    """Make the limits of a metric once more, for a band."""
+    return (
+        _point(f"{name}{LOWER}", f"{column}_lower", f"Lower limit of {name}, for a band."),
+        _point(f"{name}{UPPER}", f"{column}_upper", f"Upper limit of {name}, for a band."),
     )
 
 
@@ -116,11 +129,24 @@ _AGED_RUNS: Final = f"""\
 select
   runs.run_id,
   runs.suite,
+  runs.agent,
   runs.ordered_at,
+  dense_rank() over (
+    order by
+      case when runs.newest_in_suite is null then 1 else 0 end,
+      runs.newest_in_suite desc,
+      runs.suite
+  ) as suite_age,
   {_AGE.format("runs.suite, runs.agent")} as age,
   {_AGE.format("runs.suite")} as age_in_suite
-from ({_ORDERED_RUNS}) as runs"""
+from (
+  select *, max(ordered_at) over (partition by suite) as newest_in_suite
+  from ({_ORDERED_RUNS}) as ordered_runs
+) as runs"""
 
+_SUITE_AGE: Final = Column(
+    "suite_age", "bigint", "1 is the suite of the newest run, 2 the one before."
+)
 _RUN_COLUMNS: Final = (
     Column(
         "run",
@@ -131,6 +157,7 @@ _RUN_COLUMNS: Final = (
     Column("ordered_at", "timestamp", "When the run began, or else was loaded: its place in time."),
     Column("age", "bigint", "1 is the newest run of the suite and agent, 2 the one before."),
     Column("age_in_suite", "bigint", "1 is the newest run of the suite, 2 the one before."),
+    _SUITE_AGE,
 )
 
 _POINTS: Final = f"""\
@@ -140,6 +167,7 @@ select
   runs.ordered_at,
   runs.age,
   runs.age_in_suite,
+  runs.suite_age,
   case when metrics.k = deployment.k then 1 else 0 end as is_deployment_k,
   coalesce(metrics.reading, metrics.null_reason) as judgement
 from {{schema}}passk_suite_metrics as metrics
@@ -156,6 +184,7 @@ select
   runs.ordered_at,
   runs.age,
   runs.age_in_suite,
+  runs.suite_age,
   hardest.place
 from {{schema}}passk_tasks as tasks
 inner join ({_AGED_RUNS}) as runs
@@ -182,20 +211,50 @@ from {{schema}}passk_task_metrics as metrics
 inner join ({_AGED_RUNS}) as runs
   on metrics.run_id = runs.run_id and metrics.suite = runs.suite"""
 
+_PAIR: Final = f"""\
+inner join ({_AGED_RUNS}) as candidates
+  on comparisons.candidate_run_id = candidates.run_id and comparisons.suite = candidates.suite
+inner join ({_AGED_RUNS}) as baselines
+  on comparisons.baseline_run_id = baselines.run_id and comparisons.suite = baselines.suite"""
+
 _COMPARISONS: Final = f"""\
 select
   comparisons.*,
-  candidates.ordered_at as candidate_at,
-  baselines.ordered_at as baseline_at,
+  case when candidates.agent = baselines.agent then candidates.agent end as agent,
+  candidates.age_in_suite as candidate_age,
+  baselines.age_in_suite as baseline_age,
+  candidates.suite_age,
   case when comparisons.k = deployment.k then 1 else 0 end as is_deployment_k,
   case comparisons.metric when 'pass_at_k' then 'pass@k' else 'pass^k' end as called,
   coalesce(comparisons.meaning, comparisons.null_reason) as said
 from {{schema}}passk_comparisons as comparisons
-inner join ({_AGED_RUNS}) as candidates
-  on comparisons.candidate_run_id = candidates.run_id and comparisons.suite = candidates.suite
-inner join ({_AGED_RUNS}) as baselines
-  on comparisons.baseline_run_id = baselines.run_id and comparisons.suite = baselines.suite
+{_PAIR}
 cross join (select max(k) as k from {{schema}}passk_tasks) as deployment"""
+
+_TASK_COMPARISONS: Final = f"""\
+select
+  comparisons.*,
+  case when candidates.agent = baselines.agent then candidates.agent end as agent
+from {{schema}}passk_task_comparisons as comparisons
+{_PAIR}"""
+
+_DIAGNOSTICS: Final = """\
+select
+  diagnostics.*,
+  runs.agent
+from {schema}passk_diagnostics as diagnostics
+inner join {schema}passk_runs as runs
+  on diagnostics.run_id = runs.run_id and diagnostics.suite = runs.suite"""
+
+_GATES: Final = """\
+select
+  gates.*,
+  baselines.agent as baseline_agent
+from {schema}passk_gates as gates
+left join {schema}passk_runs as baselines
+  on gates.baseline_run_id = baselines.run_id and gates.suite = baselines.suite"""
+
+_AGENT_OF_BOTH: Final = Column("agent", "string", "The agent of both runs; null if they differ.")
 
 _DEPLOYMENT_FIRST: Final = Metric(
     "deployment k first",
@@ -208,9 +267,19 @@ _IS_DEPLOYMENT_K: Final = Column(
 )
 
 
-def _newest(name: str, column: str) -> Metric:
-    return Metric(name, f"max({column})", "Sorts by time.", "")
+def _first(name: str, *columns: str) -> Metric:
+    """Sort by columns of whole numbers, the first of them above all.
 
+    A filter begins with its first value before it knows what the others chose. So the first run,
+    task and pair have to be those of the first suite.
+    """
+    number = columns[0]
+    for column in columns[1:]:
+        number = f"({number} * 1000000 + {column})"
+    return Metric(name, f"min({number})", "Sorts the values of filters.", ",d")
+
+
+_NEWEST_FIRST: Final = _first("newest first", "suite_age", "age_in_suite")
 
 DATASETS: Final = (
     Dataset(
@@ -219,8 +288,10 @@ DATASETS: Final = (
         (
             *_estimates("as a mean over the tasks of a suite"),
             *_limited("delta_k", "delta_k", "How unequal the tasks are."),
+            *_band("pass@k", "pass_at_k"),
+            *_band("pass^k", "pass_hat_k"),
             _DEPLOYMENT_FIRST,
-            _newest("newest run", "ordered_at"),
+            _NEWEST_FIRST,
             _ROWS,
         ),
         _POINTS,
@@ -253,8 +324,7 @@ DATASETS: Final = (
             _point("pass@k", "pass_at_k", "At least one of k tries succeeds."),
             _point("pass^k", "pass_hat_k", "All k tries succeed."),
             Metric("tasks", "count(*)", "How many tasks.", ",d"),
-            Metric("hardest first", "min(place)", "Sorts tasks: the hardest is first.", ",d"),
-            _newest("newest run", "ordered_at"),
+            _first("hardest first", "suite_age", "place"),
         ),
         _TASKS,
         (
@@ -283,14 +353,15 @@ DATASETS: Final = (
             _point("from", "difference_suite_lower", "Lower limit, for these tasks.", "+.1%"),
             _point("to", "difference_suite_upper", "Upper limit, for these tasks.", "+.1%"),
             _DEPLOYMENT_FIRST,
-            _newest("newest candidate", "candidate_at"),
-            _newest("newest baseline", "baseline_at"),
+            _first("newest first", "suite_age", "candidate_age", "baseline_age"),
             _ROWS,
         ),
         _COMPARISONS,
         (
-            Column("candidate_at", "timestamp", "When the candidate began, or else was loaded."),
-            Column("baseline_at", "timestamp", "When the baseline began, or else was loaded."),
+            _AGENT_OF_BOTH,
+            Column("candidate_age", "bigint", "1 if the candidate is the newest run of the suite."),
+            Column("baseline_age", "bigint", "1 if the baseline is the newest run of the suite."),
+            _SUITE_AGE,
             _IS_DEPLOYMENT_K,
             Column("called", "string", "pass@k or pass^k."),
             Column("said", "string", "What the difference means, or why there is none."),
@@ -300,7 +371,21 @@ DATASETS: Final = (
         "task comparisons",
         "passk_task_comparisons",
         (_point("difference", "difference", "Candidate less baseline.", "+.1%"), _ROWS),
+        _TASK_COMPARISONS,
+        (_AGENT_OF_BOTH,),
     ),
-    Dataset("diagnostics", "passk_diagnostics", (_ROWS,)),
-    Dataset("gates", "passk_gates", (Metric("gates", "count(*)", "How many rules.", ",d"),)),
+    Dataset(
+        "diagnostics",
+        "passk_diagnostics",
+        (_ROWS,),
+        _DIAGNOSTICS,
+        (Column("agent", "string", "The agent of the run."),),
+    ),
+    Dataset(
+        "gates",
+        "passk_gates",
+        (Metric("gates", "count(*)", "How many rules.", ",d"),),
+        _GATES,
+        (Column("baseline_agent", "string", "The agent of the baseline; null if there is none."),),
+    ),
 )

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-AT_COLOR: Final = "#0b6e7f"
-HAT_COLOR: Final = "#8a2795"
-"""The colours of pass@k and pass^k, where a chart has no colours for agents."""
+from passk_py.reports.superset.datasets import LOWER, UPPER
+
+AT_COLOR: Final = "#178a9c"
+HAT_COLOR: Final = "#b04fbb"
+"""The colours of pass@k and pass^k, where a chart has no colours for agents, on white and black."""
 
 _Conditions = tuple[dict[str, Any], ...]
 
-AT_LIMIT_COLOR: Final = "#8cc3cb"
 HAT_LIMIT_COLOR: Final = "#cf9fd4"
+
+TENS: Final = {"interval": 0.1}
+WHOLE: Final = {"minInterval": 0.01}
+"""The steps of an axis: tens of percent; as fine as there is room for, but no half percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ def table(
         "row_limit": 1000,
         "page_length": 0,
         "table_timestamp_format": "%Y-%m-%d %H:%M",
+        # A name with `<b>` in it is that name.
+        "allow_render_html": False,
         "show_cell_bars": False,
         "color_pn": False,
         "column_config": config,
@@ -72,40 +80,109 @@ def table(
     return Chart(name, dataset, "table", settings, text)
 
 
-def _line(metrics: list[Any], groups: list[str]) -> dict[str, Any]:
+# The picture's own axis of shares has no option for a step of 10%, so it is hidden, and one of
+# percentages with the same ends stands in its place.
+_TENS_BESIDE: Final = {
+    "animation": False,
+    "yAxis": [
+        {
+            "type": "value",
+            "min": 0,
+            "max": 1,
+            "interval": 0.1,
+            "axisLabel": {"show": False},
+            # On white and on black.
+            "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.25)"}},
+        },
+        {
+            "type": "value",
+            "position": "left",
+            "min": 0,
+            "max": 100,
+            "interval": 10,
+            "splitLine": {"show": False},
+            "axisLabel": {"formatter": "{value}%"},
+        },
+    ],
+}
+
+# In pixels: how high the picture of curves is in a row of 70 units, and where its legend begins,
+# which has at most six lines on a page of 800 pixels.
+_CURVES_HEIGHT: Final = 491
+_LEGEND_TOP: Final = 350
+
+
+def _over_k(bounds: tuple[float | None, float | None]) -> dict[str, Any]:
+    """Draw something over k, each k as far from the next."""
     return {
         "x_axis": "k",
-        "metrics": metrics,
-        "groupby": groups,
-        "adhoc_filters": [condition("pass_at_k", "IS NOT NULL")],
+        "xAxisForceCategorical": True,
         "x_axis_sort_asc": True,
-        "row_limit": 10000,
-        "seriesType": "line",
-        "markerEnabled": True,
-        "markerSize": 5,
-        "rich_tooltip": True,
-        "show_legend": True,
-        "legendType": "scroll",
-        "legendOrientation": "top",
-        "y_axis_format": ".0%",
-        "tooltipTimeFormat": "smart_date",
         "x_axis_title": "k",
         "x_axis_title_margin": 30,
-        "truncateXAxis": False,
+        "y_axis_bounds": list(bounds),
         "truncateYAxis": True,
-        "y_axis_bounds": [0, 1],
+        "y_axis_format": ".0%",
+        "rich_tooltip": True,
+        "show_legend": True,
+        "legendType": "plain",
+        "legendOrientation": "top",
     }
 
 
-def curves(
-    name: str, dataset: str, metric: str, *, by: str, where: _Conditions, text: str
-) -> Chart:
-    """Draw one metric over k, a line for each value of a column."""
-    settings = _line([metric], [by])
-    settings["adhoc_filters"] += where
+def curves(name: str, *, where: _Conditions, text: str) -> Chart:
+    """Draw both metrics over k for up to six runs, each in one colour."""
     # Lines of more runs can't be told apart.
-    settings |= {"limit": 8, "timeseries_limit_metric": "newest run", "order_desc": True}
-    return Chart(name, dataset, "echarts_timeseries_line", settings, text)
+    runs = {"limit": 6, "timeseries_limit_metric": "newest first", "order_desc": False}
+    chart = _both(name, (["pass@k"], ["pass^k"]), ["run"], runs, where, text)
+    # A legend that Superset places shows the first entries only, where all need three lines.
+    options = _TENS_BESIDE | {
+        "legend": {"type": "plain", "top": _LEGEND_TOP, "width": "85%", "itemGap": 8},
+        "grid": {"top": 15, "bottom": _CURVES_HEIGHT - _LEGEND_TOP + 50},
+    }
+    chart.settings["echart_options"] = json.dumps(options)
+    return chart
+
+
+def bands(name: str, *, text: str) -> Chart:
+    """Draw both metrics of one run over k, each in its colour, with their limits as bands."""
+    colors = {"pass@k": AT_COLOR, "pass^k": HAT_COLOR}
+    metrics = {metric: [metric, f"{metric}{LOWER}", f"{metric}{UPPER}"] for metric in colors}
+    chart = _both(name, (metrics["pass@k"], metrics["pass^k"]), [], {}, (), text)
+    # A line, its limits and its band have one name, and not all have dots.
+    options = _TENS_BESIDE | {"legend": {"icon": "roundRect"}}
+    chart.settings["echart_options"] = json.dumps(options)
+    for metric, color in colors.items():
+        chart.colors.update(dict.fromkeys(metrics[metric], color))
+    return chart
+
+
+def _both(
+    name: str,
+    metrics: tuple[list[str], list[str]],
+    groups: list[str],
+    most: dict[str, Any],
+    where: _Conditions,
+    text: str,
+) -> Chart:
+    """Draw pass@k with dots and pass^k without."""
+    settings = _over_k((0, 1))
+    for end, suffix, asked in (("", "", metrics[0]), ("_b", "B", metrics[1])):
+        query = {
+            "metrics": asked,
+            "groupby": groups,
+            "adhoc_filters": [condition("pass_at_k", "IS NOT NULL"), *where],
+            "row_limit": 10000,
+            **most,
+        }
+        settings |= {f"{key}{end}": value for key, value in query.items()}
+        settings |= {
+            f"seriesType{suffix}": "line",
+            f"markerEnabled{suffix}": not suffix,
+            f"markerSize{suffix}": 7,
+            f"opacity{suffix}": 0.15,
+        }
+    return Chart(name, "points", "mixed_timeseries", settings, text)
 
 
 def limits(
@@ -113,15 +190,25 @@ def limits(
     dataset: str,
     metrics: dict[str, str],
     *,
-    bounds: tuple[float | None, float | None] = (0, 1),
+    bounds: tuple[float | None, float | None],
+    step: dict[str, float],
+    number_format: str = ".0%",
     known: str,
     where: _Conditions = (),
     text: str = "",
 ) -> Chart:
     """Draw metrics over k as lines, each in its colour, where a column has a value."""
-    # Superset's own bands, those of a forecast, stand wrong where the other axis has numbers.
-    settings = _line(list(metrics), []) | {"y_axis_bounds": list(bounds), "legendType": "plain"}
-    settings["adhoc_filters"] = [condition(known, "IS NOT NULL"), *where]
+    settings = _over_k(bounds) | {
+        "metrics": list(metrics),
+        "groupby": [],
+        "adhoc_filters": [condition(known, "IS NOT NULL"), *where],
+        "row_limit": 10000,
+        "y_axis_format": number_format,
+        "seriesType": "line",
+        "markerEnabled": True,
+        "markerSize": 5,
+        "echart_options": json.dumps({"animation": False, "yAxis": step}),
+    }
     return Chart(name, dataset, "echarts_timeseries_line", settings, text, metrics)
 
 
@@ -172,8 +259,12 @@ def heat_map(
         "show_percentage": False,
         "value_bounds": [0, 1],
         "y_axis_format": ".0%",
-        "left_margin": "auto",
-        "bottom_margin": "auto",
+        "left_margin": 20,
+        "bottom_margin": 20,
+        # Each label is shown, and none lies on the next.
+        "xscale_interval": 1,
+        "yscale_interval": 1,
+        "x_axis_label_rotation": 90,
         "sort_x_axis": "alpha_asc",
         "sort_y_axis": "value_asc",
     }

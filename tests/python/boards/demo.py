@@ -102,3 +102,28 @@ def with_long_names(demo: Path, served: Path) -> None:
                 f"create table {table.name} as select * exclude (time) replace ({', '.join(changed)}) "
                 f"from demo.main.{table.name}, times"
             )
+
+
+def crowd(log: Path) -> None:
+    """Write a log of 40 runs, 20 agents and 5,000 tasks, most of whose names have 200 letters."""
+    pad = "nightly_*evals*_<b>of</b>_&_the_desk_"
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"""
+            copy (
+              select
+                rpad('run_', 190, '{pad}') || lpad(run::varchar, 10, '0') as run_id,
+                rpad('suite_', 200, '{pad}') as suite,
+                rpad('agent_', 198, '{pad}') || lpad((run % 20)::varchar, 2, '0') as agent,
+                case when task % 2 = 0 then 'task-' || task
+                  else rpad('task_', 190, '{pad}') || lpad(task::varchar, 10, '0')
+                end as task_id,
+                attempt,
+                case when (task * 7 + run * 3 + attempt * attempt) % 11 < 6 + run % 4
+                  then 'passed' else 'failed'
+                end as outcome
+              from range(40) as runs (run), range(5000) as tasks (task),
+                range(1, 5) as attempts (attempt)
+            ) to '{log}' (format parquet)
+            """
+        )

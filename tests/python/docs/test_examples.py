@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SKIPPED_PYTHON: Final = {
     "CONTRIBUTING.md python 1": "a sketch of a format, with names that stand for others",
+    "docs/superset.md python 1": "tests/python/boards/superset_site.py starts a Superset with it",
 }
 NOT_RUN: Final = {
     "bash scripts/demo": "installs; its command, passk demo, makes the database of these tests",
@@ -61,6 +62,7 @@ NOT_RUN: Final = {
     "SPARK_REMOTE": "names a Spark that these tests do not have; tests/python/engines/test_spark.py starts one",
     "SUPERSET_SECRET_KEY": "sets a variable of the next commands",
     "superset import-directory": "tests/python/boards/test_superset.py imports the bundles",
+    "superset import-dashboards": "tests/python/boards/test_superset_import.py imports a bundle",
     "bin/superset": "tests/python/boards/test_superset.py starts a Superset in this way",
     "marimo run": "tests/python/boards/test_notebook.py serves the notebook",
     "bash scripts/notebook": "installs, and serves the notebook as tests/python/boards/test_notebook.py does",

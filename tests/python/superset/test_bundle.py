@@ -193,21 +193,27 @@ def test_long_names_are_short_on_axes_and_stay_apart(
     assert ("short", "short") in of_tasks
     for name, label in runs | of_tasks:
         if name != "short":
-            assert re.fullmatch(re.escape(name[:16]) + "…" + re.escape(name[-16:]) + r" #\d", label)
+            assert re.fullmatch(re.escape(name[:11]) + "…" + re.escape(name[-11:]) + r" #\d", label)
 
 
 def asked(chart: Chart) -> tuple[set[str], list[Any]]:
     """Give the columns that a chart names, and its metrics."""
     settings = chart.settings
-    columns: set[str] = {condition["subject"] for condition in settings["adhoc_filters"]}
-    for name in ("x_axis", "groupby", "all_columns", "x_axis_sort"):
+    columns: set[str] = {
+        condition["subject"]
+        for name in ("adhoc_filters", "adhoc_filters_b")
+        for condition in settings.get(name, ())
+    }
+    for name in ("x_axis", "groupby", "groupby_b", "all_columns", "x_axis_sort"):
         value = settings.get(name, [])
         columns |= {value} if isinstance(value, str) else set(value)
     columns |= {json.loads(order)[0] for order in settings.get("order_by_cols", [])}
     columns |= set(settings.get("column_config", {}))
-    metrics = [*settings.get("metrics", ())]
+    metrics = [*settings.get("metrics", ()), *settings.get("metrics_b", ())]
     metrics += [
-        settings[name] for name in ("metric", "timeseries_limit_metric") if name in settings
+        settings[name]
+        for name in ("metric", "timeseries_limit_metric", "timeseries_limit_metric_b")
+        if name in settings
     ]
     return columns, metrics
 

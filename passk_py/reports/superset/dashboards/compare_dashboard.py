@@ -7,12 +7,13 @@ from typing import Final
 from passk_py.common.words import symbol
 from passk_py.reports.superset.dashboards.dashboard_parts import (
     Dashboard,
+    filter_of_first,
     filter_of_k,
-    filter_of_newest,
 )
 from passk_py.reports.superset.superset_charts import (
     HAT_COLOR,
     HAT_LIMIT_COLOR,
+    WHOLE,
     condition,
     limits,
     table,
@@ -39,8 +40,6 @@ COMPARE: Final = Dashboard(
                     "difference_suite_upper": "to, these tasks",
                     "difference_lower": "from, tasks like these",
                     "difference_upper": "to, tasks like these",
-                    "verdict": "verdict",
-                    "said": "what it means",
                 },
                 order=(("k", True), ("metric", True)),
                 formats={
@@ -56,18 +55,34 @@ COMPARE: Final = Dashboard(
             ),
         ),
         (
-            *(
+            table(
+                "What they mean",
+                "comparisons",
+                {
+                    "called": "metric",
+                    "candidate_run_id": "candidate",
+                    "baseline_run_id": "baseline",
+                    "verdict": "verdict",
+                    "said": "what it means",
+                },
+                order=(("k", True), ("metric", True)),
+            ),
+        ),
+        *(
+            (
                 limits(
                     f"Difference of {symbol(metric)} over k",
                     "comparisons",
                     _DIFFERENCE,
                     known="difference",
                     bounds=(None, None),
+                    step=WHOLE,
+                    number_format="+.0%",
                     where=(condition("metric", "==", metric),),
                     text="With the limits for these tasks, in lighter colours. Not filtered by k.",
-                )
-                for metric in ("pass_at_k", "pass_hat_k")
-            ),
+                ),
+            )
+            for metric in ("pass_at_k", "pass_hat_k")
         ),
         (
             table(
@@ -88,17 +103,14 @@ COMPARE: Final = Dashboard(
             ),
         ),
     ),
-    (30, 50, 40),
+    (28, 32, 44, 44, 40),
     (
-        filter_of_newest("Suite", "comparisons", "suite", "newest candidate"),
-        filter_of_newest(
-            "Candidate", "comparisons", "candidate_run_id", "newest candidate", within=("Suite",)
-        ),
-        filter_of_newest(
+        filter_of_first("Suite", "comparisons", "suite"),
+        filter_of_first("Candidate", "comparisons", "candidate_run_id", within=("Suite",)),
+        filter_of_first(
             "Baseline",
             "comparisons",
             "baseline_run_id",
-            "newest baseline",
             within=("Suite", "Candidate"),
         ),
         filter_of_k(

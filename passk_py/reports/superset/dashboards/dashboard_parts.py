@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 ESTIMATES: Final = {
     "pass_at_k": "pass@k",
-    "pass_at_k_lower": "pass@k from",
-    "pass_at_k_upper": "pass@k to",
+    "pass_at_k_lower": "from",
+    "pass_at_k_upper": "to",
     "pass_hat_k": "pass^k",
-    "pass_hat_k_lower": "pass^k from",
-    "pass_hat_k_upper": "pass^k to",
+    "pass_hat_k_lower": "from",
+    "pass_hat_k_upper": "to",
 }
 """The columns of both metrics with their limits, and what they are called on the page."""
 
@@ -28,7 +28,6 @@ class Filter:
     column: str
     first: str = ""
     """The metric by which the values are sorted; empty to sort them by themselves."""
-    ascending: bool = True
     must_choose: bool = False
     """Whether one value is always chosen, at first the first one; else several, or none, can be."""
     within: tuple[str, ...] = ()
@@ -52,11 +51,15 @@ class Dashboard:
     filters: tuple[Filter, ...]
 
 
-def filter_of_newest(
-    name: str, dataset: str, column: str, first: str = "newest run", *, within: tuple[str, ...] = ()
+def filter_of_first(
+    name: str,
+    dataset: str,
+    column: str,
+    *,
+    within: tuple[str, ...] = (),
 ) -> Filter:
     """Let one value be chosen, at first the newest."""
-    return Filter(name, dataset, column, first, ascending=False, must_choose=True, within=within)
+    return Filter(name, dataset, column, "newest first", must_choose=True, within=within)
 
 
 def filter_of_k(dataset: str = "points", *, but_not: tuple[str, ...] = ()) -> Filter:

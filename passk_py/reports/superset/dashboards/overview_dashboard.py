@@ -8,8 +8,8 @@ from passk_py.reports.superset.dashboards.dashboard_parts import (
     ESTIMATES,
     Dashboard,
     Filter,
+    filter_of_first,
     filter_of_k,
-    filter_of_newest,
 )
 from passk_py.reports.superset.superset_charts import condition, curves, table
 
@@ -31,9 +31,6 @@ OVERVIEW: Final = Dashboard(
                     "k": "k",
                     **ESTIMATES,
                     "judgement": "reading",
-                    "total_tasks": "tasks",
-                    "attempts": "attempts",
-                    "excluded": "excluded",
                 },
                 order=(("run_id", True),),
                 where=(_NEWEST,),
@@ -41,23 +38,33 @@ OVERVIEW: Final = Dashboard(
             ),
         ),
         (
-            *(
-                curves(
-                    f"{metric} over k",
-                    "points",
-                    metric,
-                    by="run",
-                    where=(_NEWEST,),
-                    text="The latest run of each agent, at most eight. Not filtered by k.",
-                )
-                for metric in ("pass@k", "pass^k")
+            curves(
+                "pass@k and pass^k over k",
+                where=(_NEWEST,),
+                text="pass@k with dots, pass^k without. The latest run of each agent, at most "
+                "six. Not filtered by k.",
+            ),
+        ),
+        (
+            table(
+                "How much was counted",
+                "points",
+                {
+                    "run_id": "run",
+                    "total_tasks": "tasks",
+                    "eligible_tasks": "tasks with k attempts",
+                    "attempts": "attempts",
+                    "excluded": "excluded",
+                },
+                order=(("run_id", True),),
+                where=(_NEWEST,),
             ),
         ),
     ),
-    (40, 50),
+    (36, 70, 36),
     (
-        filter_of_newest("Suite", "points", "suite"),
+        filter_of_first("Suite", "points", "suite"),
         Filter("Agent", "points", "agent", within=("Suite",)),
-        filter_of_k(but_not=("pass@k over k", "pass^k over k")),
+        filter_of_k(but_not=("pass@k and pass^k over k",)),
     ),
 )

@@ -7,14 +7,14 @@ from typing import Final
 from passk_py.reports.superset.dashboards.dashboard_parts import (
     ESTIMATES,
     Dashboard,
+    filter_of_first,
     filter_of_k,
-    filter_of_newest,
 )
 from passk_py.reports.superset.superset_charts import (
-    AT_COLOR,
-    AT_LIMIT_COLOR,
     HAT_COLOR,
     HAT_LIMIT_COLOR,
+    TENS,
+    bands,
     bars,
     condition,
     limits,
@@ -30,34 +30,19 @@ RUN: Final = Dashboard(
             table(
                 "At this k",
                 "points",
-                {
-                    "k": "k",
-                    **ESTIMATES,
-                    "judgement": "reading",
-                    "eligible_tasks": "tasks with k attempts",
-                    "total_tasks": "tasks",
-                    "n": "counted attempts",
-                    "excluded": "excluded",
-                },
+                {"run_id": "run", "k": "k", **ESTIMATES, "judgement": "reading"},
                 order=(("k", True),),
                 formats={".1%": tuple(ESTIMATES)},
             ),
         ),
         (
-            limits(
+            bands(
                 "pass@k and pass^k over k",
-                "points",
-                {
-                    "pass@k": AT_COLOR,
-                    "pass@k from": AT_LIMIT_COLOR,
-                    "pass@k to": AT_LIMIT_COLOR,
-                    "pass^k": HAT_COLOR,
-                    "pass^k from": HAT_LIMIT_COLOR,
-                    "pass^k to": HAT_LIMIT_COLOR,
-                },
-                known="pass_at_k",
-                text="With their limits, in lighter colours. Not filtered by k.",
+                text="pass@k with dots, pass^k without; the bands are their limits. "
+                "Not filtered by k.",
             ),
+        ),
+        (
             limits(
                 "delta_k over k",
                 "points",
@@ -68,6 +53,7 @@ RUN: Final = Dashboard(
                 },
                 known="delta_k",
                 bounds=(0, None),
+                step=TENS,
                 text="How unequal the tasks are; 0 where each is as flaky as the next. "
                 "Not filtered by k.",
             ),
@@ -80,6 +66,21 @@ RUN: Final = Dashboard(
                 by="task_class",
                 text="Consistent, flaky or incapable at the deployment k. Not filtered by k.",
             ),
+        ),
+        (
+            table(
+                "How much was counted",
+                "points",
+                {
+                    "total_tasks": "tasks",
+                    "eligible_tasks": "tasks with k attempts",
+                    "n": "counted attempts",
+                    "excluded": "excluded",
+                },
+                order=(("k", True),),
+            ),
+        ),
+        (
             table(
                 "What to mend first",
                 "tasks",
@@ -115,10 +116,10 @@ RUN: Final = Dashboard(
             ),
         ),
     ),
-    (20, 50, 50, 50),
+    (20, 60, 44, 40, 20, 50, 60),
     (
-        filter_of_newest("Suite", "points", "suite"),
-        filter_of_newest("Run", "points", "run_id", within=("Suite",)),
+        filter_of_first("Suite", "points", "suite"),
+        filter_of_first("Run", "points", "run_id", within=("Suite",)),
         filter_of_k(
             but_not=(
                 "pass@k and pass^k over k",
