@@ -87,6 +87,8 @@ def _():
     try:
         _runs = pk.read_table("passk_runs", database=copy)
         _metrics = pk.read_table("passk_suite_metrics", database=copy).filter(slice_name="all")
+        pk.read_table("passk_task_metrics", database=copy, limit=1)
+        deployment_k = next(iter(pk.read_table("passk_tasks", database=copy, limit=1)["k"]), None)
         _why = "" if _runs.height and _metrics.height else f"{copy} has no run."
     except pk.PasskError as _error:
         _why = f"{_error} {_error.hint or ''}"
@@ -99,7 +101,6 @@ def _():
             "python -m marimo run docs/notebooks/reliability.py</pre>",
         ),
     )
-    deployment_k = pk.read_table("passk_tasks", database=copy, limit=1).item(0, "k")
     _curves = _metrics.sort("k").partition_by("suite", "run_id", as_dict=True)
     _ordered = runs_in_order(_runs.to_dicts())
     _latest = {(one.suite, one.run_id) for one in _ordered if one.is_latest or one.agent is None}
@@ -385,13 +386,14 @@ def _(copy, run, suite):
 @app.cell(hide_code=True)
 def _(baseline, copy, k, run, suite):
     _of = f"database={copy!r}, suite={suite.value!r}"
-    _pair = f"{(baseline.value or run.value)!r}, {run.value!r}, ks=[{k.value}]"
     _code = f"""import passk_py as pk
-
 metrics = pk.read_table("passk_suite_metrics", {_of}, run_id={run.value!r}, k={k.value})
+pk.view(metrics)"""
+    if baseline.value:
+        _code += f"""
 attempts = pk.read_table("passk_attempts", {_of})
-changes = pk.compare(attempts, {_pair})
-pk.view(metrics), pk.view(changes)"""
+changes = pk.compare(attempts, {baseline.value!r}, {run.value!r}, ks=[{k.value}])
+pk.view(changes)"""
     page("<h2>The same in Python</h2>", f"<pre>{escape(_code)}</pre>")
     return
 

@@ -34,20 +34,19 @@ tallies as (
     k,
     sum(case when is_told_apart and difference < 0 then 1 else 0 end) as better_runs,
     sum(case when is_told_apart and difference > 0 then 1 else 0 end) as worse_runs,
-    {{ passk._listed('case when not is_told_apart then other_run_id end', 'other_rank') }} as not_told_apart_from
+    {{ passk._listed("case when not is_told_apart then replace(other_run_id, ',', ';') end", 'other_rank') }} as not_told_apart_from
   from tests
   group by suite, run_id, metric, k
 ),
 
-{# A run that is alone has no test. The rank by value is always within its limits: where runs have tried other tasks, a test
-   may be about few of them. #}
+{# A run that is alone has no test. #}
 ranked as (
   select
     run_values.*,
     coalesce(tallies.better_runs, 0) as better_runs,
     coalesce(tallies.worse_runs, 0) as worse_runs,
-    least(run_values.estimated_rank, 1 + coalesce(tallies.better_runs, 0)) as rank_lower,
-    greatest(run_values.estimated_rank, run_values.ranked_runs - coalesce(tallies.worse_runs, 0)) as rank_upper,
+    1 + coalesce(tallies.better_runs, 0) as rank_lower,
+    run_values.ranked_runs - coalesce(tallies.worse_runs, 0) as rank_upper,
     tallies.not_told_apart_from
   from run_values
   left join tallies

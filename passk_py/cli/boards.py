@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
@@ -64,7 +65,7 @@ def command(
     from passk_py.reports.boards.dct_program import Dct, any_port, find_dct
 
     program = find_dct()
-    source, password = _source(session, database, uri, schema)
+    source, password = _source(session, click.get_current_context(), database, uri, schema)
     with (
         BoardServer(host, port) as server,
         tempfile.TemporaryDirectory(prefix="passk-boards-") as name,
@@ -84,7 +85,11 @@ def command(
 
 
 def _source(
-    session: Session, database: Path, uri: str | None, schema: str | None
+    session: Session,
+    context: click.Context,
+    database: Path,
+    uri: str | None,
+    schema: str | None,
 ) -> tuple[dict[str, Any], str]:
     """Describe the database to dct, and give its password."""
     from passk_py.cli.next_steps import note_stale
@@ -93,6 +98,8 @@ def _source(
     from passk_py.warehouse.tables import open_tables
 
     if uri is not None:
+        if context.get_parameter_source("database") is ParameterSource.COMMANDLINE:
+            raise PasskError("Give --database or --uri, not both.")
         return postgres_source(uri, schema)
     with open_tables(database) as tables:
         runs = tables.find("passk_runs", schema=schema)

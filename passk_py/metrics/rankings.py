@@ -82,8 +82,8 @@ def rank_runs(
         Whole numbers from 1.
     most_runs
         How many of the latest runs of a suite are ranked, from 2: each is tested against each
-        other. Runs are ordered by ``started_at`` where all runs of an agent have it, else by
-        ``loaded_at``, then by ``run_id``.
+        other. Runs are ordered by ``started_at`` where all runs of the suite have it, else by
+        ``loaded_at``, then by ``run_id``. Attempts without a ``run_id`` are of no run.
     confidence
         How sure all claims about one suite, metric and k are together.
     min_eligible_share
@@ -128,9 +128,11 @@ def rank_runs(
     chosen = checked_ks("rank_runs", ks)
     level = checked_confidence("rank_runs", confidence)
     share = checked_share("rank_runs", min_eligible_share)
-    if most_runs < 2:
-        raise ArgumentError(f"rank_runs: most_runs must be at least 2; got {most_runs!r}")
+    if not isinstance(most_runs, int) or most_runs < 2:
+        raise ArgumentError(f"rank_runs: most_runs must be an integer from 2; got {most_runs!r}")
     log = attempts.lazy()
+    if "run_id" in log.collect_schema():
+        log = log.filter(pl.col("run_id").is_not_null())
     counts = task_counts(log, threshold=threshold).collect()
     values = suite_metrics(
         log,
@@ -157,6 +159,11 @@ def _times(log: pl.LazyFrame) -> list[dict[str, Any]]:
     known = {name: time for name, time in times.items() if name in columns}
     runs = log.group_by("run_id", suite_of(columns).alias("suite")).agg(**known)
     return runs.collect().to_dicts()
+
+
+def in_list(run_id: str) -> str:
+    """Write the name of a run as a list of names has it, without a comma."""
+    return run_id.replace(",", ";")
 
 
 def shared_tasks(pair: Pair) -> Shared:
@@ -250,13 +257,14 @@ def _ranks(
     return {
         run: {
             "estimated_rank": ranks[run],
-            "rank_lower": min(ranks[run], 1 + len(better[run])),
-            "rank_upper": max(ranks[run], len(values) - len(worse[run])),
+            "rank_lower": 1 + len(better[run]),
+            "rank_upper": len(values) - len(worse[run]),
             "better_runs": len(better[run]),
             "worse_runs": len(worse[run]),
             "may_be_best": not better[run],
             "not_told_apart_from": ", ".join(
-                sorted(
+                in_list(other)
+                for other in sorted(
                     values.keys() - {run} - better[run] - worse[run],
                     key=lambda other: (ranks[other], other),
                 )

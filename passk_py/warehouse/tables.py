@@ -77,6 +77,12 @@ class Tables:
                 f"{self.database} has no table {name}: it is made where the var {var} is set.",
                 hint=f"Set {var} in dbt_project.yml or with --vars, and build again.",
             )
+        if self._places.keys() & {table.name for table in PUBLIC_TABLES}:
+            raise PasskError(
+                f"{self.database} has other public tables, but not {name}: another version of "
+                "passk made them, or the project or the copy leaves it out.",
+                hint="Run `passk build` on the database that the log was loaded into.",
+            )
         raise PasskError(
             f"{self.database} has no table {name}: nothing has been built in it.",
             hint="Run `passk build`; before that, `passk load FILE` if no log is in yet.",

@@ -55,7 +55,7 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
     tables.require("passk_suite_metrics")
     settings = read_settings(tables)
     # A project may leave the table out, and an older one lacks it.
-    rows = ranked_runs(tables, settings.deployment_k) if tables.find("passk_rankings") else None
+    rows = ranked_runs(tables, settings.deployment_k) if tables.find("passk_rankings") else []
     return Answer(
         read_suites(tables, filters, settings.deployment_k),
         deployment_k=settings.deployment_k,
@@ -64,5 +64,5 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
         confidence=settings.confidence,
         rejected=count_rejected(tables),
         is_chosen=bool(filters and filters.runs),
-        ranks=None if rows is None else Ranks(rows),
+        ranks=Ranks(rows),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from passk_py.metrics.rankings import in_list
 from passk_py.stats.distributions import student_quantile
 
 if TYPE_CHECKING:
@@ -17,10 +18,11 @@ class Ranks:
     """The ranked runs, and the runs from which each of them is not told apart."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self._apart: dict[tuple[str, str], dict[tuple[str, int], str]] = {}
+        self._apart: dict[tuple[str, str], dict[tuple[str, int], frozenset[str]]] = {}
         for row in rows:
             of_run = self._apart.setdefault((row["suite"], row["run_id"]), {})
-            of_run[row["metric"], row["k"]] = f", {row['not_told_apart_from'] or ''}, "
+            names = (row["not_told_apart_from"] or "").split(", ")
+            of_run[row["metric"], row["k"]] = frozenset(names)
 
     def has(self, run: Run) -> bool:
         """Whether a run is among the latest of its suite, which are ranked."""
@@ -31,8 +33,8 @@ class Ranks:
         ahead: list[Run] = []
         found = []
         for run in runs:
-            names = self._apart[run.suite, run.run_id].get((metric, k), "")
-            if all(f", {other.run_id}, " in names for other in ahead):
+            names = self._apart[run.suite, run.run_id].get((metric, k), frozenset())
+            if all(in_list(other.run_id) in names for other in ahead):
                 found.append(run)
             ahead.append(run)
         return found

@@ -68,12 +68,12 @@ def _of_pick(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     said = [_value(pick, metric, answer), *_compared(pick, metric)]
     if reviewed:
         headline = _reviewed_headline(pick, answer, several=several)
-        said += _not_capable(pick, answer, several=several)
+        said += _not_capable(pick, verdict, answer)
         if not several:
             said += _alone(verdict, answer)
     else:
         headline = _unattended_headline(pick, answer, several=several)
-        said += _not_consistent(pick, answer, several=several)
+        said += _not_consistent(pick, verdict, answer)
     if pick.is_walkover:
         headline = _walkover(pick, metric, reviewed=reviewed)
     said += [*_not_sure(pick, answer), *_left_out(pick)]
@@ -81,7 +81,9 @@ def _of_pick(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
         wanted = symbol(pick.metric, answer.deployment_k)
         said.append(f"It is not judged by {wanted}, for which no run has enough attempts.")
     if verdict.older:
-        said.append(f"Not ranked: {plural(verdict.older, 'older run')}.")
+        said.append(f"Not among them, because only the latest are ranked: {_older(verdict)}.")
+    if several and not verdict.is_ranked:
+        said.append("How sure this order is, is not known: passk_rankings has none of these runs.")
     if pick.unknown:
         left = and_list([_called(run) for run in pick.unknown])
         said.append(f"Not compared, because its {metric} is null: {left}.")
@@ -117,6 +119,8 @@ def _alone(verdict: Verdict, answer: Answer) -> list[str]:
     if answer.is_chosen:
         return []
     (run,) = verdict.runs
+    if verdict.older:
+        return [f"It is compared with no other run of the same tasks: {_older(verdict)}."]
     if len(answer.verdicts[run.suite]) > 1:
         return ["No other run has tried just these tasks, so it is compared with none."]
     return ["No other run has tried these tasks."]
@@ -188,12 +192,12 @@ def _steadiest(pick: Pick) -> list[str]:
     return [f"Of these, {_called(first[0])} has the highest {hat}, {percent(best)}%."]
 
 
-def _not_capable(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
+def _not_capable(pick: Pick, verdict: Verdict, answer: Answer) -> list[str]:
     if pick.value is None or pick.value >= answer.capable_threshold:
         return []
     more = "" if pick.k == answer.deployment_k else ", and with more tries it may"
     capable = limit(answer.capable_threshold)
-    return [f"{_short_of(several=several)} {capable}%, the threshold for capable{more}."]
+    return [f"{_short_of(verdict)} {capable}%, the threshold for capable{more}."]
 
 
 def _not_sure(pick: Pick, answer: Answer) -> list[str]:
@@ -223,12 +227,12 @@ def _left_out(pick: Pick) -> list[str]:
     return [f"Left out, because n < {pick.k}: {counts}; the interval allows them any score."]
 
 
-def _not_consistent(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
+def _not_consistent(pick: Pick, verdict: Verdict, answer: Answer) -> list[str]:
     """Say what the value is short of, and where to start in spite of it."""
     if pick.reaches:
         return []
     limits = limit(answer.consistent_threshold)
-    said = [f"{_short_of(several=several)} {limits}%, the threshold for consistent."]
+    said = [f"{_short_of(verdict)} {limits}%, the threshold for consistent."]
     steady = next((run for run in pick.runs if run.classes.get("consistent")), None)
     if steady is not None:
         tasks = f"{steady.classes['consistent']:,} of the {plural(steady.tasks, 'task')}"
@@ -236,8 +240,15 @@ def _not_consistent(pick: Pick, answer: Answer, *, several: bool) -> list[str]:
     return said
 
 
-def _short_of(*, several: bool) -> str:
-    return "No run reaches" if several else "It does not reach"
+def _short_of(verdict: Verdict) -> str:
+    if len(verdict.runs) == 1:
+        return "It does not reach"
+    return "No ranked run reaches" if verdict.older else "No run reaches"
+
+
+def _older(verdict: Verdict) -> str:
+    """Count the runs that are too old to be ranked."""
+    return f"{plural(verdict.older, 'run')} that {'is' if verdict.older == 1 else 'are'} older"
 
 
 def _of_regressions(regressions: Sequence[Regression], confidence: float) -> list[Paragraph]:

@@ -100,6 +100,8 @@ class Verdict:
     runs: tuple[Run, ...]
     older: int
     """How many other runs have tried the same tasks, but are too old to be ranked."""
+    is_ranked: bool
+    """Whether it is known which of the runs are told apart."""
     tasks: int
     reviewed: Pick
     unattended: Pick
@@ -119,14 +121,18 @@ def judge(
     verdicts = []
     for tried in suite.groups:
         group = tried if ranks is None else tuple(run for run in tried if ranks.has(run))
-        if not group:
-            continue
-        how = (confidence, ranks)
+        # Of runs that are all too old, or of tables without ranks, the values alone are told.
+        of_group = ranks if group else None
+        is_ranked = ranks is None or bool(group)
+        group = group or tried
+        how = (confidence, of_group)
         reviewed = _pick(group, "pass_at_k", deployment_k, capable_threshold, *how)
         unattended = _pick(group, "pass_hat_k", deployment_k, consistent_threshold, *how)
         regressions = _regressions(suite, tried, unattended.k)
         older = len(tried) - len(group)
-        verdicts.append(Verdict(group, older, group[0].tasks, reviewed, unattended, regressions))
+        verdicts.append(
+            Verdict(group, older, is_ranked, group[0].tasks, reviewed, unattended, regressions)
+        )
     return tuple(verdicts)
 
 

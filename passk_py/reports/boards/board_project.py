@@ -70,11 +70,11 @@ def write_project(folder: Path, source: Mapping[str, Any]) -> None:
 
 
 def _not_postgres(uri: str) -> PasskError:
-    from passk_py.common.words import PASSWORD
-
-    shown = PASSWORD.sub(r"\1***", uri)
+    # A password may have any letter, so that all before the last @ is hidden.
+    scheme, _, rest = uri.rpartition("@")[0].partition("://")
+    shown = f"{scheme}://***@{uri.rpartition('@')[2]}" if rest else uri
     return PasskError(
         f"{shown} is not the address of a Postgres.",
-        hint="Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE. For a DuckDB file, give "
-        "--database.",
+        hint="Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %2F for a / in the "
+        "password. For a DuckDB file, give --database.",
     )

@@ -10,6 +10,7 @@ import http.client
 import re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from passk_py.common.errors import PasskError
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from passk_py.reports.boards.dct_program import Dct
 
 _BOARD: Final = re.compile(r"/(?:dark/)?(?:phone/)?(?:overview|run|compare|task|gates)/?(?:\?|$)")
+_NOT_SHOWN: Final = re.compile(r"/(?:docs|redoc|openapi\.json|inspect)(?:[/?]|$)")
+"""Pages of dct about itself and the tables, which load scripts from elsewhere."""
+
+_HERE: Final = frozenset({"127.0.0.1", "::1"})
 _PASSED_ON: Final = ("Content-Type", "Content-Disposition", "Location", "Cache-Control")
 _FOLLOW: Final = b"""<script>
 (() => {
@@ -45,8 +50,7 @@ class BoardServer(ThreadingHTTPServer):
         except (OSError, OverflowError) as error:
             raise PasskError(
                 f"Nothing can be served at {host}, port {port}: {error}.",
-                hint="If something else has that port, give another one: "
-                f"passk boards --port {port + 1}",
+                hint="If something else has that port, give another one with --port.",
             ) from error
 
     def service_actions(self) -> None:
@@ -59,7 +63,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: BoardServer
 
     def do_GET(self) -> None:
-        if self.path == "/":
+        if not self._is_asked_for_by_name() or _NOT_SHOWN.match(self.path):
+            self._answer(404, {"Content-Type": "text/plain"}, b"There is no such page.")
+        elif self.path == "/":
             # Only the way on: a board that does not fit is not drawn first.
             self._answer(200, {"Content-Type": "text/html"}, b"<!doctype html>" + _FOLLOW)
         elif self.path.startswith("/__livereload"):
@@ -67,6 +73,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(204, {}, b"")
         else:
             self._pass_on()
+
+    def _is_asked_for_by_name(self) -> bool:
+        """Whether a browser means this machine: a name of elsewhere may be made to lead here."""
+        if self.server.server_address[0] not in _HERE:
+            return True
+        host = self.headers.get("Host", "localhost")
+        return urlsplit(f"//{host}").hostname in {"localhost", *_HERE}
 
     def _pass_on(self) -> None:
         assert self.server.dct is not None  # noqa: S101 - set before the first request

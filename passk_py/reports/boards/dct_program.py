@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import shutil
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -109,16 +108,20 @@ class Dct:
             raise self._ended(f"dct ended with exit code {self._process.returncode}")
 
     def _wait(self) -> None:
-        address = f"http://127.0.0.1:{self.port}/health"
         until = time.monotonic() + _PATIENCE
         while time.monotonic() < until:
             self.require_running()
+            # By no proxy, whatever the environment says of one.
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
             try:
-                urllib.request.urlopen(address, timeout=5).close()
-            except (urllib.error.URLError, OSError):
+                connection.request("GET", "/health")
+                connection.getresponse()
+            except (OSError, http.client.HTTPException):
                 time.sleep(0.2)
             else:
                 return
+            finally:
+                connection.close()
         raise self._ended(f"dct did not answer within {_PATIENCE} seconds")
 
     def _stop(self) -> None:

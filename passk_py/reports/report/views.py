@@ -109,7 +109,14 @@ def view(rows: Any) -> View:  # noqa: ANN401 - a frame of any library
     read = _polars_of(rows)
     for needed, made in _KINDS.items():
         if needed <= set(read.columns):
-            return made(read.rows(named=True))
+            try:
+                return made(read.rows(named=True))
+            except KeyError as error:
+                raise PasskError(
+                    f"view: the frame has no column {error.args[0]}.",
+                    hint="Give the rows of suite_metrics, compare or judge_gates with all of their "
+                    "columns.",
+                ) from None
     raise PasskError(
         "view: the frame has neither runs, nor comparisons, nor gates.",
         hint="Give the rows of suite_metrics, compare or judge_gates with all of their columns.",
@@ -143,10 +150,12 @@ def _view(said: Iterable[str], heads: tuple[str, ...], rows: Iterable[tuple[str,
 
 def view_of_runs(rows: Sequence[Row]) -> View:
     """Show rows of ``passk_suite_metrics``: a sentence for each run, at its largest known k."""
+    several = len({row.get("suite") for row in rows}) > 1
     largest: dict[tuple[str, ...], Row] = {}
-    for row in rows:
-        if row["pass_hat_k"] is not None or _place(row) not in largest:
-            largest[_place(row)] = row
+    for row in sorted(rows, key=lambda row: int(row["k"])):
+        place = _place(row, with_suite=several)
+        if row["pass_hat_k"] is not None or place not in largest:
+            largest[place] = row
     said = [f"{' · '.join(place)}: {_values(row)}." for place, row in largest.items()]
     heads = ("run", "k", "pass@k", "limits", "pass^k", "limits", "reading", "why not known")
     return _view(
@@ -154,7 +163,7 @@ def view_of_runs(rows: Sequence[Row]) -> View:
         heads,
         (
             (
-                " · ".join(_place(row)),
+                " · ".join(_place(row, with_suite=several)),
                 str(row["k"]),
                 _percent(row["pass_at_k"]),
                 _limits(row, "pass_at_k"),
@@ -248,11 +257,12 @@ def _polars_of(frame: Any) -> pl.DataFrame:  # noqa: ANN401 - a frame of any lib
     return pl.DataFrame(eager.to_polars())
 
 
-def _place(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _place(row: Mapping[str, Any], *, with_suite: bool = False) -> tuple[str, ...]:
     """Name the run of a row, and its slice if it is not the whole suite."""
+    run = (*((str(row["suite"]),) if with_suite else ()), str(row["run_id"]))
     if row.get("slice_name", "all") == "all":
-        return (str(row["run_id"]),)
-    return (str(row["run_id"]), f"{row['slice_name']} = {row['slice_value']}")
+        return run
+    return (*run, f"{row['slice_name']} = {row['slice_value']}")
 
 
 def _values(row: Row) -> str:

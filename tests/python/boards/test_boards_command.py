@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import duckdb
 import pytest
@@ -118,7 +120,13 @@ def test_a_dct_that_ends_is_reported(tmp_path: Path, demo: Path, a_program: str)
 
 @pytest.mark.parametrize(
     "uri",
-    ["mysql://me@host/db", "postgresql://host/db", "postgresql://me:secret@host", "nonsense"],
+    [
+        "mysql://me@host/db",
+        "postgresql://host/db",
+        "postgresql://me:secret@host",
+        "postgresql://me:a/secret@host:5432/db",
+        "nonsense",
+    ],
 )
 def test_an_address_that_is_no_postgres_is_refused(
     tmp_path: Path, a_program: str, uri: str
@@ -127,6 +135,33 @@ def test_an_address_that_is_no_postgres_is_refused(
     assert code == 2
     assert "is not the address of a Postgres." in said
     assert "secret" not in said
+
+
+def test_one_place_of_the_tables_is_given(tmp_path: Path, a_program: str) -> None:
+    words = ("--uri", "postgresql://me@host/db", "--database", "x.duckdb")
+    assert boards(tmp_path, *words, dct=a_program) == (
+        2, "Error: Give --database or --uri, not both.\n",
+    )  # fmt: skip
+
+
+@NEEDS_DCT
+def test_only_boards_are_shown_and_only_by_the_name_of_this_machine(
+    demo: Path, serve_boards: Callable[..., str]
+) -> None:
+    address = urlsplit(serve_boards("--database", demo))
+    codes = {}
+    for path, host in (
+        ("/", address.netloc),
+        ("/docs", address.netloc),
+        ("/openapi.json", address.netloc),
+        ("/inspect/model/?model=passk_attempts", address.netloc),
+        ("/", "evil.example"),
+    ):
+        connection = http.client.HTTPConnection(address.netloc)
+        connection.request("GET", path, headers={"Host": host})
+        codes[path, host] = connection.getresponse().status
+        connection.close()
+    assert list(codes.values()) == [200, 404, 404, 404, 404]
 
 
 @NEEDS_DCT

@@ -349,18 +349,32 @@ def test_runs_that_are_too_old_to_be_ranked_are_not_chosen_from() -> None:
     old = run("old", (0.9, 0.99, 0.99), (0.9, 0.9, 0.9))
     said = text(with_twins(CAPABLE, old, STEADY, twins=Twins()))
     assert "Use capable where a person reviews the output." in said
-    assert "Not ranked: 1 older run." in said
+    assert "only the latest are ranked: 1 run that is older." in said
+    assert "No ranked run reaches 95%, the threshold for consistent." in said
+
+
+def test_runs_that_are_all_too_old_are_told_by_their_values() -> None:
+    old = run("old", (0.9, 0.99, 0.99), (0.9, 0.9, 0.9))
+    said = text(with_twins(old, twins=Twins()))
+    assert "old" in said
+    two = Answer(
+        (Suite("s", (CAPABLE, STEADY), KS),), deployment_k=4, capable_threshold=0.8,
+        consistent_threshold=0.95, confidence=0.95, rejected=0, ranks=Ranks([]),
+    )  # fmt: skip
+    assert "How sure this order is, is not known: passk_rankings has none of these runs." in text(
+        two
+    )
 
 
 def test_of_ranks_a_run_may_be_the_best_if_none_ahead_is_told_apart() -> None:
-    apart = {"a": "b, c, d", "b": "a, d", "c": "a, d", "d": "a, b, c", "e": None}
+    apart = {"a": "b, c, d", "b": "a, d", "c": "a, d", "d": "a, b, c", "e": "a; b; c; d"}
     ranks = Ranks(
         {"suite": "s", "run_id": name, "metric": "pass_at_k", "k": 4, "not_told_apart_from": others}
         for name, others in apart.items()
     )
     runs = [run(name, (0.6, 0.88, 0.95), (0.6, 0.45, 0.25)) for name in "abcde"]
-    # c is not told from a, but b is better; e is told from all.
-    assert [one.run_id for one in ranks.may_be_best(runs, "pass_at_k", 4)] == ["a", "b"]
+    # c is not told from a, but b is better; d is told from none; e only from a run of another name.
+    assert [one.run_id for one in ranks.may_be_best(runs, "pass_at_k", 4)] == ["a", "b", "d"]
     assert [one.run_id for one in ranks.may_be_best(runs[2:], "pass_at_k", 4)] == ["c", "d"]
     assert not ranks.has(run("f", (0.6, 0.88, 0.95), (0.6, 0.45, 0.25)))
 

@@ -216,6 +216,37 @@ def test_equal_runs_share_a_rank(
     ]
 
 
+def test_names_with_commas_can_be_told_in_the_list(
+    project: Project, attempts: Callable[..., Rows]
+) -> None:
+    project.land([
+        row
+        for run, letters in (("a, b, c", "PPFP"), ("b", "PPPP"), ("d", "PPFP"))
+        for task in range(8)
+        for row in attempts(run, f"t{task}", letters, suite="s")
+    ])  # fmt: skip
+    build(project)
+    lists = dict(
+        project.query(
+            "select run_id, not_told_apart_from from passk_rankings "
+            "where k = 1 and metric = 'pass_hat_k'"
+        )
+    )
+    assert lists == {"a, b, c": "d", "b": None, "d": "a; b; c"}
+
+
+@pytest.mark.parametrize("most", [1, 2.5, None, "3"])
+def test_a_number_of_runs_that_can_not_be_is_refused(log: Rows, most: Any) -> None:
+    with pytest.raises(pk.ArgumentError, match="most_runs must be an integer from 2"):
+        pk.rank_runs(pl.DataFrame(log), most_runs=most)
+
+
+def test_attempts_of_no_run_are_in_no_rank(log: Rows) -> None:
+    more = [*log, {**log[0], "run_id": None}]
+    ranks = pk.rank_runs(pl.DataFrame(more, infer_schema_length=None), ks=[2])
+    assert ranks.equals(pk.rank_runs(pl.DataFrame(log), ks=[2]))
+
+
 def test_only_the_latest_runs_are_ranked(built: Project, log: Rows, project: Project) -> None:
     del built
     project.land(log)

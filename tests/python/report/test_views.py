@@ -121,6 +121,22 @@ def test_a_slice_is_named(attempts: pl.DataFrame) -> None:
     assert [row[0] for row in view.rows] == ["new", "new · domain = maths"]
 
 
+def test_runs_of_one_name_in_two_suites_are_told_apart(attempts: pl.DataFrame) -> None:
+    both = pl.concat([attempts.with_columns(suite=pl.lit(name)) for name in ("A", "B")])
+    view = pk.view(
+        pk.suite_metrics(both, ks=[1, 2]).filter(run_id="new").sort("k", descending=True)
+    )
+    assert {row[0] for row in view.rows} == {"A · new", "B · new"}
+    assert [said.split(":")[0] for said in view.sentences] == ["A · new", "B · new"]
+    assert all("at k = 2" in said or "pass^2" in said for said in view.sentences)
+
+
+def test_a_column_that_is_lacking_is_named(attempts: pl.DataFrame) -> None:
+    rows = pk.compare(attempts, "old", "new", ks=[1]).drop("metric")
+    with pytest.raises(pk.PasskError, match="view: the frame has no column metric"):
+        pk.view(rows)
+
+
 @pytest.mark.parametrize("wrong", [pl.DataFrame({"run_id": ["a"]}), 3, None])
 def test_what_is_no_run_comparison_or_gate_is_refused(wrong: object) -> None:
     with pytest.raises(pk.PasskError, match="view: ") as raised:
