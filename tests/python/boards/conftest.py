@@ -90,6 +90,7 @@ def board(browser: Any, served_boards: str) -> Iterator[Board]:
     assert not mistakes
 
 
+@pytest.fixture(scope="session")
 def served(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo, and rows that no dashboard may draw unasked."""
     path = tmp_path_factory.mktemp("served") / "passk.duckdb"

@@ -124,6 +124,9 @@ class Page:
         self.page = page
         self.address = address
         self.told: list[tuple[str, list[Row]]] = []
+        """What each chart was told, of all its queries together."""
+        self.answers: list[tuple[str, list[Row]]] = []
+        """The same, query by query: each is of one copy of the tables."""
         self.refused: list[tuple[int, str]] = []
         self.pending: set[Any] = set()
         page.on("request", self._asked)
@@ -145,8 +148,9 @@ class Page:
             if "slice_id" in asked and asked.get("viz_type") != "filter_select":
                 name = self.names.get(asked["slice_id"], "?")
                 # A chart of two queries has two answers.
-                rows = [row for result in response.json()["result"] for row in result["data"]]
-                self.told.append((name, rows))
+                answers = [result["data"] for result in response.json()["result"]]
+                self.told.append((name, [row for rows in answers for row in rows]))
+                self.answers += [(name, rows) for rows in answers]
 
     def log_in(self, user: str = "admin") -> None:
         self.page.goto(f"{self.address}/login/")
@@ -159,6 +163,7 @@ class Page:
         found = self.page.request.get(f"{self.address}/api/v1/dashboard/{slug}/charts").json()
         self.names = {chart["id"]: chart["slice_name"] for chart in found["result"]}
         self.told.clear()
+        self.answers.clear()
         self.pending.clear()
         self.page.goto(f"{self.address}/superset/dashboard/{slug}/")
         self.settle()

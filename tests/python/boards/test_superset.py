@@ -341,18 +341,18 @@ def frozen(told: list[tuple[str, list[Row]]]) -> set[str]:
 def test_a_dashboard_stays_up_while_builds_go_on(page: Page, looped: Path) -> None:
     """Every answer in a minute of builds is that of one of the two states, and none is refused."""
     page.open("looped-overview")
-    without = frozen(page.told)
+    without = frozen(page.answers)
     passk(looped, "load", "more.parquet")
     passk(looped, "build")
     passk(looped, "publish", "-o", "bi")
     page.open("looped-overview")
-    states = without | frozen(page.told)
+    states = without | frozen(page.answers)
     assert "another" in page.text
     passk(looped, "unload", "--run", "another")
     passk(looped, "build")
     passk(looped, "publish", "-o", "bi")
     page.open("looped-overview")
-    assert frozen(page.told) == without
+    assert frozen(page.answers) == without
     assert len(states) > len(without)
 
     builds = Builds(looped)
@@ -365,8 +365,8 @@ def test_a_dashboard_stays_up_while_builds_go_on(page: Page, looped: Path) -> No
             passed < 4 * SECONDS and (seen != states or builds.published < 4)
         ):
             page.open("looped-overview")
-            assert frozen(page.told) <= states, "an answer of neither state"
-            seen |= frozen(page.told)
+            assert frozen(page.answers) <= states, "an answer of neither state"
+            seen |= frozen(page.answers)
             loads += 1
     finally:
         builds.stop.set()

@@ -40,6 +40,7 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "suite_metrics": lambda log: pk.suite_metrics(log, ks=[1, 2]),
     "compare": lambda log: pk.compare(log, "old", "new", ks=[2]),
     "compare_tasks": lambda log: pk.compare_tasks(log, "old", "new"),
+    "rank_runs": lambda log: pk.rank_runs(log, ks=[2]),
     "diagnose": pk.diagnose,
     "plan": lambda log: pk.plan(log, ks=[2]),
     "extrapolate": lambda log: pk.extrapolate(log, ks=[8]),

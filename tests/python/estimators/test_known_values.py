@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from passk_py.metrics.comparisons.compared_runs import is_told_apart
+from passk_py.metrics.comparisons.pair_figures import PairSums, figures_of
 from passk_py.metrics.planning.sizes import with_spares
 from passk_py.metrics.run_order import in_order, runs_in_order
 from passk_py.metrics.states import (
@@ -85,7 +85,9 @@ def test_spare_attempts_grow_with_tasks_and_with_the_excluded_share() -> None:
 
 def test_ten_tasks_that_fell_from_eight_to_two_passes_are_told_apart() -> None:
     pairs = Counter({PairCounts(8, 8, 8, 2): 10})
-    assert is_told_apart(pairs, "pass_hat_k", 4, confidence=0.95, min_eligible_share=0.95)
+    figures = figures_of(PairSums(pairs).sums("pass_hat_k", 4), 4, 0.95)
+    assert figures["difference"] == -1
+    assert figures["p"] < 0.05
 
 
 def test_times_of_the_log_order_runs_only_if_each_has_one() -> None:
