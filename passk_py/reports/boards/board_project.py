@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SOURCE: Final = "passk"
-"""What the charts call the database."""
+"""The name of the database in the charts."""
 
 PASSWORD_VARIABLE: Final = "PASSK_BOARDS_PASSWORD"  # noqa: S105 - the name of a variable
 """The variable that dct takes a password from, so that no file holds one."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from passk_py.common.errors import PasskError
+from passk_py.common.programs import program_named_by
 from passk_py.reports.boards.board_project import PASSWORD_VARIABLE, SOURCE
 from passk_py.warehouse.project import project_dir
 
@@ -32,15 +33,9 @@ _LINES: Final = 8
 
 def find_dct() -> str:
     """Find dct: that of ``PASSK_DCT``, beside Python, on the path, or of the checkout."""
-    named = os.environ.get(_VARIABLE)
-    if named:
-        found = shutil.which(named)
-        if found is None:
-            raise PasskError(
-                f"{_VARIABLE} names {named}, which can't be started as a program.",
-                hint="Name the program dct of dbt charts, or unset it to search for one.",
-            )
-        return found
+    hint = "Name the program dct of dbt charts, or unset it to search for one."
+    if named := program_named_by(_VARIABLE, hint):
+        return named
     checkout = project_dir() / ".venv-boards" / "bin"
     for path in (str(Path(sys.executable).parent), None, str(checkout)):
         if found := shutil.which("dct", path=path):

@@ -238,7 +238,7 @@ _KINDS: Final = {
 """The columns that tell rows apart, and how they are shown."""
 
 _PARTS: Final = {"comparisons": view_of_comparisons, "gates": view_of_gates}
-"""What a report has of a suite beside its runs."""
+"""The other parts of a suite in a report, beside its runs."""
 
 
 def _polars_of(frame: Any) -> pl.DataFrame:  # noqa: ANN401 - a frame of any library

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.errors import PasskError
+from passk_py.common.programs import program_named_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,15 +55,9 @@ class Dbt:
 
 def find_dbt() -> Dbt:
     """Find the dbt: that of ``PASSK_DBT``, else dbt 1 as a package, else the program ``dbt``."""
-    named = os.environ.get(_VARIABLE)
-    if named:
-        found = shutil.which(named)
-        if found is None:
-            raise PasskError(
-                f"{_VARIABLE} names {named}, which can't be started as a program.",
-                hint="Name the program of dbt v2, or unset it to build with dbt 1.",
-            )
-        return _of_program(found)
+    hint = "Name the program of dbt v2, or unset it to build with dbt 1."
+    if named := program_named_by(_VARIABLE, hint):
+        return _of_program(named)
     try:
         version = metadata.version("dbt-core")
     except metadata.PackageNotFoundError:
