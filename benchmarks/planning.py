@@ -24,12 +24,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.metrics.bootstrap import limits_of_states
+from passk_py.metrics.bootstrap import limits_of_families
 from passk_py.metrics.comparisons.pair_figures import PairSums
 from passk_py.metrics.planning.plans_table import plan_counts
 from passk_py.metrics.planning.sizes import planned, width_of
 from passk_py.metrics.planning.variances import variances
 from passk_py.metrics.planning.wish import Wish
+from passk_py.metrics.states import lone_tasks
 from passk_py.metrics.suite_differences import difference_of, limited
 from passk_py.stats.permutations import PairCounts
 
@@ -215,8 +216,8 @@ def bootstrap(repetitions: int) -> None:
             held = [0, 0]
             for repetition in range(repetitions):
                 states = Counter(run(dice, population, 20, n))
-                row = limits_of_states(
-                    states,
+                row = limits_of_families(
+                    lone_tasks(states),
                     [k],
                     resamples=300,
                     seed=repetition,

@@ -1,10 +1,11 @@
 {#- The tasks of pairs of runs, from CTEs `pairs` (pair_number, suite, baseline_run_id, candidate_run_id) and `counts` (run_id,
-    suite, task_id, n, c): rows (pair_number, task_id, baseline_n, baseline_c, candidate_n, candidate_c), with nulls on the
-    side that does not have the task. -#}
+    suite, task_id, family, n, c): rows (pair_number, task_id, family, baseline_n, baseline_c, candidate_n, candidate_c), with
+    nulls on the side that does not have the task. The baseline names the family, or else the candidate. -#}
 {% macro _pair_tasks() -%}
 select
   coalesce(baseline_tasks.pair_number, candidate_tasks.pair_number) as pair_number,
   coalesce(baseline_tasks.task_id, candidate_tasks.task_id) as task_id,
+  coalesce(baseline_tasks.family, candidate_tasks.family) as family,
   baseline_tasks.n as baseline_n,
   baseline_tasks.c as baseline_c,
   candidate_tasks.n as candidate_n,
@@ -23,6 +24,7 @@ full outer join (
 select
     pairs.pair_number,
     counts.task_id,
+    counts.family,
     counts.n,
     counts.c
   from pairs

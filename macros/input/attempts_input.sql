@@ -116,3 +116,24 @@
   {%- endfor -%}
   {{ return(slices) }}
 {%- endmacro %}
+
+
+{#- The family of a task over the contract's columns; none where the var `passk_cluster` is not set. A plain name is a column, or
+    else a tag. -#}
+{% macro _family() -%}
+  {%- set cluster = passk._setting('passk_cluster') -%}
+  {%- if cluster is none -%}
+    {{ return(none) }}
+  {%- elif cluster is mapping -%}
+    {{ return(cluster.expression) }}
+  {%- elif cluster in passk._contract_names() -%}
+    {{ return(cluster) }}
+  {%- endif -%}
+  {{ return(passk._tag('tags', cluster)) }}
+{%- endmacro %}
+
+
+{#- It as a column of attempts. -#}
+{% macro _family_column() -%}
+cast({{ passk._family() or 'null' }} as {{ dbt.type_string() }}) as family
+{%- endmacro %}

@@ -93,18 +93,23 @@
 {%- endmacro %}
 
 
-{#- What slices read that the contract does not have. The engine then looks at each expression over no row, so that what else is
-    wrong with one stops the run before a model does. -#}
+{#- What slices and families read that the contract does not have. The engine then looks at each expression over no row, so that
+    what else is wrong with one stops the run before a model does. -#}
 {% macro _slice_mistakes() -%}
   {%- set mistakes = [] -%}
-  {%- set slices = passk._setting('passk_slices') | select('mapping') | list -%}
+  {%- set slices = [] -%}
+  {%- for name, given in [('passk_slices', passk._setting('passk_slices')), ('passk_cluster', [passk._setting('passk_cluster')])] -%}
+    {%- for slice in given if slice is mapping -%}
+      {%- do slices.append(dict(slice, var=name)) -%}
+    {%- endfor -%}
+  {%- endfor -%}
   {%- for told in passk._unknown_columns(slices | map(attribute='expression') | list, passk._contract_names()) -%}
     {%- set slice = slices[loop.index0] -%}
     {%- for column in told -%}
       {%- set how = '`passk load --map tags.' ~ column ~ '=FIELD`' if passk._attempts_kind() == 'landing'
         else 'passk_attempts_columns: {tags: ' ~ passk._shown(passk._tags_of(column)) ~ '}' -%}
       {%- do mistakes.append(
-        'passk_slices, ' ~ passk._shown(slice.name) ~ ': the contract has no column ' ~ column ~ '. A column of yours is sliced by '
+        slice.var ~ ', ' ~ passk._shown(slice.name) ~ ': the contract has no column ' ~ column ~ '. A column of yours is read '
         ~ 'as a tag: ' ~ how ~ ', and the expression ' ~ passk._tag('tags', column) ~ '.'
       ) -%}
     {%- endfor -%}
@@ -121,7 +126,7 @@
 {% macro _slices_of_nothing(slices) -%}
 select
   {%- for slice in slices %}
-  cast({{ slice.expression }} as {{ dbt.type_string() }}) as slice_{{ loop.index }}{{ ',' if not loop.last }} /* passk_slices, over the contract */
+  cast({{ slice.expression }} as {{ dbt.type_string() }}) as slice_{{ loop.index }}{{ ',' if not loop.last }} /* {{ slice.var }}, over the contract */
   {%- endfor %}
 from (
   select

@@ -82,6 +82,7 @@ select
   {%- for slice in passk._slices() %}
   coalesce(cast({{ slice.expression }} as {{ dbt.type_string() }}), '(untagged)') as slice_{{ loop.index }},
   {%- endfor %}
+  {{ passk._family_column() }},
   decided.*
 from decided
 {%- endmacro %}

@@ -12,13 +12,15 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
     sum(cost_usd) as cost_usd,
     cast(sum(input_tokens) as {{ dbt.type_bigint() }}) as input_tokens,
     cast(sum(output_tokens) as {{ dbt.type_bigint() }}) as output_tokens,
-    max(loaded_at) as loaded_at
+    max(loaded_at) as loaded_at,
+    {#- One for all attempts of a task; without families no text of the log is read. #}
+    {{ 'min(' ~ passk._by_bytes('family') ~ ')' if passk._family() else 'cast(null as ' ~ dbt.type_string() ~ ')' }} as family
 {%- endmacro %}
 
 
 {#- Those of the above that every model between the log and passk_tasks only hands on. -#}
 {% macro _task_totals() -%}
-  {{ return(['started_at', 'last_started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens']) }}
+  {{ return(['started_at', 'last_started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'family']) }}
 {%- endmacro %}
 
 

@@ -51,6 +51,11 @@
       },
       'rebuilds': true
     },
+    'passk_cluster': {
+      'default': none,
+      'takes': {'kind': 'slice', 'must_be': 'a tag, a column of the contract or {name: ..., expression: ...}'},
+      'rebuilds': true
+    },
     'passk_extrapolated_ks': {
       'default': [],
       'takes': {

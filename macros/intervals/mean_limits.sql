@@ -70,3 +70,14 @@ sqrt((
 {% macro _in_brackets(sql) -%}
 ({{ sql }})
 {%- endmacro %}
+
+
+{#- The variances and the covariance between tasks that the limits of a suite need: their names, and the two scores of each. -#}
+{% macro _suite_variances() -%}
+  {{ return([
+    ['var_pass_rate', 'pass_rate', 'pass_rate'],
+    ['var_pass_at_k', 'pass_at_k', 'pass_at_k'],
+    ['var_pass_hat_k', 'pass_hat_k', 'pass_hat_k'],
+    ['cov_pass_hat_k_pass_rate', 'pass_hat_k', 'pass_rate']
+  ]) }}
+{%- endmacro %}

@@ -15,7 +15,7 @@
 
 {#- The width of the interval for tasks like these, with the two pseudo-tasks, that so many tasks can expect. -#}
 {% macro _plan_width(mean, variance, tasks) -%}
-2 * ({{ passk.student_quantile('(' ~ tasks ~ ') + 1') }})
+2 * ({{ passk.student_quantile('floor(' ~ tasks ~ ' + 1.5e0)') }})
     * {{ passk._padded_error(mean, variance, tasks) }}
 {%- endmacro %}
 

@@ -129,6 +129,7 @@ select
   baseline_only_tasks,
   candidate_only_tasks,
   eligible_tasks,
+  families,
   informative_tasks,
   least_n,
   baseline,

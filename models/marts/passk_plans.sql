@@ -14,6 +14,11 @@ with variances as (
     case when no_variance_reason is null then {{ column }} end as {{ column }},
     {%- endfor %}
     case when no_variance_reason is null then between_variance + within_variance end as variance,
+    family_size,
+    {#- Of a family's mean, as int_passk__plan_roots has it. #}
+    case
+      when no_variance_reason is null then (between_variance * (1 + family_excess) + within_variance) / family_size
+    end as family_variance,
     case
       when no_variance_reason is null and within_variance > {{ nothing }}
         then case when seen_share > differing_share then seen_share else differing_share end
@@ -26,6 +31,7 @@ with variances as (
 sized as (
   select
     variances.*,
+    sizes.families_for_width,
     sizes.tasks_for_width,
     {{ reach }} * {{ reach }} * 2 * variances.within_variance / ({{ difference }} * {{ difference }}) as tasks_by_variance,
     {{ power.deciding }} / variances.deciding_share as tasks_by_number
@@ -60,7 +66,12 @@ select
   planned.between_variance as variance_between,
   planned.within_variance as variance_within,
   case when planned.variance > {{ nothing }} then planned.within_variance / planned.variance end as within_share,
-  {{ passk._plan_width('planned.mean', 'planned.variance', 'planned.tasks') }} as expected_width,
+  {{ passk._plan_width('planned.mean', 'planned.family_variance', '(planned.tasks / planned.family_size)') }} as expected_width,
+  {%- if passk._family() %}
+  planned.families_for_width,
+  {%- else %}
+  cast(null as {{ dbt.type_bigint() }}) as families_for_width,
+  {%- endif %}
   planned.tasks_for_width,
   planned.tasks_for_width * planned.attempts as attempts_for_width,
   case

@@ -3,23 +3,24 @@
 
 
 def model(dbt, session):
-    """Draw suites from the histogram of n and c of every run and slice."""
+    """Draw suites from the families of tasks of every run and slice; most are of one task."""
     import tempfile
     from collections import Counter, defaultdict
     from pathlib import Path
 
     import polars as pl
-    from passk_py.metrics.bootstrap import LIMIT_TYPES, limits_of_states
+    from passk_py.metrics.bootstrap import LIMIT_TYPES, limits_of_families
+    from passk_py.metrics.states import families_of_states
 
     counted = (
         dbt.ref("int_passk__task_counts")
         .filter("attempts > 0")
-        .aggregate("run_id, suite, slice_name, slice_value, n, c, count(*) as tasks")
+        .aggregate("run_id, suite, slice_name, slice_value, family, n, c, count(*) as tasks")
         .fetchall()
     )
-    states = defaultdict(Counter)
-    for *place, n, c, tasks in counted:
-        states[tuple(place)][n, c] = tasks
+    states = defaultdict(lambda: defaultdict(Counter))
+    for *place, family, n, c, tasks in counted:
+        states[tuple(place)][family][n, c] = tasks
     # By itself: dbt gives a model what it finds asked for. Keys of one's own stand in `meta`, which
     # is read whole, because dbt 1.10 does not know `meta_get`.
     settings = dbt.config.get("meta")
@@ -27,8 +28,8 @@ def model(dbt, session):
     rows = [
         {**dict(zip(names, place, strict=True)), **row}
         for place in sorted(states)
-        for row in limits_of_states(
-            states[place],
+        for row in limits_of_families(
+            families_of_states(states[place]),
             settings["ks"],
             resamples=settings["resamples"],
             seed=settings["seed"],

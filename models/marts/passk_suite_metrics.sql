@@ -14,17 +14,17 @@ with metrics as (
 errors as (
   select
     *,
-    {{ passk.student_quantile('eligible_tasks + 1') }} as padded_quantile,
+    {{ passk.student_quantile('floor(units + 1.5e0)') }} as padded_quantile,
     {%- for metric in metrics %}
-    {{ passk._padded_mean(metric, 'eligible_tasks') }} as padded_{{ metric }},
-    {{ passk._padded_error(metric, 'var_' ~ metric, 'eligible_tasks') }} as error_{{ metric }},
+    {{ passk._padded_mean(metric, 'units') }} as padded_{{ metric }},
+    {{ passk._padded_error(metric, '(related_var_' ~ metric ~ ' * (units / eligible_tasks))', 'units') }} as error_{{ metric }},
     sqrt(within_{{ metric }} + {{ passk._floor_of_suite('k', 'least_n') }}) / tasks as error_{{ metric }}_suite,
     sqrt(var_sum_{{ metric }}_bayes) / tasks as error_{{ metric }}_bayes,
     {%- endfor %}
     case
-      when informative_tasks >= {{ least_informative }} then {{ passk.student_quantile('eligible_tasks - 1') }}
+      when informative_tasks >= {{ least_informative }} then {{ passk.student_quantile('floor(units - 0.5e0)') }}
     end as tasks_quantile,
-    {{ passk._padded_mean('pass_rate', 'eligible_tasks') }} as padded_pass_rate,
+    {{ passk._padded_mean('pass_rate', 'units') }} as padded_pass_rate,
     pass_rate - pass_hat_k + delta_k as bound
   from metrics
 ),
@@ -35,14 +35,14 @@ padded as (
   select
     *,
     {%- for name, own, x, y in [
-      ('var_pass_rate', 'var_pass_rate', 'pass_rate', 'pass_rate'),
-      ('var_pass_hat_k', 'var_pass_hat_k', 'pass_hat_k', 'pass_hat_k'),
-      ('cov', 'cov_pass_hat_k_pass_rate', 'pass_hat_k', 'pass_rate')
+      ('var_pass_rate', 'related_var_pass_rate', 'pass_rate', 'pass_rate'),
+      ('var_pass_hat_k', 'related_var_pass_hat_k', 'pass_hat_k', 'pass_hat_k'),
+      ('cov', 'related_cov_pass_hat_k_pass_rate', 'pass_hat_k', 'pass_rate')
     ] %}
-    ((tasks - 1) * {{ own }} + 0.5e0 + 2 * tasks / (tasks + 2) * ({{ x }} - 0.5e0) * ({{ y }} - 0.5e0)) / (tasks + 1)
+    ((units - 1) * {{ own }} * (units / tasks) + 0.5e0 + 2 * units / (units + 2) * ({{ x }} - 0.5e0) * ({{ y }} - 0.5e0)) / (units + 1)
       as padded_{{ name }},
     {%- endfor %}
-    tasks + 2 as padded_tasks
+    units + 2 as padded_units
   from errors
 ),
 
@@ -52,7 +52,7 @@ indexed as (
     case
       when k = 1 then 0 * padded_pass_rate
       else padded_pass_hat_k - {{ passk._small_power('padded_pass_rate', 'k') }}
-        + k * (k - 1) / 2e0 * {{ passk._small_power('padded_pass_rate', '(k - 2)') }} * padded_var_pass_rate / (tasks + 2)
+        + k * (k - 1) / 2e0 * {{ passk._small_power('padded_pass_rate', '(k - 2)') }} * padded_var_pass_rate / padded_units
     end as padded_delta_k
   from padded
 ),
@@ -80,8 +80,8 @@ sloped as (
 varied as (
   select
     *,
-    {%- for form, cov in [('', 'cov_pass_hat_k_pass_rate'), ('padded_', 'padded_cov')] %}
-    {%- set rate, hat = form ~ 'var_pass_rate', form ~ 'var_pass_hat_k' %}
+    {%- for form, of, cov in [('', 'related_', 'related_cov_pass_hat_k_pass_rate'), ('padded_', 'padded_', 'padded_cov')] %}
+    {%- set rate, hat = of ~ 'var_pass_rate', of ~ 'var_pass_hat_k' %}
     {%- for name in ['delta', 'heterogeneity'] %}
     {%- set slope = form ~ name ~ '_slope' %}
     {%- set variance = hat ~ ' + ' ~ slope ~ ' * (' ~ slope ~ ' * ' ~ rate ~ ' - 2 * ' ~ cov ~ ')' %}
@@ -96,9 +96,9 @@ reaches as (
   select
     *,
     tasks_quantile * sqrt(delta_variance / tasks) as delta_reach,
-    padded_quantile * sqrt(padded_delta_variance / padded_tasks) as padded_delta_reach,
+    padded_quantile * sqrt(padded_delta_variance / padded_units) as padded_delta_reach,
     tasks_quantile * sqrt(heterogeneity_variance / tasks) / nullif(bound, 0) as heterogeneity_reach,
-    padded_quantile * sqrt(padded_heterogeneity_variance / padded_tasks) / padded_bound_or_null as padded_heterogeneity_reach
+    padded_quantile * sqrt(padded_heterogeneity_variance / padded_units) / padded_bound_or_null as padded_heterogeneity_reach
   from varied
 ),
 
@@ -117,7 +117,10 @@ limited as (
     {%- endfor %}
     {%- endfor %}
     {#- Where tasks are alike the variance is 0, except for rounding. #}
-    case when var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }} then within_{{ metric }} / tasks / var_{{ metric }} end
+    case
+      when related_var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }}
+        then within_{{ metric }} / tasks / related_var_{{ metric }}
+    end
       as {{ metric }}_within_share,
     {%- endfor %}
     {#- The more extreme of the two intervals. #}
@@ -155,6 +158,8 @@ select
   k,
   eligible_tasks,
   total_tasks,
+  families,
+  case when families is not null then units end as effective_families,
   least_n,
   informative_tasks,
   attempts,

@@ -73,6 +73,7 @@ select
   agent_version,
   model,
   task_id,
+  family,
   attempts,
   n,
   c,

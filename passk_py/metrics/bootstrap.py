@@ -17,7 +17,13 @@ import polars as pl
 
 from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
-from passk_py.metrics.states import score, short_reason, states_of_runs, with_short_tasks
+from passk_py.metrics.states import (
+    lone_tasks,
+    score,
+    short_reason,
+    states_of_runs,
+    with_short_tasks,
+)
 from passk_py.stats.estimators.arguments import (
     ArgumentError,
     checked_confidence,
@@ -28,7 +34,7 @@ from passk_py.stats.estimators.arguments import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from passk_py.metrics.states import States
+    from passk_py.metrics.states import Families, Family
 
 LIMIT_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "metric": pl.String,
@@ -47,6 +53,7 @@ def bootstrap_limits(
     resamples: int = 2000,
     seed: int = 0,
     min_eligible_share: float = 0.95,
+    cluster: str | None = None,
     confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
@@ -65,6 +72,8 @@ def bootstrap_limits(
         the rows and whichever runs are in the log beside.
     min_eligible_share
         As in :func:`~passk_py.metrics.frames.suite_metrics`.
+    cluster
+        Name of a column, or of a tag, that names the family of a task: whole families are drawn.
     confidence
         Level of the intervals, between 0 and 1.
     threshold
@@ -84,8 +93,9 @@ def bootstrap_limits(
 
     Notes
     -----
-    As many tasks as the suite has are drawn from it with replacement, again and again; the limits
-    are the percentiles of the means (Efron 1979), between neighbours by their distance.
+    As many tasks as the suite has are drawn from it with replacement, again and again, or as many
+    families with all of their tasks; the limits are the percentiles of the means over the drawn
+    tasks (Efron 1979), between neighbours by their distance.
 
     Examples
     --------
@@ -111,9 +121,9 @@ def bootstrap_limits(
     share = checked_share("bootstrap_limits", min_eligible_share)
     checked_confidence("bootstrap_limits", confidence)
     rows = []
-    for run, suite, states in states_of_runs(attempts, threshold):
-        found = limits_of_states(
-            states,
+    for run, suite, states, families in states_of_runs(attempts, threshold, cluster):
+        found = limits_of_families(
+            lone_tasks(states) if families is None else families,
             chosen,
             resamples=resamples,
             seed=seed,
@@ -126,8 +136,8 @@ def bootstrap_limits(
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def limits_of_states(
-    states: States,
+def limits_of_families(
+    families: Families,
     ks: Sequence[int],
     *,
     resamples: int,
@@ -137,13 +147,12 @@ def limits_of_states(
     min_eligible_share: float,
 ) -> list[dict[str, Any]]:
     """Give the limits of one suite or slice; each ``place`` draws numbers of its own."""
-    total = states.total()
+    total = _tasks_of(families.items())
     drawn: dict[int, pl.DataFrame] = {}
     rows = []
     for k in ks:
-        # In the order of their counts, whatever that of the log is.
-        eligible = sorted((state, tasks) for state, tasks in states.items() if state[0] >= k)
-        tasks = sum(number for _, number in eligible)
+        eligible = _eligible(families, k)
+        tasks = _tasks_of(eligible)
         reason = short_reason(k, tasks, total, min_eligible_share=min_eligible_share)
         for metric in ("pass_at_k", "pass_hat_k"):
             row = {
@@ -160,8 +169,7 @@ def limits_of_states(
                 if tasks not in drawn:
                     # Fewer tasks are eligible at a larger k, so their number tells them apart.
                     drawn[tasks] = _drawn(eligible, resamples, f"{seed} {place!r}")
-                scores = [score(metric, n, c, k) for (n, c), _ in eligible]
-                found = _limits(drawn[tasks], eligible, scores, confidence)
+                found = _limits(drawn[tasks], eligible, metric, k, confidence)
                 row |= found | {
                     side: with_short_tasks(found[side], tasks, total, extreme)
                     for side, extreme in (("lower", 0.0), ("upper", 1.0))
@@ -170,10 +178,23 @@ def limits_of_states(
     return rows
 
 
-def _drawn(eligible: list[tuple[tuple[int, int], int]], resamples: int, seed: str) -> pl.DataFrame:
-    """Draw suites: how many of their tasks have each state, one row a suite."""
+def _eligible(families: Families, k: int) -> list[tuple[Family, int]]:
+    """Give the families with their tasks of n >= k, in the order of their counts."""
+    found: Families = Counter()
+    for family, times in families.items():
+        if known := tuple((state, tasks) for state, tasks in family if state[0] >= k):
+            found[known] += times
+    return sorted(found.items())
+
+
+def _tasks_of(families: Iterable[tuple[Family, int]]) -> int:
+    return sum(times * tasks for family, times in families for _, tasks in family)
+
+
+def _drawn(eligible: list[tuple[Family, int]], resamples: int, seed: str) -> pl.DataFrame:
+    """Draw suites: how often each family is among theirs, one row a suite."""
     dice = random.Random(seed)  # noqa: S311 - no secret
-    weights = list(accumulate(tasks for _, tasks in eligible))
+    weights = list(accumulate(times for _, times in eligible))
     places = range(len(eligible))
     suites = [
         Counter(dice.choices(places, cum_weights=weights, k=weights[-1])) for _ in range(resamples)
@@ -182,19 +203,22 @@ def _drawn(eligible: list[tuple[tuple[int, int], int]], resamples: int, seed: st
 
 
 def _limits(
-    drawn: pl.DataFrame,
-    eligible: list[tuple[tuple[int, int], int]],
-    scores: list[float],
-    confidence: float,
+    drawn: pl.DataFrame, eligible: list[tuple[Family, int]], metric: str, k: int, confidence: float
 ) -> dict[str, float]:
-    tasks = sum(number for _, number in eligible)
-    # Added up in the order of the columns, so that the last digit is the same every time.
-    sums = pl.sum_horizontal(pl.col(str(place)) * score for place, score in enumerate(scores))
-    means = drawn.select(mean=sums / tasks).to_series().sort()
+    sizes = [sum(tasks for _, tasks in family) for family, _ in eligible]
+    scores = [
+        sum(tasks * score(metric, n, c, k) for (n, c), tasks in family) for family, _ in eligible
+    ]
+
+    def over_families(values: Sequence[float]) -> pl.Expr:
+        # Added up in the order of the columns, so that the last digit is the same every time.
+        return pl.sum_horizontal(pl.col(str(place)) * value for place, value in enumerate(values))
+
+    means = drawn.select(mean=over_families(scores) / over_families(sizes)).to_series().sort()
     ends = []
     for share in ((1 - confidence) / 2, (1 + confidence) / 2):
         at = share * (len(means) - 1)
         low, high = means[math.floor(at)], means[math.ceil(at)]
         ends.append(low + (at - math.floor(at)) * (high - low))
-    estimate = sum(number * score for (_, number), score in zip(eligible, scores, strict=True))
-    return {"estimate": estimate / tasks, "lower": ends[0], "upper": ends[1]}
+    estimate = sum(times * one for (_, times), one in zip(eligible, scores, strict=True))
+    return {"estimate": estimate / _tasks_of(eligible), "lower": ends[0], "upper": ends[1]}

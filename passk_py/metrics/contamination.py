@@ -25,7 +25,8 @@ from passk_py.stats.estimators.arguments import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from passk_py.metrics.states import States
+    from passk_py.metrics.states import Families, States
+    from passk_py.metrics.suite_differences import Score
 
 _IDENTITY: Final = ("agent", "agent_version", "model")
 _TYPES: Final[dict[str, type[pl.DataType]]] = {
@@ -45,6 +46,8 @@ class SuiteRun(NamedTuple):
     told: Mapping[str, Any]
     """What ``passk_runs`` says of it: its names, whose it is and its times."""
     states: States
+    families: Families | None = None
+    """The families of its tasks; None where no two tasks are related."""
 
     @property
     def run_id(self) -> str:
@@ -64,6 +67,7 @@ def contamination(
     *,
     ks: Iterable[int] = DEFAULT_KS,
     min_eligible_share: float = 0.95,
+    cluster: str | None = None,
     confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
@@ -79,7 +83,7 @@ def contamination(
         Pairs of a ``public`` suite and the ``private`` one that tests the same skill.
     ks
         The k of pass^k, whole numbers from 1.
-    min_eligible_share
+    min_eligible_share, cluster
         As in :func:`~passk_py.metrics.frames.suite_metrics`.
     confidence
         Level of the intervals, between 0 and 1.
@@ -130,7 +134,7 @@ def contamination(
     chosen = checked_ks("contamination", ks)
     share = checked_share("contamination", min_eligible_share)
     checked_confidence("contamination", confidence)
-    runs = _runs(attempts.lazy(), threshold)
+    runs = _runs(attempts.lazy(), threshold, cluster)
     return compared_suites(runs, pairs, chosen, confidence=confidence, min_eligible_share=share)
 
 
@@ -160,11 +164,15 @@ def compared_suites(
                 **dict(zip(_IDENTITY, run.identity, strict=True)),
             }
             for k in chosen:
-                seen = score_of(run.states, k, confidence, min_eligible_share)
-                held = other and score_of(other.states, k, confidence, min_eligible_share)
+                seen = _score(run, k, confidence, min_eligible_share)
+                held = other and _score(other, k, confidence, min_eligible_share)
                 named = any(name is not None for name in run.identity)
                 rows.append({**start, "k": k, **compared_scores(seen, held, k, named=named)})
     return pl.DataFrame(rows, schema=_TYPES, orient="row")
+
+
+def _score(run: SuiteRun, k: int, confidence: float, min_eligible_share: float) -> Score:
+    return score_of(run.states, k, confidence, min_eligible_share, run.families)
 
 
 def _checked(suites: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
@@ -180,7 +188,7 @@ def _checked(suites: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))
 
 
-def _runs(log: pl.LazyFrame, threshold: float) -> list[SuiteRun]:
+def _runs(log: pl.LazyFrame, threshold: float, cluster: str | None) -> list[SuiteRun]:
     """Give the runs of a log, by run_id."""
     columns = log.collect_schema().names()
     known = {
@@ -201,7 +209,10 @@ def _runs(log: pl.LazyFrame, threshold: float) -> list[SuiteRun]:
         .collect()
         .to_dicts()
     }
-    return [SuiteRun(about[run, of], states) for run, of, states in states_of_runs(log, threshold)]
+    return [
+        SuiteRun(about[run, of], states, families)
+        for run, of, states, families in states_of_runs(log, threshold, cluster)
+    ]
 
 
 def _counterpart(run: SuiteRun, others: list[SuiteRun]) -> tuple[SuiteRun | None, str | None]:

@@ -69,13 +69,13 @@ def _verdict(frame: pl.DataFrame | pl.LazyFrame, schema: pl.Schema, threshold: f
     return verdict
 
 
-def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
+def _value_of(what: str, name: str, schema: pl.Schema) -> pl.Expr:
     """Give the value of a column, or of a tag, as text."""
     if name in schema and name != "tags":
         value = pl.col(name).cast(pl.String)
     elif "tags" not in schema:
         raise PasskError(
-            f"the slice {name!r} is neither a column nor a tag: there is no column tags",
+            f"the {what} {name!r} is neither a column nor a tag: there is no column tags",
             hint=f"The columns are {', '.join(schema.names())}.",
         )
     elif (tag := tag_of(name, schema)) is not None:
@@ -83,14 +83,14 @@ def _slice_value(name: str, schema: pl.Schema) -> pl.Expr:
     elif isinstance(tags := schema["tags"], pl.Struct):
         known = ", ".join(field.name for field in tags.fields)
         raise PasskError(
-            f"the slice {name!r} is neither a column nor a tag", hint=f"The tags are {known}."
+            f"the {what} {name!r} is neither a column nor a tag", hint=f"The tags are {known}."
         )
     else:
         raise PasskError(
             f"the column tags is of type {tags}",
             hint="It must be a map (a list of structs of key and value) or a struct.",
         )
-    return value.fill_null(_UNTAGGED)
+    return value
 
 
 def suite_of(columns: Collection[str]) -> pl.Expr:
@@ -124,8 +124,10 @@ def read_log(
     threshold: float,
     slice_name: str | None = None,
     more: Mapping[str, pl.Expr] | None = None,
+    *,
+    cluster: str | None = None,
 ) -> pl.LazyFrame:
-    """Reduce a log to key, verdict (null where excluded), the value of one slice, and more."""
+    """Reduce a log to key, verdict (null where excluded), the values of a slice, and more."""
     schema = frame.lazy().collect_schema()
     missing = [name for name in ("run_id", "task_id", "attempt") if name not in schema]
     if missing:
@@ -143,7 +145,9 @@ def read_log(
         "passed": _verdict(frame, schema, threshold),
     }
     if slice_name is not None:
-        columns["slice_value"] = _slice_value(slice_name, schema)
+        columns["slice_value"] = _value_of("slice", slice_name, schema).fill_null(_UNTAGGED)
+    if cluster is not None:
+        columns["family"] = _value_of("cluster", cluster, schema)
     return frame.lazy().select(**columns, **(more or {}))
 
 

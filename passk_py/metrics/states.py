@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from passk_py.metrics.frames import task_counts
+from passk_py.metrics.frames.counting import TASK, ordered_tasks
+from passk_py.metrics.logs import read_log
 from passk_py.stats.distributions import student_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 States = Counter[tuple[int, int]]
 """How many tasks have n counted attempts of which c passed, by (n, c)."""
+
+Family = tuple[tuple[tuple[int, int], int], ...]
+"""The states of the tasks of a family, in order, and how many tasks have each."""
+Families = Counter[Family]
+"""How many families have the same states."""
 
 
 @lru_cache(maxsize=65536)
@@ -65,23 +71,69 @@ class Padded(NamedTuple):
     reach: float
 
 
-def padded(mean: float, squares: float, tasks: int, confidence: float) -> Padded:
-    """Give the interval of a mean over tasks by Student's t, with two more tasks, 0 and 1.
+def padded(mean: float, squares: float, units: float, confidence: float) -> Padded:
+    """Give the interval of a mean over units by Student's t, with two more units, 0 and 1.
 
     It is mean +- t_{m + 1} sqrt(variance / (m + 2)), with the mean and variance of those m + 2
-    scores (Agresti and Coull 1998, for proportions), and may go beyond 0 and 1.
+    scores (Agresti and Coull 1998, for proportions), and may go beyond 0 and 1. The units are
+    tasks, or as many families of one size as say as much.
     """
-    middle = (tasks * mean + 1) / (tasks + 2)
-    every = squares + tasks * (mean - middle) ** 2 + middle**2 + (1 - middle) ** 2
-    error = math.sqrt(every / ((tasks + 1) * (tasks + 2)))
-    return Padded(middle, student_quantile(tasks + 1, confidence) * error)
+    middle = (units * mean + 1) / (units + 2)
+    every = squares + units * (mean - middle) ** 2 + middle**2 + (1 - middle) ** 2
+    error = math.sqrt(every / ((units + 1) * (units + 2)))
+    return Padded(middle, student_quantile(math.floor(units + 1.5), confidence) * error)
+
+
+class Related(NamedTuple):
+    """How much scores vary when the tasks of a family are taken together."""
+
+    families: int
+    units: float
+    """How many families of one size would say as much."""
+    variance: float | None
+    """Of the mean of one such family; None with one family."""
+
+
+def related(families: Iterable[tuple[int, float]], number_of: Iterable[int]) -> Related:
+    """Sum up families, each a number of tasks and the sum of their scores less the mean score."""
+    found = list(zip(families, number_of, strict=True))
+    number = sum(times for _, times in found)
+    tasks = sum(times * size for (size, _), times in found)
+    units = tasks**2 / sum(times * size**2 for (size, _), times in found)
+    squares = math.fsum(times * apart**2 for (_, apart), times in found)
+    variance = squares / tasks**2 * number / (number - 1) * units if number > 1 else None
+    return Related(number, units, variance)
+
+
+def families_of(tasks: pl.DataFrame) -> Families:
+    """Count the families of tasks, given as ``n``, ``c`` and ``family``."""
+    states: dict[str | None, States] = defaultdict(Counter)
+    for family, n, c in tasks.select("family", "n", "c").iter_rows():
+        states[family][n, c] += 1
+    return families_of_states(states)
+
+
+def families_of_states(states: Mapping[str | None, States]) -> Families:
+    """Count families by their states; a task whose family is not known is one of its own."""
+    lone = lone_tasks(states.get(None, Counter()))
+    named = (one for name, one in states.items() if name is not None)
+    return lone + Counter(tuple(sorted(one.items())) for one in named)
+
+
+def lone_tasks(states: States) -> Families:
+    """Give tasks of which no two are related: each is a family of its own."""
+    return Counter({((state, 1),): tasks for state, tasks in states.items()})
 
 
 def states_of_runs(
-    attempts: pl.DataFrame | pl.LazyFrame, threshold: float
-) -> Iterator[tuple[str, str, States]]:
-    """Count the tasks of each run by (n, c), in order; tasks that can't be counted are left out."""
-    counts = task_counts(attempts.lazy(), threshold=threshold).collect()
+    attempts: pl.DataFrame | pl.LazyFrame, threshold: float, cluster: str | None = None
+) -> Iterator[tuple[str, str, States, Families | None]]:
+    """Count the tasks of each run by (n, c), in order; tasks that can't be counted are left out.
+
+    The families are those that ``cluster`` names, None without it.
+    """
+    counts = ordered_tasks(read_log(attempts, threshold, cluster=cluster), TASK, ()).collect()
     by_run = counts.filter(pl.col("n").is_not_null()).partition_by("run_id", "suite", as_dict=True)
     for (run, suite), tasks in sorted(by_run.items()):
-        yield run, suite, Counter(tasks.select("n", "c").iter_rows())
+        families = None if cluster is None else families_of(tasks)
+        yield run, suite, Counter(tasks.select("n", "c").iter_rows()), families

@@ -8,10 +8,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from passk_py.common.words import decimals
-from passk_py.metrics.states import all_pass, padded, short_reason
+from passk_py.metrics.states import all_pass, padded, related, short_reason
 
 if TYPE_CHECKING:
-    from passk_py.metrics.states import States
+    from passk_py.metrics.states import Families, States
 
 DIFFERENCES: Final = tuple(
     f"{measure}_difference{end}"
@@ -41,7 +41,13 @@ class Score(NamedTuple):
     reason: str | None = None
 
 
-def score_of(states: States, k: int, confidence: float, min_eligible_share: float) -> Score:
+def score_of(
+    states: States,
+    k: int,
+    confidence: float,
+    min_eligible_share: float,
+    families: Families | None = None,
+) -> Score:
     """Give the score of a run from the counts of its tasks."""
     eligible = Counter({state: tasks for state, tasks in states.items() if state[0] >= k})
     tasks = eligible.total()
@@ -49,18 +55,46 @@ def score_of(states: States, k: int, confidence: float, min_eligible_share: floa
     if reason is not None:
         return Score(tasks, tasks / states.total(), reason=reason)
     at_1, hat_k = (
-        limited([(all_pass(n, c, of), number) for (n, c), number in eligible.items()], confidence)
+        limited(
+            [(all_pass(n, c, of), number) for (n, c), number in eligible.items()],
+            confidence,
+            _scored_families(families, k, of) if families else None,
+        )
         for of in (1, k)
     )
     return Score(tasks, tasks / states.total(), at_1, hat_k)
 
 
-def limited(scores: list[tuple[float, int]], confidence: float) -> Limited:
+def _scored_families(
+    families: Families, k: int, of: int
+) -> list[tuple[list[tuple[float, int]], int]]:
+    """Give the scores of the eligible tasks of families, and how many families have the same."""
+    found = [
+        ([(all_pass(n, c, of), tasks) for (n, c), tasks in family if n >= k], times)
+        for family, times in families.items()
+    ]
+    return [(scores, times) for scores, times in found if scores]
+
+
+def limited(
+    scores: list[tuple[float, int]],
+    confidence: float,
+    families: list[tuple[list[tuple[float, int]], int]] | None = None,
+) -> Limited:
     """Give the mean with the limits of Student's t over the scores and two more, 0 and 1."""
     tasks = sum(number for _, number in scores)
     mean = math.fsum(score * number for score, number in scores) / tasks
-    squares = math.fsum(number * (score - mean) ** 2 for score, number in scores)
-    middle, reach = padded(mean, squares, tasks, confidence)
+    if families is None:
+        units = float(tasks)
+        squares = math.fsum(number * (score - mean) ** 2 for score, number in scores)
+    else:
+        sums = [
+            (sum(number for _, number in one), math.fsum((x - mean) * number for x, number in one))
+            for one, _ in families
+        ]
+        _, units, variance = related(sums, [times for _, times in families])
+        squares = (units - 1) * (variance or 0.0)
+    middle, reach = padded(mean, squares, units, confidence)
     return Limited(mean, max(middle - reach, 0.0), min(middle + reach, 1.0))
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from passk_py.stats import estimators as est
 from passk_py.stats.distributions import normal_quantile
-from passk_py.stats.estimators.intervals import student_quantiles
+from passk_py.stats.estimators.intervals import limit_of_mean, student_quantiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,9 +101,45 @@ def scatter(eligible: pl.Expr) -> dict[str, pl.Expr]:
     return found
 
 
+def family_scatter(estimated: pl.LazyFrame, place: Sequence[str]) -> pl.LazyFrame:
+    """Give the families of the eligible tasks by ``place`` and k, and how much their sums vary.
+
+    The variances stand where those of unrelated tasks would: T times the variance of the mean of T
+    tasks, F / (F - 1) / T times the sum over families of (a family's scores less the mean)^2.
+    """
+    n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
+    scores = {"pass_1": c / n, "pass_at_k": pl.col("pass_at_k"), "pass_hat_k": pl.col("pass_hat_k")}
+    tasks, families = pl.col("tasks"), pl.len()
+    about = {name: pl.col(name) - pl.col(name).mean().over(*place, "k") for name in scores}
+
+    def spread(one: str, other: str) -> pl.Expr:
+        squares = (pl.col(one) * pl.col(other)).sum() / tasks.sum()
+        return pl.when(families > 1).then(squares * families / (families - 1))
+
+    return (
+        estimated.filter(n >= k)
+        .select(
+            *(*place, "k", "family"),
+            # A task whose family is not known is a family of its own.
+            lone=pl.when(pl.col("family").is_null()).then(pl.col("task_id")),
+            **scores,
+        )
+        .with_columns(**about)
+        .group_by(*place, "k", "family", "lone")
+        .agg(tasks=pl.len().cast(pl.Float64), **{name: pl.col(name).sum() for name in scores})
+        .group_by(*place, "k")
+        .agg(
+            families=families.cast(pl.Int64),
+            effective_families=tasks.sum() ** 2 / (tasks**2).sum(),
+            **{f"related_var_{name}": spread(name, name) for name in scores},
+            related_covariance=spread("pass_1", "pass_hat_k"),
+        )
+    )
+
+
 def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) -> pl.LazyFrame:
     """Add the limits of a suite's means."""
-    tasks = pl.col("eligible_tasks")
+    tasks, units = pl.col("eligible_tasks"), pl.col("units")
     total = pl.col("total_tasks")
     z = normal_quantile(confidence)
     unseen = floor_unit(confidence) * pl.col("k") / pl.col("least_n")
@@ -114,13 +150,13 @@ def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) ->
     }
     for metric in ("pass_at_k", "pass_hat_k"):
         mean, bayes = pl.col(metric), pl.when(known).then(pl.col(f"{metric}_bayes"))
-        scatter = (mean, f"var_{metric}", tasks)
+        scatter = (mean, pl.col(f"var_{metric}") * (units / tasks), units, confidence)
         own = z * (pl.col(f"within_{metric}") + floor).sqrt() / tasks
         posterior = z * pl.col(f"spread_{metric}_bayes").sqrt() / tasks
         limits = {
             metric: (
-                est.mean_lower(*scatter, confidence=confidence),
-                est.mean_upper(*scatter, confidence=confidence),
+                limit_of_mean(*scatter, -1),
+                limit_of_mean(*scatter, 1),
             ),
             f"{metric}_suite": (mean - own, mean + own),
             f"{metric}_bayes": (bayes - posterior, bayes + posterior),
@@ -143,9 +179,9 @@ def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) ->
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """What tasks score: how many they are, means, variances and covariance of pass@1 and pass^k."""
+    """What tasks score: how many there are, or families, means, variances and covariance."""
 
-    tasks: pl.Expr
+    units: pl.Expr
     rate: pl.Expr
     hat: pl.Expr
     var_rate: pl.Expr
@@ -154,32 +190,37 @@ class _Moments:
 
     def padded(self) -> _Moments:
         """Add one task that is never solved and one that always is."""
-        tasks = self.tasks + 2
+        units = self.units + 2
 
         def spread(own: pl.Expr, x: pl.Expr, y: pl.Expr) -> pl.Expr:
-            apart = (x - 0.5) * (y - 0.5) * (2 * self.tasks / tasks)
-            return ((self.tasks - 1) * own + 0.5 + apart) / (tasks - 1)
+            apart = (x - 0.5) * (y - 0.5) * (2 * self.units / units)
+            return ((self.units - 1) * own + 0.5 + apart) / (units - 1)
 
         return _Moments(
-            tasks,
-            (self.tasks * self.rate + 1) / tasks,
-            (self.tasks * self.hat + 1) / tasks,
+            units,
+            (self.units * self.rate + 1) / units,
+            (self.units * self.hat + 1) / units,
             spread(self.var_rate, self.rate, self.rate),
             spread(self.var_hat, self.hat, self.hat),
             spread(self.covariance, self.hat, self.rate),
         )
 
-    def limits(self, confidence: float) -> dict[str, tuple[pl.Expr, pl.Expr]]:
+    def delta(self) -> pl.Expr:
+        """Give delta_k, for k from 2."""
+        k = pl.col("k")
+        power = self.rate**k - k * (k - 1) / 2 * self.rate ** (k - 2) * self.var_rate / self.units
+        return self.hat - power
+
+    def limits(self, delta: pl.Expr, confidence: float) -> dict[str, tuple[pl.Expr, pl.Expr]]:
         """Give middle and reach of delta_k and of heterogeneity, for k from 2."""
         k = pl.col("k")
-        power = self.rate**k - k * (k - 1) / 2 * self.rate ** (k - 2) * self.var_rate / self.tasks
-        delta, bound = self.hat - power, self.rate - power
+        bound = self.rate - self.hat + delta
         slope = k * self.rate ** (k - 1)
 
         def reach(slope: pl.Expr) -> pl.Expr:
             variance = self.var_hat + slope**2 * self.var_rate - 2 * slope * self.covariance
-            quantile = student_quantiles(self.tasks - 1, confidence)
-            return quantile * (variance.clip(0.0) / self.tasks).sqrt()
+            quantile = student_quantiles((self.units + 0.5).floor() - 1, confidence)
+            return quantile * (variance.clip(0.0) / self.units).sqrt()
 
         index = delta / bound
         return {
@@ -195,23 +236,26 @@ def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
     one always: where nearly all tasks are alike, the tasks alone would leave out the truth in most
     logs.
     """
+    units = pl.col("units")
     own = _Moments(
-        pl.col("eligible_tasks"),
+        units,
         pl.col("pass_1"),
         pl.col("pass_hat_k"),
-        pl.col("var_pass_1"),
-        pl.col("var_pass_hat_k"),
-        pl.col("covariance"),
+        *(
+            pl.col(name) * (units / pl.col("eligible_tasks"))
+            for name in ("var_pass_1", "var_pass_hat_k", "covariance")
+        ),
     )
-    forms = own.limits(confidence), own.padded().limits(confidence)
+    padded = own.padded()
+    forms = own.limits(pl.col("delta_k"), confidence), padded.limits(padded.delta(), confidence)
     enough = known & (pl.col("informative_tasks") >= _LEAST_INFORMATIVE)
     found: dict[str, pl.Expr] = {}
     for name in ("delta_k", "heterogeneity"):
-        (middle, reach), (padded, padded_reach) = (form[name] for form in forms)
+        (middle, reach), (wide, wide_reach) = (form[name] for form in forms)
         here = enough & pl.col(name).is_not_null()
         ends = {
-            "lower": pl.min_horizontal(middle - reach, padded - padded_reach),
-            "upper": pl.max_horizontal(middle + reach, padded + padded_reach),
+            "lower": pl.min_horizontal(middle - reach, wide - wide_reach),
+            "upper": pl.max_horizontal(middle + reach, wide + wide_reach),
         }
         for side, end in ends.items():
             # At k = 1 there is no difference, but what rounding leaves.

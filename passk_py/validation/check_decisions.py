@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from passk_py.metrics.contamination import SuiteRun
 from passk_py.metrics.gates import COLUMNS
+from passk_py.metrics.states import families_of, lone_tasks
 from passk_py.metrics.suite_differences import DIFFERENCES
 from passk_py.validation.recompute import decisions as recompute
 from passk_py.validation.recompute.runs import IDENTITY, RUN, described
@@ -17,7 +17,7 @@ from passk_py.warehouse.gates_of_tables import judge_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from passk_py.metrics.states import States
+    from passk_py.metrics.states import Families
     from passk_py.validation.check_tables import Compared
     from passk_py.validation.set_aside import Counts
     from passk_py.warehouse.settings import Settings
@@ -45,26 +45,30 @@ def compare_runs(
     settings = compared.settings
     every = {run: counts.states(*run) for run in runs}
     states = {run: tasks for run, tasks in every.items() if tasks}
-    compared.compare("passk_plans", described(recompute.plans(states, settings), who), where)
+    families = {run: counts.families(*run) for run in states}
+    plans = recompute.plans(states, families, settings)
+    compared.compare("passk_plans", described(plans, who), where)
     whole = f"slice_name = 'all' and {where}"
     measured = compared.once("passk_suite_metrics", [*RUN, "k"], recompute.MEASURED, whole)
     model = recompute.extrapolations(measured, settings)
     compared.compare("passk_extrapolations", described(model, who), where)
     if settings.bootstrap:
-        drawn: dict[tuple[str, ...], States] = {
-            (*run, "all", "all"): tasks for run, tasks in states.items()
-        }
-        for name, tasks in zip(settings.slices, slices, strict=True):
-            drawn |= _states_of_slice(tasks, name)
+        drawn: dict[tuple[str, ...], Families] = {}
+        for run, tasks in states.items():
+            drawn[*run, "all", "all"] = families[run] or lone_tasks(tasks)
+        for name, sliced in zip(settings.slices, slices, strict=True):
+            drawn |= _families_of_slice(sliced, name)
         compared.compare(_BOOTSTRAP, recompute.bootstrap(drawn, settings), where)
 
 
-def _states_of_slice(tasks: pl.LazyFrame, name: str) -> dict[tuple[str, ...], States]:
-    """Count the tasks of each value of a slice that have the same counts."""
+def _families_of_slice(tasks: pl.LazyFrame, name: str) -> dict[tuple[str, ...], Families]:
+    """Count the families of each value of a slice that have the same counts."""
     place = (*RUN, "slice_value")
-    parts = tasks.select(*place, "n", "c").collect().partition_by(*place, as_dict=True)
+    if "family" not in tasks.collect_schema():
+        tasks = tasks.with_columns(family=pl.lit(None, pl.String))
+    parts = tasks.select(*place, "family", "n", "c").collect().partition_by(*place, as_dict=True)
     return {
-        (str(run), str(suite), name, str(value)): Counter(part.select("n", "c").iter_rows())
+        (str(run), str(suite), name, str(value)): families_of(part)
         for (run, suite, value), part in parts.items()
     }
 
@@ -73,9 +77,10 @@ def compare_suites(compared: Compared, counts: Counts, runs: pl.DataFrame) -> No
     """Compare the public suites beside the private ones."""
     suites = {suite for pair in recompute.suite_pairs(compared.settings) for suite in pair}
     found = [
-        SuiteRun(told, counts.states(told["run_id"], told["suite"]))
+        SuiteRun(told, counts.states(*run), counts.families(*run))
         for told in runs.sort(RUN).iter_rows(named=True)
         if told["suite"] in suites
+        for run in ((told["run_id"], told["suite"]),)
     ]
     name = "passk_contamination"
     columns = [*recompute.SUITES, *DIFFERENCES]

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import polars as pl
 
 from passk_py.metrics.comparisons.run_pairs import side_by_side
+from passk_py.metrics.states import families_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from passk_py.metrics.comparisons.run_pairs import Pair
-    from passk_py.metrics.states import States
+    from passk_py.metrics.states import Families, States
 
 T = TypeVar("T")
 
-_TYPES: Final = (pl.String, pl.Int64, pl.Int64)
+_TYPES: Final = {"task_id": pl.String, "n": pl.Int64, "c": pl.Int64}
+_FAMILY: Final = {"family": pl.String}
 
 
 def in_batches(items: Iterable[T], weight: Callable[[T], int], most: int) -> Iterator[list[T]]:
@@ -41,7 +43,8 @@ def in_batches(items: Iterable[T], weight: Callable[[T], int], most: int) -> Ite
 class Counts:
     """The counts of the tasks of each run, in files, because memory would not hold all of them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, by_family: bool) -> None:
+        self._types = _TYPES | (_FAMILY if by_family else {})
         self._folder = folder
         self._places: dict[tuple[str, str], list[Path]] = {}
         self._tasks: Counter[tuple[str, str]] = Counter()
@@ -52,7 +55,7 @@ class Counts:
     def keep(self, tasks: pl.DataFrame) -> None:
         """Put the counts of some tasks aside, run by run."""
         self._read.cache_clear()
-        columns = tasks.select("run_id", "suite", "task_id", "n", "c")
+        columns = tasks.select("run_id", "suite", *self._types)
         for part in columns.partition_by("run_id", "suite"):
             run = (part["run_id"][0], part["suite"][0])
             self._tasks[run] += part.height
@@ -71,6 +74,12 @@ class Counts:
             found.update(pl.read_parquet(place, columns=["n", "c"]).iter_rows())
         return found
 
+    def families(self, run_id: str, suite: str) -> Families | None:
+        """Count the families of a run; None where no tasks are related."""
+        if "family" not in self._types:
+            return None
+        return families_of(self._read_run(run_id, suite))
+
     def pair(self, suite: str, baseline: str, candidate: str) -> Pair:
         """Put two runs of a suite side by side."""
         before, after = ((run, self._read(run, suite)) for run in (baseline, candidate))
@@ -78,8 +87,7 @@ class Counts:
 
     def _read_run(self, run_id: str, suite: str) -> pl.DataFrame:
         """Read the counts of a run; none if it is not there."""
-        columns = ["task_id", "n", "c"]
         places = self._places.get((run_id, suite), [])
         if not places:
-            return pl.DataFrame(schema=dict(zip(columns, _TYPES, strict=True)))
-        return pl.concat([pl.read_parquet(place, columns=columns) for place in places])
+            return pl.DataFrame(schema=self._types)
+        return pl.concat([pl.read_parquet(place, columns=list(self._types)) for place in places])

@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from passk_py.common.contract import CONTRACT_COLUMNS
 from passk_py.common.errors import PasskError
+from passk_py.common.sql_text import slice_sql
 from passk_py.common.words import shortened
 from passk_py.warehouse.project import default_variables
 
@@ -111,6 +113,17 @@ class Settings:
             else:
                 slices[str(one["name"])] = str(one["expression"])
         return slices
+
+    @property
+    def family(self) -> str | None:
+        """The family of a task as SQL over ``passk_attempts``; None where no tasks are related."""
+        cluster = self.values["passk_cluster"]
+        if cluster is None:
+            return None
+        if isinstance(cluster, str):
+            is_column = cluster in (column.name for column in CONTRACT_COLUMNS)
+            return slice_sql(cluster, cluster if is_column else None)
+        return slice_sql(str(cluster["name"]), str(cluster["expression"]))
 
     @property
     def reads_landing(self) -> bool:

@@ -13,6 +13,7 @@ counts as (
     run_id,
     suite,
     task_id,
+    family,
     n,
     c
   from {{ ref('int_passk__task_counts') }}

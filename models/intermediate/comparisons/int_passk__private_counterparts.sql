@@ -2,7 +2,7 @@
 {%- set suites = passk._setting('passk_private_suites') or [] %}
 {%- set identity = ['agent', 'agent_version', 'model'] %}
 {%- set sides = ['public', 'private'] %}
-{%- set measures = [('pass_at_1', 'pass_rate', 'var_pass_rate'), ('pass_hat_k', 'pass_hat_k', 'var_pass_hat_k')] %}
+{%- set measures = [('pass_at_1', 'pass_rate', 'related_var_pass_rate'), ('pass_hat_k', 'pass_hat_k', 'related_var_pass_hat_k')] %}
 
 with runs as (
   select *
@@ -110,10 +110,10 @@ errors as (
   select
     *,
     {%- for measure, mean, variance in measures %}
-    {{ passk._padded_mean(mean, 'eligible_tasks') }} as padded_{{ measure }},
-    {{ passk._padded_error(mean, variance, 'eligible_tasks') }} as error_{{ measure }},
+    {{ passk._padded_mean(mean, 'units') }} as padded_{{ measure }},
+    {{ passk._padded_error(mean, '(' ~ variance ~ ' * (units / eligible_tasks))', 'units') }} as error_{{ measure }},
     {%- endfor %}
-    {{ passk.student_quantile('eligible_tasks + 1') }} as critical
+    {{ passk.student_quantile('floor(units + 1.5e0)') }} as critical
   from {{ ref('int_passk__suite_metrics') }}
   where slice_name = 'all'
 ),

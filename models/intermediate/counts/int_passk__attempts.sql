@@ -16,6 +16,7 @@ select
   {% for slice in passk._slices() -%}
   staged.slice_{{ loop.index }},
   {% endfor -%}
+  staged.family,
   staged.{{ names[-1] }}
 from staged
 left join {{ ref('int_passk__duplicate_attempts') }} as duplicates
@@ -30,6 +31,7 @@ select
   {% for slice in passk._slices() -%}
   coalesce(cast({{ slice.expression }} as {{ dbt.type_string() }}), '(untagged)') as slice_{{ loop.index }},
   {% endfor -%}
+  {{ passk._family_column() }},
   {{ names[-1] }}
 from {{ ref('int_passk__duplicate_attempts') }}
 where is_kept = 1

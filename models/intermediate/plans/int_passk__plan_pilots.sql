@@ -39,14 +39,45 @@ spreads as (
   group by histogram.run_id, histogram.suite
 ),
 
+{# Empty where the var passk_cluster is not set. A task whose family is not known is a family of its own. #}
+families as (
+  select
+    counts.run_id,
+    counts.suite,
+    {{ passk._as_double('count(*)') }} as tasks,
+    sum({{ passk._as_double('counts.c') }} / counts.n - totals.pass_rate) as surplus
+  from {{ ref('int_passk__task_counts') }} as counts
+  inner join totals
+    on counts.run_id = totals.run_id and counts.suite = totals.suite
+  where counts.slice_name = 'all' and counts.n >= 2 and {{ '1 = 1' if passk._family() else '1 = 0' }}
+  group by counts.run_id, counts.suite, counts.family, case when counts.family is null then counts.task_id end
+),
+
+relations as (
+  select
+    run_id,
+    suite,
+    count(*) as families,
+    sum(tasks * tasks) / sum(tasks) as family_size,
+    sum(surplus * surplus) / sum(tasks) * count(*) / nullif(count(*) - 1, 0) as variance
+  from families
+  group by run_id, suite
+),
+
 fits as (
   select
     totals.*,
     spreads.second_moment - totals.pass_rate * totals.pass_rate + spreads.scatter as spread,
-    totals.pass_rate - spreads.second_moment as chance
+    totals.pass_rate - spreads.second_moment as chance,
+    relations.families,
+    coalesce(relations.family_size, 1) as family_size,
+    {#- By how much the variance of a mean over tasks is larger because their families are related. #}
+    relations.variance - spreads.scatter * totals.used_tasks as excess
   from totals
   left join spreads
     on totals.run_id = spreads.run_id and totals.suite = spreads.suite
+  left join relations
+    on totals.run_id = relations.run_id and totals.suite = relations.suite
 ),
 
 metrics as (
@@ -65,11 +96,14 @@ select
   case when metrics.metric = 'pass_hat_k' then fits.pass_rate else 1 - fits.pass_rate end as mean_rate,
   case when fits.chance > {{ nothing }} and fits.spread > {{ nothing }} then fits.spread / (fits.chance + fits.spread) end
     as heterogeneity,
+  fits.family_size,
+  case when fits.excess > 0 and fits.spread > {{ nothing }} then fits.excess / fits.spread else 0e0 end as family_excess,
   case
     when not {{ passk._has_enough_tasks('fits.used_tasks', 'fits.total_tasks') }}
       then {{ passk._short_tasks_reason('fits.used_tasks', 'fits.total_tasks', k=2) }}
     when fits.used_tasks < 2 and fits.used_tasks < fits.total_tasks then 'fewer than 2 tasks with n >= 2'
     when fits.used_tasks < 2 then 'fewer than 2 tasks'
+    when fits.families = 1 then 'all tasks are of one family'
   end as no_pilot_reason,
   case
     when fits.chance > {{ nothing }} then 'tasks differ no more than by chance'

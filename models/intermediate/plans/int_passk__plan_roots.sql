@@ -7,7 +7,9 @@ with variances as (
   select
     {{ keys | join(',\n    ') }},
     mean,
-    between_variance + within_variance as variance,
+    family_size,
+    {#- Of a family's mean: chance within tasks is not related. #}
+    (between_variance * (1 + family_excess) + within_variance) / family_size as variance,
     {{ passk._as_double(passk._setting('passk_plan_width')) }} / 2 as half
   from {{ ref('int_passk__plan_variances') }}
   where no_variance_reason is null
@@ -44,5 +46,6 @@ select
   {{ keys | join(',\n  ') }},
   mean,
   variance,
+  family_size,
   {{ passk._plan_root('critical', 'squares') }} as root
 from with_critical

@@ -43,6 +43,7 @@ candidates as (
     {%- for key in keys %}
     roots.{{ key }},
     {%- endfor %}
+    roots.family_size,
     few_tasks.tasks,
     2 * few_tasks.critical
     * {{ passk._padded_error('roots.mean', 'roots.variance', 'few_tasks.tasks') }} as width
@@ -52,6 +53,7 @@ candidates as (
   union all
   select
     {{ keys | join(', ') }},
+    family_size,
     tasks,
     {{ passk._plan_width('mean', 'variance', 'tasks') }} as width
   from many_tasks
@@ -59,7 +61,8 @@ candidates as (
 
 select
   {{ keys | join(',\n  ') }},
-  cast(min(tasks) as {{ dbt.type_bigint() }}) as tasks_for_width
+  cast(min(tasks) as {{ dbt.type_bigint() }}) as families_for_width,
+  cast(ceil(min(tasks) * max(family_size) * (1 - {{ slack }})) as {{ dbt.type_bigint() }}) as tasks_for_width
 from candidates
 where width <= {{ width }} * (1 + {{ slack }})
 group by {{ keys | join(', ') }}

@@ -101,6 +101,8 @@ select
   case when between_tasks.metric = 'pass_hat_k' then between_tasks.moment else 1 - between_tasks.moment end as mean,
   case when between_tasks.variance > 0 then between_tasks.variance else 0e0 end as between_variance,
   case when within_tasks.variance > 0 then within_tasks.variance else 0e0 end as within_variance,
+  between_tasks.family_size,
+  between_tasks.family_excess,
   2 * (between_tasks.moment - between_tasks.double_moment) as differing_share,
   {{ passk._as_double('coalesce(deciding.tasks, 0)') }} / nullif(between_tasks.used_tasks, 0) as seen_share,
   case

@@ -7,10 +7,12 @@ with runs as (
 errors as (
   select
     metrics.*,
-    {{ passk.student_quantile('metrics.eligible_tasks + 1') }} as critical,
+    {{ passk.student_quantile('floor(metrics.units + 1.5e0)') }} as critical,
     {%- for metric in metrics %}
-    {{ passk._padded_mean('metrics.' ~ metric, 'metrics.eligible_tasks') }} as padded_{{ metric }},
-    {{ passk._padded_error('metrics.' ~ metric, 'metrics.var_' ~ metric, 'metrics.eligible_tasks') }} as error_{{ metric }}
+    {{ passk._padded_mean('metrics.' ~ metric, 'metrics.units') }} as padded_{{ metric }},
+    {{ passk._padded_error(
+      'metrics.' ~ metric, '(metrics.related_var_' ~ metric ~ ' * (metrics.units / metrics.eligible_tasks))', 'metrics.units'
+    ) }} as error_{{ metric }}
     {{- ',' if not loop.last }}
     {%- endfor %}
   from {{ ref('int_passk__suite_metrics') }} as metrics

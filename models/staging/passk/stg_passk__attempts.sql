@@ -50,6 +50,7 @@ select
   {%- for slice in passk._slices() %}
   coalesce(cast({{ slice.expression }} as {{ dbt.type_string() }}), '(untagged)') as slice_{{ loop.index }},
   {%- endfor %}
+  {{ passk._family_column() }},
   cast(null as {{ dbt.type_string() }}) as reject_reason,
   cast(null as {{ dbt.type_string() }}) as raw
 from attempts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from passk_py.metrics.any_frame import any_frame
-from passk_py.metrics.comparisons.pair_figures import PairSums, figures_of
+from passk_py.metrics.comparisons.pair_figures import PairSums, figures_of, related_differences
 from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
 from passk_py.metrics.comparisons.run_pairs import pairs_of
 from passk_py.metrics.frames import DEFAULT_KS
@@ -26,7 +26,7 @@ METRICS: Final = ("pass_at_k", "pass_hat_k")
 COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("suite", "baseline_run_id", "candidate_run_id", "metric"), pl.String),
     **dict.fromkeys(("k", "common_tasks", "baseline_only_tasks", "candidate_only_tasks"), pl.Int64),
-    **dict.fromkeys(("eligible_tasks", "informative_tasks", "least_n"), pl.Int64),
+    **dict.fromkeys(("eligible_tasks", "families", "informative_tasks", "least_n"), pl.Int64),
     **dict.fromkeys(("baseline", "candidate", "difference", "z", "p"), pl.Float64),
     **dict.fromkeys(("difference_lower", "difference_upper"), pl.Float64),
     **dict.fromkeys(("difference_suite_lower", "difference_suite_upper"), pl.Float64),
@@ -48,6 +48,7 @@ def compare(
     confidence: float = 0.95,
     minimum_change: float = 0.0,
     min_eligible_share: float = 0.95,
+    cluster: str | None = None,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
     """Compare pass@k and pass^k of two runs over the tasks that both have.
@@ -70,6 +71,9 @@ def compare(
         The share of the common tasks that must have n >= k in each run for there to be figures at
         that k, from 0 to 1. The figures are over the tasks that have them in both; the limits allow
         the others any difference.
+    cluster
+        Name of a column, or of a tag, that names the family of related tasks that a task is one of.
+        The limits for tasks like these then treat a family as one draw.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -110,7 +114,7 @@ def compare(
             f"compare: minimum_change must be from 0 to less than 1; got {minimum_change!r}"
         )
     share = checked_share("compare", min_eligible_share)
-    pairs = pairs_of("compare", attempts, baseline, candidate, suite, threshold)
+    pairs = pairs_of("compare", attempts, baseline, candidate, suite, threshold, cluster)
     rows = [
         row
         for pair in pairs
@@ -133,6 +137,7 @@ def comparison_rows(
     """Give a row for each metric and k: the columns of :func:`compare`, and what it hides."""
     histogram = pair.histogram()
     over_tasks = PairSums(histogram)
+    families = pair.families()
     common = pair.common.height
     rows = []
     for metric in metrics:
@@ -155,7 +160,9 @@ def comparison_rows(
                 or short_reason_of_pair(histogram, sums.eligible, k, min_eligible_share),
             }
             if row["no_figures"] is None:
-                row |= figures_of(sums, k, confidence)
+                mean = sums.difference / sums.eligible
+                by_family = related_differences(families, metric, k, mean) if families else None
+                row |= figures_of(sums, k, confidence, by_family)
             row |= with_limits(row, confidence)
             rows.append(row | judged(row))
     return rows

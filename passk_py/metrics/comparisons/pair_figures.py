@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from passk_py.metrics.states import score, variance_within
+from passk_py.metrics.states import related, score, variance_within
 from passk_py.metrics.uncertainty import floor_of_difference
 from passk_py.stats.distributions import normal_quantile, p_value, student_quantile, two_sided_p
 from passk_py.stats.permutations import variance_of_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from passk_py.metrics.states import Related
     from passk_py.stats.permutations import PairCounts
 
 LEAST_DECIDING: Final = 6
@@ -43,6 +44,22 @@ class Sums(NamedTuple):
 
 Side = tuple[int, int]
 """The n and c of a task in one of the runs."""
+
+
+def related_differences(
+    families: Iterable[Counter[PairCounts]], metric: str, k: int, mean: float
+) -> Related | None:
+    """Sum up the families of a pair's eligible tasks, around the mean difference."""
+    found = []
+    for counts in families:
+        known = [(pair, tasks) for pair, tasks in counts.items() if min(pair[0], pair[2]) >= k]
+        if known:
+            apart = math.fsum(
+                tasks * (score(metric, *pair[2:], k) - score(metric, *pair[:2], k) - mean)
+                for pair, tasks in known
+            )
+            found.append((sum(tasks for _, tasks in known), apart))
+    return related(found, [1] * len(found)) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +150,9 @@ def _eligible_of(histogram: Mapping[PairCounts, int]) -> _Eligible:
     return _Eligible(states, sides, dealt, sum(histogram.values()), least, math.fsum(rates))
 
 
-def figures_of(sums: Sums, k: int, confidence: float) -> dict[str, Any]:
+def figures_of(
+    sums: Sums, k: int, confidence: float, families: Related | None = None
+) -> dict[str, Any]:
     """Give the figures over the eligible tasks, and their limits there."""
     tasks = sums.eligible
     difference = sums.difference / tasks
@@ -158,11 +177,18 @@ def figures_of(sums: Sums, k: int, confidence: float) -> dict[str, Any]:
         "difference_error": error,
         "suite_limits": _limits(difference, reach),
     }
+    if families is not None:
+        figures["families"] = families.families
     if tasks > 1:
-        # Two more tasks, one that gets better in every try and one that gets worse.
-        middle = sums.difference / (tasks + 2)
-        spread = (sums.squares + 2 - (tasks + 2) * middle**2) / (tasks + 1)
-        wide = student_quantile(tasks + 1, confidence) * math.sqrt(spread / (tasks + 2))
+        units, total, squares = float(tasks), sums.difference, sums.squares
+        if families is not None:
+            units, total = families.units, families.units * difference
+            squares = (units - 1) * (families.variance or 0.0) + units * difference**2
+        # Two more tasks, or families: one that gets better in every try and one that gets worse.
+        middle = total / (units + 2)
+        spread = (squares + 2 - (units + 2) * middle**2) / (units + 1)
+        degrees = math.floor(units + 1.5)
+        wide = student_quantile(degrees, confidence) * math.sqrt(spread / (units + 2))
         figures["limits"] = _limits(middle, wide)
     return figures
 

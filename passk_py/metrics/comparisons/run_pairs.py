@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import NamedTuple
 
 import polars as pl
 
 from passk_py.common.errors import PasskError
-from passk_py.metrics.frames import task_counts
+from passk_py.metrics.frames.counting import TASK, ordered_tasks
+from passk_py.metrics.logs import read_log
 from passk_py.stats.estimators import ArgumentError
 from passk_py.stats.permutations import PairCounts
 
@@ -20,7 +21,7 @@ class Pair(NamedTuple):
     baseline_run_id: str
     candidate_run_id: str
     common: pl.DataFrame
-    """``task_id``, and n and c of each side."""
+    """``task_id``, n and c of each side, and ``family`` where families are known."""
     baseline_only: int
     candidate_only: int
 
@@ -41,6 +42,17 @@ class Pair(NamedTuple):
         rows = self.common.select(PairCounts._fields).iter_rows()
         return Counter(PairCounts(*row) for row in rows)
 
+    def families(self) -> list[Counter[PairCounts]] | None:
+        """Give the same of each family of tasks; None where no families are known."""
+        if "family" not in self.common.columns:
+            return None
+        found: dict[tuple[str | None, str | None], Counter[PairCounts]] = defaultdict(Counter)
+        rows = self.common.select("family", "task_id", *PairCounts._fields).iter_rows()
+        for family, task_id, *counts in rows:
+            # A task whose family is not known is a family of its own.
+            found[family, None if family is not None else task_id][PairCounts(*counts)] += 1
+        return list(found.values())
+
 
 def pair_of(suite: str, baseline: str, candidate: str, counts: pl.DataFrame) -> Pair:
     """Put two runs side by side; one of which there is no task leaves its side empty."""
@@ -56,10 +68,13 @@ def side_by_side(
 ) -> Pair:
     """Put two runs side by side, each given as its name and the counts of its tasks."""
     sides = [
-        counts.select("task_id", pl.col("n").alias(f"{side}_n"), pl.col("c").alias(f"{side}_c"))
+        counts.select("task_id", pl.col("^(n|c|family)$").name.prefix(f"{side}_"))
         for side, (_, counts) in (("baseline", baseline), ("candidate", candidate))
     ]
     common = sides[0].join(sides[1], on="task_id").sort("task_id")
+    if "baseline_family" in common.columns:
+        family = pl.coalesce("baseline_family", "candidate_family")
+        common = common.with_columns(family=family).drop("baseline_family", "candidate_family")
     only = [side.height - common.height for side in sides]
     return Pair(suite, baseline[0], candidate[0], common, only[0], only[1])
 
@@ -71,11 +86,12 @@ def pairs_of(
     candidate: str,
     suite: str | None,
     threshold: float,
+    cluster: str | None = None,
 ) -> list[Pair]:
     """Put two runs of a log side by side: in one suite, or in each that both have."""
     if baseline == candidate:
         raise ArgumentError(f"{function}: the baseline and the candidate are both {baseline!r}")
-    every = task_counts(attempts.lazy(), threshold=threshold).collect()
+    every = ordered_tasks(read_log(attempts, threshold, cluster=cluster), TASK, ()).collect()
     counts = every.filter(pl.col("n").is_not_null())
     runs = (baseline, candidate)
     suites = [set(counts.filter(pl.col("run_id") == run)["suite"]) for run in runs]

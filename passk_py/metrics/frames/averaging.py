@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from passk_py.metrics.uncertainty import (
     SUITE_ENDS,
     covariance,
     curve_shape,
+    family_scatter,
     scatter,
     task_uncertainty,
     with_suite_limits,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.logs import FrameT
 
+_FAMILIES: Final = ("families", "effective_families")
+_VARIANCES: Final = ("var_pass_1", "var_pass_at_k", "var_pass_hat_k", "covariance")
+
 
 @any_frame
 def suite_metrics(
@@ -42,6 +46,7 @@ def suite_metrics(
     min_eligible_share: float = 0.95,
     ordered: bool = True,
     slices: Sequence[str] = (),
+    cluster: str | None = None,
     confidence: float = 0.95,
     threshold: float = 1.0,
     capable_threshold: float = 0.8,
@@ -66,6 +71,11 @@ def suite_metrics(
         Names of columns, or of tags in the column ``tags``; a column goes before a tag of the
         same name. Attempts without a value are the slice ``(untagged)``. A slice is computed from
         its attempts alone: a task whose attempts differ in the tag counts in each with its share.
+    cluster
+        Name of a column, or of a tag, that names the family of related tasks that a task is one of.
+        The limits for tasks like these, and those of ``delta_k`` and ``heterogeneity``, then treat
+        a family as one draw; a task without a family is one of its own. By default no two tasks are
+        related.
     confidence
         Level of every interval, between 0 and 1.
     threshold
@@ -80,9 +90,10 @@ def suite_metrics(
         first: ``agent``, ``agent_version`` and ``model``, as the first attempts of the run name
         them, null where the log does not; ``reading``
         (:func:`~passk_py.stats.estimators.suite_reading`); ``eligible_tasks`` (n >= k),
-        ``total_tasks``, ``attempts``, ``n``, ``c`` and ``excluded`` of all tasks; the means over
-        the eligible tasks of the columns of :func:`task_metrics`, of the window columns over those
-        with a complete window; ``pass_at_k_pooled`` and ``pass_hat_k_pooled`` from the mean of c /
+        ``total_tasks``, ``families`` among the eligible and ``effective_families`` (T^2 / sum of
+        m^2 over families of m of the T tasks), both null without ``cluster``, ``attempts``, ``n``,
+        ``c`` and ``excluded`` of all tasks; the means over the eligible tasks of the columns of
+        :func:`task_metrics`, of the window columns over those with a complete window; ``pass_at_k_pooled`` and ``pass_hat_k_pooled`` from the mean of c /
         n over the eligible tasks; ``delta_k``
         (:func:`~passk_py.stats.estimators.delta_k_unbiased`), ``delta_k_plugin`` (mean plug-in
         pass^k less the pooled), ``delta_k_max``, ``heterogeneity``, and ``null_reason``, why
@@ -124,11 +135,12 @@ def suite_metrics(
         )
 
     def averaged(name: str | None) -> pl.LazyFrame:
-        log, keys = read_log(attempts, threshold, name), (*_place(name), "task_id")
+        log = read_log(attempts, threshold, name, cluster=cluster)
         return suite_metrics_of_counts(
-            counted_tasks(log, keys, chosen, ordered=ordered),
+            counted_tasks(log, (*_place(name), "task_id"), chosen, ordered=ordered),
             chosen,
             name,
+            by_family=cluster is not None,
             min_eligible_share=share,
             confidence=level,
             ordered=ordered,
@@ -152,6 +164,7 @@ def suite_metrics_of_counts(
     ks: Sequence[int],
     slice_name: str | None = None,
     *,
+    by_family: bool,
     min_eligible_share: float,
     confidence: float,
     ordered: bool,
@@ -159,7 +172,11 @@ def suite_metrics_of_counts(
     """Give :func:`suite_metrics` of tasks that are counted already, of the whole or of a slice."""
     estimated = estimated_counts(counts, ks, task_uncertainty(), ordered=ordered)
     return _suite(
-        estimated, slice_name, min_eligible_share=min_eligible_share, confidence=confidence
+        estimated,
+        slice_name,
+        by_family=by_family,
+        min_eligible_share=min_eligible_share,
+        confidence=confidence,
     )
 
 
@@ -167,10 +184,25 @@ def _place(slice_name: str | None) -> tuple[str, ...]:
     return ("run_id", "suite") if slice_name is None else ("run_id", "suite", "slice_value")
 
 
+def _with_families(
+    table: pl.LazyFrame, families: pl.LazyFrame | None, place: Sequence[str]
+) -> pl.LazyFrame:
+    """Add how many draws the tasks are, and how much their families vary."""
+    if families is None:
+        return table.with_columns(
+            units=pl.col("eligible_tasks").cast(pl.Float64),
+            families=pl.lit(None, pl.Int64),
+            effective_families=pl.lit(None, pl.Float64),
+        )
+    joined = table.join(families, on=[*place, "k"], how="left", nulls_equal=True)
+    return joined.with_columns(units=pl.col("effective_families"))
+
+
 def _suite(
     estimated: pl.LazyFrame,
     slice_name: str | None,
     *,
+    by_family: bool,
     min_eligible_share: float,
     confidence: float,
 ) -> pl.LazyFrame:
@@ -199,6 +231,8 @@ def _suite(
         **{name: pl.when(eligible).then(pl.col(name)).mean() for name in METRICS},
     )
 
+    table = _with_families(table, family_scatter(estimated, place) if by_family else None, place)
+
     def enough(tasks: pl.Expr) -> pl.Expr:
         # A share of exactly that must not fall below it by rounding.
         return (tasks > 0) & (tasks >= total_tasks * min_eligible_share * (1 - 1e-12))
@@ -223,6 +257,7 @@ def _suite(
             name: pl.when(known & known_windows if "window" in name else known).then(pl.col(name))
             for name in METRICS
         },
+        **{name: pl.when(known).then(pl.col(name)) for name in _FAMILIES},
         pass_at_k_pooled=est.pass_at_k_pooled(pass_1, "k"),
         pass_hat_k_pooled=est.pass_hat_k_pooled(pass_1, "k"),
         delta_k=est.delta_k_unbiased("pass_hat_k", pass_1, "var_pass_1", eligible_tasks, "k"),
@@ -239,6 +274,8 @@ def _suite(
         .then(pl.col("delta_k") / (pass_1 - pl.col("pass_hat_k") + pl.col("delta_k")))
         .otherwise(None),
     )
+    if by_family:
+        table = table.with_columns(**{name: pl.col(f"related_{name}") for name in _VARIANCES})
     table = with_suite_limits(table, known, confidence).with_columns(curve_shape=curve_shape(place))
     if slice_name is None:
         table = table.with_columns(slice_value=pl.lit("all"))
@@ -247,7 +284,7 @@ def _suite(
         "suite",
         pl.lit(slice_name or "all").alias("slice_name"),
         "slice_value",
-        *("k", "eligible_tasks", "total_tasks", "least_n", "informative_tasks"),
+        *("k", "eligible_tasks", "total_tasks", *_FAMILIES, "least_n", "informative_tasks"),
         *("attempts", "n", "c", "excluded"),
         *(f"{metric}{end}" for metric in METRICS[:2] for end in ("", *SUITE_ENDS)),
         "pass_hat_k_per_attempt",

@@ -22,10 +22,13 @@ _COUNTS: Final = ("attempts", "n", "c", "excluded", "first_pass_rank", "first_fa
 STREAKS: Final = ("longest_pass_streak", "longest_fail_streak")
 
 
-def _counted() -> dict[str, pl.Expr]:
+def _counted(log: pl.LazyFrame) -> dict[str, pl.Expr]:
     """Count, in the group of a task, what does not depend on the order."""
     passed = pl.col("passed")
+    # One family for all attempts of a task.
+    family = {"family": pl.col("family").min()} if "family" in log.collect_schema() else {}
     return {
+        **family,
         "attempts": pl.len().cast(pl.Int64),
         "n": passed.count().cast(pl.Int64),
         "c": passed.sum().cast(pl.Int64),
@@ -54,7 +57,7 @@ def unordered_tasks(log: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Count what does not depend on the order."""
     attempt = pl.col("attempt")
     table = log.group_by(keys).agg(
-        **_counted(), unnumbered=attempt.null_count(), repeated=pl.len() - attempt.n_unique()
+        **_counted(log), unnumbered=attempt.null_count(), repeated=pl.len() - attempt.n_unique()
     )
     return _settle(table, keys).sort(keys)
 
@@ -98,7 +101,7 @@ def ordered_tasks(log: pl.LazyFrame, keys: Sequence[str], ks: Sequence[int]) -> 
         rows.group_by("task")
         .agg(
             *(pl.col(key).first() for key in keys),
-            **_counted(),
+            **_counted(log),
             first_pass_rank=rank.filter(passed).min() - first + 1,
             first_fail_rank=rank.filter(failed).min() - first + 1,
             longest_pass_streak=in_streak.filter(passed).max().fill_null(0),

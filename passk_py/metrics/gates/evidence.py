@@ -14,7 +14,8 @@ from passk_py.metrics.comparisons.compared_runs import comparison_rows
 from passk_py.metrics.comparisons.compared_tasks import task_comparisons
 from passk_py.metrics.comparisons.run_pairs import Pair, pair_of
 from passk_py.metrics.diagnostics import diagnose
-from passk_py.metrics.frames import suite_metrics, task_counts
+from passk_py.metrics.frames import suite_metrics
+from passk_py.metrics.frames.counting import TASK, ordered_tasks
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.logs import read_log, suite_of
 from passk_py.metrics.run_order import Run, runs_in_order
@@ -94,6 +95,8 @@ class Evidence:
     """(baseline, candidate, suite or None for all); None for each run with the one before it."""
     confidence: float
     min_eligible_share: float
+    cluster: str | None
+    """The column or tag with the family of a task; None where no tasks are related."""
     threshold: float
     deployment_k: int
     ordered: bool
@@ -164,7 +167,8 @@ class Evidence:
     @cached_property
     def counts(self) -> pl.DataFrame:
         """Tasks with their n, c and excluded."""
-        return task_counts(self.attempts, threshold=self.threshold)
+        log = read_log(self.attempts, self.threshold, cluster=self.cluster)
+        return ordered_tasks(log, TASK, ()).collect()
 
     @cached_property
     def _tasks(self) -> dict[tuple[Any, ...], pl.DataFrame]:
@@ -195,6 +199,7 @@ class Evidence:
                 min_eligible_share=self.min_eligible_share,
                 ordered=False,
                 slices=() if slice_name == "all" else (slice_name,),
+                cluster=self.cluster,
                 confidence=self.confidence,
                 threshold=self.threshold,
             ).filter(pl.col("slice_name") == slice_name)

@@ -43,6 +43,7 @@ def judge_gates(
     ordered: bool = True,
     confidence: float = 0.95,
     min_eligible_share: float = 0.95,
+    cluster: str | None = None,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
     """Judge whether rules hold: the table ``passk_gates``, from attempts.
@@ -72,6 +73,8 @@ def judge_gates(
         Level of every interval, between 0 and 1.
     min_eligible_share
         As in :func:`passk_py.suite_metrics`.
+    cluster
+        As in :func:`passk_py.suite_metrics`: gates on tasks like these then know of families.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -113,6 +116,7 @@ def judge_gates(
         pairs,
         confidence,
         min_eligible_share,
+        cluster,
         threshold,
         deployment_k=k,
         ordered=ordered,

@@ -11,7 +11,13 @@ import polars as pl
 from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.metrics.planning.sizes import planned
-from passk_py.metrics.planning.variances import Pilot, beta_binomial, variances
+from passk_py.metrics.planning.variances import (
+    ALONE,
+    Pilot,
+    beta_binomial,
+    relation_of,
+    variances,
+)
 from passk_py.metrics.planning.wish import DEFAULT_ATTEMPTS, Wish
 from passk_py.metrics.states import short_reason, states_of_runs
 from passk_py.stats.distributions import log_moment_by_correlation
@@ -20,7 +26,7 @@ from passk_py.stats.estimators.arguments import ArgumentError, checked_share
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from passk_py.metrics.states import States
+    from passk_py.metrics.states import Families, States
 
 _METRICS: Final = ("pass_at_k", "pass_hat_k")
 PLAN_TYPES: Final[dict[str, type[pl.DataType]]] = {
@@ -33,7 +39,7 @@ PLAN_TYPES: Final[dict[str, type[pl.DataType]]] = {
         ("estimate", "variance_between", "variance_within", "within_share", "expected_width"),
         pl.Float64,
     ),
-    **dict.fromkeys(("tasks_for_width", "attempts_for_width"), pl.Int64),
+    **dict.fromkeys(("families_for_width", "tasks_for_width", "attempts_for_width"), pl.Int64),
     **dict.fromkeys(("detectable_difference", "deciding_share"), pl.Float64),
     **dict.fromkeys(("tasks_for_difference", "attempts_for_difference"), pl.Int64),
     "null_reason": pl.String,
@@ -51,6 +57,7 @@ def plan(
     power: float = 0.8,
     confidence: float = 0.95,
     min_eligible_share: float = 0.95,
+    cluster: str | None = None,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
     r"""Say how many tasks and attempts a next run needs, from a run that was measured.
@@ -75,6 +82,9 @@ def plan(
     min_eligible_share
         The share of the pilot's tasks that must have two attempts, from 0 to 1; those with fewer
         are left out.
+    cluster
+        Name of a column, or of a tag, that names the family of related tasks that a task is one of:
+        how many families of the pilot's size are needed is then said too.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -85,8 +95,9 @@ def plan(
         ``passk_plans``: the pilot's ``tasks`` and ``estimate``; ``basis``, where the variances come
         from: ``moments`` of the pilot or a ``beta_binomial`` fit to it; ``variance_between`` tasks
         and ``variance_within`` them; what the pilot's tasks would give with so many attempts
-        (``expected_width``, ``detectable_difference``), and how many would do (``tasks_for_width``,
-        ``tasks_for_difference``, and attempts in all).
+        (``expected_width``, ``detectable_difference``), and how many would do (``tasks_for_width``
+        and, with ``cluster``, ``families_for_width``; ``tasks_for_difference``, and attempts in
+        all).
 
     Raises
     ------
@@ -125,8 +136,8 @@ def plan(
     wish = Wish(_tuple(ks), _tuple(attempts_per_task), width, difference, power, confidence)
     share = checked_share("plan", min_eligible_share)
     rows = []
-    for run, suite, states in states_of_runs(attempts, threshold):
-        found = plan_counts(states, wish, min_eligible_share=share)
+    for run, suite, states, families in states_of_runs(attempts, threshold, cluster):
+        found = plan_counts(states, wish, families, min_eligible_share=share)
         rows += [{"run_id": run, "suite": suite, **row} for row in found]
     return pl.DataFrame(rows, schema=PLAN_TYPES, orient="row")
 
@@ -210,7 +221,11 @@ def plan_guess(
 
 
 def plan_counts(
-    states: States, wish: Wish, *, min_eligible_share: float = 0.95
+    states: States,
+    wish: Wish,
+    families: Families | None = None,
+    *,
+    min_eligible_share: float = 0.95,
 ) -> list[dict[str, Any]]:
     """Plan from the counts of a run: the rows of :func:`plan` for it."""
     total = sum(states.values())
@@ -219,6 +234,11 @@ def plan_counts(
     reason = short_reason(2, tasks, total, min_eligible_share=min_eligible_share)
     if reason is None and tasks < 2:
         reason = "fewer than 2 tasks" + (" with n >= 2" if tasks < total else "")
+    relation = ALONE
+    if reason is None and families is not None:
+        relation = relation_of(families, used)
+        if relation.families == 1:
+            reason = "all tasks are of one family"
     rows = []
     for metric in _METRICS:
         # Of failures, the formulas of pass^k are those of 1 - pass@k.
@@ -246,7 +266,7 @@ def plan_counts(
                 )
                 # With k attempts in each run, and so with more, as many tasks as differ then.
                 first = pilot.variances(k, k)["variance_within"]
-                row = planned(row, wish, max(seen / tasks, 2 * first))
+                row = planned(row, wish, max(seen / tasks, 2 * first), relation)
             rows.append(row)
     return rows
 

@@ -8,30 +8,36 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.metrics.comparisons.pair_figures import LEAST_DECIDING
-from passk_py.metrics.planning.variances import NOTHING
+from passk_py.metrics.planning.variances import ALONE, NOTHING
 from passk_py.metrics.states import padded
 from passk_py.stats.distributions import normal_quantile
 from passk_py.stats.estimators.arguments import ArgumentError
 from passk_py.stats.search import least
 
 if TYPE_CHECKING:
+    from passk_py.metrics.planning.variances import Relation
     from passk_py.metrics.planning.wish import Wish
 
 _SLACK: Final = 1e-9
 """What rounding may add to a number of tasks before it is rounded up."""
 
 
-def planned(row: dict[str, Any], wish: Wish, deciding: float) -> dict[str, Any]:
+def planned(
+    row: dict[str, Any], wish: Wish, deciding: float, relation: Relation = ALONE
+) -> dict[str, Any]:
     """Add to the variances of a row how many tasks they ask for."""
     mean, within = row["estimate"], row["variance_within"]
-    variance = row["variance_between"] + within
+    # Of a family's mean: chance within tasks is not related.
+    variance = (row["variance_between"] * (1 + relation.excess) + within) / relation.size
     attempts, tasks = row["attempts"], row["tasks"]
     reach = normal_quantile(wish.confidence) + NormalDist().inv_cdf(wish.power)
-    for_width = fewest_tasks(mean, variance, wish.width, wish.confidence)
+    families = fewest_units(mean, variance, wish.width, wish.confidence)
+    for_width = math.ceil(families * relation.size * (1 - _SLACK))
     row |= {
         "expected_width": None
         if tasks is None
-        else width_of(mean, variance, tasks, wish.confidence),
+        else width_of(mean, variance, tasks / relation.size, wish.confidence),
+        "families_for_width": None if relation.families is None else families,
         "tasks_for_width": for_width,
         "attempts_for_width": for_width * attempts,
         "null_reason": None,
@@ -50,16 +56,16 @@ def planned(row: dict[str, Any], wish: Wish, deciding: float) -> dict[str, Any]:
     }
 
 
-def width_of(mean: float, variance: float, tasks: int, confidence: float) -> float:
-    """Give the width of the interval for tasks like these, with the two pseudo-tasks."""
-    return 2 * padded(mean, (tasks - 1) * variance, tasks, confidence).reach
+def width_of(mean: float, variance: float, units: float, confidence: float) -> float:
+    """Give the width of the interval for tasks, or families, like these, with two more."""
+    return 2 * padded(mean, (units - 1) * variance, units, confidence).reach
 
 
-def fewest_tasks(mean: float, variance: float, width: float, confidence: float) -> int:
-    """Give the least number of tasks whose interval is narrow enough."""
+def fewest_units(mean: float, variance: float, width: float, confidence: float) -> int:
+    """Give the least number of tasks, or of families, whose interval is narrow enough."""
 
-    def is_enough(tasks: int) -> bool:
-        return width_of(mean, variance, tasks, confidence) <= width * (1 + _SLACK)
+    def is_enough(units: int) -> bool:
+        return width_of(mean, variance, units, confidence) <= width * (1 + _SLACK)
 
     return least(is_enough)
 

@@ -5,19 +5,55 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from passk_py.metrics.states import all_pass
+from passk_py.metrics.states import all_pass, related
 from passk_py.stats.distributions import log_moment_by_correlation
 
 if TYPE_CHECKING:
-    from passk_py.metrics.states import States
+    from passk_py.metrics.states import Families, States
 
 Moment = Callable[[int], float]
 """E[p^m] of the chances p of the tasks, by m."""
 
 NOTHING: Final = 1e-12
 """A variance below this is what rounding leaves of none."""
+
+
+class Relation(NamedTuple):
+    """How related the tasks of a pilot are."""
+
+    families: int | None
+    size: float
+    """Tasks of a family, where families of one size that say as much stand for the pilot's."""
+    excess: float
+    """What they add to the variance of a mean over tasks, as a share of that between tasks."""
+
+
+ALONE: Final = Relation(None, 1.0, 0.0)
+
+
+def relation_of(families: Families, used: States) -> Relation:
+    """Say how related the tasks with two attempts are, by their passes per attempt."""
+    rate = _mean(used, lambda n, c: c / n)
+    found = [
+        ([(c / n - rate, tasks) for (n, c), tasks in family if n >= 2], times)
+        for family, times in families.items()
+    ]
+    known = [(one, times) for one, times in found if one]
+    sums = [
+        (sum(tasks for _, tasks in one), math.fsum(apart * tasks for apart, tasks in one))
+        for one, _ in known
+    ]
+    number, units, variance = related(sums, [times for _, times in known])
+    scatter = _sample_variance(used, lambda n, c: c / n)
+    second = _mean(used, lambda n, c: all_pass(n, c, 2))
+    between = second - rate**2 + scatter / used.total()
+    size = used.total() / units
+    excess = 0.0 if variance is None else variance * size - scatter
+    if excess <= 0 or between <= NOTHING:
+        return Relation(number, size, 0.0)
+    return Relation(number, size, excess / between)
 
 
 class Pilot:

@@ -237,13 +237,21 @@ def _mean_limit(
     m = as_operand(function, "mean", mean, RATE).expr
     v = as_operand(function, "variance", variance, RATE).expr
     t = as_operand(function, "tasks", tasks, POSITIVE).expr
-    padded = (t * m + 1) / (t + 2)
-    around = t * (m - padded) ** 2 + padded**2 + (1 - padded) ** 2
-    squares = pl.when(t == 1).then(0.0).otherwise((t - 1) * v) + around
-    error = (squares / ((t + 1) * (t + 2))).sqrt()
-    reach = student_quantiles(t + 1, level) * error
     valid = RATE.check(m) & POSITIVE.check(t) & ((t == 1) | RATE.check(v))
-    return null_unless(valid, (padded + side * reach).clip(0.0, 1.0)).alias(function)
+    return null_unless(valid, limit_of_mean(m, v, t, level, side)).alias(function)
+
+
+def limit_of_mean(
+    mean: pl.Expr, variance: pl.Expr, units: pl.Expr, level: float, side: int
+) -> pl.Expr:
+    """Give a limit of a mean over tasks, or over so many families as they say as much as."""
+    padded = (units * mean + 1) / (units + 2)
+    around = units * (mean - padded) ** 2 + padded**2 + (1 - padded) ** 2
+    # One has no variance of its own.
+    squares = pl.when(units == 1).then(0.0).otherwise((units - 1) * variance) + around
+    error = (squares / ((units + 1) * (units + 2))).sqrt()
+    reach = student_quantiles((units + 1.5).floor(), level) * error
+    return (padded + side * reach).clip(0.0, 1.0)
 
 
 def student_quantiles(degrees: pl.Expr, level: float) -> pl.Expr:

@@ -121,6 +121,7 @@ def write_answer_tables(
     suites = suite_metrics_of_counts(
         counts.lazy().with_columns(broken=pl.lit(None, pl.String)),
         settings.ks,
+        by_family=False,
         min_eligible_share=settings.min_eligible_share,
         confidence=settings.confidence,
         ordered=False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from passk_py.metrics.bootstrap import LIMIT_TYPES, limits_of_states
+from passk_py.metrics.bootstrap import LIMIT_TYPES, limits_of_families
 from passk_py.metrics.contamination import compared_suites
 from passk_py.metrics.extrapolation import extrapolated
 from passk_py.metrics.gates.rule_schema import DEMO_GATES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.contamination import SuiteRun
     from passk_py.metrics.gates.rules import Rule
-    from passk_py.metrics.states import States
+    from passk_py.metrics.states import Families, States
     from passk_py.warehouse.settings import Settings
 
 GATE: Final = ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slice_value")
@@ -48,7 +48,11 @@ _LOGARITHMS: Final = pl.lit(1000.0)
 """What SQL's sums of logarithms are off by, where whole numbers are divided here."""
 
 
-def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recomputed:
+def plans(
+    states: Mapping[tuple[str, str], States],
+    families: Mapping[tuple[str, str], Families | None],
+    settings: Settings,
+) -> Recomputed:
     """Compute ``passk_plans``."""
     wish = Wish(
         tuple(settings.ks),
@@ -61,7 +65,9 @@ def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recom
     rows = [
         {"run_id": run, "suite": suite, **row}
         for (run, suite), tasks in states.items()
-        for row in plan_counts(tasks, wish, min_eligible_share=settings.min_eligible_share)
+        for row in plan_counts(
+            tasks, wish, families[run, suite], min_eligible_share=settings.min_eligible_share
+        )
     ]
     frame = pl.DataFrame(rows, schema=PLAN_TYPES, orient="row")
     variance = pl.col("variance_between") + pl.col("variance_within")
@@ -69,7 +75,7 @@ def plans(states: Mapping[tuple[str, str], States], settings: Settings) -> Recom
         frame,
         (*RUN, "metric", "k", "attempts"),
         (
-            *("tasks", "basis", "tasks_for_width", "attempts_for_width"),
+            *("tasks", "basis", "families_for_width", "tasks_for_width", "attempts_for_width"),
             *("tasks_for_difference", "attempts_for_difference", "null_reason"),
         ),
         {
@@ -96,13 +102,13 @@ def extrapolations(measured: pl.DataFrame, settings: Settings) -> Recomputed:
     )
 
 
-def bootstrap(states: Mapping[tuple[str, ...], States], settings: Settings) -> Recomputed:
+def bootstrap(families: Mapping[tuple[str, ...], Families], settings: Settings) -> Recomputed:
     """Compute ``passk_suite_bootstrap``."""
     rows = [
         {**dict(zip(_PLACE, place, strict=True)), **row}
-        for place, tasks in states.items()
-        for row in limits_of_states(
-            tasks,
+        for place, of_place in families.items()
+        for row in limits_of_families(
+            of_place,
             settings.ks,
             resamples=settings.bootstrap,
             seed=settings.bootstrap_seed,

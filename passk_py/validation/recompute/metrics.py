@@ -55,6 +55,7 @@ def suite_metrics(
             table,
             ks,
             name,
+            by_family=settings.family is not None,
             min_eligible_share=settings.min_eligible_share,
             confidence=settings.confidence,
             ordered=settings.ordered,
@@ -62,7 +63,7 @@ def suite_metrics(
 
     parts = map(averaged, (counts, *slices), (None, *settings.slices))
     frame = pl.concat(parts)
-    tasks = ("eligible_tasks", "total_tasks", "least_n", "informative_tasks")
+    tasks = ("eligible_tasks", "total_tasks", "families", "least_n", "informative_tasks")
     limits = [
         *(f"{metric}{end}" for metric in METRICS[:2] for end in SUITE_ENDS if end != "_bayes"),
         *(f"{name}_{side}" for name in ("delta_k", "heterogeneity") for side in ("lower", "upper")),
@@ -76,7 +77,9 @@ def suite_metrics(
         (*RUN, "slice_name", "slice_value", "k"),
         (*tasks, "attempts", "n", "c", "excluded", "curve_shape"),
         {
-            **dict.fromkeys((*METRICS, "pass_at_k_pooled", "pass_hat_k_pooled")),
+            **dict.fromkeys(
+                (*METRICS, "pass_at_k_pooled", "pass_hat_k_pooled", "effective_families")
+            ),
             **dict.fromkeys(("pass_at_k_bayes", "pass_hat_k_bayes", "pass_hat_k_per_attempt")),
             **dict.fromkeys(limits, QUANTILE),
             "delta_k": size,

@@ -99,14 +99,14 @@ def test_the_width_is_that_of_the_limits() -> None:
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_the_least_number_of_tasks_is_the_least(confidence: float) -> None:
     """One after the other, from a single task on."""
-    from passk_py.metrics.planning.sizes import fewest_tasks, width_of
+    from passk_py.metrics.planning.sizes import fewest_units, width_of
 
     chance = random.Random(5)
     for _ in range(40):
         mean = chance.choice([0.0, 1.0, chance.random()])
         variance = mean * (1 - mean) * chance.choice([0, 1, chance.random()])
         width = chance.choice([0.9, 0.5, 0.2, 0.1, 0.05])
-        found = fewest_tasks(mean, variance, width, confidence)
+        found = fewest_units(mean, variance, width, confidence)
         enough = (n for n in range(1, 10**6) if width_of(mean, variance, n, confidence) <= width)
         assert found == next(enough)
 

@@ -375,7 +375,7 @@ def test_a_slice_by_a_column_of_ones_own_is_refused_with_the_way(consumer: Proje
         {"name": "month", "expression": "strftime(started_at, '%Y-%m')"},
     ]
     way = (
-        "the contract has no column difficulty. A column of yours is sliced by as a tag:"
+        "the contract has no column difficulty. A column of yours is read as a tag:"
         " passk_attempts_columns: {tags: \"map {'difficulty': difficulty}\"}, and the expression"
         " tags['difficulty']."
     )

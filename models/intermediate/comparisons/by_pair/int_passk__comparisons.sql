@@ -1,8 +1,8 @@
 {%- set keys = passk._pair_keys() %}
 {%- set critical = passk.normal_quantile() %}
-{#- Over the differences and two pseudo-differences, +1 and -1. #}
+{#- Over the differences of tasks, or of families, and two pseudo-differences, +1 and -1. #}
 {%- set padded_error -%}
-sqrt((sum_squares + 2 - sum_difference * sum_difference / (eligible + 2)) / (eligible + 1) / (eligible + 2))
+sqrt((unit_squares + 2 - unit_difference * unit_difference / (units + 2)) / (units + 1) / (units + 2))
 {%- endset %}
 
 with changed_pairs as (
@@ -12,6 +12,9 @@ with changed_pairs as (
 pairs as (
   select
     sums.*,
+    families.families,
+    families.effective_families,
+    families.variance,
     changed_pairs.log_version as made_version,
     {%- for side in ['baseline', 'candidate'] %}
     {{ side }}s.agent as {{ side }}_agent,
@@ -25,6 +28,9 @@ pairs as (
   from {{ ref('int_passk__pair_sums') }} as sums
   inner join changed_pairs
     on {{ passk._same_keys(keys, 'changed_pairs', 'sums') }}
+  {#- Empty where the var passk_cluster is not set. #}
+  left join {{ ref('int_passk__pair_families') }} as families
+    on {{ passk._same_keys(keys + ['metric', 'k'], 'sums', 'families') }}
   {{ passk._join_runs_of('sums') }}
 ),
 
@@ -68,6 +74,9 @@ answered as (
     case when is_answered then sum_difference / eligible_tasks end as difference,
     case when is_answered then {{ passk._as_double('eligible_tasks') }} end as eligible,
     case when is_answered and sum_variance > 0 then sum_difference / sqrt(sum_variance) end as z,
+    families,
+    case when is_answered then coalesce(effective_families, {{ passk._as_double('eligible_tasks') }}) end as units,
+    variance,
     case
       when not has_baseline and not has_candidate then 'the suite has no attempt of either run'
       when not has_baseline then 'the suite has no attempt of the baseline'
@@ -85,6 +94,18 @@ answered as (
   from checked
 ),
 
+{# As many families of one size, whose means differ as the families do. One family has no variance of its own. #}
+related as (
+  select
+    *,
+    case when families is null then sum_difference else units * difference end as unit_difference,
+    case
+      when families is null then sum_squares
+      else coalesce((units - 1) * variance * units / eligible, 0) + units * difference * difference
+    end as unit_squares
+  from answered
+),
+
 spread as (
   select
     *,
@@ -95,12 +116,12 @@ spread as (
       + {{ passk._floor_of_difference('k', 'least_n') }}
     ) / eligible as difference_error,
     2 * {{ passk.normal_tail('abs(z)') }} as two_tails,
-    sum_difference / (eligible + 2) as centre,
+    unit_difference / (units + 2) as centre,
     case
       when eligible_tasks >= 2
-        then {{ passk.student_quantile('eligible_tasks + 1') }} * {{ padded_error }}
+        then {{ passk.student_quantile('floor(units + 1.5e0)') }} * {{ padded_error }}
     end as reach
-  from answered
+  from related
 )
 
 select
@@ -117,6 +138,8 @@ select
   eligible_tasks,
   informative_tasks,
   deciding_tasks,
+  families,
+  case when families is not null then units end as effective_families,
   least_n,
   {#- (sum of d^2)^2 / sum of d^4 is the number of tasks that differ, if all of them differ equally. #}
   coalesce(sum_squares * sum_squares < 2 * sum_fourths * (1 - 1e-9), false) as is_outweighed,

@@ -1,7 +1,7 @@
 {%- set ordered = passk._setting('passk_ordered_metrics') %}
 {%- set keys = ['run_id', 'suite', 'task_id'] %}
 {%- set columns = keys + [
-  'attempt', 'outcome', 'started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at'
+  'attempt', 'outcome', 'started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'loaded_at', 'family'
 ] %}
 {%- for slice in passk._slices() %}
   {%- do columns.append('slice_' ~ loop.index) %}

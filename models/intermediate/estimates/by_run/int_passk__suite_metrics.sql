@@ -2,7 +2,7 @@
 {%- set bigint = dbt.type_bigint() %}
 {#- The inputs of the intervals in passk_suite_metrics. #}
 {%- set moments = [
-  'var_pass_rate', 'var_pass_at_k', 'var_pass_hat_k', 'cov_pass_hat_k_pass_rate', 'within_pass_at_k', 'within_pass_hat_k',
+  'units', 'within_pass_at_k', 'within_pass_hat_k',
   'pass_at_k_bayes', 'pass_hat_k_bayes', 'var_sum_pass_at_k_bayes', 'var_sum_pass_hat_k_bayes'
 ] %}
 
@@ -92,11 +92,8 @@ averaged as (
     sum(case when eligible > 0 then eligible * {{ metric }} end) / nullif(sum(eligible), 0) as {{ metric }},
     {%- endfor %}
     max(mean_pass_rate) as pass_rate,
-    {%- for one, other in [
-      ('pass_rate', 'pass_rate'), ('pass_at_k', 'pass_at_k'), ('pass_hat_k', 'pass_hat_k'), ('pass_hat_k', 'pass_rate')
-    ] %}
-    sum(eligible * off_{{ one }} * off_{{ other }}) / nullif(sum(eligible) - 1, 0)
-      as {{ 'var_' ~ one if one == other else 'cov_' ~ one ~ '_' ~ other }},
+    {%- for variance, one, other in passk._suite_variances() %}
+    sum(eligible * off_{{ one }} * off_{{ other }}) / nullif(sum(eligible) - 1, 0) as {{ variance }},
     {%- endfor %}
     {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
     case
@@ -114,6 +111,15 @@ averaged as (
 joined as (
   select
     averaged.*,
+    {%- for variance, _, _ in passk._suite_variances() %}
+    case when families.families is null then averaged.{{ variance }} else families.{{ variance }} end as related_{{ variance }},
+    {%- endfor %}
+    {#- An estimate of these tasks, whether they are related or not. #}
+    {{ passk.delta_k_unbiased(
+      'averaged.pass_hat_k', 'averaged.pass_rate', 'averaged.var_pass_rate', 'averaged.eligible_tasks', 'averaged.k'
+    ) }} as delta_k,
+    families.families,
+    coalesce(families.effective_families, {{ passk._as_double('averaged.eligible_tasks') }}) as units,
     runs.agent,
     runs.agent_version,
     runs.model,
@@ -128,6 +134,9 @@ joined as (
   from averaged
   inner join runs
     on averaged.run_id = runs.run_id and averaged.suite = runs.suite
+  {#- Empty where the var passk_cluster is not set. #}
+  left join {{ ref('int_passk__suite_families') }} as families
+    on {{ passk._same_keys(keys + ['k'], 'averaged', 'families') }}
   {#- Empty where the var passk_ordered_metrics is false. #}
   left join {{ ref('int_passk__suite_windows') }} as windows
     on averaged.run_id = windows.run_id
@@ -156,9 +165,13 @@ answered as (
     excluded,
     {%- for metric in [
       'pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin', 'pass_at_k_first_k', 'pass_hat_k_first_k',
-      'pass_rate', 'informative_tasks'
+      'pass_rate', 'informative_tasks', 'delta_k', 'families'
     ] + moments %}
     case when is_answered then {{ metric }} end as {{ metric }},
+    {%- endfor %}
+    {%- for variance, _, _ in passk._suite_variances() %}
+    case when is_answered then {{ variance }} end as {{ variance }},
+    case when is_answered then related_{{ variance }} end as related_{{ variance }},
     {%- endfor %}
     case when is_window_answered then pass_at_k_window end as pass_at_k_window,
     case when is_window_answered then pass_hat_k_window end as pass_hat_k_window,
@@ -179,7 +192,6 @@ pooled as (
     *,
     {{ passk.pass_at_k_pooled('pass_rate', 'k') }} as pass_at_k_pooled,
     {{ passk.pass_hat_k_pooled('pass_rate', 'k') }} as pass_hat_k_pooled,
-    {{ passk.delta_k_unbiased('pass_hat_k', 'pass_rate', 'var_pass_rate', 'eligible_tasks', 'k') }} as delta_k,
     {{ passk.delta_k('pass_hat_k_plugin', 'pass_rate', 'k') }} as delta_k_plugin,
     {{ passk.delta_k_max('pass_rate', 'k') }} as delta_k_max
   from answered

@@ -1,0 +1,91 @@
+{%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
+{%- set bigint = dbt.type_bigint() %}
+{%- set scores = ['pass_rate', 'pass_at_k', 'pass_hat_k'] %}
+
+with changed_runs as (
+  {{ passk.changed_runs(ref('int_passk__tasks_by_count'), is_wanted=passk._family() is not none) }}
+),
+
+{# A task whose family is not known is a family of its own. #}
+counts as (
+  select
+    {% for key in keys %}counts.{{ key }}, {% endfor %}
+    counts.family,
+    case when counts.family is null then counts.task_id end as lone_task,
+    counts.n,
+    counts.c,
+    count(*) as tasks
+  from {{ ref('int_passk__task_counts') }} as counts
+  inner join changed_runs
+    on counts.run_id = changed_runs.run_id and counts.suite = changed_runs.suite
+  where counts.attempts > 0
+  group by
+    {% for key in keys %}counts.{{ key }}, {% endfor %}
+    counts.family,
+    case when counts.family is null then counts.task_id end,
+    counts.n,
+    counts.c
+),
+
+scored as (
+  select
+    counts.*,
+    states.k,
+    case when counts.n >= states.k then counts.tasks else 0 end as eligible,
+    {%- for score in scores %}
+    states.{{ score }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from counts
+  inner join {{ ref('int_passk__states') }} as states
+    on counts.n = states.n and counts.c = states.c
+),
+
+means as (
+  select
+    {{ keys | join(', ') }},
+    k,
+    {%- for score in scores %}
+    sum(eligible * {{ score }}) / nullif(sum(eligible), 0) as {{ score }}{{ ',' if not loop.last }}
+    {%- endfor %}
+  from scored
+  group by {{ keys | join(', ') }}, k
+),
+
+{# The sum of the scores of a family, less the mean score of as many tasks. #}
+families as (
+  select
+    {% for key in keys %}scored.{{ key }}, {% endfor %}
+    scored.k,
+    {{ passk._as_double('sum(scored.eligible)') }} as tasks,
+    {%- for score in scores %}
+    sum(case when scored.eligible > 0 then scored.eligible * (scored.{{ score }} - means.{{ score }}) end) as off_{{ score }}
+    {{- ',' if not loop.last }}
+    {%- endfor %}
+  from scored
+  inner join means
+    on {{ passk._same_keys(keys + ['k'], 'scored', 'means') }}
+  group by {% for key in keys %}scored.{{ key }}, {% endfor %}scored.k, scored.family, scored.lone_task
+),
+
+summed as (
+  select
+    {{ keys | join(', ') }},
+    k,
+    cast(nullif(count(nullif(tasks, 0)), 0) as {{ bigint }}) as families,
+    {#- A family of many tasks counts for more, so that unequal ones say as much as fewer equal ones. #}
+    sum(tasks) * sum(tasks) / nullif(sum(tasks * tasks), 0) as effective_families,
+    {%- for variance, one, other in passk._suite_variances() %}
+    sum(off_{{ one }} * off_{{ other }}) / sum(tasks) * count(off_{{ one }}) / nullif(count(off_{{ one }}) - 1, 0) as {{ variance }}
+    {{- ',' if not loop.last }}
+    {%- endfor %}
+  from families
+  group by {{ keys | join(', ') }}, k
+)
+
+select
+  summed.*,
+  changed_runs.log_version,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from summed
+inner join changed_runs
+  on summed.run_id = changed_runs.run_id and summed.suite = changed_runs.suite
