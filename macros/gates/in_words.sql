@@ -53,19 +53,19 @@ case when threshold = 0 then '0' else '-' || threshold_text end
 {%- endmacro %}
 
 
-{#- What a rule lacks that can't pass, whatever its tasks score; from columns `tasks` and `needed_tasks`. -#}
+{#- What a rule lacks that can't pass, whatever its tasks score; from columns `units`, `unit_name` and `needed_tasks`. -#}
 {% macro _too_few_tasks() -%}
 case
-              when tasks < needed_tasks
-                then ' It cannot pass with fewer than ' || {{ passk._whole('needed_tasks') }} || ' tasks, and there '
-                  || case when tasks = 1 then 'is 1' else 'are ' || {{ passk._whole('tasks') }} end || '.'
+              when units < needed_tasks
+                then ' It cannot pass with fewer than ' || {{ passk._whole('needed_tasks') }} || ' ' || unit_name || ', and there '
+                  || case when units = 1 then 'is 1' else 'are ' || {{ passk._whole('units') }} end || '.'
               else ''
             end
 {%- endmacro %}
 
 
 {% macro _at_least_tasks() -%}
-'At least ' || {{ passk._whole('needed_tasks') }} || ' tasks.'
+'At least ' || {{ passk._whole('needed_tasks') }} || ' ' || unit_name || '.'
 {%- endmacro %}
 
 
@@ -107,11 +107,11 @@ when baseline_run_id is null and baseline = run_id then 'The run is the baseline
 {%- set z = passk.normal_quantile() -%}
 {%- set variance = '(reach * tasks / ' ~ z ~ ') * (reach * tasks / ' ~ z ~ ') - ' ~ passk._as_double(floor) -%}
 {%- set allowed = variance | replace('reach', 'distance') -%}
-{%- set tasks = 'tasks * reach * reach / (distance * distance)' -%}
+{%- set units = 'units * reach * reach / (distance * distance)' -%}
 when abs(distance) * 10 <= abs(reach) then 'Hardly anything: the estimate is too near the threshold.'
       when scope = 'suite' and {{ allowed }} > 0
         then 'About ' || {{ passk._rounded('(' ~ variance ~ ') / (' ~ allowed ~ ')', 1) }}
           || ' times as many attempts of each task, if the estimate stays.'
-      else 'About ' || {{ passk._whole('cast(case when ' ~ tasks ~ ' > 100 then 10 * ceil(' ~ tasks ~ ' / 10) else ceil('
-        ~ tasks ~ ') end as ' ~ dbt.type_bigint() ~ ')') }} || ' tasks like these, if the estimate stays.'
+      else 'About ' || {{ passk._whole('cast(case when ' ~ units ~ ' > 100 then 10 * ceil(' ~ units ~ ' / 10) else ceil('
+        ~ units ~ ') end as ' ~ dbt.type_bigint() ~ ')') }} || ' ' || unit_name || ' like these, if the estimate stays.'
 {%- endmacro %}

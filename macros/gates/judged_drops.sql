@@ -26,6 +26,7 @@ drops as (
     coalesce(candidate_bounds.excluded, 0) + coalesce(baseline_bounds.excluded, 0) as excluded,
     {{ passk._needed_tasks(passk._floor_of_difference('gates.k', 'comparisons.least_n'), 'nullif(gates.threshold, 0)') }}
       as needed_tasks,
+    {{ passk._gate_units('comparisons') }},
     coalesce(candidate_bounds.change_if_failed, 0) - coalesce(baseline_bounds.change_if_passed, 0) as change_if_against,
     coalesce(candidate_bounds.change_if_passed, 0) - coalesce(baseline_bounds.change_if_failed, 0) as change_if_for
   from gates
@@ -113,7 +114,7 @@ judged_drops as (
       when estimate_lower >= -threshold or estimate_upper < -threshold then {{ passk._excluded_again() }}
       when {{ passk._settled_without_short_tasks('common_tasks', -1, '-threshold') }}
         then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in both runs.'
-      when tasks < needed_tasks and estimate >= -threshold
+      when units < needed_tasks and estimate >= -threshold
         then {{ passk._at_least_tasks() }}
       {{ passk._more_to_measure(0.5) }}
     end as to_settle

@@ -30,7 +30,8 @@ thresholds as (
     coalesce(bounds.excluded, 0) as excluded,
     coalesce(bounds.change_if_failed, 0) as change_if_failed,
     coalesce(bounds.change_if_passed, 0) as change_if_passed,
-    {{ passk._needed_tasks(passk._floor_of_suite('gates.k', 'metrics.least_n'), '(1 - gates.threshold)') }} as needed_tasks
+    {{ passk._needed_tasks(passk._floor_of_suite('gates.k', 'metrics.least_n'), '(1 - gates.threshold)') }} as needed_tasks,
+    {{ passk._gate_units('metrics') }}
   from gates
   left join metrics
     on gates.run_id = metrics.run_id
@@ -114,7 +115,7 @@ judged_thresholds as (
       when estimate_lower >= threshold or estimate_upper < threshold then {{ passk._excluded_again() }}
       when {{ passk._settled_without_short_tasks('total_tasks', 0, 'threshold') }}
         then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task.'
-      when tasks < needed_tasks and estimate >= threshold
+      when units < needed_tasks and estimate >= threshold
         then {{ passk._at_least_tasks() }}
       {{ passk._more_to_measure(0.25) }}
     end as to_settle

@@ -64,6 +64,15 @@ case
 {%- endmacro %}
 
 
+{#- The draws that the limits of a gate are over, and their name: families where they are known and the gate is about tasks like
+    these, else tasks. -#}
+{% macro _gate_units(relation) -%}
+case when gates.scope = 'unseen' and {{ relation }}.families is not null then {{ relation }}.families else {{ relation }}.eligible_tasks end
+      as units,
+    case when gates.scope = 'unseen' and {{ relation }}.families is not null then 'families of tasks' else 'tasks' end as unit_name
+{%- endmacro %}
+
+
 {#- The least T that meets the rule when nothing varies: twice as many until it does, then halves. -#}
 {% macro _least(scope, threshold, confidence) -%}
   {%- set known = passk._quantiles_of('least_tasks', confidence) -%}

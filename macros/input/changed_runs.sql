@@ -12,8 +12,8 @@
 
 
 {#- The same for pairs of runs. -#}
-{% macro changed_pairs(relation, condition='1 = 1') -%}
-  {{ return(passk._missing(passk._pair_keys(), 'int_passk__pairs', relation, condition)) }}
+{% macro changed_pairs(relation, condition='1 = 1', is_wanted=true) -%}
+  {{ return(passk._missing(passk._pair_keys(), 'int_passk__pairs', relation, condition if is_wanted else '1 = 0')) }}
 {%- endmacro %}
 
 

@@ -93,8 +93,9 @@ def suite_metrics(
         ``total_tasks``, ``families`` among the eligible and ``effective_families`` (T^2 / sum of
         m^2 over families of m of the T tasks), both null without ``cluster``, ``attempts``, ``n``,
         ``c`` and ``excluded`` of all tasks; the means over the eligible tasks of the columns of
-        :func:`task_metrics`, of the window columns over those with a complete window; ``pass_at_k_pooled`` and ``pass_hat_k_pooled`` from the mean of c /
-        n over the eligible tasks; ``delta_k``
+        :func:`task_metrics`, of the window columns over those with a complete window;
+        ``pass_at_k_pooled`` and ``pass_hat_k_pooled`` from the mean of c / n over the eligible
+        tasks; ``delta_k``
         (:func:`~passk_py.stats.estimators.delta_k_unbiased`), ``delta_k_plugin`` (mean plug-in
         pass^k less the pooled), ``delta_k_max``, ``heterogeneity``, and ``null_reason``, why
         ``pass_at_k`` and ``pass_hat_k`` are null, and ``caveat``, what to know of them where tasks

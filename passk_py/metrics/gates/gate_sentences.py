@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NO_BASELINE: Final = (
     "There is no baseline: no earlier run of the agent on this suite, and no declared pair."
@@ -27,7 +30,7 @@ class Reasons:
     in_favour: str
 
     def why(
-        self, result: str, counted: str, bar: str, excluded: int, tasks: int, least: int | None
+        self, result: str, counted: str, bar: str, excluded: int, units: Units, least: int | None
     ) -> str:
         """End the sentence on a result, and on what that of the counted attempts alone would be."""
         if result == "pass":
@@ -37,7 +40,7 @@ class Reasons:
         if counted != "inconclusive":
             had = self.against if counted == "pass" else self.in_favour
             return f", which would {counted}, but not if the {excluded} excluded attempts {had}."
-        return f", and {bar} lies between these limits.{_too_few(tasks, least)}"
+        return f", and {bar} lies between these limits.{_too_few(units, least)}"
 
 
 OF_A_THRESHOLD: Final = Reasons(
@@ -54,9 +57,23 @@ OF_A_DROP: Final = Reasons(
 )
 
 
-def at_least_tasks(tasks: int) -> str:
-    """Ask for so many tasks."""
-    return f"At least {tasks} tasks."
+class Units(NamedTuple):
+    """The draws that the limits of a gate are over: tasks, or families of tasks."""
+
+    number: int
+    name: str
+
+    def at_least(self, number: int) -> str:
+        """Ask for so many."""
+        return f"At least {number} {self.name}."
+
+
+def units_of(row: Mapping[str, Any], *, suite: bool) -> Units:
+    """Read from a row of a table what its limits are over; families say nothing of these tasks."""
+    families = None if suite else row.get("families")
+    if families is None:
+        return Units(int(row.get("eligible_tasks") or 0), "tasks")
+    return Units(families, "families of tasks")
 
 
 def at_least_attempts(attempts: int, where: str = "") -> str:
@@ -69,15 +86,15 @@ def over_tasks(tasks: int, every: int) -> str:
     return f" over {tasks} of {every} tasks" if tasks < every else ""
 
 
-def _too_few(tasks: int, least: int | None) -> str:
-    if least is None or tasks >= least:
+def _too_few(units: Units, least: int | None) -> str:
+    if least is None or units.number >= least:
         return ""
-    there = "is 1" if tasks == 1 else f"are {tasks}"
-    return f" It cannot pass with fewer than {least} tasks, and there {there}."
+    there = "is 1" if units.number == 1 else f"are {units.number}"
+    return f" It cannot pass with fewer than {least} {units.name}, and there {there}."
 
 
 def more_to_measure(
-    tasks: int, reach: float, distance: float, z: float, floor: float | None
+    units: Units, reach: float, distance: float, z: float, floor: float | None
 ) -> str:
     """Say how much more must be measured, were the estimate to stay.
 
@@ -87,10 +104,10 @@ def more_to_measure(
     if abs(distance) * 10 <= abs(reach):
         return "Hardly anything: the estimate is too near the threshold."
     if floor is not None:
-        variance, allowed = ((one * tasks / z) ** 2 - floor for one in (reach, distance))
+        variance, allowed = ((one * units.number / z) ** 2 - floor for one in (reach, distance))
         if allowed > 0:
             times = round(variance / allowed, 1)
             return f"About {times} times as many attempts of each task, if the estimate stays."
-    needed = tasks * reach * reach / (distance * distance)
+    needed = units.number * reach * reach / (distance * distance)
     rounded = 10 * math.ceil(needed / 10) if needed > 100 else math.ceil(needed)
-    return f"About {rounded} tasks like these, if the estimate stays."
+    return f"About {rounded} {units.name} like these, if the estimate stays."

@@ -43,6 +43,7 @@ class _Measured:
     """How far the excluded attempts could lower the sum over tasks."""
     in_favour: float
     """How far they could lift it."""
+    units: say.Units
     tasks: int
     all_tasks: int
     worst: float
@@ -87,11 +88,11 @@ class _Measured:
             return say.EXCLUDED_AGAIN
         if self._is_settled_without_short_tasks:
             return more_attempts
-        if least is not None and self.tasks < least and self.estimate >= self.bar:
-            return say.at_least_tasks(least)
+        if least is not None and self.units.number < least and self.estimate >= self.bar:
+            return self.units.at_least(least)
         limit = self.upper if self.estimate < self.bar else self.lower
         reach, distance = limit - self.estimate, self.bar - self.estimate
-        return say.more_to_measure(self.tasks, reach, distance, z, floor)
+        return say.more_to_measure(self.units, reach, distance, z, floor)
 
 
 def thresholds(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -117,6 +118,7 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
     infix = "_suite" if suite else ""
     lower, upper = (row[f"{rule.metric}{infix}_{end}"] for end in ("lower", "upper"))
     tasks, estimate = int(row["eligible_tasks"]), row[rule.metric]
+    units = say.units_of(row, suite=suite)
     known: dict[str, Any] = {
         "slice_name": rule.slice_name, "slice_value": value, "tasks": tasks,
         "estimate": estimate, "estimate_lower": lower, "estimate_upper": upper,
@@ -131,7 +133,7 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
     else:
         least = least_tasks(rule.threshold, confidence=log.confidence)
     if lower is None or upper is None:
-        why, settle = "of too few tasks for an interval", say.at_least_tasks(least)
+        why, settle = "of too few tasks for an interval", units.at_least(least)
         if suite:
             # What varies within a task is seen by twice as many attempts.
             why = f"but an interval for these tasks takes {2 * k} attempts of each"
@@ -145,12 +147,13 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
         rule.threshold,
         moves.if_failed,
         moves.if_passed,
+        units,
         tasks,
         row["total_tasks"],
         worst=0.0,
     )
     why = say.OF_A_THRESHOLD.why(
-        seen.result, seen.counted, str(rule.threshold), moves.excluded, tasks, least
+        seen.result, seen.counted, str(rule.threshold), moves.excluded, units, least
     )
     to_settle = seen.to_settle(least, log.z, FLOOR_OF_SUITE if suite else None, more_attempts)
     return Finding(seen.result, f"{name} is {seen.said}{why}", to_settle, **known)
@@ -165,6 +168,7 @@ def drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     estimate, common = row.get("difference"), row["common_tasks"]
     lower, upper = (row.get(f"difference{infix}_{end}") for end in ("lower", "upper"))
     tasks = int(row.get("eligible_tasks") or 0)
+    units = say.units_of(row, suite=suite)
     of_baseline = int(common) + int(row.get("baseline_only_tasks") or 0)
     known: dict[str, Any] = {
         "baseline_run_id": baseline, "tasks": tasks, "estimate": estimate,
@@ -187,7 +191,7 @@ def drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     elif threshold > 0:
         least = least_tasks_of_drop(threshold, log.confidence)
     if lower is None or upper is None:
-        settle = "A run over more tasks." if least is None else say.at_least_tasks(least)
+        settle = "A run over more tasks." if least is None else units.at_least(least)
         reason = "Too few tasks are in both runs for an interval."
         return Finding("inconclusive", reason, settle, **known)
     own, other = (
@@ -201,13 +205,14 @@ def drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
         -threshold,
         own.if_failed - other.if_passed,
         own.if_passed - other.if_failed,
+        units,
         tasks,
         common,
         worst=-1.0,
     )
     bar = "0" if threshold == 0 else f"-{threshold}"
     excluded = own.excluded + other.excluded
-    why = say.OF_A_DROP.why(seen.result, seen.counted, bar, excluded, tasks, least)
+    why = say.OF_A_DROP.why(seen.result, seen.counted, bar, excluded, units, least)
     floor_there = FLOOR_OF_DIFFERENCE if suite else None
     return Finding(
         seen.result,
