@@ -207,6 +207,20 @@ case
 {%- endmacro %}
 
 
+{#- A text without those of these characters that it ends with. -#}
+{% macro _without_end(text, characters) -%}
+  {{ return(adapter.dispatch('_without_end', 'passk')(text, characters)) }}
+{%- endmacro %}
+
+{% macro default___without_end(text, characters) -%}
+rtrim({{ text }}, '{{ characters }}')
+{%- endmacro %}
+
+{% macro spark___without_end(text, characters) -%}
+trim(trailing '{{ characters }}' from {{ text }})
+{%- endmacro %}
+
+
 {#- After a column in an `order by`: nulls come last, as they do on DuckDB and Postgres. -#}
 {% macro _nulls_last() -%}
   {{ return(adapter.dispatch('_nulls_last', 'passk')()) }}

@@ -51,7 +51,8 @@
   {%- if 'diagnostics' not in gate -%}
     {{ return([]) }}
   {%- elif passk._means_all_diagnostics(gate.diagnostics) -%}
-    {{ return(passk._diagnostic_words().keys() | list) }}
+    {#- Tasks that are related are no fault of the log. #}
+    {{ return(passk._diagnostic_words().keys() | reject('equalto', 'related_tasks') | list) }}
   {%- endif -%}
   {{ return([gate.diagnostics] if gate.diagnostics is string else gate.diagnostics) }}
 {%- endmacro %}

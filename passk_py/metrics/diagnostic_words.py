@@ -210,6 +210,25 @@ WORDS: Final[dict[str, Words]] = {
         advice=None,
         need="Measure at least ten tasks with k attempts or more.",
     ),
+    "related_tasks": Words(
+        sign="Tasks of a family seem to resemble each other",
+        effect=(
+            "Where tasks come in families, a suite holds fewer independent tasks than it has, and"
+            " intervals for tasks like these are too narrow until they know of the families."
+        ),
+        fine=(
+            "No sign that tasks of a family resemble each other, or the intervals for tasks like "
+            "these know of the families. Families that no name shows can not be seen."
+        ),
+        advice=(
+            "Set the var passk_cluster to the tag or column that names the family; docs/families.md"
+            " shows how to read it from the names of the tasks."
+        ),
+        need=(
+            "Name tasks after their families, as in django-11099, or set the var passk_cluster to "
+            "the tag or column that names the family."
+        ),
+    ),
     "jensen_bounds": Words(
         sign=(
             "pass^k seems to be lower than identical tasks with independent attempts could make it"
@@ -228,3 +247,6 @@ WORDS: Final[dict[str, Words]] = {
     ),
 }
 """By the name of the diagnostic, in the order in which they are shown."""
+
+OF_LOG: Final = tuple(name for name in WORDS if name != "related_tasks")
+"""The diagnostics that a gate on all of them asks: those that say whether a log can be trusted."""

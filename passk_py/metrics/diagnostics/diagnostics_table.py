@@ -8,7 +8,7 @@ import polars as pl
 
 from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.diagnostic_words import WORDS
-from passk_py.metrics.diagnostics import details, losses, order
+from passk_py.metrics.diagnostics import details, families, losses, order
 from passk_py.metrics.diagnostics.correction import correct
 from passk_py.metrics.diagnostics.read_runs import Run, runs_of
 from passk_py.metrics.diagnostics.results import Result, rounded
@@ -41,6 +41,7 @@ _DIAGNOSTICS: Final = _OF_ORDER | {
     "noisy_grader": details.noisy_grader,
     "temperature_zero": details.temperature_zero,
     "dominant_tasks": losses.dominant_tasks,
+    "related_tasks": families.related_tasks,
     "jensen_bounds": losses.jensen_bounds,
 }
 _NO_ORDER: Final = Result(
@@ -58,6 +59,7 @@ def diagnose(
     *,
     k: int = 4,
     ordered: bool = True,
+    cluster: str | None = None,
     confidence: float = 0.95,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
@@ -72,6 +74,9 @@ def diagnose(
         How many times in a row the agent must succeed once deployed.
     ordered
         Whether to ask what depends on the order of the attempts. If not, it is ``not_applicable``.
+    cluster
+        Name of a column, or of a tag, that names the family of related tasks that a task is one of;
+        by default families are looked for in the names of the tasks.
     confidence
         A test warns where its corrected p is below 1 less this.
     threshold
@@ -118,20 +123,25 @@ def diagnose(
     ['serial_dependence', 'drift', 'shared_run_effect']
     """
     level = checked_confidence("diagnose", confidence)
-    rows = measure(attempts, k=k, ordered=ordered, threshold=threshold)
+    rows = measure(attempts, k=k, ordered=ordered, cluster=cluster, threshold=threshold)
     judge(rows, level)
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
 def measure(
-    attempts: pl.DataFrame | pl.LazyFrame, *, k: int, ordered: bool, threshold: float = 1.0
+    attempts: pl.DataFrame | pl.LazyFrame,
+    *,
+    k: int,
+    ordered: bool,
+    cluster: str | None = None,
+    threshold: float = 1.0,
 ) -> list[dict[str, Any]]:
     """Measure what each run says by itself: ``verdict`` is None where a test decides."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
     rows: list[dict[str, Any]] = []
-    for run_id, suite, tasks, loaded_at in runs_of(attempts, k, threshold):
-        run = Run(tasks, k)
+    for run_id, suite, tasks, loaded_at in runs_of(attempts, k, threshold, cluster):
+        run = Run(tasks, k, declared=cluster is not None)
         for diagnostic in WORDS:
             said = _NO_ORDER
             if diagnostic == "retry_until_pass" and (told := order.tried_again(run)):

@@ -59,6 +59,8 @@ class Task:
     """The counted attempts of a task, and what their order says."""
 
     name: str
+    family: str | None
+    """As it is declared."""
     n: int
     c: int
     switches: int
@@ -96,8 +98,10 @@ _NO_DETAILS: Final = Details((), (), (), (), tried_again=False)
 class Run:
     """One run, with what several diagnostics need of it."""
 
-    def __init__(self, tasks: Sequence[Task], k: int) -> None:
+    def __init__(self, tasks: Sequence[Task], k: int, *, declared: bool = False) -> None:
         self.tasks = tasks
+        self.declared = declared
+        """Whether the tasks' families are declared."""
         self.k = k
         self.informative = [task for task in tasks if task.informative]
         self.eligible = [task for task in tasks if task.n >= k]
@@ -137,15 +141,16 @@ class Run:
 
 
 def runs_of(
-    attempts: pl.DataFrame | pl.LazyFrame, k: int, threshold: float
+    attempts: pl.DataFrame | pl.LazyFrame, k: int, threshold: float, cluster: str | None = None
 ) -> Iterator[tuple[str, str, list[Task], Any]]:
     """Give run after run its tasks, in the order of their names, and its latest loaded_at."""
-    log = _with_details(attempts, threshold)
+    log = _with_details(attempts, threshold, cluster)
     attempt = pl.col("attempt")
     tasks = (
         log.group_by(_KEY)
         .agg(
             latest=pl.col("loaded_at").max(),
+            family=pl.col("family").min(),
             broken=(attempt.n_unique() < pl.len()) | attempt.is_null().any(),
         )
         .filter(~pl.col("broken") & pl.all_horizontal(pl.col(name).is_not_null() for name in _KEY))
@@ -170,7 +175,9 @@ def runs_of(
                 details=known.get(row["name"]),
             )
             for row, (low, high, low_passes, high_passes) in zip(
-                run.select(pl.col("task_id").alias("name"), *_ORDER).iter_rows(named=True),
+                run.select(pl.col("task_id").alias("name"), "family", *_ORDER).iter_rows(
+                    named=True
+                ),
                 run.select(_MASKS).iter_rows(),
                 strict=True,
             )
@@ -178,7 +185,9 @@ def runs_of(
         yield run_id, suite, made, run["latest"].max()
 
 
-def _with_details(attempts: pl.DataFrame | pl.LazyFrame, threshold: float) -> pl.LazyFrame:
+def _with_details(
+    attempts: pl.DataFrame | pl.LazyFrame, threshold: float, cluster: str | None
+) -> pl.LazyFrame:
     """Reduce a log to keys and verdicts, and what it says of seeds, outputs, times and retries."""
     schema = attempts.lazy().collect_schema()
     extra: dict[str, pl.Expr] = {}
@@ -192,7 +201,10 @@ def _with_details(attempts: pl.DataFrame | pl.LazyFrame, threshold: float) -> pl
             extra[name] = pl.col(name).cast(kind)
     reruns = tag_of("reruns", schema)
     tried = pl.lit(value=False) if reruns is None else (reruns != "0").fill_null(value=False)
-    return read_log(attempts, threshold, more={**extra, "tried_again": tried})
+    more = {**extra, "tried_again": tried}
+    if cluster is None:
+        more["family"] = pl.lit(None, pl.String)
+    return read_log(attempts, threshold, more=more, cluster=cluster)
 
 
 def _in_order(log: pl.LazyFrame, k: int) -> pl.LazyFrame:

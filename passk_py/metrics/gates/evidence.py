@@ -331,6 +331,7 @@ class Evidence:
             attempts,
             k=self.deployment_k,
             ordered=self.ordered,
+            cluster=self.cluster,
             confidence=self.confidence,
             threshold=self.threshold,
         )

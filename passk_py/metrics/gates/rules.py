@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from passk_py.common.errors import PasskError
 from passk_py.common.files import not_a_file
 from passk_py.common.words import symbol
-from passk_py.metrics.diagnostic_words import WORDS
+from passk_py.metrics.diagnostic_words import OF_LOG
 from passk_py.metrics.gates.rule_mistakes import means_all, mistakes_of, quotes, shown
 from passk_py.metrics.gates.rule_schema import SCHEMA, SHARES, keys_of
 
@@ -142,7 +142,7 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
         slice_name=gate.get("each", "all"),
         slice_value=gate.get("slice_value") if by_slice else "all",
         diagnostics=tuple(
-            WORDS if means_all(named) else [named] if isinstance(named, str) else named
+            OF_LOG if means_all(named) else [named] if isinstance(named, str) else named
         ),
         all_diagnostics=means_all(named),
         run=gate.get("run", "latest"),

@@ -37,7 +37,12 @@ def diagnostics(log: pl.LazyFrame, settings: Settings) -> tuple[Recomputed, list
     """Compute what a run says by itself, and the rows for :func:`judged_diagnostics`."""
     if not settings.diagnostics:
         log = log.filter(pl.lit(value=False))
-    rows = measure(log, k=settings.deployment_k, ordered=settings.ordered)
+    rows = measure(
+        log,
+        k=settings.deployment_k,
+        ordered=settings.ordered,
+        cluster=None if settings.family is None else "family",
+    )
     types = {
         **dict.fromkeys((*RUN, "diagnostic"), pl.String()),
         **dict.fromkeys(("statistic", "p"), pl.Float64()),
