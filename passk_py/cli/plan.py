@@ -192,6 +192,7 @@ def _of_run(
     """Plan from the counts of the run's tasks in the tables; say why the tables are stale."""
     from passk_py.metrics.planning.plans_table import plan_counts
     from passk_py.metrics.planning.wish import Wish
+    from passk_py.metrics.states import families_of_states
     from passk_py.warehouse.settings import read_settings
     from passk_py.warehouse.tables import open_tables
 
@@ -201,9 +202,9 @@ def _of_run(
         stale = note_stale(session, tables)
         known = known_runs(tables)
         counted = tables.rows(
-            "select suite, n, c, count(*), sum(excluded), sum(attempts) "
+            "select suite, family, n, c, count(*), sum(excluded), sum(attempts) "
             f"from {tables.require('passk_tasks')} "
-            f"where run_id = {quote(run)} and n is not null group by suite, n, c order by suite"
+            f"where run_id = {quote(run)} and n is not null group by all order by suite"
         )
     require_known("run", [run], sorted({one for one, _ in known}))
     suites = [of for one, of in known if one == run]
@@ -219,11 +220,14 @@ def _of_run(
     }
     wish = Wish((k,), chosen, **(defaults | asked))
     by_suite: dict[str, Counter[tuple[int, int]]] = {}
+    families: dict[str, dict[str | None, Counter[tuple[int, int]]]] = {}
     lost: Counter[str] = Counter()
     made: Counter[str] = Counter()
-    for name, n, c, tasks, excluded, attempts_made in counted:
+    for name, family, n, c, tasks, excluded, attempts_made in counted:
         if suite in (None, name):
-            by_suite.setdefault(name, Counter())[n, c] = tasks
+            by_suite.setdefault(name, Counter())[n, c] += tasks
+            of_suite = families.setdefault(name, {})
+            of_suite.setdefault(family, Counter())[n, c] += tasks
             lost[name] += int(excluded)
             made[name] += int(attempts_made)
     share = settings.min_eligible_share
@@ -231,7 +235,12 @@ def _of_run(
         SuitePlans(
             name,
             states,
-            plan_counts(states, wish, min_eligible_share=share),
+            plan_counts(
+                states,
+                wish,
+                None if settings.family is None else families_of_states(families[name]),
+                min_eligible_share=share,
+            ),
             lost[name] / made[name],
         )
         for name, states in by_suite.items()

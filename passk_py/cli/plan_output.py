@@ -143,6 +143,13 @@ def _sentences(found: SuitePlans, answered: list[Row], wish: Wish) -> list[str]:
             f"The {plural(row['tasks'], 'task')} of the run, with that many attempts each, give an"
             f" interval {wide} points wide{told}."
         )
+    if row["families_for_width"] is not None:
+        said.append(
+            f"The interval knows of the families of tasks: {limit(wish.width)} points take"
+            f" {row['families_for_width']:,} families of the size that the run's have, at"
+            f" {plural(row['attempts'], 'attempt')} per task. Fewer tasks of each of so many do"
+            " nearly as well."
+        )
     if found.excluded:
         said.append(_spares(row, found.excluded))
     unknown = [one for one in found.rows if one["null_reason"] is not None]

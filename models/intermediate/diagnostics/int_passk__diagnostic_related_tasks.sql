@@ -76,8 +76,8 @@ select
     when families.family_tasks < {{ least }} then 'insufficient'
     when not families.has_families then 'not_applicable'
     when likened.deviate is null then 'insufficient'
-    {#- A chance of 0.001. Families that are declared are no surprise. #}
-    when likened.deviate > 3.090232306167813e0 and {{ 'false' if declared else 'true' }} then 'warning'
+    {#- A chance of 0.01. Families that are declared are no surprise. #}
+    when likened.deviate > 2.3263478740408408e0 and {{ 'false' if declared else 'true' }} then 'warning'
     else 'ok'
   end as verdict,
   case

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _ENDS: Final = "0123456789-_./:# "
 """What a task's name has behind that of its family."""
-_SURE: Final = 3.090232306167813
-"""The deviate whose tail is 0.001."""
+_SURE: Final = 2.3263478740408408
+"""The deviate whose tail is 0.01."""
 
 
 class Likeness(NamedTuple):

@@ -51,6 +51,10 @@ class Run:
     warnings: str | None
     left_out: dict[int, int] = field(default_factory=dict)
     """How many tasks with n < k the values leave out, by k; only where they leave any out."""
+    families: int | None = None
+    """How many families its tasks come in; None where no tasks are related."""
+    effective_families: dict[int, float] = field(default_factory=dict)
+    """How many families of one size would say as much, by k; only where there are families."""
 
     @property
     def agent_label(self) -> str | None:
@@ -168,6 +172,12 @@ def _run(row: Row, curve: dict[int, Row], tasks: TaskCounts, deployment_k: int) 
             for k, point in curve.items()
             if point["pass_at_k"] is not None
             and (left := point["total_tasks"] - point["eligible_tasks"])
+        },
+        families=max((one["families"] for one in curve.values() if one["families"]), default=None),
+        effective_families={
+            k: point["effective_families"]
+            for k, point in curve.items()
+            if point["effective_families"] is not None
         },
     )
 

@@ -36,6 +36,7 @@ def _run(run: Run) -> dict[str, Any]:
         "agent_version": run.agent_version,
         "model": run.model,
         "tasks": run.tasks,
+        "families": run.families,
         "attempts": run.attempts,
         "excluded": run.excluded,
         "rejected": run.rejected,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from passk_py.metrics.rankings import in_list
@@ -52,10 +53,11 @@ def lower_limit_among(
     if looked_at <= 1 or lower <= 0 or eligible < 1:
         return lower
     # Back from the limit in the table to the middle and the error of Student's t.
-    share = eligible / run.tasks
-    middle = (eligible * value + 1) / (eligible + 2)
+    share, units = eligible / run.tasks, run.effective_families.get(k, float(eligible))
+    middle = (units * value + 1) / (units + 2)
+    degrees = math.floor(units + 1.5)
     quantiles = [
-        student_quantile(eligible + 1, 1 - (1 - confidence) / among) for among in (1, looked_at)
+        student_quantile(degrees, 1 - (1 - confidence) / among) for among in (1, looked_at)
     ]
     reach = (middle - lower / share) * quantiles[1] / quantiles[0]
     return max(middle - reach, 0.0) * share

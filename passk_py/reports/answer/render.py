@@ -46,7 +46,9 @@ def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
     parts: list[RenderableType] = []
     for suite in answer.suites:
         parts += _suite(answer, suite, width, bars=bars)
-    caution = "Intervals say what other tasks like these would show."
+    related = any(run.families for suite in answer.suites for run in suite.runs)
+    others = "other families of tasks" if related else "other tasks"
+    caution = f"Intervals say what {others} like these would show."
     if any(len(suite.runs) > 1 for suite in answer.suites):
         caution += " Runs named together are not told apart on these tasks."
     parts.append(Text(caution, style=_QUIET))
@@ -105,11 +107,14 @@ def _left_out(suite: Suite, listed: Suite) -> list[RenderableType]:
 
 def _tasks(suite: Suite) -> str:
     counts = sorted({run.tasks for run in suite.runs})
+    families = {run.families for run in suite.runs}
+    known = next(iter(families)) if len(families) == 1 else None
+    related = "" if known is None else f" in {known:,} {'family' if known == 1 else 'families'}"
     if len(suite.groups) == 1:
-        return plural(counts[0], "task")
+        return plural(counts[0], "task") + related
     if len(counts) == 1:
-        return f"{plural(counts[0], 'task')} each, not the same ones"
-    return f"{counts[0]:,} to {plural(counts[-1], 'task')}"
+        return f"{plural(counts[0], 'task')} each{related}, not the same ones"
+    return f"{counts[0]:,} to {plural(counts[-1], 'task')}{related}"
 
 
 def _table(*widths: int) -> Table:

@@ -17,7 +17,7 @@ _CURVE: Final = (
         for name in ("pass_at_k", "pass_hat_k", "delta_k")
         for side in ("", "_lower", "_upper")
     ),
-    "eligible_tasks", "total_tasks", "reading", "null_reason",
+    "eligible_tasks", "total_tasks", "families", "effective_families", "reading", "null_reason",
 )  # fmt: skip
 """The columns of ``passk_suite_metrics`` that are shown over k."""
 
