@@ -10,7 +10,7 @@ from passk_py.metrics.diagnostics.results import LEAST, Result, rounded, too_few
 from passk_py.metrics.states import related
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from passk_py.metrics.diagnostics.read_runs import Run
 
@@ -29,33 +29,52 @@ class Likeness(NamedTuple):
     deviate: float
 
 
+class Counted(NamedTuple):
+    """A task and its counted attempts."""
+
+    name: str
+    family: str | None
+    n: int
+    c: int
+
+
 def related_tasks(run: Run) -> Result:
     """Ask whether tasks of a family have a like c / n: of declared families, or those of names."""
-    tasks = [task for task in run.tasks if task.details is not None and task.n]
-    count = len(tasks)
+    tasks = [
+        Counted(task.name, task.family, task.n, task.c)
+        for task in run.tasks
+        if task.details is not None
+    ]
+    return judged_families(tasks, run.some_read, declared=run.declared)
+
+
+def judged_families(tasks: Iterable[Counted], some_read: str, *, declared: bool) -> Result:
+    """Say whether tasks of a family are alike; ``some_read`` says that some were not looked at."""
+    counted = [task for task in tasks if task.n]
+    count = len(counted)
     if count < LEAST:
         return Result(None, None, count, "insufficient", too_few(count))
     families: dict[tuple[str | None, str | None], list[float]] = defaultdict(list)
-    for task in tasks:
-        name = task.family if run.declared else task.name.rstrip(_ENDS) or None
+    for task in counted:
+        name = task.family if declared else task.name.rstrip(_ENDS) or None
         families[name, task.name if name is None else None].append(task.c / task.n)
     number = len(families)
-    start = "passk_cluster names" if run.declared else "The names of the tasks show"
-    if number < 2 or number > (count - 1 if run.declared else count // 2):
+    start = "passk_cluster names" if declared else "The names of the tasks show"
+    if number < 2 or number > (count - 1 if declared else count // 2):
         none = f"{start} no families of more than one task, or a single one."
-        return Result(None, None, count, "not_applicable", none + run.some_read)
+        return Result(None, None, count, "not_applicable", none + some_read)
     found = likeness(list(families.values()))
     if found is None:
         few = f"{start} {number} families, and too few tasks differ from the others to tell."
-        return Result(None, None, count, "insufficient", few + run.some_read)
+        return Result(None, None, count, "insufficient", few + some_read)
     finding = (
         f"{start} {number} families, whose tasks are alike in c / n with an intraclass correlation "
         f"of {rounded(found.correlation)}. The standard error of pass@1 that knows of them is "
         f"{rounded(found.widening, 2)} times that of unrelated tasks."
     )
     p = math.erfc(found.deviate / math.sqrt(2)) / 2
-    verdict = "warning" if found.deviate > _SURE and not run.declared else "ok"
-    return Result(found.correlation, p, count, verdict, finding + run.some_read)
+    verdict = "warning" if found.deviate > _SURE and not declared else "ok"
+    return Result(found.correlation, p, count, verdict, finding + some_read)
 
 
 def likeness(families: Sequence[Sequence[float]]) -> Likeness | None:

@@ -162,7 +162,7 @@ def runs_of(
         .collect()
     )
     by_run = tasks.partition_by("run_id", "suite", maintain_order=True)
-    read = [run.filter(pl.col("task_id").is_in(_read_tasks(run))) for run in by_run]
+    read = [run.filter(pl.col("task_id").is_in(read_tasks(run))) for run in by_run]
     details = _details_of(log, pl.concat([run.select(_KEY) for run in (tasks.clear(), *read)]))
     for run, seen in zip(by_run, read, strict=True):
         run_id, suite = run["run_id"][0], run["suite"][0]
@@ -273,7 +273,7 @@ def _details_of(
     return found
 
 
-def _read_tasks(run: pl.DataFrame) -> list[str]:
+def read_tasks(run: pl.DataFrame) -> list[str]:
     """Choose the tasks that are looked at: those whose digests come first."""
     tasks, attempts = run["task_id"].to_list(), run["n"].to_list()
     if sum(attempts) <= _MOST_READ:

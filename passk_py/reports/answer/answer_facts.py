@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.common.words import shortened
 from passk_py.reports.queries.chosen import Chosen
 from passk_py.reports.queries.comparison_queries import falls
-from passk_py.reports.queries.run_queries import values_over_k
+from passk_py.reports.queries.run_queries import related_runs, values_over_k
 from passk_py.reports.queries.task_queries import TaskCounts, task_counts
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Run:
     """How many families its tasks come in; None where no tasks are related."""
     effective_families: dict[int, float] = field(default_factory=dict)
     """How many families of one size would say as much, by k; only where there are families."""
+    is_related: bool = False
+    """Whether its tasks seem to come in families of which the limits do not know."""
 
     @property
     def agent_label(self) -> str | None:
@@ -132,7 +134,7 @@ _TOLD: Final = (
 def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> tuple[Suite, ...]:
     """Read the runs of every suite, in the order of the suites' names."""
     chosen = Chosen(tables, filters.runs, filters.suites) if filters else Chosen(tables)
-    curves = values_over_k(chosen)
+    curves, related = values_over_k(chosen), related_runs(tables)
     tasks = task_counts(chosen)
     changes: dict[str, list[Change]] = {}
     for row in falls(tables):
@@ -140,7 +142,8 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     found: dict[str, list[Run]] = {}
     for row in chosen.rows("passk_runs", (*_TOLD, "started_at", "loaded_at")):
         key = (row["run_id"], row["suite"])
-        run = _run(row, curves.get(key, {}), tasks.get(key, TaskCounts({})), deployment_k)
+        counts = tasks.get(key, TaskCounts({}))
+        run = _run(row, curves.get(key, {}), counts, deployment_k, is_related=key in related)
         found.setdefault(run.suite, []).append(run)
     return tuple(
         Suite(
@@ -153,7 +156,9 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     )
 
 
-def _run(row: Row, curve: dict[int, Row], tasks: TaskCounts, deployment_k: int) -> Run:
+def _run(
+    row: Row, curve: dict[int, Row], tasks: TaskCounts, deployment_k: int, *, is_related: bool
+) -> Run:
     return Run(
         **{name: row[name] for name in _TOLD},
         since=row["loaded_at"] if row["started_at"] is None else row["started_at"],
@@ -173,6 +178,7 @@ def _run(row: Row, curve: dict[int, Row], tasks: TaskCounts, deployment_k: int) 
             if point["pass_at_k"] is not None
             and (left := point["total_tasks"] - point["eligible_tasks"])
         },
+        is_related=is_related,
         families=max((one["families"] for one in curve.values() if one["families"]), default=None),
         effective_families={
             k: point["effective_families"]

@@ -37,6 +37,7 @@ def _run(run: Run) -> dict[str, Any]:
         "model": run.model,
         "tasks": run.tasks,
         "families": run.families,
+        "is_related": run.is_related,
         "attempts": run.attempts,
         "excluded": run.excluded,
         "rejected": run.rejected,

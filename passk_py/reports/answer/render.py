@@ -49,6 +49,11 @@ def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
     related = any(run.families for suite in answer.suites for run in suite.runs)
     others = "other families of tasks" if related else "other tasks"
     caution = f"Intervals say what {others} like these would show."
+    if any(run.is_related for suite in answer.suites for run in suite.runs):
+        caution += (
+            " They take all tasks as unrelated, but tasks of a family seem to resemble each other:"
+            " see related_tasks in `passk diagnose`."
+        )
     if any(len(suite.runs) > 1 for suite in answer.suites):
         caution += " Runs named together are not told apart on these tasks."
     parts.append(Text(caution, style=_QUIET))

@@ -59,3 +59,16 @@ def ranked_runs(tables: Tables, k: int) -> list[Row]:
         "select suite, run_id, metric, k, rank_lower, rank_upper, not_told_apart_from "
         f"from {tables.require('passk_rankings')} where k <= {k}"
     )
+
+
+def related_runs(tables: Tables) -> set[tuple[str, str]]:
+    """List ``run_id`` and ``suite`` of runs whose tasks are related, without the limits knowing."""
+    diagnostics = tables.find("passk_diagnostics")
+    if diagnostics is None:
+        return set()
+    return set(
+        tables.rows(
+            f"select run_id, suite from {diagnostics} "
+            "where diagnostic = 'related_tasks' and verdict = 'warning'"
+        )
+    )

@@ -16,6 +16,8 @@ import polars as pl
 from passk_py.common.contract import CONTRACT_COLUMNS, KEY, TRANSCRIPT
 from passk_py.common.sql_text import quote
 from passk_py.metrics.comparisons.run_pairs import pair_of
+from passk_py.metrics.diagnostics.families import Counted, judged_families
+from passk_py.metrics.diagnostics.read_runs import read_tasks
 from passk_py.metrics.frames.averaging import suite_metrics_of_counts
 from passk_py.metrics.rankings import Shared, ranking
 from passk_py.metrics.run_order import latest_first
@@ -140,6 +142,7 @@ def write_answer_tables(
         folder,
         {
             "passk_runs": runs,
+            "passk_diagnostics": _related(counts),
             "passk_comparisons": compared_runs(pairs, runs, settings, (), _FALLS).frame,
             "passk_rankings": ranking(
                 tables["passk_suite_metrics"].filter(pl.col("k") <= settings.deployment_k),
@@ -150,6 +153,20 @@ def write_answer_tables(
             ),
         },
     )
+
+
+def _related(counts: pl.DataFrame) -> pl.DataFrame:
+    """Say of each run whether its tasks resemble each other: all that the answer reads."""
+    rows = []
+    for run in counts.partition_by("suite", "run_id"):
+        read = run.filter(pl.col("task_id").is_in(read_tasks(run)))
+        tasks = (
+            Counted(name, None, n, c) for name, n, c in read.select("task_id", "n", "c").rows()
+        )
+        verdict = judged_families(tasks, "", declared=False).verdict
+        rows.append((run["suite"][0], run["run_id"][0], "related_tasks", verdict))
+    schema = dict.fromkeys(("suite", "run_id", "diagnostic", "verdict"), pl.String)
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _shared(
