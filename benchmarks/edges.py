@@ -18,7 +18,7 @@ import time
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 import polars as pl
@@ -30,7 +30,7 @@ from passk_py.warehouse.building import build
 from passk_py.warehouse.tables import fetch_frame, open_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 K: Final = 4
 
@@ -52,8 +52,10 @@ def passes(dice: random.Random, n: int, rate: float) -> int:
 
 
 @contextmanager
-def database_of(tasks: list[Task], ks: list[int], table: str) -> Iterator[Path]:
-    """Build all suites at once, as far as a public table needs."""
+def database_of(
+    tasks: list[Task], ks: list[int], table: str, more: Mapping[str, Any] | None = None
+) -> Iterator[Path]:
+    """Build all suites at once, as far as a public table needs, with more vars."""
     with tempfile.TemporaryDirectory() as folder:
         database, rows = Path(folder) / "passk.duckdb", Path(folder) / "tasks.parquet"
         pl.DataFrame(tasks, schema=list(Task._fields), orient="row").write_parquet(rows)
@@ -73,6 +75,7 @@ def database_of(tasks: list[Task], ks: list[int], table: str) -> Iterator[Path]:
             "passk_deployment_k": ks[0],
             "passk_ordered_metrics": False,
             **({"passk_baseline": "old"} if "comparisons" in table else {}),
+            **(more or {}),
         }
         report = build(database, variables=variables, select=[f"+{one}" for one in table.split()])
         if report.exit_code:
