@@ -256,4 +256,4 @@ def test_a_log_without_attempts_gives_no_rows() -> None:
             "passed": pl.Boolean,
         },
     )
-    assert pk.plan(log).shape == (0, 19)
+    assert pk.plan(log).shape == (0, 20)

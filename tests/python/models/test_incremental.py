@@ -39,13 +39,16 @@ STORED_TABLES: Final = (
     "int_passk__expected_attempts",
     "int_passk__count_checks",
     "int_passk__long_tasks",
+    "int_passk__family_checks",
     "int_passk__loss_checks",
     "int_passk__order_checks",
     "int_passk__slow_orders",
     "int_passk__suite_pass_checks",
+    "int_passk__suite_families",
     "int_passk__suite_windows",
     "int_passk__tasks_by_count",
     "int_passk__window_checks",
+    "int_passk__pair_families",
     "int_passk__pair_states",
     "int_passk__read_tasks",
     "int_passk__runs",
@@ -60,10 +63,12 @@ MADE_FROM_RUNS: Final = (
     "int_passk__pair_sums",
     "int_passk__copy_checks",
     "int_passk__count_checks",
+    "int_passk__family_checks",
     "int_passk__loss_checks",
     "int_passk__order_checks",
     "int_passk__slow_orders",
     "int_passk__suite_pass_checks",
+    "int_passk__suite_families",
     "int_passk__suite_windows",
     "int_passk__tasks_by_count",
     "int_passk__window_checks",
@@ -74,7 +79,7 @@ MADE_FROM_RUNS: Final = (
 )
 KS: Final = [1, 2, 3, 5, 8, 130]
 BASE: Final = {"passk_ks": KS, "passk_deployment_k": 3, "passk_create_sql_functions": False}
-TAG: Final = {**BASE, "passk_slices": ["kind"]}
+TAG: Final = {**BASE, "passk_slices": ["kind"], "passk_cluster": "kind"}
 
 START: Final = datetime(2026, 3, 1)
 
