@@ -65,13 +65,13 @@ histogram as (
     {{ count if one == side else 'cast(null as ' ~ bigint ~ ')' }} as {{ one }}_{{ count }},
     {%- endfor %}
     {%- endfor %}
-    cast(sum(tasks) as {{ bigint }}) as tasks
+    cast(sum(part) as {{ bigint }}) as tasks
   from (
     select
       pairs.pair_number,
       run_states.n,
       run_states.c,
-      run_states.tasks
+      run_states.tasks as part
     from pairs
     inner join run_states
       on pairs.{{ side }}_run_id = run_states.run_id and pairs.suite = run_states.suite
@@ -80,11 +80,11 @@ histogram as (
       pair_number,
       {{ side }}_n as n,
       {{ side }}_c as c,
-      0 - tasks as tasks
+      0 - tasks as part
     from common
   ) as of_{{ side }}
   group by pair_number, n, c
-  having sum(tasks) > 0
+  having sum(part) > 0
   {%- endfor %}
 )
 
