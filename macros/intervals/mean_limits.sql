@@ -67,6 +67,22 @@ sqrt((
 {%- endmacro %}
 
 
+{#- The same for several means of a query in two steps, so that each long expression is there once: these columns first, from the
+    `means` (name, mean, variance), whose limits `_padded_limit` then gives by their names. -#}
+{% macro _padded_columns(means, tasks) -%}
+{{ passk.student_quantile(tasks ~ ' + 1') }} as padded_quantile
+{%- for name, mean, variance in means %},
+    {{ passk._padded_mean(mean, tasks) }} as padded_{{ name }},
+    {{ passk._padded_error(mean, variance, tasks) }} as error_{{ name }}
+{%- endfor %}
+{%- endmacro %}
+
+
+{% macro _padded_limit(name, sign) -%}
+{{ passk._clipped('padded_' ~ name ~ ' ' ~ sign ~ ' padded_quantile * error_' ~ name, 0, 1) }}
+{%- endmacro %}
+
+
 {% macro _in_brackets(sql) -%}
 ({{ sql }})
 {%- endmacro %}

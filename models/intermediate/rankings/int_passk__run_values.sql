@@ -6,15 +6,12 @@ with runs as (
 
 errors as (
   select
-    metrics.*,
-    {{ passk.student_quantile('metrics.eligible_tasks + 1') }} as critical,
-    {%- for metric in metrics %}
-    {{ passk._padded_mean('metrics.' ~ metric, 'metrics.eligible_tasks') }} as padded_{{ metric }},
-    {{ passk._padded_error('metrics.' ~ metric, 'metrics.var_' ~ metric, 'metrics.eligible_tasks') }} as error_{{ metric }}
-    {{- ',' if not loop.last }}
-    {%- endfor %}
-  from {{ ref('int_passk__suite_metrics') }} as metrics
-  where metrics.slice_name = 'all'
+    *,
+    {{ passk._padded_columns(
+      [('pass_at_k', 'pass_at_k', 'var_pass_at_k'), ('pass_hat_k', 'pass_hat_k', 'var_pass_hat_k')], 'eligible_tasks'
+    ) }}
+  from {{ ref('int_passk__suite_metrics') }}
+  where slice_name = 'all'
 ),
 
 {# The value and the limits of passk_suite_metrics, a row for each metric. #}
@@ -27,9 +24,7 @@ limited as (
     k,
     {{ metric }} as estimate,
     {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
-    {{ passk._with_short_tasks(
-      passk._clipped('padded_' ~ metric ~ ' ' ~ sign ~ ' critical * error_' ~ metric, 0, 1), 'eligible_tasks', 'total_tasks', extreme
-    ) }} as {{ side }},
+    {{ passk._with_short_tasks(passk._padded_limit(metric, sign), 'eligible_tasks', 'total_tasks', extreme) }} as {{ side }},
     {%- endfor %}
     null_reason
   from errors
