@@ -98,6 +98,10 @@ class Change:
     """Whether pass@1 did not fall."""
 
 
+MOST_RUNS: Final = 40
+"""How many runs of a suite the answer lists and the report shows: the latest."""
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """A suite and its runs."""
