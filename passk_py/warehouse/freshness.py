@@ -7,15 +7,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import plural
-from passk_py.warehouse.settings import Settings, read_settings
+from passk_py.warehouse.settings import COPY, Settings, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from passk_py.warehouse.tables import Tables
-
-COPY: Final = "passk_published"
-"""The table by which one tells a copy that `passk publish` wrote."""
 
 
 @dataclass(frozen=True, slots=True)
