@@ -1,4 +1,4 @@
-"""What a report shows of each suite: rows of the public tables, with what is called how."""
+"""The facts of a report, suite by suite: rows of the public tables, and the names in it."""
 
 from __future__ import annotations
 
