@@ -67,6 +67,23 @@ sqrt((
 {%- endmacro %}
 
 
+{#- The same for several means of int_passk__suite_metrics in two steps, so that each long expression is there once: these columns first,
+    from the `means` (name, mean, variance), whose limits `_padded_limit` then gives by their names. The draws are its `units`: tasks, or
+    families, whose means vary by so much less than tasks as they are larger. -#}
+{% macro _padded_columns(means) -%}
+{{ passk.student_quantile('floor(units + 1.5e0)') }} as padded_quantile
+{%- for name, mean, variance in means %},
+    {{ passk._padded_mean(mean, 'units') }} as padded_{{ name }},
+    {{ passk._padded_error(mean, '(' ~ variance ~ ' * (units / eligible_tasks))', 'units') }} as error_{{ name }}
+{%- endfor %}
+{%- endmacro %}
+
+
+{% macro _padded_limit(name, sign) -%}
+{{ passk._clipped('padded_' ~ name ~ ' ' ~ sign ~ ' padded_quantile * error_' ~ name, 0, 1) }}
+{%- endmacro %}
+
+
 {% macro _in_brackets(sql) -%}
 ({{ sql }})
 {%- endmacro %}

@@ -14,10 +14,10 @@ with metrics as (
 errors as (
   select
     *,
-    {{ passk.student_quantile('floor(units + 1.5e0)') }} as padded_quantile,
+    {{ passk._padded_columns(
+      [('pass_at_k', 'pass_at_k', 'related_var_pass_at_k'), ('pass_hat_k', 'pass_hat_k', 'related_var_pass_hat_k')]
+    ) }},
     {%- for metric in metrics %}
-    {{ passk._padded_mean(metric, 'units') }} as padded_{{ metric }},
-    {{ passk._padded_error(metric, '(related_var_' ~ metric ~ ' * (units / eligible_tasks))', 'units') }} as error_{{ metric }},
     sqrt(within_{{ metric }} + {{ passk._floor_of_suite('k', 'least_n') }}) / tasks as error_{{ metric }}_suite,
     sqrt(var_sum_{{ metric }}_bayes) / tasks as error_{{ metric }}_bayes,
     {%- endfor %}
@@ -106,13 +106,12 @@ limited as (
   select
     *,
     {%- for metric in metrics %}
-    {%- for name, middle, reach in [
-      (metric, 'padded_' ~ metric, 'padded_quantile * error_' ~ metric),
-      (metric ~ '_suite', metric, z ~ ' * error_' ~ metric ~ '_suite'),
-      (metric ~ '_bayes', metric ~ '_bayes', z ~ ' * error_' ~ metric ~ '_bayes'),
-    ] %}
     {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
-    {%- set limit = passk._clipped(middle ~ ' ' ~ sign ~ ' ' ~ reach, 0, 1) %}
+    {%- for name, limit in [
+      (metric, passk._padded_limit(metric, sign)),
+      (metric ~ '_suite', passk._clipped(metric ~ ' ' ~ sign ~ ' ' ~ z ~ ' * error_' ~ metric ~ '_suite', 0, 1)),
+      (metric ~ '_bayes', passk._clipped(metric ~ '_bayes ' ~ sign ~ ' ' ~ z ~ ' * error_' ~ metric ~ '_bayes', 0, 1)),
+    ] %}
     {{ passk._with_short_tasks(limit, 'tasks', 'total_tasks', extreme) }} as {{ name }}_{{ side }},
     {%- endfor %}
     {%- endfor %}

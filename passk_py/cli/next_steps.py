@@ -47,7 +47,7 @@ def note_stale(session: Session, tables: Tables) -> str | None:
 
 def build_again(tables: Tables) -> str:
     """Say how to bring stale tables up to date."""
-    from passk_py.warehouse.freshness import COPY
+    from passk_py.warehouse.settings import COPY
 
     if tables.find(COPY):
         return "Build, and publish again."

@@ -11,6 +11,7 @@ import polars as pl
 
 from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
+from passk_py.metrics.frames.columns import IDENTITY
 from passk_py.metrics.logs import suite_of
 from passk_py.metrics.run_order import in_order
 from passk_py.metrics.states import states_of_runs
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
     from passk_py.metrics.states import Families, States
     from passk_py.metrics.suite_differences import Score
 
-_IDENTITY: Final = ("agent", "agent_version", "model")
 _TYPES: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("public_suite", "private_suite"), pl.String),
-    **dict.fromkeys(("public_run_id", "private_run_id", "private_source", *_IDENTITY), pl.String),
+    **dict.fromkeys(("public_run_id", "private_run_id", "private_source", *IDENTITY), pl.String),
     **dict.fromkeys(("k", "public_tasks", "private_tasks"), pl.Int64),
     **dict.fromkeys(("public_pass_at_1", "private_pass_at_1"), pl.Float64),
     **dict.fromkeys(("public_pass_hat_k", "private_pass_hat_k"), pl.Float64),
@@ -57,7 +57,7 @@ class SuiteRun(NamedTuple):
     @property
     def identity(self) -> tuple[str | None, ...]:
         """Whose run it is."""
-        return tuple(self.told[name] for name in _IDENTITY)
+        return tuple(self.told[name] for name in IDENTITY)
 
 
 @any_frame
@@ -161,7 +161,7 @@ def compared_suites(
                 "public_run_id": run.run_id,
                 "private_run_id": other and other.run_id,
                 "private_source": source,
-                **dict(zip(_IDENTITY, run.identity, strict=True)),
+                **dict(zip(IDENTITY, run.identity, strict=True)),
             }
             for k in chosen:
                 seen = _score(run, k, confidence, min_eligible_share)
@@ -193,7 +193,7 @@ def _runs(log: pl.LazyFrame, threshold: float, cluster: str | None) -> list[Suit
     columns = log.collect_schema().names()
     known = {
         name: pl.col(name) if name in columns else pl.lit(None)
-        for name in (*_IDENTITY, "started_at", "loaded_at")
+        for name in (*IDENTITY, "started_at", "loaded_at")
     }
     marked = log.select("run_id", suite_of(columns), "attempt", **known)
     # The first attempts tell whose run it is, where there are any.
@@ -202,7 +202,7 @@ def _runs(log: pl.LazyFrame, threshold: float, cluster: str | None) -> list[Suit
         (row["run_id"], row["suite"]): row
         for row in marked.group_by("run_id", "suite")
         .agg(
-            *(pl.col(name).filter(first).min() for name in _IDENTITY),
+            *(pl.col(name).filter(first).min() for name in IDENTITY),
             pl.col("started_at").min(),
             pl.col("loaded_at").max(),
         )

@@ -100,6 +100,20 @@ def suite_of(columns: Collection[str]) -> pl.Expr:
     return pl.lit("default").alias("suite")
 
 
+def said_of_runs(log: pl.LazyFrame, columns: Collection[str]) -> pl.LazyFrame:
+    """Give what the attempts say of each run in those of the columns that the log has.
+
+    One row per run_id and suite: the least value of a column, and the last time of loading.
+    """
+    schema = log.collect_schema()
+    said = {
+        name: pl.col(name).max() if name == "loaded_at" else pl.col(name).drop_nulls().min()
+        for name in columns
+        if name in schema
+    }
+    return log.group_by("run_id", suite_of(schema).alias("suite")).agg(**said)
+
+
 def tag_of(name: str, schema: pl.Schema) -> pl.Expr | None:
     """Give the value of a tag as text; None if the log can't have it."""
     tags = schema.get("tags")

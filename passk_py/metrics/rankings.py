@@ -15,7 +15,7 @@ from passk_py.metrics.comparisons.pair_figures import PairSums, figures_of
 from passk_py.metrics.comparisons.pair_verdicts import reason_without_verdict
 from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.frames import DEFAULT_KS, suite_metrics, task_counts
-from passk_py.metrics.logs import suite_of
+from passk_py.metrics.logs import said_of_runs
 from passk_py.metrics.run_order import latest_first
 from passk_py.stats.distributions import two_sided_p
 from passk_py.stats.estimators import ArgumentError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from passk_py.stats.permutations import PairCounts
 
 MOST_RANKED: Final = 40
-"""The default of the var ``passk_ranked_runs``."""
+"""The default of the var ``passk_ranked_runs``, which a test holds it to."""
 
 RANKING_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("suite", "run_id", "metric"), pl.String),
@@ -142,7 +142,8 @@ def rank_runs(
         confidence=level,
         threshold=threshold,
     ).collect()
-    ranked = latest_first(_times(log), most_runs)
+    times = said_of_runs(log, ("started_at", "loaded_at")).collect()
+    ranked = latest_first(times.to_dicts(), most_runs)
     shared = {
         (suite, older, newer): shared_tasks(pair_of(suite, older, newer, counts))
         for suite, runs in ranked.items()
@@ -150,15 +151,6 @@ def rank_runs(
     }
     ranks = ranking(values, ranked, shared, confidence=level, min_eligible_share=share)
     return ranks.sort("suite", "metric", "k", "estimated_rank", "run_id", nulls_last=True)
-
-
-def _times(log: pl.LazyFrame) -> list[dict[str, Any]]:
-    """Give the runs of a log with what tells their order."""
-    columns = set(log.collect_schema())
-    times = {"started_at": pl.col("started_at").min(), "loaded_at": pl.col("loaded_at").max()}
-    known = {name: time for name, time in times.items() if name in columns}
-    runs = log.group_by("run_id", suite_of(columns).alias("suite")).agg(**known)
-    return runs.collect().to_dicts()
 
 
 def in_list(run_id: str) -> str:

@@ -7,15 +7,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import plural
-from passk_py.warehouse.settings import Settings, read_settings
+from passk_py.warehouse.settings import COPY, Settings, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from passk_py.warehouse.tables import Tables
-
-COPY: Final = "passk_published"
-"""The table by which one tells a copy that `passk publish` wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +160,9 @@ def unfinished_tables(tables: Tables) -> list[str]:
     settings = read_settings(tables)
     found = (
         *_made_of_others(tables, settings),
-        *(name for name, sql in _steps(tables, settings) if tables.rows(f"{sql} limit 1")),
+        *chain.from_iterable(
+            names for names, sql in _steps(tables, settings) if tables.rows(f"{sql} limit 1")
+        ),
         *_built_otherwise(tables),
     )
     return list(dict.fromkeys(found))
@@ -194,19 +193,19 @@ def _made_of_others(tables: Tables, settings: Settings) -> Iterator[str]:
                 yield from _STORED[name]
 
 
-def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Give public tables, and a query with a row where one is not made from what is there now."""
+def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Give public tables, and a query with a row where they are not made from what is there now."""
     if metrics := tables.find("int_passk__suite_metrics"):
         bootstrap = tables.find("passk_suite_bootstrap")
         if bootstrap and settings.bootstrap:
-            yield "passk_suite_bootstrap", _other_bootstrap(bootstrap, metrics)
+            yield ("passk_suite_bootstrap",), _other_bootstrap(bootstrap, metrics)
     if pairs := tables.find("int_passk__pairs"):
         key = "suite, baseline_run_id, candidate_run_id, pair_source, log_version"
         for name in ("int_passk__pair_states", "int_passk__pair_sums", "int_passk__comparisons"):
             if place := tables.find(name):
                 held = f"select distinct {key} from {place}"
                 other = _either_way(held, f"select {key} from {pairs}")
-                yield "passk_comparisons", f"select 1 from ({other})"
+                yield _STORED[name], f"select 1 from ({other})"
 
 
 _FOLLOWING: Final = {

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 RECORDED: Final = "int_passk__settings"
 """The view in which a build records its vars: ``var_name``, and ``var_value`` as JSON."""
 
+COPY: Final = "passk_published"
+"""The table by which one tells a copy that ``passk publish`` wrote: where it comes from."""
+
+VARS_OF_COPY: Final = "vars"
+"""Its column with the vars of the build, as a JSON object."""
+
 INPUTS: Final = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
 """The vars that name another input than the landing tables."""
 
@@ -134,14 +140,34 @@ class Settings:
 def read_settings(tables: Tables, given: Mapping[str, Any] | None = None) -> Settings:
     """Find the vars of a build; unrecorded, the k that its rows have, and the defaults."""
     values = default_variables()
-    recorded = tables.find(RECORDED)
+    recorded = _recorded(tables)
     if recorded is not None:
-        said = tables.rows(f"select var_name, var_value from {recorded}")
-        values |= {name: json.loads(value) for name, value in said if name in values}
+        values |= {name: value for name, value in recorded.items() if name in values}
     else:
         values |= _seen(tables)
     values |= given or {}
     return Settings(values, recorded is not None)
+
+
+def vars_for_copy(settings: Settings) -> str | None:
+    """Write the vars of a build for a copy, which says nothing of the input; None if unrecorded."""
+    if not settings.recorded:
+        return None
+    return json.dumps({name: one for name, one in settings.values.items() if name not in INPUTS})
+
+
+def _recorded(tables: Tables) -> dict[str, Any] | None:
+    """Read the vars that a build recorded, or those that a copy has of it."""
+    recorded = tables.find(RECORDED)
+    if recorded is not None:
+        said = tables.rows(f"select var_name, var_value from {recorded}")
+        return {name: json.loads(value) for name, value in said}
+    copy = tables.find(COPY)
+    # Copies of older versions lack it.
+    if copy is None or VARS_OF_COPY not in tables.columns(COPY):
+        return None
+    told: str | None = tables.rows(f"select max({VARS_OF_COPY}) from {copy}")[0][0]
+    return None if told is None else dict(json.loads(told))
 
 
 def _seen(tables: Tables) -> dict[str, Any]:

@@ -33,4 +33,3 @@ select
 from ({{ passk._pair_tasks() }}) as pair_tasks
 inner join pairs
   on pair_tasks.pair_number = pairs.pair_number
-where pair_tasks.baseline_n is not null and pair_tasks.candidate_n is not null

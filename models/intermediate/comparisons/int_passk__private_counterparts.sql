@@ -77,17 +77,10 @@ counterparts as (
     )
 ),
 
-{# Times of the log are an order only if every run has one. #}
 dated as (
   select
     *,
-    case
-      when
-        count(started_at) over (partition by public_suite, private_suite, public_run_id)
-        = count(*) over (partition by public_suite, private_suite, public_run_id)
-        then started_at
-      else loaded_at
-    end as ordered_at
+    {{ passk._ordered_at('public_suite, private_suite, public_run_id') }} as ordered_at
   from counterparts
 ),
 
@@ -109,11 +102,7 @@ ranked as (
 errors as (
   select
     *,
-    {%- for measure, mean, variance in measures %}
-    {{ passk._padded_mean(mean, 'units') }} as padded_{{ measure }},
-    {{ passk._padded_error(mean, '(' ~ variance ~ ' * (units / eligible_tasks))', 'units') }} as error_{{ measure }},
-    {%- endfor %}
-    {{ passk.student_quantile('floor(units + 1.5e0)') }} as critical
+    {{ passk._padded_columns(measures) }}
   from {{ ref('int_passk__suite_metrics') }}
   where slice_name = 'all'
 ),
@@ -127,8 +116,8 @@ metrics as (
     {{ passk._as_double('eligible_tasks') }} / total_tasks as eligible_share,
     {%- for measure, mean, _ in measures %}
     {{ mean }} as {{ measure }},
-    {{ passk._clipped('padded_' ~ measure ~ ' - critical * error_' ~ measure, 0, 1) }} as {{ measure }}_lower,
-    {{ passk._clipped('padded_' ~ measure ~ ' + critical * error_' ~ measure, 0, 1) }} as {{ measure }}_upper,
+    {{ passk._padded_limit(measure, '-') }} as {{ measure }}_lower,
+    {{ passk._padded_limit(measure, '+') }} as {{ measure }}_upper,
     {%- endfor %}
     null_reason,
     loaded_at

@@ -17,8 +17,7 @@ starts as (
   group by run_id, suite
 ),
 
-{# Times of the log are an order only if every run has one. #}
-dated as (
+started as (
   select
     runs.suite,
     runs.run_id,
@@ -26,17 +25,17 @@ dated as (
     runs.agent_version,
     runs.model,
     runs.loaded_at,
-    starts.started_at,
-    case
-      when
-        count(starts.started_at) over (partition by runs.suite, runs.agent)
-        = count(*) over (partition by runs.suite, runs.agent)
-        then starts.started_at
-      else runs.loaded_at
-    end as ordered_at
+    starts.started_at
   from runs
   inner join starts
     on runs.run_id = starts.run_id and runs.suite = starts.suite
+),
+
+dated as (
+  select
+    *,
+    {{ passk._ordered_at('suite, agent') }} as ordered_at
+  from started
 ),
 
 timed as (

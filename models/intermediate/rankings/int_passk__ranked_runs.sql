@@ -3,14 +3,15 @@ with runs as (
   select * from {{ ref('int_passk__run_order') }}
 ),
 
-{# Times of the log are an order only if every run has one. #}
 dated as (
   select
-    *,
-    case
-      when count(started_at) over (partition by suite) = count(*) over (partition by suite) then started_at
-      else loaded_at
-    end as came_at
+    suite,
+    run_id,
+    agent,
+    agent_version,
+    model,
+    loaded_at,
+    {{ passk._ordered_at('suite') }} as came_at
   from runs
 ),
 

@@ -6,17 +6,12 @@ with runs as (
 
 errors as (
   select
-    metrics.*,
-    {{ passk.student_quantile('floor(metrics.units + 1.5e0)') }} as critical,
-    {%- for metric in metrics %}
-    {{ passk._padded_mean('metrics.' ~ metric, 'metrics.units') }} as padded_{{ metric }},
-    {{ passk._padded_error(
-      'metrics.' ~ metric, '(metrics.related_var_' ~ metric ~ ' * (metrics.units / metrics.eligible_tasks))', 'metrics.units'
-    ) }} as error_{{ metric }}
-    {{- ',' if not loop.last }}
-    {%- endfor %}
-  from {{ ref('int_passk__suite_metrics') }} as metrics
-  where metrics.slice_name = 'all'
+    *,
+    {{ passk._padded_columns(
+      [('pass_at_k', 'pass_at_k', 'related_var_pass_at_k'), ('pass_hat_k', 'pass_hat_k', 'related_var_pass_hat_k')]
+    ) }}
+  from {{ ref('int_passk__suite_metrics') }}
+  where slice_name = 'all'
 ),
 
 {# The value and the limits of passk_suite_metrics, a row for each metric. #}
@@ -29,9 +24,7 @@ limited as (
     k,
     {{ metric }} as estimate,
     {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
-    {{ passk._with_short_tasks(
-      passk._clipped('padded_' ~ metric ~ ' ' ~ sign ~ ' critical * error_' ~ metric, 0, 1), 'eligible_tasks', 'total_tasks', extreme
-    ) }} as {{ side }},
+    {{ passk._with_short_tasks(passk._padded_limit(metric, sign), 'eligible_tasks', 'total_tasks', extreme) }} as {{ side }},
     {%- endfor %}
     null_reason
   from errors

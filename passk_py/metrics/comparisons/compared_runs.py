@@ -11,6 +11,7 @@ from passk_py.metrics.comparisons.pair_figures import PairSums, figures_of, rela
 from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
 from passk_py.metrics.comparisons.run_pairs import pairs_of
 from passk_py.metrics.frames import DEFAULT_KS
+from passk_py.metrics.frames.columns import identities
 from passk_py.metrics.states import short_reason
 from passk_py.stats.estimators import ArgumentError
 from passk_py.stats.estimators.arguments import checked_confidence, checked_ks, checked_share
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.stats.permutations import PairCounts
 
+_PAIR: Final = ("suite", "baseline_run_id", "candidate_run_id")
 METRICS: Final = ("pass_at_k", "pass_hat_k")
 COMPARISON_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
-    **dict.fromkeys(("suite", "baseline_run_id", "candidate_run_id", "metric"), pl.String),
+    **dict.fromkeys((*_PAIR, "metric"), pl.String),
     **dict.fromkeys(("k", "common_tasks", "baseline_only_tasks", "candidate_only_tasks"), pl.Int64),
     **dict.fromkeys(("eligible_tasks", "families", "informative_tasks", "least_n"), pl.Int64),
     **dict.fromkeys(("baseline", "candidate", "difference", "z", "p"), pl.Float64),
@@ -81,7 +83,8 @@ def compare(
     -------
     polars.DataFrame
         One row per suite, metric and k, with the columns of the table ``passk_comparisons`` except
-        those that tell of the runs: numbers of tasks, means over the eligible ones, ``difference``,
+        ``pair_source`` and ``loaded_at``: agents and their versions, null where the log does not
+        name them, numbers of tasks, means over the eligible ones, ``difference``,
         ``z`` and ``p`` of the stratified permutation test, limits for tasks like these and for
         these tasks, ``verdict``, ``hidden_regression``, ``null_reason`` and ``meaning``.
 
@@ -122,7 +125,21 @@ def compare(
             pair, chosen, confidence=level, minimum_change=minimum_change, min_eligible_share=share
         )
     ]
-    return pl.DataFrame(rows, schema=COMPARISON_COLUMNS)
+    frame = pl.DataFrame(rows, schema=COMPARISON_COLUMNS)
+    return with_agents(frame, identities(attempts.lazy()).collect())
+
+
+def with_agents(comparisons: pl.DataFrame, who: pl.DataFrame) -> pl.DataFrame:
+    """Add agent and version of both runs, after the runs; ``who`` has them by run_id and suite."""
+    added: list[str] = []
+    for side in ("baseline", "candidate"):
+        names = {name: f"{side}_{name}" for name in ("agent", "agent_version")}
+        said = who.select("suite", pl.col("run_id").alias(f"{side}_run_id"), *names).rename(names)
+        comparisons = comparisons.join(
+            said, on=["suite", f"{side}_run_id"], how="left", maintain_order="left"
+        )
+        added += names.values()
+    return comparisons.select(*_PAIR, *added, pl.exclude(*_PAIR, *added))
 
 
 def comparison_rows(

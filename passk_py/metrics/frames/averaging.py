@@ -107,7 +107,7 @@ def suite_metrics(
     Raises
     ------
     ArgumentError
-        If ks, min_eligible_share, slices or confidence can't be right.
+        If ks, min_eligible_share, slices, confidence or a threshold of the reading can't be right.
     PasskError
         If a column is missing or of the wrong type, or an outcome is unknown.
 
@@ -128,6 +128,8 @@ def suite_metrics(
     chosen = checked_ks("suite_metrics", ks)
     share = checked_share("suite_metrics", min_eligible_share)
     level = checked_confidence("suite_metrics", confidence)
+    capable = checked_share("suite_metrics", capable_threshold, "capable_threshold")
+    consistent = checked_share("suite_metrics", consistent_threshold, "consistent_threshold")
     names: list[str] = [] if isinstance(slices, str) else list(slices)
     if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
         raise ArgumentError(
@@ -154,8 +156,8 @@ def suite_metrics(
     reading = est.suite_reading(
         "pass_at_k",
         "pass_hat_k",
-        capable_threshold=capable_threshold,
-        consistent_threshold=consistent_threshold,
+        capable_threshold=capable,
+        consistent_threshold=consistent,
     )
     return as_given(attempts, finished(table.with_columns(reading=reading), attempts))
 

@@ -11,12 +11,12 @@ from passk_py.metrics.logs import suite_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_IDENTITY: Final = ("agent", "agent_version", "model")
+IDENTITY: Final = ("agent", "agent_version", "model")
 
 _FIRST: Final = (
     "run_id", "task_id", "k", "pass_at_k", "pass_hat_k", "pass_at_k_lower", "pass_at_k_upper",
     "pass_hat_k_lower", "pass_hat_k_upper", "reading", "task_class", "suite", "slice_name",
-    "slice_value", *_IDENTITY,
+    "slice_value", *IDENTITY,
 )  # fmt: skip
 _LAST: Final = (
     "attempts", "excluded", "n", "c", "eligible_tasks", "total_tasks", "null_reason", "caveat",
@@ -38,15 +38,28 @@ def finished(table: pl.LazyFrame, attempts: pl.DataFrame | pl.LazyFrame) -> pl.L
 
 def _with_identity(table: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
     """Add agent, version and model, as the first attempts of a run name them."""
-    schema = attempts.collect_schema()
-    known = [name for name in _IDENTITY if name in schema]
-    unknown = {name: pl.lit(None, pl.String) for name in _IDENTITY if name not in known}
-    if not known:
-        return table.with_columns(**unknown)
-    runs = attempts.group_by("run_id", suite_of(schema)).agg(_named(known))
+    if not set(IDENTITY) & set(attempts.collect_schema()):
+        return table.with_columns(_unnamed(IDENTITY))
     return table.join(
-        runs, on=["run_id", "suite"], how="left", nulls_equal=True, maintain_order="left"
-    ).with_columns(**unknown)
+        identities(attempts),
+        on=["run_id", "suite"],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+
+
+def identities(attempts: pl.LazyFrame) -> pl.LazyFrame:
+    """Give agent, version and model of each run, null where the log does not name them."""
+    schema = attempts.collect_schema()
+    known = [name for name in IDENTITY if name in schema]
+    runs = attempts.group_by("run_id", suite_of(schema).alias("suite")).agg(_named(known))
+    unknown = [name for name in IDENTITY if name not in known]
+    return runs.with_columns(_unnamed(unknown)).select("run_id", "suite", *IDENTITY)
+
+
+def _unnamed(columns: Sequence[str]) -> list[pl.Expr]:
+    return [pl.lit(None, pl.String).alias(name) for name in columns]
 
 
 def _named(columns: Sequence[str]) -> list[pl.Expr]:

@@ -17,7 +17,7 @@ from passk_py.metrics.diagnostics import diagnose
 from passk_py.metrics.frames import suite_metrics
 from passk_py.metrics.frames.counting import TASK, ordered_tasks
 from passk_py.metrics.gates.rule_schema import SHARES
-from passk_py.metrics.logs import read_log, suite_of
+from passk_py.metrics.logs import read_log, said_of_runs, suite_of
 from passk_py.metrics.run_order import Run, runs_in_order
 from passk_py.metrics.states import score
 from passk_py.stats.distributions import normal_quantile
@@ -117,7 +117,10 @@ class Evidence:
         counted = self.counts.group_by("run_id", "suite").agg(
             attempts=(pl.col("n") + pl.col("excluded")).sum(), excluded=pl.col("excluded").sum()
         )
-        told = self.told if self.told is not None else self._said_by_attempts(counted)
+        told = self.told
+        if told is None:
+            said = said_of_runs(self.attempts.lazy(), _RUN_COLUMNS).collect()
+            told = counted.join(said, on=["run_id", "suite"])
         rows = told.join(counted.select("run_id", "suite"), on=["run_id", "suite"]).to_dicts()
         found = [
             # One that came later and has nothing to judge must not let an older one pass.
@@ -154,15 +157,6 @@ class Evidence:
             )
             for lost in self._lost
         ]
-
-    def _said_by_attempts(self, counted: pl.DataFrame) -> pl.DataFrame:
-        said = {
-            name: pl.col(name).max() if name == "loaded_at" else pl.col(name).drop_nulls().min()
-            for name in _RUN_COLUMNS
-            if name in self.attempts.columns
-        }
-        named = self.attempts.group_by("run_id", "suite").agg(**said)
-        return counted.join(named, on=["run_id", "suite"])
 
     @cached_property
     def counts(self) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from passk_py.metrics.any_frame import any_frame
+from passk_py.metrics.frames.columns import IDENTITY
 from passk_py.metrics.gates.evidence import Evidence
 from passk_py.metrics.gates.findings import UNKNOWN
 from passk_py.metrics.gates.judging import judge
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("gate", "suite", "run_id", "baseline_run_id"), pl.String),
-    **dict.fromkeys(("slice_name", "slice_value", "agent", "rule", "metric"), pl.String),
+    **dict.fromkeys(("slice_name", "slice_value", *IDENTITY, "rule", "metric"), pl.String),
     "k": pl.Int64,
     "scope": pl.String,
     "threshold": pl.Float64,
@@ -81,7 +82,8 @@ def judge_gates(
     Returns
     -------
     polars.DataFrame
-        One row per gate, run, pair and slice that it judges: ``rule`` in words, ``estimate`` with
+        One row per gate, run, pair and slice that it judges, with the columns of the table
+        ``passk_gates`` except ``loaded_at``: whose run it is, ``rule`` in words, ``estimate`` with
         its limits, ``result`` (``pass``, ``fail`` or ``inconclusive``), ``reason``, ``to_settle``
         (what would settle an inconclusive one) and ``severity`` (null where it
         passes), ``is_advisory`` (whether a fail stops nothing).
@@ -132,6 +134,7 @@ def judge_gates(
                     "suite": run.suite if run else rule.suite or UNKNOWN,
                     "run_id": run.run_id if run else named,
                     **found._asdict(),
+                    **{name: run.told.get(name) if run else None for name in IDENTITY},
                     "agent": (run.agent if run else None) or rule.agent,
                     "rule": rule.text,
                     "metric": rule.metric,

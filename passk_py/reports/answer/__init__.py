@@ -20,7 +20,7 @@ __all__ = ["Answer", "Change", "Pick", "Regression", "Run", "Suite", "Verdict", 
 
 @dataclass(slots=True)
 class Answer:
-    """What the public tables say, suite by suite."""
+    """The answer that the public tables give, suite by suite."""
 
     suites: tuple[Suite, ...]
     deployment_k: int

@@ -1,4 +1,4 @@
-"""What the public tables say of each run, as the answer needs it."""
+"""The facts of the answer: rows of the public tables about each run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Run:
     pass_hat_k_limits: dict[int, tuple[float, float]]
     null_reasons: dict[int, str]
     reading: str | None
-    """What the two values at the deployment k mean."""
+    """The two values at the deployment k in words."""
     task_set: tuple[int, int]
     """Equal for runs that have tried the same tasks."""
     since: datetime | None
@@ -70,7 +70,7 @@ class Run:
 
     @property
     def label(self) -> str:
-        """What to call the run in a sentence: the agent, and the run where that says more."""
+        """Name the run in a sentence: the agent, and the run where that says more."""
         agent = self.agent_label
         if agent is None:
             return self.run_id
@@ -102,6 +102,10 @@ class Change:
     """The interval of the difference for these tasks."""
     is_hidden: bool
     """Whether pass@1 did not fall."""
+
+
+MOST_RUNS: Final = 40
+"""How many runs of a suite the answer lists and the report shows: the latest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from passk_py.common.words import (
     sparkline,
     symbol,
 )
+from passk_py.reports.answer.answer_facts import MOST_RUNS
 from passk_py.reports.answer.grid import shown_ks
 from passk_py.reports.answer.verdict_sentences import paragraphs
 
@@ -36,8 +37,6 @@ _COLOURS: Final = {"pass_at_k": "cyan", "pass_hat_k": "magenta", "regression": "
 _QUIET: Final = "dim"
 _LEAST_NAME: Final = 10
 _CELL: Final = 6
-_MOST_RUNS: Final = 40
-"""How many runs of a suite are listed: the latest, as in the report."""
 _COUNTS: Final = {"attempts": 9, "excluded": 9, "consistent": 11, "flaky": 6, "incapable": 10}
 
 
@@ -94,7 +93,7 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
 
 def _listed(answer: Answer, suite: Suite) -> tuple[Run, ...]:
     """Give the latest runs and the best ones, in the order of the suite."""
-    latest = sorted(suite.runs, key=lambda run: (run.newness, run.run_id))[-_MOST_RUNS:]
+    latest = sorted(suite.runs, key=lambda run: (run.newness, run.run_id))[-MOST_RUNS:]
     ids = {run.run_id for run in latest} | {run_id for _, _, run_id in _best(answer, suite)}
     return tuple(run for run in suite.runs if run.run_id in ids)
 
@@ -104,7 +103,7 @@ def _left_out(suite: Suite, listed: Suite) -> list[RenderableType]:
     if len(suite.runs) == len(listed.runs):
         return []
     said = (
-        f"The tables list the {_MOST_RUNS} latest of {plural(len(suite.runs), 'run')}, and the "
+        f"The tables list the {MOST_RUNS} latest of {plural(len(suite.runs), 'run')}, and the "
         "best; --json has all."
     )
     return [Text(said, style=_QUIET)]

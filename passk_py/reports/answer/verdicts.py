@@ -88,14 +88,14 @@ class Regression:
     """A run that is less dependable than the one that it is compared with, beyond chance."""
 
     before: str
-    """What to call the baseline."""
+    """The name of the baseline in a sentence."""
     after: Run
     change: Change
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What follows from runs that can be compared."""
+    """The conclusion from runs that can be compared."""
 
     runs: tuple[Run, ...]
     older: int

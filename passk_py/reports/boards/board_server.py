@@ -10,9 +10,10 @@ import http.client
 import re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from passk_py.common.errors import PasskError
+from passk_py.common.words import shortened
 
 if TYPE_CHECKING:
     from passk_py.reports.boards.dct_program import Dct
@@ -21,6 +22,11 @@ _BOARD: Final = re.compile(r"/(?:dark/)?(?:phone/)?(?:overview|run|compare|task|
 _NOT_SHOWN: Final = re.compile(r"/(?:docs|redoc|openapi\.json|inspect)(?:[/?]|$)")
 """Pages of dct about itself and the tables, which load scripts from elsewhere."""
 
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
+_NUMBERS: Final = ("k",)
+"""Filters of the boards that are numbers: of another text dct fails with a page of its own."""
+
+_LONGEST_SHOWN: Final = 40
 _HERE: Final = frozenset({"127.0.0.1", "::1"})
 _PASSED_ON: Final = ("Content-Type", "Content-Disposition", "Location", "Cache-Control")
 _FOLLOW: Final = b"""<script>
@@ -71,6 +77,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path.startswith("/__livereload"):
             # A page asks for changes of its board until it is told that there are none.
             self._answer(204, {}, b"")
+        elif mistake := _mistake_in(self.path):
+            self._answer(400, {"Content-Type": "text/plain; charset=utf-8"}, mistake.encode())
         else:
             self._pass_on()
 
@@ -112,3 +120,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_words: object) -> None:
         """Say nothing of each request."""
+
+
+def _mistake_in(path: str) -> str | None:
+    """Say which filter in the address of a board is no number; None if all that have to be are."""
+    if not _BOARD.match(path):
+        return None
+    asked = parse_qs(urlsplit(path).query)
+    for name in _NUMBERS:
+        for value in asked.get(name, []):
+            if not _NUMBER.fullmatch(value):
+                shown = repr(shortened(value, _LONGEST_SHOWN))
+                return f"{name} is {shown} in this address, but must be a whole number, as in {name}=4."
+    return None

@@ -1,4 +1,4 @@
-"""What is decided on: the runs beside it, and the rules that it was held to."""
+"""The decisions about a run: the runs beside it, and the rules that it was held to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model card says of a run: rows of the public tables, and why what is null is null."""
+"""The facts of a model card: rows of the public tables, and the reasons of nulls."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TAGS: Final = {
     "temperature": ("temperature",),
     "suite_version": ("suite_version", "benchmark_version", "dataset_version"),
 }
-"""What the contract has no column for, and the tags in which a log may say it."""
+"""Facts for which the contract has no column, and the tags in which a log may say them."""
 
 _METRIC_COLUMNS: Final = (
     "k", "eligible_tasks", "total_tasks", "informative_tasks", "attempts", "n", "c", "excluded",

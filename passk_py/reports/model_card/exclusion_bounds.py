@@ -1,4 +1,4 @@
-"""What the excluded attempts of a run could change at most."""
+"""The most that the excluded attempts of a run could change."""
 
 from __future__ import annotations
 

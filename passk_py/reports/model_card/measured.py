@@ -1,4 +1,4 @@
-"""What was measured of a run, and what was not."""
+"""The section of a card on what was measured of a run, and what was not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the log of a run can't tell, with the reasons."""
+"""The section of a card on what the log can't tell, with the reasons."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the reports ask of the public tables: every query of theirs, by subject."""
+"""Every query of the public tables by the reports, one subject per file."""

@@ -1,4 +1,4 @@
-"""What the attempts of runs say: how they were sampled, which count, and which were refused."""
+"""Queries about attempts: how they were sampled, which count, and which were refused."""
 
 from __future__ import annotations
 

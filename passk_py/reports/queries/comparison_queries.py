@@ -1,4 +1,4 @@
-"""What the tables say of pairs of runs."""
+"""Queries about pairs of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables say of runs as wholes: which there are, and their values over k."""
+"""Queries about runs as wholes: their names, and their values over k."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables say of tasks: their classes, their counts, and which of a run to mend first."""
+"""Queries about tasks: their classes, their counts, and which of a run to mend first."""
 
 from __future__ import annotations
 

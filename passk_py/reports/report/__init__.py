@@ -21,7 +21,7 @@ def missing_package() -> str | None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """What the tables say of runs; a notebook shows its runs, comparisons and gates.
+    """A report on the runs of a database; a notebook shows its runs, comparisons and gates.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a report shows of each suite: rows of the public tables, with what is called how."""
+"""The facts of a report, suite by suite: rows of the public tables, and the names in it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from passk_py.common.sql_text import quote
 from passk_py.metrics.diagnostic_words import VERDICTS
 from passk_py.metrics.run_order import in_order
 from passk_py.reports.answer import find_answer
+from passk_py.reports.answer.answer_facts import MOST_RUNS
 from passk_py.reports.answer.verdict_sentences import paragraphs
 from passk_py.reports.queries.attempt_queries import attempts_with_cost, excluded_reasons
 from passk_py.reports.queries.chosen import Chosen, with_text_times
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Final = 2
 """Rises when a key of the facts goes, or comes to mean something else."""
-
-_MOST_RUNS: Final = 40
-"""How many runs of a suite are shown: the latest."""
 
 _MEMORY: Final = "1200MB"
 """Of DuckDB, for tables of any size."""
@@ -184,7 +182,7 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     """Read the latest runs: those of one agent together, in the order in which they were made."""
     known = {run.run_id: run for run in suite.runs}
     told = Chosen(tables, tuple(known), (suite.name,)).rows("passk_runs", _RUN)
-    latest = in_order(told)[-_MOST_RUNS:]
+    latest = in_order(told)[-MOST_RUNS:]
     chosen = Chosen(tables, tuple(row["run_id"] for row in latest), (suite.name,))
     curves = values_over_k(chosen)
     reasons = excluded_reasons(chosen)

@@ -45,7 +45,7 @@ PALE: Final = 0.45
 """The strength of the colour for the earlier runs of an agent."""
 
 HEAT: Final = ("never", "under 25%", "25 to 50%", "50 to 75%", "75% and more", "always")
-"""What the steps of the heat map mean, of the share of attempts that passed."""
+"""The steps of the heat map in words: shares of the attempts that passed."""
 
 HEAT_EDGES: Final = (1e-9, 0.25, 0.5, 0.75, 1.0)
 """Where the next step begins."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _VERSION: Final = "1.0.0"
 _WIDTH: Final = 12
 _ID: Final = uuid.UUID("5f1d8f0a-6f0e-5c55-9f2e-6a1f0c2f4b77")
-"""What is made of it is the same in all bundles, so that a newer one updates an older."""
+"""The ids made from it are the same in all bundles, so that a newer one updates an older."""
 
 _CSS: Final = Path(__file__).with_name("dashboard.css")
 

@@ -1,4 +1,4 @@
-"""What Superset asks: the public tables, with metrics that can't be aggregated wrongly.
+"""The datasets of Superset: the public tables, with metrics that can't be aggregated wrongly.
 
 pass@k and pass^k can't be added up or averaged. So each metric of them is null wherever a group has
 more than one row, as the metrics of ``semantic/`` are, and counts alone are added.
@@ -42,7 +42,7 @@ class Dataset:
     sql: str = "select * from {table}"
     """The query; ``{schema}`` stands before each table."""
     added: tuple[Column, ...] = ()
-    """What the query adds to the columns of the table."""
+    """Columns that the query adds to those of the table."""
 
 
 _ROWS: Final = Metric("rows", "count(*)", "How many rows.", ",d")

@@ -28,10 +28,10 @@ class Chart:
     name: str
     dataset: str
     kind: str
-    """What Superset calls this kind of chart."""
+    """Superset's name of this kind of chart."""
     settings: dict[str, Any]
     text: str = ""
-    """What it shows, which Superset has beside the title."""
+    """The description that Superset has beside the title."""
     colors: dict[str, str] = field(default_factory=dict)
 
 

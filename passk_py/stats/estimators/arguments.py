@@ -85,18 +85,11 @@ def checked_ks(function: str, ks: Iterable[int]) -> list[int]:
     return sorted(checked_counts(function, "ks", ks))
 
 
-def checked_share(function: str, min_eligible_share: float) -> float:
-    """Give the share of tasks that must be eligible, or refuse it."""
-    if (
-        isinstance(min_eligible_share, bool)
-        or not isinstance(min_eligible_share, int | float)
-        or not 0 <= min_eligible_share <= 1
-    ):
-        raise ArgumentError(
-            f"{function}: min_eligible_share must be a number from 0 to 1;"
-            f" got {min_eligible_share!r}"
-        )
-    return float(min_eligible_share)
+def checked_share(function: str, share: float, name: str = "min_eligible_share") -> float:
+    """Give a share, by default that of the tasks that must be eligible, or refuse it."""
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise ArgumentError(f"{function}: {name} must be a number from 0 to 1; got {share!r}")
+    return float(share)
 
 
 def checked_confidence(function: str, confidence: float) -> float:

@@ -195,7 +195,8 @@ def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Reco
     is_tie = pl.col("scope").is_not_null() & ((pl.col("estimate") - bar).abs() <= CLOSE)
     said = stored.select(*GATE, sql_to_settle="to_settle").unique(GATE, keep="first")
     frame = (
-        judged.join(said, on=list(GATE), how="left", nulls_equal=True, maintain_order="left")
+        judged.drop(IDENTITY[1:])
+        .join(said, on=list(GATE), how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
             to_settle=pl.when(
                 is_tie & pl.col("to_settle").is_not_null() & pl.col("sql_to_settle").is_not_null()

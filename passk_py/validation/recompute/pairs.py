@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from passk_py.metrics.comparisons.compared_runs import COMPARISON_COLUMNS, METRICS, comparison_rows
+from passk_py.metrics.comparisons.compared_runs import (
+    COMPARISON_COLUMNS,
+    METRICS,
+    comparison_rows,
+    with_agents,
+)
 from passk_py.metrics.comparisons.compared_tasks import has_moved, task_comparisons
 from passk_py.metrics.comparisons.pair_verdicts import judged, with_limits
 from passk_py.metrics.comparisons.run_pairs import pair_of
@@ -136,14 +141,7 @@ def compared_runs(
         "pair_source": pl.String,
         "standard_error": pl.Float64,
     }
-    frame = pl.DataFrame(rows, schema=types)
-    for side in _SIDES:
-        said = who.select(
-            "suite",
-            pl.col("run_id").alias(f"{side}_run_id"),
-            *(pl.col(name).alias(f"{side}_{name}") for name in _SAID),
-        )
-        frame = frame.join(said, on=["suite", f"{side}_run_id"], how="left", maintain_order="left")
+    frame = with_agents(pl.DataFrame(rows, schema=types), who)
     tasks = ("common_tasks", "baseline_only_tasks", "candidate_only_tasks")
     size = pl.max_horizontal("baseline", "candidate")
     return Recomputed(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from passk_py.common.errors import InUseError, PasskError
 from passk_py.common.sql_text import io_reason
 from passk_py.warehouse.catalog import PUBLIC_TABLES, PublicTable, public_table
-from passk_py.warehouse.freshness import COPY as ABOUT
 from passk_py.warehouse.freshness import why_unfinished
 from passk_py.warehouse.publishing.copied_tables import PublishedCopy, write_copy, write_parquet
 from passk_py.warehouse.publishing.copy_folder import (
@@ -27,6 +26,7 @@ from passk_py.warehouse.publishing.copy_folder import (
     replace_database,
     replace_parquet,
 )
+from passk_py.warehouse.settings import COPY as ABOUT
 from passk_py.warehouse.tables import open_tables
 
 if TYPE_CHECKING:

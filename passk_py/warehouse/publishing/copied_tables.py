@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 from passk_py.common.files import to_disk
 from passk_py.common.sql_text import identifier, quote
 from passk_py.warehouse.catalog import PublicTable, shared_columns
-from passk_py.warehouse.freshness import COPY as ABOUT
 from passk_py.warehouse.freshness import changed_since, pending_changes
 from passk_py.warehouse.publishing.copy_folder import DATABASE, PARQUET
+from passk_py.warehouse.settings import COPY as ABOUT
+from passk_py.warehouse.settings import VARS_OF_COPY, read_settings, vars_for_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,11 @@ _ABOUT_COLUMNS: Final = {
     "landed_since_build": (
         "bigint",
         "Attempts loaded after the last build. Only passk_attempts may include them.",
+    ),
+    VARS_OF_COPY: (
+        "varchar",
+        "The vars of the build as a JSON object, without those that name its input. Null where the "
+        "database does not say them.",
     ),
 }
 _ABOUT_TEXT: Final = "How fresh this copy is, and where it comes from. One row."
@@ -100,8 +106,11 @@ def write_copy(
         columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _ABOUT_COLUMNS.items())
         tables.rows(f"create table {schema}.{ABOUT} ({columns})")
         tables.connection.execute(
-            f"insert into {schema}.{ABOUT} values (?, ?, ?, ?, ?, ?, ?)",
-            [copy_id, now, version(), tables.database.name, newest, runs, landed],
+            f"insert into {schema}.{ABOUT} values (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                *(copy_id, now, version(), tables.database.name, newest, runs, landed),
+                vars_for_copy(read_settings(tables)),
+            ],
         )
         for statement in _comments(tables, chosen, schema, with_raw=with_raw):
             tables.rows(statement)

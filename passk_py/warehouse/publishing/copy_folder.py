@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from passk_py.common.errors import InUseError, PasskError
 from passk_py.common.files import to_disk
 from passk_py.common.sql_text import quote
-from passk_py.warehouse.freshness import COPY as ABOUT
+from passk_py.warehouse.settings import COPY as ABOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

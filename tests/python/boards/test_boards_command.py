@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 
 import duckdb
 import pytest
+import yaml
 
 from passk_py.warehouse.catalog import PUBLIC_TABLES
 
@@ -110,6 +112,45 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path, demo: Path, a_program: st
     assert code == 2
     assert f"Nothing can be served at localhost, port {port}" in said
     assert "give another one with --port." in said
+
+
+@pytest.mark.parametrize("board", ["/overview/", "/dark/phone/run", "/compare"])
+@pytest.mark.parametrize(
+    ("value", "shown"), [("abc", "abc"), ("-1", "-1"), ("1.5", "1.5"), ("%C2%B2", "²"), ("9" * 10, "9" * 10)]
+)  # fmt: skip
+def test_a_filter_that_is_no_number_is_named(board: str, value: str, shown: str) -> None:
+    from passk_py.reports.boards.board_server import BoardServer
+
+    with BoardServer("127.0.0.1", 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1])
+        connection.request("GET", f"{board}?run=r&k={value}")
+        answer = connection.getresponse()
+        said = answer.read().decode()
+        connection.close()
+        server.shutdown()
+    assert answer.status == 400
+    assert said == f"k is '{shown}' in this address, but must be a whole number, as in k=4."
+
+
+def test_the_filters_that_are_numbers_are_known() -> None:
+    from passk_py.reports.boards.board_server import _NUMBERS
+
+    charts = Path(__file__).resolve().parents[3] / "charts"
+    found = {
+        name
+        for board in charts.rglob("*.yml")
+        for name, told in (yaml.safe_load(board.read_text()).get("variables") or {}).items()
+        if told.get("data_type") == "number"
+    }
+    assert found == set(_NUMBERS)
+
+
+@NEEDS_DCT
+@pytest.mark.parametrize("k", ["", "2", "77"])
+def test_a_number_gets_a_board(demo: Path, serve_boards: Callable[..., str], k: str) -> None:
+    with urllib.request.urlopen(f"{serve_boards('--database', demo)}/overview/?k={k}") as answer:  # noqa: S310 - its own address
+        assert answer.status == 200
 
 
 def test_a_dct_that_ends_is_reported(tmp_path: Path, demo: Path, a_program: str) -> None:

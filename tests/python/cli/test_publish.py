@@ -17,7 +17,8 @@ from passk_py.common.errors import PasskError
 from passk_py.warehouse.catalog import PUBLIC_TABLES
 from passk_py.warehouse.descriptions import described_tables
 from passk_py.warehouse.publishing import publish
-from passk_py.warehouse.tables import read_table
+from passk_py.warehouse.settings import read_settings
+from passk_py.warehouse.tables import open_tables, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -83,7 +84,7 @@ def test_copy_says_how_fresh_it_is(passk: Passk, letters: Path) -> None:
     assert (said.code, said.err) == (0, "")
     newest = read_table("passk_runs")["loaded_at"].max()
     (row,) = query(Path("bi"), "from passk_published")
-    copy_id, published_at, version, database, newest_loaded_at, runs, pending = row
+    copy_id, published_at, version, database, newest_loaded_at, runs, pending, _vars = row
     assert isinstance(published_at, datetime)
     assert before <= published_at <= after
     assert f"passk {version}\n" == passk("--version").out
@@ -294,6 +295,54 @@ def test_build_goes_on_while_a_reader_holds_the_copy(
     assert out == "2\n"
     assert query(Path("bi"), "select runs, landed_since_build from passk_published") == [(3, 0)]
     assert query(Path("bi"), "select count(*) from passk_runs") == [(3,)]
+
+
+def test_a_copy_has_the_vars_of_the_build_but_not_its_input(
+    passk: Passk, letters: Path, change: Callable[..., None]
+) -> None:
+    place = "main_passk_internal.int_passk__settings"
+    change(
+        f"create temp table told as from {place}",
+        f"drop view {place}",
+        f"""create table {place} as select * replace (case var_name
+            when 'passk_capable_threshold' then '0.55'
+            when 'passk_deployment_k' then '2'
+            when 'passk_attempts_files' then '"/home/me/secret.csv"'
+            else var_value end as var_value) from told""",
+    )
+    assert passk("publish", "-o", "bi").code == 0
+    with open_tables(letters) as built, open_tables(Path("bi/passk.duckdb")) as copy:
+        of_build, of_copy = read_settings(built), read_settings(copy)
+    assert of_copy.recorded
+    assert (of_copy.capable_threshold, of_copy.deployment_k) == (0.55, 2)
+    assert of_copy.values == {**of_build.values, "passk_attempts_files": None}
+    ((told,),) = query(Path("bi"), "select vars from passk_published")
+    assert "secret" not in str(told)
+    assert pl.read_parquet("bi/parquet/passk_published.parquet")["vars"].to_list() == [told]
+    # Copies of older versions have no such column.
+    with duckdb.connect("bi/passk.duckdb") as connection:
+        connection.execute("alter table passk_published drop column vars")
+    with open_tables(Path("bi/passk.duckdb")) as copy:
+        assert not read_settings(copy).recorded
+
+
+def test_reports_on_a_copy_are_those_on_the_database(
+    passk: Passk, letters: Path, change: Callable[..., None]
+) -> None:
+    place = "main_passk_internal.int_passk__settings"
+    change(
+        f"create temp table told as from {place}",
+        f"drop view {place}",
+        f"""create table {place} as select * replace (case var_name
+            when 'passk_capable_threshold' then '0.55' else var_value end as var_value) from told""",
+    )
+    assert passk("publish", "-o", "bi").code == 0
+    own, of_copy = (
+        passk("report", "--json", "-o", "report.html", "--database", database)
+        for database in (letters, Path("bi/passk.duckdb"))
+    )
+    assert own.code == of_copy.code == 0, own.err + of_copy.err
+    assert own.json["capable_threshold"] == of_copy.json["capable_threshold"] == 0.55
 
 
 def test_what_landed_after_the_build_is_said(

@@ -17,9 +17,11 @@ import pytest
 import yaml
 from polars.testing import assert_frame_equal
 
+import passk_py as pk
 from passk_py.common.errors import PasskError
 from passk_py.metrics import frames
 from passk_py.stats.estimators import suite_reading
+from passk_py.warehouse.descriptions import described_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,6 +257,37 @@ def test_the_first_attempts_of_a_run_name_its_agent() -> None:
         ]
 
 
+def test_comparisons_and_gates_have_the_columns_of_their_tables_in_the_same_order() -> None:
+    attempts = pl.DataFrame(
+        {
+            "run_id": ["old", "new"],
+            "task_id": "t",
+            "attempt": 1,
+            "passed": [True, False],
+            "agent": ["a", "b"],
+            "agent_version": ["1", "2"],
+            "model": ["m", "n"],
+        }
+    )
+    rule = {"name": "g", "type": "coverage", "metric": "excluded_attempts", "max": 0, "run": "all"}
+    compared, judged = pk.compare(attempts, "old", "new"), pk.judge_gates(attempts, [rule])
+    for table, frame, of_database in (
+        ("passk_comparisons", compared, {"pair_source", "loaded_at"}),
+        ("passk_gates", judged, {"loaded_at"}),
+    ):
+        columns = [name for name in described_tables()[table].columns if name not in of_database]
+        assert frame.columns == columns
+    agents = [f"{side}_{name}" for side in ("baseline", "candidate") for name in IDENTITY[:2]]
+    assert set(compared.select(agents).rows()) == {("a", "1", "b", "2")}
+    assert judged.select("run_id", *IDENTITY).sort("run_id").rows() == [
+        ("new", "b", "2", "n"),
+        ("old", "a", "1", "m"),
+    ]
+    nobody = attempts.drop(IDENTITY)
+    assert set(pk.compare(nobody, "old", "new").select(agents).rows()) == {(None,) * 4}
+    assert set(pk.judge_gates(nobody, [rule]).select(IDENTITY).rows()) == {(None,) * 3}
+
+
 def test_the_reading_follows_the_thresholds() -> None:
     log = pl.DataFrame(
         {
@@ -447,6 +480,7 @@ def test_the_defaults_are_those_of_the_sql_tables() -> None:
         return inspect.signature(function).parameters[name].default
 
     assert default(frames.suite_metrics, "min_eligible_share") == share
+    assert default(pk.rank_runs, "most_runs") == defaults["passk_ranked_runs"]
     assert default(frames.suite_metrics, "ordered") == defaults["passk_ordered_metrics"]
     assert default(frames.suite_metrics, "threshold") == defaults["passk_score_threshold"]
     for name in ("consistent_rate", "incapable_rate"):
@@ -592,6 +626,14 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
             min_eligible_share="drop",  # type: ignore[arg-type]
         ),
         "suite_metrics: min_eligible_share must be a number from 0 to 1; got 'drop'",
+    ),
+    "capable": (
+        lambda: frames.suite_metrics(log_of(attempt=[1], passed=[True]), capable_threshold=2),
+        "suite_metrics: capable_threshold must be a number from 0 to 1; got 2",
+    ),
+    "consistent": (
+        lambda: frames.suite_metrics(log_of(attempt=[1], passed=[True]), consistent_threshold=-1),
+        "suite_metrics: consistent_threshold must be a number from 0 to 1; got -1",
     ),
     "no ks": (
         lambda: frames.task_metrics(log_of(attempt=[1], passed=[True]), ks=()),

@@ -487,7 +487,7 @@ def test_increments_equal_a_full_build_whatever_changes(project: Project) -> Non
 
     def made_of() -> list[Any]:
         table = project.relation("int_passk__pair_sums")
-        pair = "suite, baseline_run_id, candidate_run_id"
+        pair = "suite, baseline_run_id, candidate_run_id, pair_source"
         return project.query(
             f"select distinct {pair}, log_version, built_with from {table} order by all"
         )

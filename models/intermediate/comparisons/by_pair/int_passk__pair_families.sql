@@ -41,7 +41,6 @@ common as (
     *,
     case when family is null then task_id end as lone_task
   from ({{ passk._pair_tasks() }}) as pair_tasks
-  where baseline_n is not null and candidate_n is not null
 ),
 
 histogram as (

@@ -30,7 +30,7 @@ counts as (
     )
 ),
 
-histogram as (
+common as (
   select
     pair_number,
     baseline_n,
@@ -40,6 +40,53 @@ histogram as (
     cast(count(*) as {{ bigint }}) as tasks
   from ({{ passk._pair_tasks() }}) as pair_tasks
   group by pair_number, baseline_n, baseline_c, candidate_n, candidate_c
+),
+
+run_states as (
+  select
+    run_id,
+    suite,
+    n,
+    c,
+    count(*) as tasks
+  from counts
+  group by run_id, suite, n, c
+),
+
+{# The tasks of a run less the common ones are in that run only. Without a join: Postgres would read all of `common` for each row. #}
+histogram as (
+  select *
+  from common
+  {%- for side in ['baseline', 'candidate'] %}
+  union all
+  select
+    pair_number,
+    {%- for one in ['baseline', 'candidate'] %}
+    {%- for count in ['n', 'c'] %}
+    {{ count if one == side else 'cast(null as ' ~ bigint ~ ')' }} as {{ one }}_{{ count }},
+    {%- endfor %}
+    {%- endfor %}
+    cast(sum(part) as {{ bigint }}) as tasks
+  from (
+    select
+      pairs.pair_number,
+      run_states.n,
+      run_states.c,
+      run_states.tasks as part
+    from pairs
+    inner join run_states
+      on pairs.{{ side }}_run_id = run_states.run_id and pairs.suite = run_states.suite
+    union all
+    select
+      pair_number,
+      {{ side }}_n as n,
+      {{ side }}_c as c,
+      0 - tasks as part
+    from common
+  ) as of_{{ side }}
+  group by pair_number, n, c
+  having sum(part) > 0
+  {%- endfor %}
 )
 
 select
@@ -51,9 +98,9 @@ select
   histogram.tasks,
   pairs.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
-from pairs
-inner join histogram
-  on pairs.pair_number = histogram.pair_number
+from histogram
+left join pairs
+  on histogram.pair_number = pairs.pair_number
 union all
 {#- Each pair has one row that can be found without the others; it is the only row where no task has an attempt. #}
 select

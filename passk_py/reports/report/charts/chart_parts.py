@@ -1,4 +1,4 @@
-"""What the charts share: how runs are called, scales, axes, colours, and the finish."""
+"""The parts that charts share: names of runs, scales, axes, colours, and the finish."""
 
 from __future__ import annotations
 

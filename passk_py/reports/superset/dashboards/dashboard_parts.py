@@ -1,4 +1,4 @@
-"""What a dashboard is made of: rows of charts, and filters at its side."""
+"""The parts of a dashboard: rows of charts, and filters at its side."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Dashboard:
     name: str
     """The last part of its address, and of its title."""
     text: str
-    """What it shows; stands above the charts."""
+    """The text above the charts, which says what they show."""
     rows: tuple[tuple[Chart, ...], ...]
     """Of a row all charts are as wide as each other."""
     heights: tuple[int, ...]
