@@ -37,6 +37,7 @@ def extrapolate(
     measured_ks: Iterable[int] = DEFAULT_KS,
     min_eligible_share: float = 0.95,
     confidence: float = 0.95,
+    cluster: str | None = None,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
     r"""Extrapolate a suite's pass@k and pass^k: the table ``passk_extrapolations``, from attempts.
@@ -50,7 +51,7 @@ def extrapolate(
     measured_ks
         The k that are measured first, which must hold 1 and 2; nothing is extrapolated up to the
         largest of them that a run has a value for.
-    min_eligible_share, confidence, threshold
+    min_eligible_share, confidence, cluster, threshold
         As in :func:`passk_py.suite_metrics`.
 
     Returns
@@ -96,6 +97,7 @@ def extrapolate(
         ks=measured_ks,
         min_eligible_share=min_eligible_share,
         ordered=False,
+        cluster=cluster,
         confidence=confidence,
         threshold=threshold,
     )

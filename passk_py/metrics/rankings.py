@@ -70,6 +70,7 @@ def rank_runs(
     most_runs: int = MOST_RANKED,
     confidence: float = 0.95,
     min_eligible_share: float = 0.95,
+    cluster: str | None = None,
     threshold: float = 1.0,
 ) -> pl.DataFrame:
     """Rank the runs of each suite by pass@k and by pass^k, with the limits of their ranks.
@@ -89,6 +90,9 @@ def rank_runs(
     min_eligible_share
         The share of the tasks that must have n >= k, from 0 to 1; see
         :func:`~passk_py.suite_metrics`.
+    cluster
+        Name of a column, or of a tag, that names the family of a task: the limits of the values
+        then know of families; ranks are about these tasks, and don't change.
     threshold
         An attempt that has only a ``score`` passes from here on.
 
@@ -139,6 +143,7 @@ def rank_runs(
         ks=chosen,
         min_eligible_share=share,
         ordered=False,
+        cluster=cluster,
         confidence=level,
         threshold=threshold,
     ).collect()
