@@ -89,7 +89,8 @@ def limits(tasks: list[Task], *, declared: bool) -> list[tuple[str, str, float, 
 
 
 def measured(families: int, sizes: str, repetitions: int) -> None:
-    tasks, known = [], {}
+    tasks: list[Task] = []
+    known: dict[str, dict[str, float]] = {}
     for population in CHOSEN:
         true = truth(population)
         for shared in SHARED:
@@ -101,9 +102,9 @@ def measured(families: int, sizes: str, repetitions: int) -> None:
     for declared in (True, False):
         found: dict[tuple[str, str, str], list[tuple[bool, float]]] = {}
         for suite, name, lower, upper in limits(tasks, declared=declared):
-            population, shared, _ = suite.split("|")
+            population, share, _ = suite.split("|")
             holds = lower - 1e-12 <= known[suite][name] <= upper + 1e-12
-            found.setdefault((name.split()[-1], population, shared), []).append(
+            found.setdefault((name.split()[-1], population, share), []).append(
                 (holds, upper - lower)
             )
         for kind in ("pass_hat_k", "pass_at_k", "difference"):

@@ -81,9 +81,8 @@ varied as (
   select
     *,
     {%- for form, of, cov in [('', 'related_', 'related_cov_pass_hat_k_pass_rate'), ('padded_', 'padded_', 'padded_cov')] %}
-    {%- set rate, hat = of ~ 'var_pass_rate', of ~ 'var_pass_hat_k' %}
     {%- for name in ['delta', 'heterogeneity'] %}
-    {%- set slope = form ~ name ~ '_slope' %}
+    {%- set rate, hat, slope = of ~ 'var_pass_rate', of ~ 'var_pass_hat_k', form ~ name ~ '_slope' %}
     {%- set variance = hat ~ ' + ' ~ slope ~ ' * (' ~ slope ~ ' * ' ~ rate ~ ' - 2 * ' ~ cov ~ ')' %}
     case when k = 1 or {{ variance }} < 0 then 0 * {{ rate }} else {{ variance }} end as {{ form }}{{ name }}_variance,
     {%- endfor %}
@@ -117,10 +116,8 @@ limited as (
     {%- endfor %}
     {#- Where tasks are alike the variance is 0, except for rounding. #}
     case
-      when related_var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }}
-        then within_{{ metric }} / tasks / related_var_{{ metric }}
-    end
-      as {{ metric }}_within_share,
+      when related_var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }} then within_{{ metric }} / tasks / related_var_{{ metric }}
+    end as {{ metric }}_within_share,
     {%- endfor %}
     {#- The more extreme of the two intervals. #}
     {%- for estimate, reach in [('delta_k', 'delta_reach'), ('heterogeneity', 'heterogeneity_reach')] %}
@@ -167,9 +164,7 @@ select
   excluded,
   {%- for metric in metrics %}
   {{ metric }},
-  {%- for name in [
-    '_lower', '_upper', '_suite_lower', '_suite_upper', '_within_share', '_bayes', '_bayes_lower', '_bayes_upper'
-  ] %}
+  {%- for name in ['_lower', '_upper', '_suite_lower', '_suite_upper', '_within_share', '_bayes', '_bayes_lower', '_bayes_upper'] %}
   {{ metric }}{{ name }},
   {%- endfor %}
   {%- endfor %}

@@ -71,10 +71,7 @@ centered as (
     case when weighed.eligible > 0 then weighed.pass_hat_k - means.mean_pass_hat_k end as off_pass_hat_k
   from weighed
   inner join means
-    on weighed.k = means.k
-    {%- for key in keys %}
-    and weighed.{{ key }} = means.{{ key }}
-    {%- endfor %}
+    on {{ passk._same_keys(keys + ['k'], 'weighed', 'means') }}
 ),
 
 averaged as (
@@ -134,16 +131,11 @@ joined as (
   from averaged
   inner join runs
     on averaged.run_id = runs.run_id and averaged.suite = runs.suite
-  {#- Empty where the var passk_cluster is not set. #}
+  {#- Empty where the var passk_cluster is not set, or passk_ordered_metrics is false. #}
   left join {{ ref('int_passk__suite_families') }} as families
     on {{ passk._same_keys(keys + ['k'], 'averaged', 'families') }}
-  {#- Empty where the var passk_ordered_metrics is false. #}
   left join {{ ref('int_passk__suite_windows') }} as windows
-    on averaged.run_id = windows.run_id
-    and averaged.suite = windows.suite
-    and averaged.slice_name = windows.slice_name
-    and averaged.slice_value = windows.slice_value
-    and averaged.k = windows.k
+    on {{ passk._same_keys(keys + ['k'], 'averaged', 'windows') }}
 ),
 
 answered as (
@@ -175,9 +167,7 @@ answered as (
     {%- endfor %}
     case when is_window_answered then pass_at_k_window end as pass_at_k_window,
     case when is_window_answered then pass_hat_k_window end as pass_hat_k_window,
-    case
-      when not is_answered then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }}
-    end as null_reason,
+    case when not is_answered then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }} end as null_reason,
     case
       when is_answered and eligible_tasks < total_tasks
         then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }} || ', which the limits allow any score'
