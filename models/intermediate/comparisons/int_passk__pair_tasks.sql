@@ -18,6 +18,10 @@ counts as (
     c
   from {{ ref('int_passk__task_counts') }}
   where slice_name = 'all' and attempts > 0
+),
+
+pair_tasks as (
+  {{ passk._pair_tasks() }}
 )
 
 select
@@ -30,6 +34,6 @@ select
   pair_tasks.baseline_c,
   pair_tasks.candidate_n,
   pair_tasks.candidate_c
-from ({{ passk._pair_tasks() }}) as pair_tasks
+from pair_tasks
 inner join pairs
   on pair_tasks.pair_number = pairs.pair_number

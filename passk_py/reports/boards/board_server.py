@@ -131,5 +131,6 @@ def _mistake_in(path: str) -> str | None:
         for value in asked.get(name, []):
             if not _NUMBER.fullmatch(value):
                 shown = repr(shortened(value, _LONGEST_SHOWN))
-                return f"{name} is {shown} in this address, but must be a whole number, as in {name}=4."
+                must_be = f"must be a whole number, as in {name}=4"
+                return f"{name} is {shown} in this address, but {must_be}."
     return None

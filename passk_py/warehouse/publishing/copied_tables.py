@@ -44,8 +44,7 @@ _ABOUT_COLUMNS: Final = {
     ),
     VARS_OF_COPY: (
         "varchar",
-        "The vars of the build as a JSON object, without those that name its input. Null where the "
-        "database does not say them.",
+        "The vars of the build as JSON, without those that name its input; null where unrecorded.",
     ),
 }
 _ABOUT_TEXT: Final = "How fresh this copy is, and where it comes from. One row."

@@ -53,7 +53,7 @@ run_states as (
   group by run_id, suite, n, c
 ),
 
-{# The tasks of a run less the common ones are in that run only. Without a join: Postgres would read all of `common` for each row. #}
+{# The tasks of a run less the common ones are in that run only. Postgres would read `common` for each row of a join. #}
 histogram as (
   select *
   from common
