@@ -300,6 +300,7 @@ def own_rows(seed: int = 11) -> list[tuple[str | None, ...]]:
 
 RANDOM_VARS: Final = {
     "passk_slices": ["domain", {"name": "reason", "expression": "outcome_reason"}],
+    "passk_cluster": "domain",
     "passk_extrapolated_ks": [128, 1000],
     "passk_private_suites": [{"public": "even", "private": "far"}],
     "passk_gates": [
@@ -344,6 +345,7 @@ OWN_VARS: Final = {
     "passk_attempts_source": ["passk_landing", "attempts"],
     "passk_attempts_columns": OWN_MAPPING,
     "passk_slices": ["domain"],
+    "passk_cluster": {"name": "shape", "expression": "substring(task_id, 1, 1)"},
     "passk_outcome_policy": {"rate_limited": "excluded"},
 }
 
