@@ -119,6 +119,13 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def in_families(families: int | None) -> str:
+    """End a count of tasks with the families that they come in, where those are known."""
+    if families is None:
+        return ""
+    return f" in {families:,} {'family' if families == 1 else 'families'}"
+
+
 def and_list(texts: Iterable[str], *, most: int = 4, word: str = "and") -> str:
     """Write a list as in a sentence."""
     items = list(texts)

@@ -127,6 +127,12 @@ class Suite:
         ordered = sorted(groups.values(), key=len, reverse=True)
         object.__setattr__(self, "groups", tuple(tuple(group) for group in ordered))
 
+    @property
+    def families(self) -> int | None:
+        """How many families its tasks come in; None where none are declared, or runs differ."""
+        counts = {run.families for run in self.runs}
+        return next(iter(counts)) if len(counts) == 1 else None
+
 
 _TOLD: Final = (
     "run_id", "suite", "agent", "agent_version", "model", "tasks", "attempts", "excluded",

@@ -13,6 +13,7 @@ from rich.text import Text
 from passk_py.common.words import (
     DASH,
     and_list,
+    in_families,
     limit,
     percent,
     plain,
@@ -111,9 +112,7 @@ def _left_out(suite: Suite, listed: Suite) -> list[RenderableType]:
 
 def _tasks(suite: Suite) -> str:
     counts = sorted({run.tasks for run in suite.runs})
-    families = {run.families for run in suite.runs}
-    known = next(iter(families)) if len(families) == 1 else None
-    related = "" if known is None else f" in {known:,} {'family' if known == 1 else 'families'}"
+    related = in_families(suite.families)
     if len(suite.groups) == 1:
         return plural(counts[0], "task") + related
     if len(counts) == 1:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.markdown import name, share, share_interval, table, text
-from passk_py.common.words import TASK_CLASSES, and_list, decimals, limit, plural, symbol
+from passk_py.common.words import (
+    TASK_CLASSES,
+    and_list,
+    decimals,
+    in_families,
+    limit,
+    plural,
+    symbol,
+)
 from passk_py.reports.decision_words import verdict_of
 from passk_py.reports.model_card.wording import trust_of
 
@@ -30,6 +38,17 @@ _INTERVALS: Final = (
     "tasks like these allow for which tasks were drawn: decide by them. Those for these tasks "
     "only say what more attempts at the same tasks would show, and need 2k attempts of each."
 )
+
+
+def _families(row: Row) -> list[str]:
+    """Say that the intervals know of families, where they do."""
+    if row["families"] is None:
+        return []
+    told = (
+        f"- The tasks come{in_families(row['families'])}. Intervals for tasks like these take the "
+        "tasks of a family as one draw: few families make them wide."
+    )
+    return [told]
 
 
 def headline_section(card: Row) -> list[str]:
@@ -72,6 +91,7 @@ def headline_section(card: Row) -> list[str]:
     return [
         *lines,
         f"- {_INTERVALS.format(level=limit(card['confidence']))}",
+        *_families(row),
         f"- {_why_this_k(card)}",
         *_spread(card),
         *_at_a_glance(card),

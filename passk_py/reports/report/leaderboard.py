@@ -6,7 +6,7 @@ import math
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from passk_py.common.words import money, plural
+from passk_py.common.words import in_families, money, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ def measured(suite: Row) -> str:
     attempts = sum(run["attempts"] for run in runs)
     parts = [
         plural(len(runs), "run") + by,
-        plural(suite["total_tasks"], "task"),
+        plural(suite["total_tasks"], "task") + in_families(suite["families"]),
         plural(attempts, "attempt"),
     ]
     said = f"{', '.join(parts)}{_when(runs)}."

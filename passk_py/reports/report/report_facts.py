@@ -172,6 +172,7 @@ def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | N
             for said in paragraphs(verdict, answer)
         ],
         **gather_tasks(chosen, transcript_url),
+        "families": suite.families,
         "comparisons": _comparisons(chosen, answer.deployment_k),
         "gates": chosen.rows("passk_gates", _GATE),
         "diagnostics": _diagnostics(chosen, latest),

@@ -13,7 +13,16 @@ from passk_py.common.markdown import (
     table,
     text,
 )
-from passk_py.common.words import TASK_CLASSES, and_list, from_to, in_points, limit, plural, symbol
+from passk_py.common.words import (
+    TASK_CLASSES,
+    and_list,
+    from_to,
+    in_families,
+    in_points,
+    limit,
+    plural,
+    symbol,
+)
 from passk_py.reports.decision_words import result_of, verdict_of, why_of
 from passk_py.reports.report.agent_sentences import verdict
 
@@ -45,6 +54,7 @@ def as_markdown(facts: Row) -> str:
         left = suite["runs_left_out"]
         older = f"; {plural(left, 'older run')} not shown" if left else ""
         count = f"{plural(len(suite['runs']), 'run')}, {plural(suite['total_tasks'], 'task')}"
+        count += in_families(suite["families"])
         lines += ["", f"## {name(suite['suite'])}", "", f"{count}{older}."]
         for part in parts:
             lines += ["", *part(suite, facts)]
