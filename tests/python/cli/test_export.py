@@ -307,7 +307,9 @@ def test_no_text_of_a_csv_file_is_a_formula(passk: Passk, make_log: Callable[...
         ("better", name, "PP") for name in HOSTILE
     ]
     passk("load", make_log("log.jsonl", tasks, outcome_reason="=HYPERLINK(1)"))
-    passk("build", "--no-tests", "--vars", "{passk_pairs: [{baseline: better, candidate: worse}]}")
+    pairs = "{passk_pairs: [{baseline: better, candidate: worse}]}"
+    tables = ("--select", "+passk_tasks +passk_comparisons")
+    assert passk("build", "--no-tests", "--vars", pairs, *tables).code == 0
     names = {}
     for options in ((), ("--keep-formulas",)):
         assert passk("export", "passk_tasks", "-o", "t.csv", *options).code == 0

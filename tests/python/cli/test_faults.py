@@ -146,7 +146,9 @@ def test_names_reach_neither_the_terminal_nor_yaml_raw(
         "load",
         make_log("log.jsonl", [(name, f"t{task}", "PPFP") for name in names for task in range(3)]),
     )
-    passk("build", "--no-tests", "--vars", "{passk_baseline: none}")
+    passk(
+        "build", "--no-tests", "--vars", "{passk_baseline: none}", "--select", "+passk_comparisons"
+    )
     said = passk("compare", *names)
     assert "\x1b[2J" not in said.out + said.err
     (command,) = re.findall(r"To add it to the tables: (.+)", said.err)

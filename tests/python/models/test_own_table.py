@@ -605,8 +605,9 @@ def test_a_table_may_say_where_transcripts_lie(consumer: Project, name: str) -> 
         "('itself', '[{\"role\": \"user\"}]'), ('long', repeat('x', 4097)), "
         "('same', 'b.json'), ('same', 'a.json'), ('same', null)) x(t, place)"
     )
-    columns = {} if name == "transcript" else {"transcript": name}
-    build(consumer, log, {"passk_attempts_columns": columns}, select=ATTEMPTS)
+    # Without the var, it is the project that other tests have parsed.
+    renamed = {} if name == "transcript" else {"passk_attempts_columns": {"transcript": name}}
+    build(consumer, log, renamed, select=ATTEMPTS)
     assert consumer.query("select task_id, transcript from passk_attempts order by 1") == [
         ("empty", None),
         ("itself", None),
