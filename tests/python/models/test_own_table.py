@@ -597,7 +597,7 @@ def test_copies_in_anyones_table(consumer: Project) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["transcript", "trace"])
+@pytest.mark.parametrize("name", ["transcript", pytest.param("trace", marks=pytest.mark.long)])
 def test_a_table_may_say_where_transcripts_lie(consumer: Project, name: str) -> None:
     log = (
         f"select 'r' as run_id, t as task_id, 1 as attempt, true as passed, place as {name} from (values "
