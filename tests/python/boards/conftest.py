@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,10 +27,21 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="session")
-def demo(published_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a copy of the demo's tables, of which `test_demo_two_ways.py` says that `dbt build` makes the same."""
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the demo with dbt, as `dbt build` does it."""
     folder = tmp_path_factory.mktemp("demo")
-    return shutil.copyfile(published_demo / "passk.duckdb", folder / "passk_demo.duckdb")
+    subprocess.run(
+        [
+            str(Path(sys.executable).with_name("dbt")), "--quiet", "build", "--profiles-dir", ".",
+            "--target", "demo", "--exclude-resource-type", "test",
+            "--exclude-resource-type", "unit_test",
+            "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PASSK_DATABASE": str(folder / "passk_demo.duckdb")},
+        check=True,
+    )  # fmt: skip
+    return folder / "passk_demo.duckdb"
 
 
 @pytest.fixture(scope="session")
