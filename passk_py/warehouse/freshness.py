@@ -160,9 +160,8 @@ def unfinished_tables(tables: Tables) -> list[str]:
     settings = read_settings(tables)
     found = (
         *_made_of_others(tables, settings),
-        *chain.from_iterable(
-            names for names, sql in _steps(tables, settings) if tables.rows(f"{sql} limit 1")
-        ),
+        *_made_of_other_estimates(tables, settings),
+        *_made_of_other_pairs(tables),
         *_built_otherwise(tables),
     )
     return list(dict.fromkeys(found))
@@ -193,19 +192,31 @@ def _made_of_others(tables: Tables, settings: Settings) -> Iterator[str]:
                 yield from _STORED[name]
 
 
-def _steps(tables: Tables, settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Give public tables, and a query with a row where they are not made from what is there now."""
-    if metrics := tables.find("int_passk__suite_metrics"):
-        bootstrap = tables.find("passk_suite_bootstrap")
-        if bootstrap and settings.bootstrap:
-            yield ("passk_suite_bootstrap",), _other_bootstrap(bootstrap, metrics)
-    if pairs := tables.find("int_passk__pairs"):
-        key = "suite, baseline_run_id, candidate_run_id, pair_source, log_version"
-        for name in ("int_passk__pair_states", "int_passk__pair_sums", "int_passk__comparisons"):
-            if place := tables.find(name):
-                held = f"select distinct {key} from {place}"
-                other = _either_way(held, f"select {key} from {pairs}")
-                yield _STORED[name], f"select 1 from ({other})"
+def _made_of_other_estimates(tables: Tables, settings: Settings) -> Iterator[str]:
+    """Give the table of the bootstrap if it is of other estimates than those of the suites."""
+    metrics, bootstrap = (
+        tables.find("int_passk__suite_metrics"), tables.find("passk_suite_bootstrap")
+    )  # fmt: skip
+    if metrics and bootstrap and settings.bootstrap:
+        other = _other_bootstrap(bootstrap, metrics)
+        if tables.rows(f"{other} limit 1"):
+            yield "passk_suite_bootstrap"
+
+
+def _made_of_other_pairs(tables: Tables) -> Iterator[str]:
+    """Give the tables of pairs that are of other pairs, or other states of runs, than wanted."""
+    pairs = tables.find("int_passk__pairs")
+    key = "suite, baseline_run_id, candidate_run_id, pair_source, log_version"
+    # Read once, and compared here: planning the view takes DuckDB longer than all else.
+    wanted = set(tables.rows(f"select {key} from {pairs}")) if pairs else None
+    for name in ("int_passk__pair_states", "int_passk__pair_sums", "int_passk__comparisons"):
+        place = tables.find(name)
+        if (
+            wanted is not None
+            and place
+            and set(tables.rows(f"select distinct {key} from {place}")) != wanted
+        ):
+            yield from _STORED[name]
 
 
 _FOLLOWING: Final = {

@@ -145,6 +145,8 @@ class Dbt:
     folder: Path
     project_dir: Path = ROOT
     profile: str = "passk"
+    has_vars_of_passk_alone: bool = True
+    """Whether no model of the project's own reads a var."""
     manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -178,7 +180,7 @@ class Dbt:
         """Parse the project with these vars, or give what was parsed before with those that shape it."""
         from dbt.cli.main import dbtRunner
 
-        shaping = shaping_vars(variables) if self.project_dir == ROOT else variables
+        shaping = shaping_vars(variables) if self.has_vars_of_passk_alone else variables
         key = (target, json.dumps(shaping, sort_keys=True, default=str))
         manifest = self.manifests.pop(key, None)
         if manifest is None:

@@ -8,6 +8,7 @@ runs, so nothing that is kept here depends on them.
 from __future__ import annotations
 
 import gc
+import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ def make_dbt_faster() -> None:
     _add_ephemeral_models_once()
     _list_macros_cheaply()
     _validate_once()
+    _say_nothing_to_nobody()
+    _find_secrets_cheaply()
+    _know_dates_once()
     # The parsed projects that are kept are millions of objects: a look through them all costs a second.
     gc.set_threshold(1_000_000, 10, 10)
 
@@ -83,16 +87,22 @@ def _list_macros_cheaply() -> None:
     class Macros(dict[str, Any], MacroNamespace):  # type: ignore[misc]
         """Macros by name, and those of other packages by package."""
 
+    new = object.__new__
+
+    def generator(macro: Macro, shared: Mapping[str, Any]) -> MacroGenerator:
+        # What its two __init__ set, of which there are a thousand in each context.
+        made = new(MacroGenerator)
+        made.__dict__ = {**shared, "macro": macro}
+        return made
+
     def build(
         builder: MacroNamespaceBuilder,
         macros_by_package: Mapping[str, Mapping[str, Macro]],
         context: dict[str, Any],
     ) -> MacroNamespace:
+        shared = {"context": context, "node": builder.node, "stack": builder.thread_ctx}
         made = {
-            package: {
-                macro.name: MacroGenerator(macro, context, builder.node, builder.thread_ctx)
-                for macro in macros.values()
-            }
+            package: {macro.name: generator(macro, shared) for macro in macros.values()}
             for package, macros in macros_by_package.items()
         }
         internal: dict[str, Any] = {}
@@ -123,3 +133,78 @@ def _validate_once() -> None:
 
     dbtClassMixin.validate = classmethod(validate)
     base.get_context_modules = cache(base.get_context_modules)
+
+
+def _say_nothing_to_nobody() -> None:
+    """Put no message together that no log and no caller asks for, where it can't be an error."""
+    from dbt_common.events.event_manager import EventManager
+
+    fire_anew = EventManager.fire_event
+
+    def fire(
+        manager: EventManager,
+        e: Any,
+        level: Any = None,
+        node: Any = None,
+        force_warn_or_error_handling: bool = False,
+    ) -> None:
+        is_heard = manager.loggers or manager.callbacks or force_warn_or_error_handling
+        if is_heard or (level or e.level_tag()) not in ("test", "debug", "info"):
+            fire_anew(manager, e, level, node, force_warn_or_error_handling)
+
+    EventManager.fire_event = fire
+
+
+def _find_secrets_cheaply() -> None:
+    """Look through the names of the environment alone for secrets, which dbt does for each line of its log."""
+    from dbt_common.constants import SECRET_ENV_PREFIX
+    from dbt_common.events import functions
+
+    find_anew = functions.env_secrets
+    prefix = os.fsencode(SECRET_ENV_PREFIX)
+
+    def find() -> list[str]:
+        # os.environ decodes each name and value that it gives.
+        names = os.environ._data  # type: ignore[attr-defined]
+        return find_anew() if any(name.startswith(prefix) for name in names) else []
+
+    functions.env_secrets = find
+
+
+def _know_dates_once() -> None:
+    """Keep the names of months and the like, which dbt's tables of results want for each of them."""
+    import parsedatetime
+
+    parsedatetime.Constants = cache(parsedatetime.Constants)
+
+
+def _know_adapters_once() -> None:
+    """Keep which adapters an adapter rests on, which dbt finds out for each call of a dispatched macro."""
+    from dbt.adapters.factory import FACTORY
+
+    find_anew = FACTORY.get_adapter_type_names
+    known: dict[tuple[str | None, int], list[str]] = {}
+
+    def find(name: str | None) -> list[str]:
+        key = (name, len(FACTORY.plugins))
+        if key not in known:
+            known[key] = find_anew(name)
+        return known[key]
+
+    FACTORY.get_adapter_type_names = find
+
+
+def _tell_flags_once() -> None:
+    """Keep what templates see of the options of a command, which dbt puts together for each template."""
+    from dbt import flags
+
+    tell_anew = flags.get_flag_obj
+    kept: tuple[Any, Any] = (None, None)
+
+    def tell() -> Any:
+        nonlocal kept
+        if kept[0] is not flags.GLOBAL_FLAGS:
+            kept = (flags.GLOBAL_FLAGS, tell_anew())
+        return kept[1]
+
+    flags.get_flag_obj = tell

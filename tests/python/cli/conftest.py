@@ -143,8 +143,9 @@ def copy_built(tmp_path: Path) -> Callable[[Path], Path]:
 
     def copy(built: Path) -> Path:
         shutil.copyfile(built, tmp_path / "passk.duckdb")
-        # With what dbt has parsed, which is most of the time of a small build.
-        shutil.copytree(built.parent / ".passk", tmp_path / ".passk")
+        # Without what dbt has compiled: the cache of the user has the project as it is parsed.
+        ignored = shutil.ignore_patterns("target")
+        shutil.copytree(built.parent / ".passk", tmp_path / ".passk", ignore=ignored)
         return tmp_path / "passk.duckdb"
 
     return copy

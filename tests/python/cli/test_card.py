@@ -117,7 +117,7 @@ def make_full(
     return built
 
 
-@pytest.fixture(params=[1, 0])
+@pytest.fixture(params=[1, pytest.param(0, marks=pytest.mark.long)])
 def full(request: pytest.FixtureRequest, make_full: Callable[[int], Project]) -> Project:
     """Exclusions, missing attempts, slices, short tasks, a baseline, gates and strange names."""
     return make_full(request.param)

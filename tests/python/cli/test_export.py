@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 import polars as pl
@@ -251,7 +251,14 @@ def test_format_against_the_name_is_refused(passk: Passk, letters: Path) -> None
     assert passk("export", "passk_runs", "-o", "a.CSV", "--format", "csv").code == 0
 
 
-@pytest.mark.parametrize("table", NAMES)
+REFUSING: Final = ("passk_attempts", "passk_rejected_attempts", "passk_comparisons")
+"""Tables that name a run in each of the three ways: as kept, as refused, as one of a pair."""
+
+
+@pytest.mark.parametrize(
+    "table",
+    [name if name in REFUSING else pytest.param(name, marks=pytest.mark.long) for name in NAMES],
+)
 def test_unknown_run_is_refused(table: str, passk: Passk, letters: Path) -> None:
     said = passk("export", table, "--run", "old", "--run", "nope", "-o", "out")
     assert (said.code, said.out) == (2, "")
@@ -307,7 +314,9 @@ def test_no_text_of_a_csv_file_is_a_formula(passk: Passk, make_log: Callable[...
         ("better", name, "PP") for name in HOSTILE
     ]
     passk("load", make_log("log.jsonl", tasks, outcome_reason="=HYPERLINK(1)"))
-    passk("build", "--no-tests", "--vars", "{passk_pairs: [{baseline: better, candidate: worse}]}")
+    pairs = "{passk_pairs: [{baseline: better, candidate: worse}]}"
+    tables = ("--select", "+passk_tasks +passk_comparisons")
+    assert passk("build", "--no-tests", "--vars", pairs, *tables).code == 0
     names = {}
     for options in ((), ("--keep-formulas",)):
         assert passk("export", "passk_tasks", "-o", "t.csv", *options).code == 0

@@ -76,7 +76,9 @@ def test_endless_nesting_is_an_error_in_words(passk: Passk, letters: Path, opene
     assert len(said.err) < 1_000
 
 
-@pytest.mark.parametrize("columns", ["0", "00", ""])
+@pytest.mark.parametrize(
+    "columns", ["0", *(pytest.param(none, marks=pytest.mark.long) for none in ("00", ""))]
+)
 def test_a_terminal_without_width_is_one_of_the_usual_width(
     passk: Passk, letters: Path, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
@@ -214,7 +216,9 @@ def published(passk: Passk, built: Path, tmp_path_factory: pytest.TempPathFactor
     return folder
 
 
-@pytest.mark.parametrize("left", [0, 1, 5_000, 100_000, -1])
+@pytest.mark.parametrize(
+    "left", [0, *(pytest.param(few, marks=pytest.mark.long) for few in (1, 100_000)), 5_000, -1]
+)
 def test_a_damaged_copy_is_replaced(
     passk: Passk, letters: Path, published: Path, tmp_path: Path, left: int
 ) -> None:

@@ -93,7 +93,7 @@ def test_build_validate_and_publish(
     started = events(said, "building")
     assert len(started) == done["models"] == started[-1]["total"]
     assert done["failed"] == done["rejected"] == 0
-    assert passk("build", *models_only).err == ""
+    assert passk("build", "--select", "passk_runs", "--no-tests").err == ""
     (checked,) = events(passk(*AS_JSON, "validate"), "validated")
     assert checked == {"runs": 1, "attempts": 2, "different": 0}
     (copy,) = events(passk(*AS_JSON, "publish", "-o", "bi"), "published")
@@ -104,7 +104,8 @@ def test_failed_test_of_a_build_is_one_line(passk: Passk, make_log: Callable[...
     make_log("a.jsonl", [("a", f"t{task}", 8 * "F") for task in range(6)])
     assert passk("load", "a.jsonl").code == 0
     rule = "{name: always, type: threshold, metric: pass_at_k, k: 1, min: 0.9, scope: suite}"
-    said = passk(*AS_JSON, "build", "--vars", f"{{passk_gates: [{rule}]}}")
+    words = ("--select", "+passk_gates", "--vars", f"{{passk_gates: [{rule}]}}")
+    said = passk(*AS_JSON, "build", *words)
     assert said.code == 1
     (node,) = events(said, "node")
     assert node["kind"] == "test"

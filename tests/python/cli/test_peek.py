@@ -257,7 +257,7 @@ def test_no_rule_is_judged_if_a_log_has_no_attempt(
     assert "land" not in said.err
 
 
-@pytest.mark.parametrize("lost", ["rejected", "conflicting"])
+@pytest.mark.parametrize("lost", ["rejected", pytest.param("conflicting", marks=pytest.mark.long)])
 def test_a_run_without_a_usable_attempt_is_judged_as_by_gate(
     passk: Passk,
     make_log: Callable[..., Path],

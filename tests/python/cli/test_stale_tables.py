@@ -311,8 +311,7 @@ def build(passk: Passk, database: Path, variables: str, select: str = MODELS) ->
 
 
 def copy_of(passing: Path, folder: Path) -> Path:
-    """Copy a database, with what dbt has parsed for it."""
-    shutil.copytree(passing.parent / ".passk", folder / ".passk")
+    """Copy a database, whose project is in the cache of the user as dbt has parsed it."""
     return Path(shutil.copyfile(passing, folder / passing.name))
 
 

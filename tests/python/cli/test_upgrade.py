@@ -91,9 +91,11 @@ def test_build_of_it_is_that_of_a_fresh_load(
     assert passk("build", *models_only, *fresh).code == 0
     assert differing(migrated, fresh[1]) == []
     # The comparison can fail.
-    assert passk("unload", "--run", "old", *fresh).code == 0
-    assert passk("build", *models_only, *fresh).code == 0
-    assert "passk_tasks" in differing(migrated, fresh[1])
+    with duckdb.connect(str(fresh[1])) as connection:
+        connection.execute("create table kept as from passk_tasks where run_id <> 'old'")
+        connection.execute("drop view passk_tasks")
+        connection.execute("alter table kept rename to passk_tasks")
+    assert differing(migrated, fresh[1]) == ["passk_tasks"]
 
 
 def test_commands_work_on_it(passk: Passk, migrated: Path, models_only: tuple[str, str]) -> None:
@@ -121,7 +123,7 @@ def test_commands_work_on_it(passk: Passk, migrated: Path, models_only: tuple[st
         log.write(f'{{"run_id": "old", {more}\n')
     assert load("old.jsonl") == {"old.jsonl": "replaced"}
     assert passk("unload", "--run", "new").code == 0
-    assert passk("build", *models_only).code == 0
+    assert passk("build", "--select", "+passk_tasks", "--no-tests").code == 0
     left = {key: value for key, value in COUNTS.items() if key[0] == "old"}
     assert counts(migrated) == {
         **left,

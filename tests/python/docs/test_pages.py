@@ -167,7 +167,7 @@ TEXTS_WITH_INSTALLS = (
     ROOT / "CHANGELOG.md",
     *(ROOT / "charts").rglob("*.yml"),
     *(ROOT / "passk_py").rglob("*.py"),
-    *(ROOT / "scripts").glob("*"),
+    *(path for path in (ROOT / "scripts").glob("*") if path.is_file()),
 )
 INSTALL = re.compile(
     r"(?:pip3? install|pipx (?:install|run)|uv (?:add|pip install|tool (?:install|run))|uvx) ([^`\n]*)"

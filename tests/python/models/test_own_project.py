@@ -50,7 +50,8 @@ def own(tmp_path: Path, dbt: Dbt, project: Project, request: pytest.FixtureReque
             path.write_text(content, encoding="utf-8")
         (folder / "dbt_packages").mkdir()
         (folder / "dbt_packages" / "passk").symlink_to(request.config.rootpath)
-        return type(project)(tmp_path, type(dbt)(folder / "dbt", project_dir=folder, profile="own"))
+        own = type(dbt)(folder / "dbt", folder, profile="own", has_vars_of_passk_alone=False)
+        return type(project)(tmp_path, own)
 
     return made
 

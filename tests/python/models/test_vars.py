@@ -31,7 +31,7 @@ def ragged(project: Project, attempts: Callable[..., list[Any]]) -> Project:
 
 
 def test_a_short_task_makes_the_suite_null(ragged: Project) -> None:
-    ragged.run({"passk_ks": [1, 2, 3, 4], "passk_deployment_k": 2})
+    ragged.run({"passk_ks": [1, 2, 3, 4], "passk_deployment_k": 2}, select=["+passk_suite_metrics"])
     columns = ("eligible_tasks", "total_tasks", "null_reason", "pass_at_k", "pass_hat_k", "reading")
     assert suite(ragged, 3, *columns) == (2, 3, "n < 3 in 1 of 3 tasks", None, None, None)
     assert suite(ragged, 4, *columns)[:4] == (1, 3, "n < 4 in 2 of 3 tasks", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from copy import deepcopy
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,7 @@ import passk_py as pk
 from passk_py.cli import cli
 from passk_py.reports.posts.changes import verdict_changes
 from passk_py.reports.posts.short_markdown import short_markdown
+from passk_py.reports.report import report_facts
 from passk_py.warehouse.project import state_dir
 
 if TYPE_CHECKING:
@@ -41,6 +43,21 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]
     made.land(rows)
     made.run({"passk_ks": [1, 2], "passk_deployment_k": 2})
     return made
+
+
+@pytest.fixture(scope="module")
+def facts_of() -> Callable[..., Any]:
+    """Gathers the facts of tables that no test changes, once for each filter."""
+    kept: dict[str, Any] = {}
+    gather_anew = report_facts.gather
+
+    def gather(tables: Any, filters: Any = None, **more: Any) -> Any:
+        key = repr((filters, more))
+        if key not in kept:
+            kept[key] = gather_anew(tables, filters, **more)
+        return deepcopy(kept[key])
+
+    return gather
 
 
 class Server:
@@ -77,7 +94,9 @@ class Server:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch, facts_of: Callable[..., Any]) -> Iterator[Server]:
+    # What is sent of the facts is looked at, and gathering them takes most of a report.
+    monkeypatch.setattr(report_facts, "gather", facts_of)
     made = Server()
     yield made
     made.http.shutdown()
