@@ -406,6 +406,16 @@ def test_a_build_of_a_part_is_half_a_build(passk: Passk, passing: Path, tmp_path
     )
 
 
+@pytest.mark.parametrize("step", ["pair_states", "pair_sums", "comparisons"])
+def test_pairs_that_a_build_did_not_come_to_are_of_comparisons_and_rankings(
+    letters: Path, change: Callable[..., None], step: str
+) -> None:
+    change(f"delete from main_passk_internal.int_passk__{step}")
+    assert why_stale(letters) == (
+        "The tables are half built: the last build did not reach passk_comparisons, passk_rankings."
+    )
+
+
 WITHOUT_STATES: Final = (
     " ".join(
         f"int_passk__{name}"
