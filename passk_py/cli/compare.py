@@ -225,7 +225,8 @@ def _computed(
 
     log = fetch_frame(
         tables.connection,
-        f"select run_id, suite, task_id, attempt, outcome from {tables.require('passk_attempts')} "
+        "select run_id, suite, task_id, attempt, outcome, agent, agent_version"
+        f"{settings.family_sql} from {tables.require('passk_attempts')} "
         f"where run_id in ({quote(baseline)}, {quote(candidate)})",
     )
     rows = compare(
@@ -237,6 +238,7 @@ def _computed(
         confidence=settings.confidence,
         minimum_change=settings.minimum_change,
         min_eligible_share=settings.min_eligible_share,
+        cluster=settings.cluster,
     )
     tasks = compare_tasks(log, baseline, candidate, suite=suite, confidence=settings.confidence)
     by_p = tasks.sort("suite", "p_adjusted", "p", "task_id", nulls_last=True)

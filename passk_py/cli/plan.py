@@ -238,7 +238,7 @@ def _of_run(
             plan_counts(
                 states,
                 wish,
-                None if settings.family is None else families_of_states(families[name]),
+                None if settings.cluster is None else families_of_states(families[name]),
                 min_eligible_share=share,
             ),
             lost[name] / made[name],

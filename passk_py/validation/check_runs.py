@@ -93,7 +93,7 @@ class Validation:
         self._of_runs = (*_COMPARED, *check_decisions.decided(settings))
         self.compared = Compared(tables, settings, (*self._of_runs, *PAIRED, *_WHOLE), keep=keep)
         self._ks = settings.ks
-        self._counts = Counts(folder, by_family=settings.family is not None)
+        self._counts = Counts(folder, by_family=settings.cluster is not None)
         self._known: list[pl.DataFrame] = []
         self._pending = _Pending()
         self._numbers = itertools.count()
@@ -269,8 +269,7 @@ class Validation:
             f", {slice_sql(name, expression)} as slice_{number}"
             for number, (name, expression) in enumerate(self._settings.slices.items(), 1)
         )
-        family = self._settings.family
-        more = slices + ("" if family is None else f", {family} as family")
+        more = slices + self._settings.family_sql
         path = self._folder / "attempts.parquet"
         self._tables.connection.execute(
             f"copy (select {_LOG}, {TAGS_SQL}, hash(task_id) % {buckets} as bucket{more} "

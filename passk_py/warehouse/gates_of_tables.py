@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from passk_py.common.sql_text import identifier, slice_sql
 from passk_py.metrics.diagnostics.read_runs import TAGS_SQL
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-_FAMILY: Final = "passk_family"
-"""The name of the family's column, which no slice has."""
-
 
 def judge_tables(
     tables: Tables,
@@ -35,7 +32,6 @@ def judge_tables(
         for name in dict.fromkeys(rule.slice_name for rule in rules)
         if name != "all"
     )
-    family = "" if settings.family is None else f", {settings.family} as {_FAMILY}"
     there = tables.columns("passk_attempts")
     told = {name: name for name in ("seed", "output_hash", "started_at")} | {"tags": TAGS_SQL}
     more = [
@@ -45,8 +41,8 @@ def judge_tables(
     ]
     attempts = fetch_frame(
         tables.connection,
-        f"select {', '.join(['run_id, suite, task_id, attempt, outcome', *more])}{slices}{family} "
-        f"from {tables.require('passk_attempts')}",
+        f"select {', '.join(['run_id, suite, task_id, attempt, outcome', *more])}{slices}"
+        f"{settings.family_sql} from {tables.require('passk_attempts')}",
     )
     runs = fetch_frame(tables.connection, f"select * from {tables.require('passk_runs')}")
     lost = tables.find("int_passk__unusable_runs")
@@ -67,5 +63,5 @@ def judge_tables(
         ordered=settings.ordered,
         confidence=settings.confidence,
         min_eligible_share=settings.min_eligible_share,
-        cluster=None if settings.family is None else _FAMILY,
+        cluster=settings.cluster,
     )

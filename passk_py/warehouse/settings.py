@@ -29,6 +29,9 @@ VARS_OF_COPY: Final = "vars"
 INPUTS: Final = ("passk_attempts_model", "passk_attempts_source", "passk_attempts_files")
 """The vars that name another input than the landing tables."""
 
+_FAMILY: Final = "passk_family"
+"""A name that no slice has."""
+
 _LONGEST_SHOWN: Final = 200
 
 T = TypeVar("T")
@@ -121,15 +124,22 @@ class Settings:
         return slices
 
     @property
-    def family(self) -> str | None:
-        """The family of a task as SQL over ``passk_attempts``; None where no tasks are related."""
+    def cluster(self) -> str | None:
+        """The column in which :attr:`family_sql` puts families; None where no tasks are related."""
+        return None if self.values["passk_cluster"] is None else _FAMILY
+
+    @property
+    def family_sql(self) -> str:
+        """The family of a task as one more column over ``passk_attempts``, if they are declared."""
         cluster = self.values["passk_cluster"]
         if cluster is None:
-            return None
+            return ""
         if isinstance(cluster, str):
             is_column = cluster in (column.name for column in CONTRACT_COLUMNS)
-            return slice_sql(cluster, cluster if is_column else None)
-        return slice_sql(str(cluster["name"]), str(cluster["expression"]))
+            value = slice_sql(cluster, cluster if is_column else None)
+        else:
+            value = slice_sql(str(cluster["name"]), str(cluster["expression"]))
+        return f", {value} as {_FAMILY}"
 
     @property
     def reads_landing(self) -> bool:
@@ -149,11 +159,12 @@ def read_settings(tables: Tables, given: Mapping[str, Any] | None = None) -> Set
     return Settings(values, recorded is not None)
 
 
-def vars_for_copy(settings: Settings) -> str | None:
+def vars_for_copy(tables: Tables) -> str | None:
     """Write the vars of a build for a copy, which says nothing of the input; None if unrecorded."""
-    if not settings.recorded:
+    if _recorded(tables) is None:
         return None
-    return json.dumps({name: one for name, one in settings.values.items() if name not in INPUTS})
+    values = read_settings(tables).values
+    return json.dumps({name: one for name, one in values.items() if name not in INPUTS})
 
 
 def _recorded(tables: Tables) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Row
 
 _LEAST_INFORMATIVE: Final = 10
+_ONE_FAMILY: Final = "all tasks are of one family"
 """Below it ``passk_suite_metrics`` has no limits of delta_k, heterogeneity and the shape."""
 
 
@@ -16,7 +17,7 @@ def null_reasons(row: Row, by_k: dict[int, Row]) -> dict[str, str]:
     return {
         column: _why_null(column, row, by_k)
         for column, value in row.items()
-        if value is None and column != "null_reason"
+        if value is None and column not in ("null_reason", "families")
     }
 
 
@@ -36,7 +37,7 @@ def _why_null(column: str, row: Row, by_k: dict[int, Row]) -> str:
         return "at k = 1 unequal tasks change nothing"
     if column.startswith("heterogeneity") and row["heterogeneity"] is None:
         return "at this pass@1 unequal tasks could change nothing"
-    return _too_few(row)
+    return _ONE_FAMILY if row["families"] == 1 else _too_few(row)
 
 
 def _too_few(row: Row) -> str:
@@ -60,4 +61,6 @@ def _why_no_shape(by_k: dict[int, Row]) -> str:
         return f"it is read off at k = 2: {second['null_reason']}"
     if second["informative_tasks"] < _LEAST_INFORMATIVE:
         return _too_few(second)
+    if second["families"] == 1:
+        return _ONE_FAMILY
     return "at this pass@1 unequal tasks could change nothing"

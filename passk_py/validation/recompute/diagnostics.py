@@ -41,7 +41,7 @@ def diagnostics(log: pl.LazyFrame, settings: Settings) -> tuple[Recomputed, list
         log,
         k=settings.deployment_k,
         ordered=settings.ordered,
-        cluster=None if settings.family is None else "family",
+        cluster=settings.cluster,
     )
     types = {
         **dict.fromkeys((*RUN, "diagnostic"), pl.String()),

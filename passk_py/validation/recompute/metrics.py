@@ -55,7 +55,7 @@ def suite_metrics(
             table,
             ks,
             name,
-            by_family=settings.family is not None,
+            by_family=settings.cluster is not None,
             min_eligible_share=settings.min_eligible_share,
             confidence=settings.confidence,
             ordered=settings.ordered,

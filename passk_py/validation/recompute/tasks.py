@@ -21,7 +21,7 @@ _SIGNIFICANCE: Final = 0.05
 
 def counts(log: pl.LazyFrame, settings: Settings) -> pl.LazyFrame:
     """Count the attempts of tasks, and sum up what they took: all that tables of runs are of."""
-    rows = read_log(log, 1.0, cluster=_cluster(settings))
+    rows = read_log(log, 1.0, cluster=settings.cluster)
     table = ordered_tasks(rows, TASK, settings.ks if settings.ordered else ())
     return table.join(sums(log, TASK), on=list(TASK), how="left", nulls_equal=True)
 
@@ -29,13 +29,8 @@ def counts(log: pl.LazyFrame, settings: Settings) -> pl.LazyFrame:
 def sliced(log: pl.LazyFrame, number: int, settings: Settings) -> pl.LazyFrame:
     """Count the attempts of tasks in each value of a slice: ``slice_1``, ... of the log."""
     keys = (*RUN, "slice_value", "task_id")
-    rows = read_log(log, 1.0, f"slice_{number}", cluster=_cluster(settings))
+    rows = read_log(log, 1.0, f"slice_{number}", cluster=settings.cluster)
     return counted_tasks(rows, keys, settings.ks, ordered=settings.ordered)
-
-
-def _cluster(settings: Settings) -> str | None:
-    """Name the column of the log with the family of each attempt's task."""
-    return None if settings.family is None else "family"
 
 
 def tasks(counts: pl.LazyFrame, settings: Settings) -> Recomputed:
@@ -69,7 +64,7 @@ def tasks(counts: pl.LazyFrame, settings: Settings) -> Recomputed:
         lost_reliability=est.pass_at_k(n, n - c, k),
         cost_per_success_usd=pl.when(c > 0).then(pl.col("cost_usd") / c),
     )
-    if settings.family is None:
+    if settings.cluster is None:
         frame = frame.with_columns(family=pl.lit(None, pl.String))
     counted = ("attempts", "n", "c", "excluded", "family", "task_class", "confirmed", "k")
     totals = ("duration_s", "cost_usd", "cost_per_success_usd")

@@ -14,7 +14,7 @@ from passk_py.warehouse.catalog import PublicTable, shared_columns
 from passk_py.warehouse.freshness import changed_since, pending_changes
 from passk_py.warehouse.publishing.copy_folder import DATABASE, PARQUET
 from passk_py.warehouse.settings import COPY as ABOUT
-from passk_py.warehouse.settings import VARS_OF_COPY, read_settings, vars_for_copy
+from passk_py.warehouse.settings import VARS_OF_COPY, vars_for_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,7 +108,7 @@ def write_copy(
             f"insert into {schema}.{ABOUT} values (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 *(copy_id, now, version(), tables.database.name, newest, runs, landed),
-                vars_for_copy(read_settings(tables)),
+                vars_for_copy(tables),
             ],
         )
         for statement in _comments(tables, chosen, schema, with_raw=with_raw):

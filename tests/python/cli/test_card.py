@@ -563,7 +563,7 @@ def test_a_run_of_which_everything_is_excluded(full: Project) -> None:
     assert found["tasks"]["null_reason"] == "no attempt counts"
     document = card.markdown()
     assert [row[2] for row in tables_of(document)[0][1:]] == ["not known"] * 3
-    assert "- The log: no warning; 13 of 13 diagnostics can't be known from it." in document
+    assert "- The log: no warning; 14 of 14 diagnostics can't be known from it." in document
     assert "no value: n < 1 in " in document
 
 

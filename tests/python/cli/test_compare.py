@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import TYPE_CHECKING
@@ -157,3 +158,36 @@ def test_rows_of_a_run_are_those_on_either_side(passk: Passk, letters: Path) -> 
     for run in ("old", "new"):
         rows = passk("show", "passk_comparisons", "--run", run, "--k", 1, "--json").json["rows"]
         assert [row["metric"] for row in rows] == ["pass_at_k", "pass_hat_k"]
+
+
+def test_a_computed_pair_knows_of_families_as_a_stored_one_does(
+    passk: Passk, tmp_path: Path, models_only: tuple[str, str]
+) -> None:
+    log = tmp_path / "log.jsonl"
+    rows = [
+        {
+            "run_id": run, "task_id": f"{family}-{task}", "attempt": attempt, "agent": run,
+            "passed": (family * 7 + task * attempt + len(run)) % 5 > 1,
+        }
+        for run in ("one", "other")
+        for family in range(6)
+        for task in range(1 + family % 3)
+        for attempt in (1, 2, 3, 4)
+    ]  # fmt: skip
+    log.write_text("\n".join(json.dumps(row) for row in rows))
+    variables = {
+        "passk_cluster": {"name": "family", "expression": "split_part(task_id, '-', 1)"},
+        "passk_pairs": [{"baseline": "one", "candidate": "other"}],
+        "passk_ks": [1, 2],
+        "passk_deployment_k": 2,
+    }
+    passk("load", log)
+    assert passk("build", *models_only, "--vars", json.dumps(variables)).code == 0
+    stored, computed = (
+        passk("compare", *pair, "--json").json for pair in (("one", "other"), ("other", "one"))
+    )
+    assert (stored["source"], computed["source"]) == ("passk_comparisons", "passk_attempts")
+    for row, other in zip(stored["comparisons"], computed["comparisons"], strict=True):
+        assert row["families"] == other["families"] == 6
+        assert row["baseline_agent"] == other["candidate_agent"] == "one"
+        assert math.isclose(row["difference_lower"], -other["difference_upper"], abs_tol=1e-9)

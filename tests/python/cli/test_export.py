@@ -89,7 +89,7 @@ def test_filters_apply_to_the_tables_that_have_the_column(passk: Passk, letters:
         "passk_task_comparisons": 3,
         "passk_plans": 20,
         "passk_contamination": 0,
-        "passk_diagnostics": 13,
+        "passk_diagnostics": 14,
         "passk_gates": 0,
     }
 

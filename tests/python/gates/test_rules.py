@@ -25,7 +25,7 @@ COMMON: Final = "name, type, run, suite, agent, severity, inconclusive"
 KNOWN: Final = (
     "serial_dependence, drift, shared_run_effect, batch_effect, duplicate_seeds, duplicate_outputs, "
     "noisy_grader, temperature_zero, retry_until_pass, window_gap, first_k_gap, dominant_tasks, "
-    "jensen_bounds"
+    "related_tasks, jensen_bounds"
 )
 
 WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DIAGNOSTICS: Final = (
     "serial_dependence", "drift", "shared_run_effect", "batch_effect", "duplicate_seeds",
     "duplicate_outputs", "noisy_grader", "temperature_zero", "retry_until_pass", "window_gap",
-    "first_k_gap", "dominant_tasks", "jensen_bounds",
+    "first_k_gap", "dominant_tasks", "related_tasks", "jensen_bounds",
 )  # fmt: skip
 START: Final = datetime(2026, 5, 1)
 Row = dict[str, Any]

@@ -145,7 +145,7 @@ def test_the_curves_are_those_of_the_table(built: Project, desk: dict[str, Any])
         rows = built.records(
             "select k, pass_at_k, pass_at_k_lower, pass_at_k_upper, pass_hat_k, pass_hat_k_lower,"
             " pass_hat_k_upper, delta_k, delta_k_lower, delta_k_upper, eligible_tasks, total_tasks,"
-            " reading, null_reason from passk_suite_metrics where suite = 'desk' and run_id = ?"
+            " families, effective_families, reading, null_reason from passk_suite_metrics where suite = 'desk' and run_id = ?"
             " and slice_name = 'all' order by k",
             run["run_id"],
         )
