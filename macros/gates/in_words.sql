@@ -108,7 +108,8 @@ when baseline_run_id is null and baseline = run_id then 'The run is the baseline
 {%- set variance = '(reach * tasks / ' ~ z ~ ') * (reach * tasks / ' ~ z ~ ') - ' ~ passk._as_double(floor) -%}
 {%- set allowed = variance | replace('reach', 'distance') -%}
 {%- set units = 'units * reach * reach / (distance * distance)' -%}
-when abs(distance) * 10 <= abs(reach) then 'Hardly anything: the estimate is too near the threshold.'
+when units = 1 and unit_name <> 'tasks' then 'More families of tasks: how they differ is not known from one.'
+      when abs(distance) * 10 <= abs(reach) then 'Hardly anything: the estimate is too near the threshold.'
       when scope = 'suite' and {{ allowed }} > 0
         then 'About ' || {{ passk._rounded('(' ~ variance ~ ') / (' ~ allowed ~ ')', 1) }}
           || ' times as many attempts of each task, if the estimate stays.'

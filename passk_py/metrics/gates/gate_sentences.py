@@ -101,6 +101,8 @@ def more_to_measure(
     Tasks take away all of the reach, with their root. Attempts take away what varies within tasks,
     but not the floor that stands for what no variance shows: z sqrt(variance + floor) / tasks.
     """
+    if units.number == 1 and units.name != "tasks":
+        return "More families of tasks: how they differ is not known from one."
     if abs(distance) * 10 <= abs(reach):
         return "Hardly anything: the estimate is too near the threshold."
     if floor is not None:

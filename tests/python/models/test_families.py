@@ -38,6 +38,7 @@ BASE: Final = {
     "passk_plan_attempts": [2, 4],
     "passk_gates": [
         {"name": "high", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.9},
+        {"name": "all", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.999},
         {"name": "low", "type": "threshold", "metric": "pass_at_k", "k": 2, "min": 0.3},
         {"name": "drop", "type": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.2, "scope": "unseen"},
     ],
@@ -249,6 +250,8 @@ def test_a_gate_on_tasks_like_these_speaks_of_families(built: Project) -> None:
     high = told["high", "one"]
     assert "cannot pass with fewer than 29 families of tasks, and there is 1." in high["reason"]
     assert told["drop", "one"]["to_settle"].endswith("families of tasks.")
+    more = "More families of tasks: how they differ is not known from one."
+    assert told["all", "one"]["to_settle"] == more
 
 
 def test_one_family_says_next_to_nothing(built: Project) -> None:
