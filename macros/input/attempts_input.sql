@@ -135,5 +135,5 @@
 
 {#- It as a column of attempts. -#}
 {% macro _family_column() -%}
-cast({{ passk._family() or 'null' }} as {{ dbt.type_string() }}) as family
+nullif(cast({{ passk._family() or 'null' }} as {{ dbt.type_string() }}), '') as family
 {%- endmacro %}

@@ -140,7 +140,10 @@
   {%- elif kind == 'slice' and value is string -%}
     {{ return(value | length > 0) }}
   {%- elif kind == 'slice' -%}
-    {{ return(value is mapping and value.name is string and value.expression is string) }}
+    {{ return(
+      value is mapping and value | length == 2 and value.name is string and value.name | length > 0
+      and value.expression is string and value.expression | length > 0
+    ) }}
   {%- elif kind == 'texts' -%}
     {%- if value is not mapping -%}{{ return(false) }}{%- endif -%}
     {%- for name in takes.needs if name not in value -%}{{ return(false) }}{%- endfor -%}

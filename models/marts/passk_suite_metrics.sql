@@ -20,6 +20,8 @@ errors as (
     {%- for metric in metrics %}
     sqrt(within_{{ metric }} + {{ passk._floor_of_suite('k', 'least_n') }}) / tasks as error_{{ metric }}_suite,
     sqrt(var_sum_{{ metric }}_bayes) / tasks as error_{{ metric }}_bayes,
+    {#- Families may vary less than tasks by chance. #}
+    case when related_var_{{ metric }} > var_{{ metric }} then related_var_{{ metric }} else var_{{ metric }} end as most_var_{{ metric }},
     {%- endfor %}
     case
       when informative_tasks >= {{ least_informative }} then {{ passk.student_quantile('floor(units - 0.5e0)') }}
@@ -115,9 +117,8 @@ limited as (
     {%- endfor %}
     {%- endfor %}
     {#- Where tasks are alike the variance is 0, except for rounding. #}
-    case
-      when related_var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }} then within_{{ metric }} / tasks / related_var_{{ metric }}
-    end as {{ metric }}_within_share,
+    case when most_var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }} then within_{{ metric }} / tasks / most_var_{{ metric }} end
+      as {{ metric }}_within_share,
     {%- endfor %}
     {#- The more extreme of the two intervals. #}
     {%- for estimate, reach in [('delta_k', 'delta_reach'), ('heterogeneity', 'heterogeneity_reach')] %}

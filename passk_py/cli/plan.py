@@ -201,8 +201,10 @@ def _of_run(
         # Before the run is looked up: it may have landed after the build.
         stale = note_stale(session, tables)
         known = known_runs(tables)
+        # Tables of older versions lack it.
+        family = "family" if "family" in tables.columns("passk_tasks") else "null as family"
         counted = tables.rows(
-            "select suite, family, n, c, count(*), sum(excluded), sum(attempts) "
+            f"select suite, {family}, n, c, count(*), sum(excluded), sum(attempts) "
             f"from {tables.require('passk_tasks')} "
             f"where run_id = {quote(run)} and n is not null group by all order by suite"
         )

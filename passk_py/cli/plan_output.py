@@ -125,13 +125,16 @@ def _sentences(found: SuitePlans, answered: list[Row], wish: Wish) -> list[str]:
     row = min(answered, key=lambda one: abs(one["attempts"] - made))
     share = row["within_share"]
     if share is not None:
-        more = "more attempts help more than more tasks" if share > 0.5 else "only more tasks help"
-        if 0.2 < share <= 0.5:
-            more = "more tasks help more than more attempts"
+        units = "tasks" if row["families_for_width"] is None else "families"
+        more = f"more attempts help more than more {units}"
+        if share <= 0.5:
+            more = f"more {units} help more than more attempts"
+        if share <= 0.2:
+            more = f"only more {units} help"
         said.append(
             f"With {plural(row['attempts'], 'attempt')} per task, chance within tasks makes up"
-            f" {percent(share)} % of the variance, and differences between tasks the rest: for the"
-            f" interval, {more}."
+            f" {percent(share)} % of the variance, and differences between {units} the rest: for"
+            f" the interval, {more}."
         )
     if row["expected_width"] is not None:
         told = ""

@@ -154,6 +154,7 @@ def limits_of_families(
         eligible = _eligible(families, k)
         tasks = _tasks_of(eligible)
         reason = short_reason(k, tasks, total, min_eligible_share=min_eligible_share)
+        is_one_family = tasks > 1 and sum(times for _, times in eligible) == 1
         for metric in ("pass_at_k", "pass_hat_k"):
             row = {
                 **dict.fromkeys(LIMIT_TYPES),
@@ -170,10 +171,12 @@ def limits_of_families(
                     # Fewer tasks are eligible at a larger k, so their number tells them apart.
                     drawn[tasks] = _drawn(eligible, resamples, f"{seed} {place!r}")
                 found = _limits(drawn[tasks], eligible, metric, k, confidence)
-                row |= found | {
+                ends = {
                     side: with_short_tasks(found[side], tasks, total, extreme)
                     for side, extreme in (("lower", 0.0), ("upper", 1.0))
                 }
+                row["estimate"] = found["estimate"]
+                row |= {"null_reason": "all tasks are of one family"} if is_one_family else ends
             rows.append(row)
     return rows
 

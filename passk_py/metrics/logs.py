@@ -161,7 +161,8 @@ def read_log(
     if slice_name is not None:
         columns["slice_value"] = _value_of("slice", slice_name, schema).fill_null(_UNTAGGED)
     if cluster is not None:
-        columns["family"] = _value_of("cluster", cluster, schema)
+        family = _value_of("cluster", cluster, schema)
+        columns["family"] = pl.when(family != "").then(family)
     return frame.lazy().select(**columns, **(more or {}))
 
 

@@ -170,8 +170,8 @@ def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) ->
         columns |= {
             # Where tasks are alike the variance is 0, but for what rounding leaves.
             f"{metric}_within_share": pl.when(
-                known & (pl.col(f"var_{metric}") > 1e-26 * mean * mean)
-            ).then(pl.col(f"within_{metric}") / tasks / pl.col(f"var_{metric}")),
+                known & (pl.col(f"most_var_{metric}") > 1e-26 * mean * mean)
+            ).then(pl.col(f"within_{metric}") / tasks / pl.col(f"most_var_{metric}")),
             f"{metric}_bayes": bayes,
         }
     return table.with_columns(**columns).with_columns(**_of_differences(known, confidence))
@@ -248,7 +248,9 @@ def _of_differences(known: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
     )
     padded = own.padded()
     forms = own.limits(pl.col("delta_k"), confidence), padded.limits(padded.delta(), confidence)
-    enough = known & (pl.col("informative_tasks") >= _LEAST_INFORMATIVE)
+    # Student's t of no degrees of freedom has no quantile.
+    degrees = (units + 0.5).floor() - 1
+    enough = known & (pl.col("informative_tasks") >= _LEAST_INFORMATIVE) & (degrees >= 1)
     found: dict[str, pl.Expr] = {}
     for name in ("delta_k", "heterogeneity"):
         (middle, reach), (wide, wide_reach) = (form[name] for form in forms)

@@ -139,7 +139,7 @@ class Settings:
             value = slice_sql(cluster, cluster if is_column else None)
         else:
             value = slice_sql(str(cluster["name"]), str(cluster["expression"]))
-        return f", {value} as {_FAMILY}"
+        return f", nullif({value}, '') as {_FAMILY}"
 
     @property
     def reads_landing(self) -> bool:

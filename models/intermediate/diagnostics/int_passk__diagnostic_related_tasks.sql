@@ -1,6 +1,5 @@
 {%- set least = passk._least_tasks() %}
-{%- set declared = passk._family() is not none %}
-{%- set start = "'passk_cluster names '" if declared else "'The names of the tasks show '" %}
+{%- set start = "case when families.is_declared then 'passk_cluster names ' else 'The names of the tasks show ' end" %}
 
 with families as (
   select
@@ -8,7 +7,7 @@ with families as (
     {{ passk._as_double('family_tasks') }} as tasks,
     family_tasks >= {{ least }}
     and families >= 2
-    and {{ 'families < family_tasks' if declared else 'families * 2 <= family_tasks' }} as has_families,
+    and ((is_declared and families < family_tasks) or families * 2 <= family_tasks) as has_families,
     {#- With fewer tasks apart from the others, the chance distribution is no chi-square. #}
     squares > 1e-12 and squares * squares >= 5 * fourths * (1 - 1e-9) as has_spread
   from {{ ref('int_passk__family_checks') }}
@@ -77,19 +76,18 @@ select
     when not families.has_families then 'not_applicable'
     when likened.deviate is null then 'insufficient'
     {#- A chance of 0.01. Families that are declared are no surprise. #}
-    when likened.deviate > 2.3263478740408408e0 and {{ 'false' if declared else 'true' }} then 'warning'
+    when likened.deviate > 2.3263478740408408e0 and not families.is_declared then 'warning'
     else 'ok'
   end as verdict,
   case
     when families.family_tasks < {{ least }} then {{ passk._too_few_inform('families.family_tasks') }}
     when not families.has_families
-      then {{ "'passk_cluster names'" if declared else "'The names of the tasks show'" }}
-        || ' no families of more than one task, or a single one.' || checks.some_read
+      then {{ start }} || case when families.families = 1 then 'a single family.' else 'no families.' end || checks.some_read
     when likened.deviate is null then {{ start }} || {{ passk._whole('families.families') }}
       || ' families, and too few tasks differ from the others to tell.' || checks.some_read
     else {{ start }} || {{ passk._whole('families.families') }}
-      || ' families, whose tasks are alike in c / n with an intraclass correlation of '
-      || {{ passk._rounded('likened.correlation') }} || '. The standard error of pass@1 that knows of them is '
+      || ' families, whose tasks have an intraclass correlation of ' || {{ passk._rounded('likened.correlation') }}
+      || ' in c / n. The standard error of pass@1 that knows of them is '
       || {{ passk._rounded('likened.widening', 2) }} || ' times that of unrelated tasks.' || checks.some_read
   end as finding,
   checks.loaded_at

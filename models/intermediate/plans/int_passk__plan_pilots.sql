@@ -104,6 +104,7 @@ select
     when fits.used_tasks < 2 and fits.used_tasks < fits.total_tasks then 'fewer than 2 tasks with n >= 2'
     when fits.used_tasks < 2 then 'fewer than 2 tasks'
     when fits.families = 1 then 'all tasks are of one family'
+    when fits.used_tasks < 1.5e0 * fits.family_size then 'its families say hardly more than one would'
   end as no_pilot_reason,
   case
     when fits.chance > {{ nothing }} then 'tasks differ no more than by chance'

@@ -141,7 +141,7 @@ def measure(
         raise ArgumentError(f"diagnose: k must be a whole number from 1; got {k!r}")
     rows: list[dict[str, Any]] = []
     for run_id, suite, tasks, loaded_at in runs_of(attempts, k, threshold, cluster):
-        run = Run(tasks, k, declared=cluster is not None)
+        run = Run(tasks, k)
         for diagnostic in WORDS:
             said = _NO_ORDER
             if diagnostic == "retry_until_pass" and (told := order.tried_again(run)):

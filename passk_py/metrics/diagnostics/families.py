@@ -45,13 +45,13 @@ def related_tasks(run: Run) -> Result:
         for task in run.tasks
         if task.details is not None
     ]
-    return judged_families(tasks, run.some_read, declared=run.declared)
+    return judged_families(tasks, run.some_read)
 
 
-def judged_families(tasks: Iterable[Counted], some_read: str, *, declared: bool) -> Result:
+def judged_families(tasks: Iterable[Counted], some_read: str) -> Result:
     """Say whether tasks of a family are alike; ``some_read`` says that some were not looked at."""
     counted = [task for task in tasks if task.n]
-    count = len(counted)
+    count, declared = len(counted), any(task.family is not None for task in counted)
     if count < LEAST:
         return Result(None, None, count, "insufficient", too_few(count))
     families: dict[tuple[str | None, str | None], list[float]] = defaultdict(list)
@@ -61,16 +61,16 @@ def judged_families(tasks: Iterable[Counted], some_read: str, *, declared: bool)
     number = len(families)
     start = "passk_cluster names" if declared else "The names of the tasks show"
     if number < 2 or number > (count - 1 if declared else count // 2):
-        none = f"{start} no families of more than one task, or a single one."
+        none = f"{start} {'a single family' if number == 1 else 'no families'}."
         return Result(None, None, count, "not_applicable", none + some_read)
     found = likeness(list(families.values()))
     if found is None:
         few = f"{start} {number} families, and too few tasks differ from the others to tell."
         return Result(None, None, count, "insufficient", few + some_read)
     finding = (
-        f"{start} {number} families, whose tasks are alike in c / n with an intraclass correlation "
-        f"of {rounded(found.correlation)}. The standard error of pass@1 that knows of them is "
-        f"{rounded(found.widening, 2)} times that of unrelated tasks."
+        f"{start} {number} families, whose tasks have an intraclass correlation of "
+        f"{rounded(found.correlation)} in c / n. The standard error of pass@1 that knows of them "
+        f"is {rounded(found.widening, 2)} times that of unrelated tasks."
     )
     p = math.erfc(found.deviate / math.sqrt(2)) / 2
     verdict = "warning" if found.deviate > _SURE and not declared else "ok"

@@ -98,10 +98,8 @@ _NO_DETAILS: Final = Details((), (), (), (), tried_again=False)
 class Run:
     """One run, with what several diagnostics need of it."""
 
-    def __init__(self, tasks: Sequence[Task], k: int, *, declared: bool = False) -> None:
+    def __init__(self, tasks: Sequence[Task], k: int) -> None:
         self.tasks = tasks
-        self.declared = declared
-        """Whether the tasks' families are declared."""
         self.k = k
         self.informative = [task for task in tasks if task.informative]
         self.eligible = [task for task in tasks if task.n >= k]

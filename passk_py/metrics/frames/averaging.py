@@ -193,12 +193,16 @@ def _with_families(
     """Add how many draws the tasks are, and how much their families vary."""
     if families is None:
         return table.with_columns(
+            **{f"most_{name}": pl.col(name) for name in _VARIANCES[1:3]},
             units=pl.col("eligible_tasks").cast(pl.Float64),
             families=pl.lit(None, pl.Int64),
             effective_families=pl.lit(None, pl.Float64),
         )
     joined = table.join(families, on=[*place, "k"], how="left", nulls_equal=True)
-    return joined.with_columns(units=pl.col("effective_families"))
+    return joined.with_columns(
+        **{f"most_{name}": pl.max_horizontal(name, f"related_{name}") for name in _VARIANCES[1:3]},
+        units=pl.col("effective_families"),
+    )
 
 
 def _suite(

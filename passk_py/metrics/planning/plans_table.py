@@ -239,6 +239,8 @@ def plan_counts(
         relation = relation_of(families, used)
         if relation.families == 1:
             reason = "all tasks are of one family"
+        elif tasks < 1.5 * relation.size:
+            reason = "its families say hardly more than one would"
     rows = []
     for metric in _METRICS:
         # Of failures, the formulas of pass^k are those of 1 - pass@k.

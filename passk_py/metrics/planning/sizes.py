@@ -29,6 +29,8 @@ def planned(
     mean, within = row["estimate"], row["variance_within"]
     # Of a family's mean: chance within tasks is not related.
     variance = (row["variance_between"] * (1 + relation.excess) + within) / relation.size
+    if row["within_share"] is not None:
+        row["within_share"] = within / (variance * relation.size)
     attempts, tasks = row["attempts"], row["tasks"]
     reach = normal_quantile(wish.confidence) + NormalDist().inv_cdf(wish.power)
     families = fewest_units(mean, variance, wish.width, wish.confidence)

@@ -55,7 +55,7 @@ _METRIC_COLUMNS: Final = (
     ),
     "delta_k", "delta_k_lower", "delta_k_upper", "delta_k_max",
     "heterogeneity", "heterogeneity_lower", "heterogeneity_upper",
-    "families", "curve_shape", "reading", "null_reason",
+    "families", "effective_families", "curve_shape", "reading", "null_reason",
 )  # fmt: skip
 
 _MENDED_FIRST: Final = 10

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Row
 
 _LEAST_INFORMATIVE: Final = 10
-_ONE_FAMILY: Final = "all tasks are of one family"
+_LEAST_FAMILIES: Final = 1.5
 """Below it ``passk_suite_metrics`` has no limits of delta_k, heterogeneity and the shape."""
 
 
@@ -17,7 +17,7 @@ def null_reasons(row: Row, by_k: dict[int, Row]) -> dict[str, str]:
     return {
         column: _why_null(column, row, by_k)
         for column, value in row.items()
-        if value is None and column not in ("null_reason", "families")
+        if value is None and column not in ("null_reason", "families", "effective_families")
     }
 
 
@@ -37,10 +37,17 @@ def _why_null(column: str, row: Row, by_k: dict[int, Row]) -> str:
         return "at k = 1 unequal tasks change nothing"
     if column.startswith("heterogeneity") and row["heterogeneity"] is None:
         return "at this pass@1 unequal tasks could change nothing"
-    return _ONE_FAMILY if row["families"] == 1 else _too_few(row)
+    return _too_few(row)
+
+
+def _says_one(row: Row) -> bool:
+    """Say whether the families of the tasks say hardly more than one would."""
+    return row["effective_families"] is not None and row["effective_families"] < _LEAST_FAMILIES
 
 
 def _too_few(row: Row) -> str:
+    if _says_one(row):
+        return "the families of its tasks say hardly more than one would"
     there = row["informative_tasks"]
     return f"it takes {_LEAST_INFORMATIVE} tasks that both pass and fail, and there are {there}"
 
@@ -59,8 +66,6 @@ def _why_no_shape(by_k: dict[int, Row]) -> str:
     second = by_k[2]
     if second["null_reason"] is not None:
         return f"it is read off at k = 2: {second['null_reason']}"
-    if second["informative_tasks"] < _LEAST_INFORMATIVE:
+    if second["informative_tasks"] < _LEAST_INFORMATIVE or _says_one(second):
         return _too_few(second)
-    if second["families"] == 1:
-        return _ONE_FAMILY
     return "at this pass@1 unequal tasks could change nothing"

@@ -21,6 +21,8 @@ _CURVE: Final = (
 )  # fmt: skip
 """The columns of ``passk_suite_metrics`` that are shown over k."""
 
+_OF_FAMILIES: Final = {"families": None, "effective_families": None}
+
 _WHOLE: Final = "slice_name = 'all' and slice_value = 'all'"
 
 
@@ -33,8 +35,9 @@ def known_runs(tables: Tables) -> list[tuple[str, str]]:
 
 def values_over_k(chosen: Chosen) -> dict[tuple[str, str], dict[int, Row]]:
     """Read the values of whole suites over k, by run and suite."""
-    columns = ("run_id", "suite", *_CURVE)
-    return _by_k(chosen.rows("passk_suite_metrics", columns, also=_WHOLE), "run_id", "suite")
+    columns = ("run_id", "suite", *_there(chosen, _CURVE))
+    rows = chosen.rows("passk_suite_metrics", columns, also=_WHOLE)
+    return _by_k(({**_OF_FAMILIES, **row} for row in rows), "run_id", "suite")
 
 
 def values_over_k_of_slices(
@@ -42,7 +45,14 @@ def values_over_k_of_slices(
 ) -> dict[tuple[str, str], dict[int, Row]]:
     """Read the values of a run over k, by the name and the value of the slice."""
     keys = ("slice_name", "slice_value")
-    return _by_k(chosen.rows("passk_suite_metrics", (*keys, *columns)), *keys)
+    rows = chosen.rows("passk_suite_metrics", (*keys, *_there(chosen, columns)))
+    return _by_k(({**_OF_FAMILIES, **row} for row in rows), *keys)
+
+
+def _there(chosen: Chosen, columns: Iterable[str]) -> list[str]:
+    """Leave out what tables and copies of older versions lack."""
+    known = chosen.tables.columns("passk_suite_metrics")
+    return [name for name in columns if name in known or name not in _OF_FAMILIES]
 
 
 def _by_k(rows: Iterable[Row], *keys: str) -> dict[Any, dict[int, Row]]:

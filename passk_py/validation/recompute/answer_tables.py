@@ -163,7 +163,7 @@ def _related(counts: pl.DataFrame) -> pl.DataFrame:
         tasks = (
             Counted(name, None, n, c) for name, n, c in read.select("task_id", "n", "c").rows()
         )
-        verdict = judged_families(tasks, "", declared=False).verdict
+        verdict = judged_families(tasks, "").verdict
         rows.append((run["suite"][0], run["run_id"][0], "related_tasks", verdict))
     schema = dict.fromkeys(("suite", "run_id", "diagnostic", "verdict"), pl.String)
     return pl.DataFrame(rows, schema=schema, orient="row")

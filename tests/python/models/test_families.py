@@ -16,7 +16,9 @@ import pytest
 
 import passk_py as pk
 from passk_py.metrics.diagnostics.families import permuted_deviate
+from passk_py.reports.answer import find_answer
 from passk_py.stats.distributions import student_quantile
+from passk_py.warehouse.tables import open_tables
 
 from ..conftest import BuildError
 
@@ -62,16 +64,20 @@ def task(
 
 
 def log() -> Rows:
-    """Families of 1 to 7 tasks, tasks without one, short tasks and excluded attempts, two runs."""
+    """Families of 1 to 7 tasks, or of nearly all, lone and short tasks, excluded attempts, two runs."""
     dice = random.Random(8)
     rows: Rows = []
-    for suite, families, lone in (("open", 9, 4), ("held", 5, 7), ("one", 1, 0)):
+    for suite, families, lone in (("open", 9, 4), ("held", 5, 7), ("one", 1, 0), ("two", 1, 1)):
         tasks = []
         for family in range(families):
             rate = dice.choice([0.2, 0.6, 0.95])
             tasks += [
                 (f"{'abcdefghi'[family]}{number}", f"f{family}", rate)
-                for number in range(dice.randint(1, 7) if suite != "one" else 12)
+                for number in range(
+                    dice.randint(1, 7)
+                    if suite in ("open", "held")
+                    else {"one": 12, "two": 40}[suite]
+                )
             ]
         tasks += [(f"z{number}", None, dice.random()) for number in range(lone)]
         for day, run in enumerate(("before", "after")):
@@ -171,7 +177,7 @@ def test_limits_are_those_of_families(built: Project, attempts: Rows) -> None:
 def test_limits_of_differences_are_those_of_families(built: Project, attempts: Rows) -> None:
     rows = built.records("select * from passk_comparisons where difference is not null")
     tasks = counted(attempts)
-    assert len(rows) == 18
+    assert len(rows) == 24
     for row in rows:
         before, after = (tasks[run, row["suite"]] for run in ("before", "after"))
         k, metric = row["k"], row["metric"]
@@ -199,7 +205,7 @@ def columns_of(project: Project, table: str) -> list[str]:
 
 def near(actual: Any, expected: Any) -> bool:
     if isinstance(actual, float) and isinstance(expected, float):
-        return math.isclose(actual, expected, rel_tol=1e-8, abs_tol=1e-9)
+        return math.isclose(actual, expected, rel_tol=1e-10, abs_tol=1e-11)
     return bool(actual == expected)
 
 
@@ -207,6 +213,8 @@ def assert_table(project: Project, table: str, expected: pl.DataFrame, keys: lis
     order = ", ".join(keys)
     columns = columns_of(project, table)
     shared = [name for name in expected.columns if name in columns and name != "loaded_at"]
+    # What only one side has says nothing of families.
+    assert not [name for name in {*columns} ^ {*expected.columns} if "famil" in name]
     found = project.records(f"select {', '.join(shared)} from {table} order by {order}")
     wanted = expected.select(shared).sort(keys).to_dicts()
     assert len(found) == len(wanted) > 0
@@ -264,8 +272,40 @@ def test_one_family_says_next_to_nothing(built: Project) -> None:
         # Of these tasks as much is known as ever.
         assert row["delta_k"] is not None
         assert row["pass_hat_k"] is not None
-    reasons = built.query("select distinct null_reason from passk_plans where suite = 'one'")
-    assert reasons == [("all tasks are of one family",)]
+    reasons = built.query(
+        "select distinct suite, null_reason from passk_plans where suite in ('one', 'two') order by 1"
+    )
+    assert reasons == [
+        ("one", "all tasks are of one family"),
+        ("two", "its families say hardly more than one would"),
+    ]
+
+
+def test_bootstrap_and_ranks_take_families(built: Project, attempts: Rows) -> None:
+    told = frame(attempts)
+    drawn = pk.bootstrap_limits(told, ks=[2], resamples=200, cluster="repo", min_eligible_share=0.5)
+    alone = pk.bootstrap_limits(told, ks=[2], resamples=200, min_eligible_share=0.5)
+    width = (pl.col("upper") - pl.col("lower")).mean()
+    is_open = pl.col("suite") == "open"
+    assert (
+        drawn.filter(is_open).select(width).item()
+        > 1.2 * alone.filter(is_open).select(width).item()
+    )
+    one = drawn.filter(pl.col("suite") == "one")
+    assert set(one["null_reason"]) == {"all tasks are of one family"}
+    assert one["lower"].null_count() == one.height
+    assert one["estimate"].null_count() == 0
+    ranks = pk.rank_runs(told, ks=KS, cluster="repo", min_eligible_share=0.5)
+    assert_table(built, "passk_rankings", ranks, ["suite", "run_id", "metric", "k"])
+
+
+def test_the_answer_says_what_it_knows_of_families(built: Project) -> None:
+    with open_tables(built.database) as tables:
+        suites = {suite.name: suite for suite in find_answer(tables).suites}
+    assert {name: suite.families for name, suite in suites.items()} == {
+        "held": 12, "one": 1, "open": 13, "two": 2,
+    }  # fmt: skip
+    assert not any(run.is_related for suite in suites.values() for run in suite.runs)
 
 
 def test_families_change_limits_alone(
@@ -307,6 +347,7 @@ def test_a_task_is_of_its_least_family(project: Project) -> None:
     [
         (["repo"], "passk_cluster is ['repo'], but must be a tag, a column of the contract"),
         ({"name": "repo"}, "passk_cluster is {'name': 'repo'}, but must be a tag, a column"),
+        ({"name": "r", "expression": ""}, "but must be a tag, a column of the contract"),
         ({"name": "r", "expression": "repository"}, "passk_cluster, r: the contract has no column repository."),
     ],
 )  # fmt: skip
@@ -331,7 +372,18 @@ def test_families_that_names_show_are_found(project: Project) -> None:
             ]
             rows += task("alone", "s", f"{'abcdefghij'[number]}{family}", None, like, 2)
     project.land(rows)
-    project.run(BASE, select=["+passk_diagnostics"])
+    read = (
+        "passk_diagnostics",
+        "passk_suite_metrics",
+        "passk_runs",
+        "passk_tasks",
+        "passk_rankings",
+    )
+    project.run(BASE, select=[f"+passk_{table}" for table in read])
+    with open_tables(project.database) as tables:
+        (suite,) = find_answer(tables).suites
+    assert {run.run_id for run in suite.runs if run.is_related} == {"alike"}
+    assert suite.families is None
     said = {
         row["run_id"]: row
         for row in project.records(

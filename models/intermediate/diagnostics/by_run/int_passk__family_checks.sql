@@ -1,17 +1,16 @@
-{%- set declared = passk._family() is not none %}
 {%- set bigint = dbt.type_bigint() %}
 
 with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__tasks_by_count'), is_wanted=passk._setting('passk_diagnostics')) }}
 ),
 
-{# Where no families are declared, the tasks are grouped by what their names begin with. #}
-scored as (
+counted as (
   select
     counts.run_id,
     counts.suite,
     counts.task_id,
-    {{ 'counts.family' if declared else passk._name_of_family('counts.task_id') }} as family,
+    counts.family,
+    max(counts.family) over (partition by counts.run_id, counts.suite) is not null as is_declared,
     {{ passk._as_double('counts.c') }} / counts.n as score
   from {{ ref('int_passk__task_counts') }} as counts
   inner join changed_runs
@@ -19,6 +18,18 @@ scored as (
   inner join {{ ref('int_passk__read_tasks') }} as read_tasks
     on {{ passk._same_keys(['run_id', 'suite', 'task_id'], 'counts', 'read_tasks') }}
   where counts.slice_name = 'all' and counts.n > 0
+),
+
+{# Where the run's tasks have no families, they are grouped by what their names begin with. #}
+scored as (
+  select
+    run_id,
+    suite,
+    task_id,
+    is_declared,
+    case when is_declared then family else {{ passk._name_of_family('task_id') }} end as family,
+    score
+  from counted
 ),
 
 means as (
@@ -35,6 +46,7 @@ centered as (
     scored.run_id,
     scored.suite,
     scored.family,
+    scored.is_declared,
     case when scored.family is null then scored.task_id end as lone_task,
     scored.score - means.score as surplus
   from scored
@@ -46,18 +58,20 @@ families as (
   select
     run_id,
     suite,
+    is_declared,
     {{ passk._as_double('count(*)') }} as tasks,
     sum(surplus) as surplus,
     sum(surplus * surplus) as squares,
     sum(surplus * surplus * surplus * surplus) as fourths
   from centered
-  group by run_id, suite, family, lone_task
+  group by run_id, suite, is_declared, family, lone_task
 ),
 
 summed as (
   select
     run_id,
     suite,
+    is_declared,
     cast(sum(tasks) as {{ bigint }}) as family_tasks,
     cast(count(*) as {{ bigint }}) as families,
     sum(tasks * tasks) as squares_of_sizes,
@@ -67,7 +81,7 @@ summed as (
     sum(surplus * surplus) as squares_of_sums,
     sum(surplus * surplus / tasks) as squares_between
   from families
-  group by run_id, suite
+  group by run_id, suite, is_declared
 )
 
 {#- A run without an eligible task has a row too. #}
@@ -76,6 +90,7 @@ select
   changed_runs.suite,
   coalesce(summed.family_tasks, 0) as family_tasks,
   coalesce(summed.families, 0) as families,
+  coalesce(summed.is_declared, false) as is_declared,
   summed.squares_of_sizes,
   summed.inverse_sizes,
   summed.squares,
