@@ -372,13 +372,7 @@ def test_families_that_names_show_are_found(project: Project) -> None:
             ]
             rows += task("alone", "s", f"{'abcdefghij'[number]}{family}", None, like, 2)
     project.land(rows)
-    read = (
-        "passk_diagnostics",
-        "passk_suite_metrics",
-        "passk_runs",
-        "passk_tasks",
-        "passk_rankings",
-    )
+    read = ("diagnostics", "suite_metrics", "runs", "tasks", "rankings", "rejected_attempts")
     project.run(BASE, select=[f"+passk_{table}" for table in read])
     with open_tables(project.database) as tables:
         (suite,) = find_answer(tables).suites
