@@ -98,3 +98,10 @@ sqrt((
     ['cov_pass_hat_k_pass_rate', 'pass_hat_k', 'pass_rate']
   ]) }}
 {%- endmacro %}
+
+
+{#- The number of tasks times the variance of the mean of a score, with families taken together: over families, of `tasks` each, from the
+    columns with the sums of two scores less their means; null with one family. -#}
+{% macro _variance_of_families(one, other) -%}
+sum({{ one }} * {{ other }}) / sum(tasks) * count({{ one }}) / nullif(count({{ one }}) - 1, 0)
+{%- endmacro %}

@@ -14,7 +14,7 @@ from passk_py.metrics.logs import read_log
 from passk_py.stats.distributions import student_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 States = Counter[tuple[int, int]]
 """How many tasks have n counted attempts of which c passed, by (n, c)."""
@@ -103,6 +103,21 @@ def related(families: Iterable[tuple[int, float]], number_of: Iterable[int]) -> 
     squares = math.fsum(times * apart**2 for (_, apart), times in found)
     variance = squares / tasks**2 * number / (number - 1) * units if number > 1 else None
     return Related(number, units, variance)
+
+
+def related_states(
+    families: Families, least: int, value: Callable[[int, int], float], mean: float
+) -> Related:
+    """Sum up families over their tasks with so many attempts; ``value`` gives their scores."""
+    sums: list[tuple[int, float]] = []
+    number_of: list[int] = []
+    for family, times in families.items():
+        known = [(tasks, value(n, c) - mean) for (n, c), tasks in family if n >= least]
+        if known:
+            apart = math.fsum(tasks * one for tasks, one in known)
+            sums.append((sum(tasks for tasks, _ in known), apart))
+            number_of.append(times)
+    return related(sums, number_of)
 
 
 def families_of(tasks: pl.DataFrame) -> Families:

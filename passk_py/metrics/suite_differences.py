@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from passk_py.common.words import decimals
-from passk_py.metrics.states import all_pass, padded, related, short_reason
+from passk_py.metrics.states import all_pass, padded, related_states, short_reason
 
 if TYPE_CHECKING:
     from passk_py.metrics.states import Families, States
@@ -54,46 +54,35 @@ def score_of(
     reason = short_reason(k, tasks, states.total(), min_eligible_share=min_eligible_share)
     if reason is not None:
         return Score(tasks, tasks / states.total(), reason=reason)
-    at_1, hat_k = (
-        limited(
-            [(all_pass(n, c, of), number) for (n, c), number in eligible.items()],
-            confidence,
-            _scored_families(families, k, of) if families else None,
-        )
-        for of in (1, k)
-    )
-    return Score(tasks, tasks / states.total(), at_1, hat_k)
+
+    def of_draws(draws: int) -> Limited:
+        def value(n: int, c: int) -> float:
+            return all_pass(n, c, draws)
+
+        scores = [(value(n, c), number) for (n, c), number in eligible.items()]
+        if families is None:
+            return limited(scores, confidence)
+        mean = _mean(scores)
+        found = related_states(families, k, value, mean)
+        squares = (found.units - 1) * (found.variance or 0.0)
+        return _limited(mean, squares, found.units, confidence)
+
+    return Score(tasks, tasks / states.total(), of_draws(1), of_draws(k))
 
 
-def _scored_families(
-    families: Families, k: int, of: int
-) -> list[tuple[list[tuple[float, int]], int]]:
-    """Give the scores of the eligible tasks of families, and how many families have the same."""
-    found = [
-        ([(all_pass(n, c, of), tasks) for (n, c), tasks in family if n >= k], times)
-        for family, times in families.items()
-    ]
-    return [(scores, times) for scores, times in found if scores]
-
-
-def limited(
-    scores: list[tuple[float, int]],
-    confidence: float,
-    families: list[tuple[list[tuple[float, int]], int]] | None = None,
-) -> Limited:
+def limited(scores: list[tuple[float, int]], confidence: float) -> Limited:
     """Give the mean with the limits of Student's t over the scores and two more, 0 and 1."""
-    tasks = sum(number for _, number in scores)
-    mean = math.fsum(score * number for score, number in scores) / tasks
-    if families is None:
-        units = float(tasks)
-        squares = math.fsum(number * (score - mean) ** 2 for score, number in scores)
-    else:
-        sums = [
-            (sum(number for _, number in one), math.fsum((x - mean) * number for x, number in one))
-            for one, _ in families
-        ]
-        _, units, variance = related(sums, [times for _, times in families])
-        squares = (units - 1) * (variance or 0.0)
+    mean = _mean(scores)
+    squares = math.fsum(number * (score - mean) ** 2 for score, number in scores)
+    return _limited(mean, squares, sum(number for _, number in scores), confidence)
+
+
+def _mean(scores: list[tuple[float, int]]) -> float:
+    total = sum(number for _, number in scores)
+    return math.fsum(score * number for score, number in scores) / total
+
+
+def _limited(mean: float, squares: float, units: float, confidence: float) -> Limited:
     middle, reach = padded(mean, squares, units, confidence)
     return Limited(mean, max(middle - reach, 0.0), min(middle + reach, 1.0))
 

@@ -59,7 +59,7 @@ relations as (
     suite,
     count(*) as families,
     sum(tasks * tasks) / sum(tasks) as family_size,
-    sum(surplus * surplus) / sum(tasks) * count(*) / nullif(count(*) - 1, 0) as variance
+    {{ passk._variance_of_families('surplus', 'surplus') }} as variance
   from families
   group by run_id, suite
 ),

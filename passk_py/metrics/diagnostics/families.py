@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.diagnostics.read_runs import Run
 
 _ENDS: Final = "0123456789-_./:# "
-"""What a task's name has behind that of its family."""
+"""The characters that a task's name may have behind that of its family."""
 _SURE: Final = 2.3263478740408408
 """The deviate whose tail is 0.01."""
 

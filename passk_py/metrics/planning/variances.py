@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from passk_py.metrics.states import all_pass, related
+from passk_py.metrics.states import all_pass, related_states
 from passk_py.stats.distributions import log_moment_by_correlation
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Relation(NamedTuple):
     size: float
     """Tasks of a family, where families of one size that say as much stand for the pilot's."""
     excess: float
-    """What they add to the variance of a mean over tasks, as a share of that between tasks."""
+    """The variance that they add to a mean over tasks, as a share of that between tasks."""
 
 
 ALONE: Final = Relation(None, 1.0, 0.0)
@@ -36,16 +36,7 @@ ALONE: Final = Relation(None, 1.0, 0.0)
 def relation_of(families: Families, used: States) -> Relation:
     """Say how related the tasks with two attempts are, by their passes per attempt."""
     rate = _mean(used, lambda n, c: c / n)
-    found = [
-        ([(c / n - rate, tasks) for (n, c), tasks in family if n >= 2], times)
-        for family, times in families.items()
-    ]
-    known = [(one, times) for one, times in found if one]
-    sums = [
-        (sum(tasks for _, tasks in one), math.fsum(apart * tasks for apart, tasks in one))
-        for one, _ in known
-    ]
-    number, units, variance = related(sums, [times for _, times in known])
+    number, units, variance = related_states(families, 2, lambda n, c: c / n, rate)
     scatter = _sample_variance(used, lambda n, c: c / n)
     second = _mean(used, lambda n, c: all_pass(n, c, 2))
     between = second - rate**2 + scatter / used.total()

@@ -109,7 +109,7 @@ summed as (
     k,
     cast(count(*) as {{ bigint }}) as families,
     sum(tasks) * sum(tasks) / sum(tasks * tasks) as effective_families,
-    sum(surplus * surplus) / sum(tasks) * count(*) / nullif(count(*) - 1, 0) as variance
+    {{ passk._variance_of_families('surplus', 'surplus') }} as variance
   from families
   group by pair_number, metric, k
 )

@@ -75,7 +75,7 @@ summed as (
     {#- A family of many tasks counts for more, so that unequal ones say as much as fewer equal ones. #}
     sum(tasks) * sum(tasks) / nullif(sum(tasks * tasks), 0) as effective_families,
     {%- for variance, one, other in passk._suite_variances() %}
-    sum(off_{{ one }} * off_{{ other }}) / sum(tasks) * count(off_{{ one }}) / nullif(count(off_{{ one }}) - 1, 0) as {{ variance }}
+    {{ passk._variance_of_families('off_' ~ one, 'off_' ~ other) }} as {{ variance }}
     {{- ',' if not loop.last }}
     {%- endfor %}
   from families
