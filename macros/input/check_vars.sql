@@ -46,8 +46,8 @@
 
   {%- for name, known in vars.items() -%}
     {%- set value = var(name, known.default) -%}
-    {#- The default is right, and most vars have it. A value that seems equal is compared as JSON, because true, 1 and 1.0 are equal to Jinja. -#}
-    {%- if value != known.default or tojson(value) != tojson(known.default) -%}
+    {#- The default is right, and most vars have it. -#}
+    {%- if not passk._is_default(value, known.default) -%}
       {%- for mistake in passk._mistakes_of_var(name, value, known.takes) -%}{%- do mistakes.append(mistake) -%}{%- endfor -%}
     {%- endif -%}
   {%- endfor -%}

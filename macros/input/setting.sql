@@ -3,7 +3,7 @@
 {% macro _setting(name) -%}
   {#- A default needs no check of all vars, which is most of what parsing a model costs. -#}
   {%- set default = passk._vars()[name].default -%}
-  {%- if not execute and tojson(var(name, default)) != tojson(default) and passk._var_mistakes() -%}
+  {%- if not execute and not passk._is_default(var(name, default), default) and passk._var_mistakes() -%}
     {#- Where the attempts come from is what dbt has to know by then. -#}
     {%- set told = var(name, none) if name in ['passk_attempts_model', 'passk_attempts_source'] else none -%}
     {%- set is_wrong = told is none or not passk._fits(told, passk._vars()[name].takes) -%}
@@ -13,6 +13,13 @@
     {{ return(var(name)) }}
   {%- endif -%}
   {{ return(var(name, default)) }}
+{%- endmacro %}
+
+
+{#- Whether a var has its default. The texts are compared too, because true, 1 and 1.0 are equal to Jinja; JSON has no word for a
+    time, which a wrong var may hold. -#}
+{% macro _is_default(value, default) -%}
+  {{ return(value == default and value | string == default | string) }}
 {%- endmacro %}
 
 

@@ -4,6 +4,6 @@
 {%- for name in passk._setting_names() %}
 select
   {{ passk._quoted(name) }} as var_name,
-  {{ passk._quoted(tojson(passk._setting(name))) }} as var_value
+  {{ passk._quoted(passk._shown(passk._setting(name))) }} as var_value
 {{- '\nunion all' if not loop.last }}
 {%- endfor %}
