@@ -48,8 +48,8 @@
 {% macro default__create_sql_functions(database) -%}
 {%- endmacro %}
 
-{#- Name, arguments and body of each. -#}
-{% macro _sql_functions() -%}
+{#- Name, arguments and body of each; a body may call those before it in their `place`. -#}
+{% macro _sql_functions(place) -%}
   {{ return([
     ['pass_at_k', ['n', 'c', 'k'], passk.pass_at_k('n', 'c', 'k')],
     ['pass_hat_k', ['n', 'c', 'k'], passk.pass_hat_k('n', 'c', 'k')],
@@ -58,7 +58,8 @@
     ['pass_hat_k_plugin', ['n', 'c', 'k'], passk.pass_hat_k_plugin('n', 'c', 'k')],
     ['pass_at_k_pooled', ['pass_1', 'k'], passk.pass_at_k_pooled('pass_1', 'k')],
     ['pass_hat_k_pooled', ['pass_1', 'k'], passk.pass_hat_k_pooled('pass_1', 'k')],
-    ['delta_k_max', ['pass_1', 'k'], passk.delta_k_max('pass_1', 'k')]
+    ['delta_k_max', ['pass_1', 'k'], passk.delta_k_max('pass_1', 'k')],
+    ['pass_m_of_k', ['n', 'c', 'm', 'k'], passk._pass_m_of_k_by_functions(place)]
   ]) }}
 {%- endmacro %}
 
@@ -66,7 +67,7 @@
   {%- set schema = passk._functions_schema() -%}
   {%- set place = '"' ~ database ~ '"."' ~ schema ~ '"' -%}
   {{ passk._functions_schema_made(database, schema, place) }}
-  {%- for name, arguments, body in passk._sql_functions() %}
+  {%- for name, arguments, body in passk._sql_functions(place) %}
   create or replace macro {{ place }}.{{ name }}({{ arguments | join(', ') }}) as (
     {{ body }}
   );
@@ -78,10 +79,24 @@
   {%- set schema = passk._functions_schema() -%}
   {%- set place = '"' ~ schema ~ '"' -%}
   {{ passk._functions_schema_made(database, schema, place) }}
-  {%- for name, arguments, body in passk._sql_functions() %}
+  {%- for name, arguments, body in passk._sql_functions(place) %}
   create or replace function {{ place }}.{{ name }}({{ arguments | join(' double precision, ') }} double precision)
   returns double precision language sql immutable parallel safe as $passk$
     select {{ body }}
   $passk$;
   {%- endfor %}
+{%- endmacro %}
+
+
+{#- The sum of an expression in the whole number j, from one column to another. -#}
+{% macro _sum_over_j(start, end, expression) -%}
+  {{ return(adapter.dispatch('_sum_over_j', 'passk')(start, end, expression)) }}
+{%- endmacro %}
+
+{% macro duckdb___sum_over_j(start, end, expression) -%}
+list_sum(list_transform(range(cast({{ start }} as bigint), cast({{ end }} as bigint) + 1), lambda j: {{ expression }}))
+{%- endmacro %}
+
+{% macro postgres___sum_over_j(start, end, expression) -%}
+(select sum({{ expression }}) from generate_series(cast({{ start }} as bigint), cast({{ end }} as bigint)) as numbers (j))
 {%- endmacro %}

@@ -97,7 +97,7 @@
       {%- elif takes.element.kind == 'texts' and one[takes.element.needs[0]] == one[takes.element.needs[1]] -%}
         {%- do mistakes.append(name ~ ' compares ' ~ passk._shown(one[takes.element.needs[0]]) ~ ' with itself.') -%}
       {%- elif takes.element.kind != 'texts' -%}
-        {%- do fitting.append(one.name if one is mapping else one) -%}
+        {%- do fitting.append(one.get('name', passk._shown(one)) if one is mapping else one) -%}
       {%- endif -%}
     {%- endfor -%}
     {%- set is_twice = fitting | unique | list | length < fitting | length -%}
@@ -143,6 +143,11 @@
     {{ return(
       value is mapping and value | length == 2 and value.name is string and value.name | length > 0
       and value.expression is string and value.expression | length > 0
+    ) }}
+  {%- elif kind == 'm of k' -%}
+    {{ return(
+      value is mapping and value | length == 2 and value.m is integer and value.m is not boolean and value.k is integer
+      and value.k is not boolean and 1 <= value.m <= value.k <= 32
     ) }}
   {%- elif kind == 'texts' -%}
     {%- if value is not mapping -%}{{ return(false) }}{%- endif -%}

@@ -56,6 +56,13 @@
       'takes': {'kind': 'slice', 'must_be': 'a tag, a column of the contract or {name: ..., expression: ...}'},
       'rebuilds': true
     },
+    'passk_m_of_k': {
+      'default': [],
+      'takes': {
+        'kind': 'list', 'must_be': 'a list of {m: ..., k: ...}', 'once': 'pair',
+        'element': {'kind': 'm of k', 'must_be': '{m: ..., k: ...}, both integers, with m from 1 to k and k up to 32'}
+      }
+    },
     'passk_extrapolated_ks': {
       'default': [],
       'takes': {

@@ -106,6 +106,9 @@ PUBLIC_TABLES: Final = (
         ("run_id", "k", "pass_at_k", "pass_hat_k", "eligible_tasks", "total_tasks", "reading"),
     ),
     PublicTable(
+        "passk_m_of_k", ("run_id", "metric", "m", "k", "estimate", "lower", "upper", "null_reason")
+    ),
+    PublicTable(
         "passk_rankings",
         ("run_id", "metric", "k", "estimate", "rank_lower", "rank_upper", "may_be_best"),
     ),

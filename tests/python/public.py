@@ -11,6 +11,7 @@ PUBLIC_TABLES: Final = (
     "passk_diagnostics",
     "passk_extrapolations",
     "passk_gates",
+    "passk_m_of_k",
     "passk_missing_attempts",
     "passk_plans",
     "passk_rankings",
