@@ -9,8 +9,8 @@
 * **Estimators** are polars expressions: :func:`pass_at_k`, :func:`pass_hat_k`, their plug-in,
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
-  :func:`tasks`, :func:`suite_metrics`, of two runs :func:`compare` and :func:`compare_tasks`,
-  of many :func:`rank_runs`;
+  :func:`tasks`, :func:`suite_metrics`, :func:`m_of_k_metrics`, of two runs :func:`compare` and
+  :func:`compare_tasks`, of many :func:`rank_runs`;
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
   :func:`plan` how much to measure next. :func:`view` shows them as sentences in a notebook.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.extrapolation import extrapolate
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
+    from passk_py.metrics.m_of_k import m_of_k_metrics
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.metrics.rankings import rank_runs
     from passk_py.reports.model_card import card
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
         pass_hat_k_pooled,
         pass_hat_k_upper,
         pass_hat_k_window,
+        pass_m_of_k,
         suite_reading,
         task_class,
     )
@@ -101,6 +103,7 @@ __all__ = [
     "least_tasks",
     "load",
     "log_choose",
+    "m_of_k_metrics",
     "mean_lower",
     "mean_upper",
     "pass_at_k",
@@ -121,6 +124,7 @@ __all__ = [
     "pass_hat_k_pooled",
     "pass_hat_k_upper",
     "pass_hat_k_window",
+    "pass_m_of_k",
     "plan",
     "plan_guess",
     "publish",
@@ -155,6 +159,7 @@ _ELSEWHERE: Final = {
     "least_attempts": "metrics.gates",
     "least_tasks": "metrics.gates",
     "load": "ingest.landing",
+    "m_of_k_metrics": "metrics.m_of_k",
     "plan": "metrics.planning",
     "publish": "warehouse.publishing",
     "report": "reports.report",

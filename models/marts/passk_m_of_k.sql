@@ -4,6 +4,7 @@
 {%- set bigint = dbt.type_bigint() %}
 {%- set z = passk.normal_quantile() %}
 {%- set by_family = passk._family() is not none %}
+{%- set tasks, histogram = ref('int_passk__task_counts'), ref('int_passk__tasks_by_count') %}
 
 {#- With families, the tasks of a family together; a task whose family is not known is a family of its own. -#}
 with counts as (
@@ -15,7 +16,7 @@ with counts as (
     n,
     c,
     count(*) as tasks
-  from {{ ref('int_passk__task_counts') }}
+  from {{ tasks }}
   where attempts > 0
   group by {{ keys | join(', ') }}, family, case when family is null then task_id end, n, c
   {%- else %}
@@ -24,7 +25,7 @@ with counts as (
     n,
     c,
     tasks
-  from {{ ref('int_passk__tasks_by_count') }}
+  from {{ histogram }}
   {%- endif %}
 ),
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -17,7 +18,7 @@ from passk_py.warehouse.gates_of_tables import judge_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from passk_py.metrics.states import Families
+    from passk_py.metrics.states import Families, States
     from passk_py.validation.check_tables import Compared
     from passk_py.validation.set_aside import Counts
     from passk_py.warehouse.settings import Settings
@@ -30,7 +31,7 @@ _MOST_JUDGED: Final = 5_000_000
 def decided(settings: Settings) -> list[str]:
     """Name the tables that have rows of each run."""
     bootstrap = [_BOOTSTRAP] if settings.bootstrap else []
-    return ["passk_plans", "passk_extrapolations", *bootstrap]
+    return ["passk_plans", "passk_m_of_k", "passk_extrapolations", *bootstrap]
 
 
 def compare_runs(
@@ -52,23 +53,34 @@ def compare_runs(
     measured = compared.once("passk_suite_metrics", [*RUN, "k"], recompute.MEASURED, whole)
     model = recompute.extrapolations(measured, settings)
     compared.compare("passk_extrapolations", described(model, who), where)
-    if settings.bootstrap:
-        drawn: dict[tuple[str, ...], Families] = {}
+    places: dict[tuple[str, ...], tuple[States, Families | None]] = {}
+    if settings.bootstrap or settings.m_of_k:
         for run, tasks in states.items():
-            drawn[*run, "all", "all"] = families[run] or lone_tasks(tasks)
+            places[*run, "all", "all"] = tasks, families[run]
         for name, sliced in zip(settings.slices, slices, strict=True):
-            drawn |= _families_of_slice(sliced, name)
+            places |= _counts_of_slice(sliced, name)
+    chances = recompute.m_of_k(places, settings)
+    compared.compare("passk_m_of_k", described(chances, who), where)
+    if settings.bootstrap:
+        drawn = {
+            place: lone_tasks(tasks) if of_place is None else of_place
+            for place, (tasks, of_place) in places.items()
+        }
         compared.compare(_BOOTSTRAP, recompute.bootstrap(drawn, settings), where)
 
 
-def _families_of_slice(tasks: pl.LazyFrame, name: str) -> dict[tuple[str, ...], Families]:
-    """Count the families of each value of a slice that have the same counts."""
+def _counts_of_slice(
+    tasks: pl.LazyFrame, name: str
+) -> dict[tuple[str, ...], tuple[States, Families | None]]:
+    """Count the tasks of each value of a slice by their counts, and the families, if named."""
     place = (*RUN, "slice_value")
-    if "family" not in tasks.collect_schema():
-        tasks = tasks.with_columns(family=pl.lit(None, pl.String))
-    parts = tasks.select(*place, "family", "n", "c").collect().partition_by(*place, as_dict=True)
+    named = ["family"] if "family" in tasks.collect_schema() else []
+    parts = tasks.select(*place, *named, "n", "c").collect().partition_by(*place, as_dict=True)
     return {
-        (str(run), str(suite), name, str(value)): families_of(part)
+        (str(run), str(suite), name, str(value)): (
+            Counter(part.select("n", "c").iter_rows()),
+            families_of(part) if named else None,
+        )
         for (run, suite, value), part in parts.items()
     }
 

@@ -86,6 +86,11 @@ class Settings:
     incapable_rate = _Var(float)
 
     @property
+    def m_of_k(self) -> list[tuple[int, int]]:
+        """The pairs (m, k) whose chance is asked for."""
+        return [(int(pair["m"]), int(pair["k"])) for pair in self.values["passk_m_of_k"] or []]
+
+    @property
     def pairs(self) -> list[dict[str, str | None]]:
         """The declared pairs: ``baseline``, ``candidate``, and ``suite``, None for all."""
         return [{"suite": None, **pair} for pair in self.values["passk_pairs"] or []]

@@ -36,6 +36,7 @@ from passk_py.stats.estimators.intervals import (
     pass_hat_k_lower,
     pass_hat_k_upper,
 )
+from passk_py.stats.estimators.m_of_k import pass_m_of_k
 from passk_py.stats.estimators.plugin import pass_at_k_plugin, pass_hat_k_plugin
 from passk_py.stats.estimators.pooled import pass_at_k_pooled, pass_hat_k_pooled
 from passk_py.stats.estimators.unbiased import log_choose, pass_at_k, pass_hat_k
@@ -74,6 +75,7 @@ __all__ = [
     "pass_hat_k_pooled",
     "pass_hat_k_upper",
     "pass_hat_k_window",
+    "pass_m_of_k",
     "suite_reading",
     "task_class",
 ]

@@ -15,11 +15,13 @@ from passk_py.metrics.contamination import compared_suites
 from passk_py.metrics.extrapolation import extrapolated
 from passk_py.metrics.gates.rule_schema import DEMO_GATES
 from passk_py.metrics.gates.rules import rules_of
+from passk_py.metrics.m_of_k import M_OF_K_TYPES, averaged_scores, scores_of
 from passk_py.metrics.planning.plans_table import PLAN_TYPES, plan_counts
 from passk_py.metrics.planning.wish import Wish
 from passk_py.metrics.suite_differences import DIFFERENCES, judged_suites
 from passk_py.validation.parity import Recomputed
 from passk_py.validation.recompute.approximations import CLOSE, SIZE, STUDENT, as_seen
+from passk_py.validation.recompute.metrics import QUANTILE
 from passk_py.validation.recompute.runs import IDENTITY, RUN
 
 if TYPE_CHECKING:
@@ -98,6 +100,34 @@ def extrapolations(measured: pl.DataFrame, settings: Settings) -> Recomputed:
         {
             **dict.fromkeys(("pass_at_k", "pass_hat_k"), _LOGARITHMS),
             **dict.fromkeys(("pass_at_k_at_least", "pass_hat_k_at_most")),
+        },
+    )
+
+
+def m_of_k(
+    places: Mapping[tuple[str, ...], tuple[States, Families | None]], settings: Settings
+) -> Recomputed:
+    """Compute ``passk_m_of_k``, of the whole and of the slices."""
+    scores = scores_of(settings.m_of_k)
+    rows = [
+        {**dict(zip(_PLACE, place, strict=True)), **row}
+        for place, (states, families) in places.items()
+        for row in averaged_scores(
+            states,
+            families,
+            scores,
+            min_eligible_share=settings.min_eligible_share,
+            confidence=settings.confidence,
+        )
+    ]
+    types: dict[str, type[pl.DataType]] = {**dict.fromkeys(_PLACE, pl.String), **M_OF_K_TYPES}
+    return Recomputed(
+        pl.DataFrame(rows, schema=types, orient="row"),
+        (*_PLACE, "metric", "k", "m"),
+        ("eligible_tasks", "total_tasks", "families", "null_reason", "caveat"),
+        {
+            **dict.fromkeys(("effective_families", "estimate", "suite_lower", "suite_upper")),
+            **dict.fromkeys(("lower", "upper"), QUANTILE),
         },
     )
 

@@ -208,6 +208,21 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         for wrong, shown in ((0.5, "0.5"), (0.0, "0.0"), ("x", '"x"'))
     ),
     (
+        {"passk_m_of_k": {"m": 3, "k": 4}},
+        ['passk_m_of_k is {"k": 4, "m": 3}, but must be a list of {m: ..., k: ...}.'],
+    ),
+    (
+        {"passk_m_of_k": [{"m": 5, "k": 4}, {"m": 1, "k": 33}, {"m": 1}, [3, 4], {"m": True, "k": 4}]},
+        [
+            f"passk_m_of_k holds {shown}, but must hold {{m: ..., k: ...}}, both integers, with m from 1 to k and k up to 32."
+            for shown in ('{"k": 4, "m": 5}', '{"k": 33, "m": 1}', '{"m": 1}', "[3, 4]", '{"k": 4, "m": true}')
+        ],
+    ),
+    (
+        {"passk_m_of_k": [{"m": 3, "k": 4}, {"m": 2, "k": 4}, {"m": 3, "k": 4}]},
+        ['passk_m_of_k is [{"k": 4, "m": 3}, {"k": 4, "m": 2}, {"k": 4, "m": 3}], but must hold each pair once.'],
+    ),
+    (
         {"passk_extrapolated_ks": 8},
         ["passk_extrapolated_ks is 8, but must be a list of integers from 1 to 99999."],
     ),

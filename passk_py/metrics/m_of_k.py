@@ -1,0 +1,227 @@
+"""Means over tasks of the chance that at least m of k attempts pass: ``passk_m_of_k``."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import polars as pl
+
+from passk_py.metrics.any_frame import any_frame
+from passk_py.metrics.states import (
+    padded,
+    related_states,
+    short_reason,
+    states_of_runs,
+    with_short_tasks,
+)
+from passk_py.metrics.uncertainty import floor_of_suite
+from passk_py.stats.distributions import normal_quantile
+from passk_py.stats.estimators.arguments import ArgumentError, checked_confidence, checked_share
+from passk_py.stats.estimators.m_of_k import checked_m_of_k
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from passk_py.metrics.states import Families, States
+
+M_OF_K_TYPES: Final[dict[str, type[pl.DataType]]] = {
+    "metric": pl.String,
+    **dict.fromkeys(("k", "m", "eligible_tasks", "total_tasks", "families"), pl.Int64),
+    **dict.fromkeys(
+        ("effective_families", "estimate", "lower", "upper", "suite_lower", "suite_upper"),
+        pl.Float64,
+    ),
+    **dict.fromkeys(("null_reason", "caveat"), pl.String),
+}
+
+
+class Score(NamedTuple):
+    """What a task scores by how many of k attempts pass."""
+
+    metric: str
+    k: int
+    m: int
+
+    @property
+    def weights(self) -> list[Fraction]:
+        """The score of each number of passes, from 0 to k."""
+        reached = [max(passed - self.m + 1, 0) for passed in range(self.k + 1)]
+        if self.metric == "pass_m_of_k":
+            return [Fraction(min(times, 1)) for times in reached]
+        return [Fraction(2 * times, self.k) for times in reached]
+
+
+@any_frame
+def m_of_k_metrics(
+    attempts: pl.DataFrame | pl.LazyFrame,
+    pairs: Iterable[tuple[int, int]],
+    *,
+    min_eligible_share: float = 0.95,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    threshold: float = 1.0,
+) -> pl.DataFrame:
+    r"""Average over tasks how often at least m of k attempts pass: the table ``passk_m_of_k``.
+
+    Parameters
+    ----------
+    attempts
+        A log of attempts, eager or lazy; see :mod:`passk_py.metrics.frames`.
+    pairs
+        Pairs (m, k) of whole numbers, m from 1 to k and k up to 32.
+    min_eligible_share, cluster, confidence, threshold
+        As in :func:`passk_py.suite_metrics`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per run_id, suite, metric, k and m: ``pass_m_of_k`` for every pair, and
+        ``mg_pass_at_k`` for every k from 2, with the least m that it sums over;
+        ``eligible_tasks`` (n >= k), ``total_tasks``, ``families`` and ``effective_families`` (null
+        without ``cluster``), the ``estimate``, its limits for tasks like these (``lower``,
+        ``upper``) and for these tasks only (``suite_lower``, ``suite_upper``, null where a task has
+        n < 2k), ``null_reason``, why there is no estimate, and ``caveat``, what to know of it where
+        tasks are short.
+
+    Raises
+    ------
+    ArgumentError
+        If a pair or an option can't be right.
+    PasskError
+        If a column is missing or of the wrong type, or an outcome is unknown.
+
+    Notes
+    -----
+    .. math:: mG = \frac{2}{k} \sum_{m=\lceil k/2 \rceil + 1}^{k} G_m
+
+    with the chance :math:`G_m` that at least m of k attempts pass (Liu et al. 2024,
+    arXiv:2412.13147). For an odd k the most is 1 - 1/k, as the paper defines it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame(
+    ...     [
+    ...         {"run_id": "r", "task_id": task, "attempt": number, "passed": number <= passes}
+    ...         for task, passes in enumerate([1, 2, 3, 4])
+    ...         for number in range(1, 5)
+    ...     ]
+    ... )
+    >>> m_of_k_metrics(log, [(2, 3)]).select("metric", "m", "estimate").rows()
+    [('pass_m_of_k', 2, 0.625), ('mg_pass_at_k', 3, 0.20833333333333331)]
+    """
+    scores = scores_of(pairs)
+    share = checked_share("m_of_k_metrics", min_eligible_share)
+    level = checked_confidence("m_of_k_metrics", confidence)
+    rows = [
+        {"run_id": run, "suite": suite, **row}
+        for run, suite, states, families in states_of_runs(attempts, threshold, cluster)
+        for row in averaged_scores(
+            states, families, scores, min_eligible_share=share, confidence=level
+        )
+    ]
+    schema: dict[str, type[pl.DataType]] = {"run_id": pl.String, "suite": pl.String, **M_OF_K_TYPES}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def scores_of(pairs: Iterable[tuple[int, int]]) -> list[Score]:
+    """Give the scores of pairs (m, k), each once, or refuse them."""
+    found: dict[Score, None] = {}
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ArgumentError(f"m_of_k_metrics: pairs must hold pairs (m, k); got {pair!r}")
+        m, k = checked_m_of_k("m_of_k_metrics", *pair)
+        found[Score("pass_m_of_k", k, m)] = None
+    means = (
+        Score("mg_pass_at_k", k, math.ceil(k / 2) + 1)
+        for k in sorted({score.k for score in found})
+        if k > 1
+    )
+    return [*found, *means]
+
+
+@lru_cache(maxsize=65536)
+def _exact(score: Score, n: int, c: int) -> Fraction:
+    """Give the unbiased estimate of a task with n >= k."""
+    k = score.k
+    ways = sum(
+        weight * math.comb(c, passed) * math.comb(n - c, k - passed)
+        for passed, weight in enumerate(score.weights)
+        if weight
+    )
+    return Fraction(ways) / math.comb(n, k)
+
+
+@lru_cache(maxsize=65536)
+def _variance_within(score: Score, n: int, c: int) -> float:
+    """Give its unbiased variance within a task with n >= 2k, from two separate groups of k."""
+    k, weights = score.k, score.weights
+    both = sum(
+        one * other * math.comb(c, i) * math.comb(n - c, k - i)
+        * math.comb(c - i, j) * math.comb(n - c - (k - i), k - j)
+        for i, one in enumerate(weights)
+        for j, other in enumerate(weights)
+        if one and other and i + j <= c and 2 * k - i - j <= n - c
+    )  # fmt: skip
+    squared = Fraction(both) / (math.comb(n, k) * math.comb(n - k, k))
+    return float(max(_exact(score, n, c) ** 2 - squared, Fraction(0)))
+
+
+def averaged_scores(
+    states: States,
+    families: Families | None,
+    scores: Sequence[Score],
+    *,
+    min_eligible_share: float,
+    confidence: float,
+) -> list[dict[str, Any]]:
+    """Average the scores of one suite or slice, with limits; no families where none are named."""
+    total = states.total()
+    rows = []
+    for score in scores:
+        k = score.k
+        known = sorted((state, tasks) for state, tasks in states.items() if state[0] >= k)
+        eligible = sum(tasks for _, tasks in known)
+        reason = short_reason(k, eligible, total, min_eligible_share=min_eligible_share)
+        row: dict[str, Any] = {
+            **dict.fromkeys(M_OF_K_TYPES),
+            **score._asdict(),
+            "eligible_tasks": eligible,
+            "total_tasks": total,
+            "null_reason": reason,
+        }
+        rows.append(row)
+        if reason is not None:
+            continue
+        if eligible < total:
+            short = f"n < {k} in {total - eligible} of {total} tasks"
+            row["caveat"] = f"{short}, which the limits allow any score"
+        values = {state: float(_exact(score, *state)) for state, _ in known}
+        mean = math.fsum(tasks * values[state] for state, tasks in known) / eligible
+        squares = math.fsum(tasks * (values[state] - mean) ** 2 for state, tasks in known)
+        units = float(eligible)
+        if families is not None:
+            found = related_states(families, k, lambda n, c: values[n, c], mean)  # noqa: B023
+            units = found.units
+            row |= {"families": found.families, "effective_families": units}
+            squares = 0.0 if found.variance is None else found.variance * (units - 1)
+        middle, reach = padded(mean, squares, units, confidence)
+        row |= {"estimate": mean, **_ends(middle, reach, eligible, total, "")}
+        if all(n >= 2 * k for (n, _), _ in known):
+            within = math.fsum(tasks * _variance_within(score, *state) for state, tasks in known)
+            floor = floor_of_suite(k, min(n for (n, _), _ in known), confidence)
+            error = math.sqrt(within + floor) / eligible
+            row |= _ends(mean, normal_quantile(confidence) * error, eligible, total, "suite_")
+    return rows
+
+
+def _ends(middle: float, reach: float, eligible: int, total: int, of: str) -> dict[str, float]:
+    """Give the limits over all tasks; the short ones may have any score."""
+    low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
+    return {
+        f"{of}lower": with_short_tasks(low, eligible, total, 0.0),
+        f"{of}upper": with_short_tasks(high, eligible, total, 1.0),
+    }
