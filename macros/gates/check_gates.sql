@@ -47,10 +47,13 @@
   {%- for key, kind in takes.items() if kind in schema.allowed and (key in gate or key in schema.required) -%}
     {%- if not passk._is_allowed(gate.get(key), schema.allowed[kind]) -%}
       {%- do mistakes.append(passk._var_mistake(key, gate.get(key), schema.allowed[kind].must)) -%}
-    {%- elif key == 'k' and good_ks and gate.k not in good_ks -%}
+    {%- elif key == 'k' and good_ks and gate.k not in good_ks and gate.get('metric') != 'pass_m_of_k' -%}
       {%- do mistakes.append(passk._var_mistake('k', gate.k, 'one of passk_ks, which is ' ~ passk._shown(good_ks))) -%}
     {%- endif -%}
   {%- endfor -%}
+  {%- if gate.type == 'threshold' -%}
+    {%- do mistakes.extend(passk._mistakes_of_m(gate)) -%}
+  {%- endif -%}
   {%- if gate.type == 'diagnostics' -%}
     {%- do mistakes.extend(passk._mistakes_of_diagnostics(gate.get('diagnostics'))) -%}
     {%- if not var('passk_diagnostics', true) -%}
@@ -68,6 +71,26 @@
     {%- do mistakes.append('slice_value stands without each, which says of which slice it is.') -%}
   {%- endif -%}
   {{ return(mistakes) }}
+{%- endmacro %}
+
+
+{#- The mistakes in how many of the tries a rule asks for. -#}
+{% macro _mistakes_of_m(gate) -%}
+  {%- set m, k = gate.get('m'), gate.get('k') -%}
+  {%- if gate.get('metric') != 'pass_m_of_k' -%}
+    {{ return(['m has no meaning without metric: pass_m_of_k.'] if 'm' in gate else []) }}
+  {%- elif 'm' not in gate or 'k' not in gate -%}
+    {{ return(['pass_m_of_k takes both m and k: at least m of k tries succeed.']) }}
+  {%- elif m is not integer or k is not integer or m is boolean or k is boolean -%}
+    {{ return([]) }}
+  {%- elif not 1 <= m <= k <= 32 -%}
+    {{ return(['m is ' ~ m ~ ' and k is ' ~ k ~ ', but m must be from 1 to k, and k up to 32.']) }}
+  {%- endif -%}
+  {%- set asked = var('passk_m_of_k', []) -%}
+  {%- for pair in asked if passk._is_list(asked) and pair is mapping and pair.get('m') == m and pair.get('k') == k -%}
+    {{ return([]) }}
+  {%- endfor -%}
+  {{ return(['passk_m_of_k does not list {m: ' ~ m ~ ', k: ' ~ k ~ '}.']) }}
 {%- endmacro %}
 
 

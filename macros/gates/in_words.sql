@@ -2,7 +2,11 @@
 
 {#- A metric as it is spoken of, from columns `metric` and `k`. -#}
 {% macro _metric_name() -%}
-case when metric = 'pass_hat_k' then 'pass^' else 'pass@' end || {{ passk._whole('k') }}
+case metric
+      when 'pass_hat_k' then 'pass^' || {{ passk._whole('k') }}
+      when 'pass_at_k' then 'pass@' || {{ passk._whole('k') }}
+      else replace(metric, '_', ' ')
+    end
 {%- endmacro %}
 
 

@@ -3,8 +3,34 @@
 {%- set text = dbt.type_string() %}
 {%- set metric_name = passk._metric_name() %}
 {%- set interval = passk._gate_interval() %}
+{#- A row for each metric. #}
 metrics as (
-  select * from {{ ref('passk_suite_metrics') }}
+  {%- set shared = [
+    'run_id', 'suite', 'slice_name', 'slice_value', 'k', 'eligible_tasks', 'total_tasks', 'least_n', 'families',
+    'effective_families', 'null_reason'
+  ] %}
+  {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
+  select
+    {{ shared | join(',\n    ') }},
+    '{{ metric }}' as metric,
+    {{ metric }} as estimate,
+    {{ metric }}_lower as unseen_lower,
+    {{ metric }}_upper as unseen_upper,
+    {{ metric }}_suite_lower as suite_lower,
+    {{ metric }}_suite_upper as suite_upper
+  from {{ ref('passk_suite_metrics') }}
+  union all
+  {%- endfor %}
+  select
+    {{ shared | join(',\n    ') }},
+    'pass_' || {{ passk._whole('m') }} || '_of_' || {{ passk._whole('k') }} as metric,
+    estimate,
+    lower as unseen_lower,
+    upper as unseen_upper,
+    suite_lower,
+    suite_upper
+  from {{ ref('passk_m_of_k') }}
+  where metric = 'pass_m_of_k'
 ),
 
 thresholds as (
@@ -14,19 +40,9 @@ thresholds as (
     metrics.eligible_tasks as tasks,
     metrics.total_tasks,
     metrics.null_reason,
-    {%- for name, end in [('estimate', ''), ('estimate_lower', 'lower'), ('estimate_upper', 'upper')] %}
-    case
-      {%- if end %}
-      when gates.metric = 'pass_hat_k' and gates.scope = 'suite' then metrics.pass_hat_k_suite_{{ end }}
-      when gates.metric = 'pass_hat_k' then metrics.pass_hat_k_{{ end }}
-      when gates.scope = 'suite' then metrics.pass_at_k_suite_{{ end }}
-      else metrics.pass_at_k_{{ end }}
-      {%- else %}
-      when gates.metric = 'pass_hat_k' then metrics.pass_hat_k
-      else metrics.pass_at_k
-      {%- endif %}
-    end as {{ name }},
-    {%- endfor %}
+    metrics.estimate,
+    case when gates.scope = 'suite' then metrics.suite_lower else metrics.unseen_lower end as estimate_lower,
+    case when gates.scope = 'suite' then metrics.suite_upper else metrics.unseen_upper end as estimate_upper,
     coalesce(bounds.excluded, 0) as excluded,
     coalesce(bounds.change_if_failed, 0) as change_if_failed,
     coalesce(bounds.change_if_passed, 0) as change_if_passed,
@@ -38,6 +54,7 @@ thresholds as (
     and gates.suite = metrics.suite
     and gates.slice_name = metrics.slice_name
     and (gates.slice_value is null or gates.slice_value = metrics.slice_value)
+    and gates.metric = metrics.metric
     and gates.k = metrics.k
   left join bounds
     on metrics.run_id = bounds.run_id

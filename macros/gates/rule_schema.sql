@@ -13,7 +13,8 @@
     },
     'types': {
       'threshold': {
-        'metric': 'rate',
+        'metric': 'score',
+        'm': 'count',
         'k': 'count',
         'min': 'chance',
         'each': 'slice',
@@ -33,6 +34,10 @@
       'severity': {'one_of': ['error', 'warn', 'ignore'], 'must': 'error, warn or ignore'},
       'scope': {'one_of': ['unseen', 'suite'], 'must': 'unseen (tasks like these) or suite (these tasks)'},
       'rate': {'one_of': ['pass_at_k', 'pass_hat_k'], 'must': 'one of pass_at_k, pass_hat_k'},
+      'score': {
+        'one_of': ['pass_at_k', 'pass_hat_k', 'pass_m_of_k'],
+        'must': 'one of pass_at_k, pass_hat_k, pass_m_of_k'
+      },
       'coverage': {
         'one_of': ['excluded_attempts', 'missing_attempts', 'rejected_attempts'],
         'must': 'one of excluded_attempts, missing_attempts, rejected_attempts'

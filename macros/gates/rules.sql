@@ -13,7 +13,7 @@
     {%- set rule = {
       'gate': gate.name,
       'rule_type': rule_type,
-      'metric': gate.get('metric', rule_type),
+      'metric': passk._gate_metric(gate),
       'k': gate.get('k', passk._setting('passk_deployment_k')) if 'k' in passk._keys_of_gate(rule_type) else none,
       'threshold': threshold | int if threshold is number and threshold == threshold | int else threshold,
       'scope': gate.get('scope', passk._rule_schema().scopes.get(rule_type)),
@@ -64,9 +64,18 @@
 {%- endmacro %}
 
 
+{#- The metric of a rule; at least m of k has its numbers in its name, such as `pass_3_of_4`. -#}
+{% macro _gate_metric(gate) -%}
+  {%- if gate.get('metric') == 'pass_m_of_k' -%}
+    {{ return('pass_' ~ gate.m ~ '_of_' ~ gate.k) }}
+  {%- endif -%}
+  {{ return(gate.get('metric', gate.type)) }}
+{%- endmacro %}
+
+
 {#- A rule as a person reads it. -#}
 {% macro _gate_rule_text(rule, given_diagnostics) -%}
-  {%- set metric = ('pass^' if rule.metric == 'pass_hat_k' else 'pass@') ~ rule.k -%}
+  {%- set metric = {'pass_hat_k': 'pass^' ~ rule.k, 'pass_at_k': 'pass@' ~ rule.k}.get(rule.metric, rule.metric | replace('_', ' ')) -%}
   {%- set threshold = rule.threshold | string -%}
   {%- set tasks = 'these tasks' if rule.scope == 'suite' else 'tasks like these' -%}
   {%- if rule.rule_type == 'each_task' -%}

@@ -162,6 +162,7 @@ select
   errors.m,
   errors.eligible_tasks,
   errors.total_tasks,
+  errors.least_n,
   errors.families,
   case when errors.families is not null then errors.units end as effective_families,
   errors.estimate,

@@ -26,7 +26,8 @@ _LEAST_P: Final = 0.0001
 
 def symbol(metric: str, k: int | str = "k") -> str:
     """Write a metric as it is spoken of."""
-    return f"{_SYMBOLS[metric]}{k}"
+    known = _SYMBOLS.get(metric)
+    return metric.replace("_", " ") if known is None else f"{known}{k}"
 
 
 def percent(share: float | None) -> str:

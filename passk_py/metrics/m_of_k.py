@@ -14,12 +14,17 @@ from passk_py.metrics.states import (
     padded,
     related_states,
     short_reason,
-    states_of_runs,
+    states_of_slice,
     with_short_tasks,
 )
 from passk_py.metrics.uncertainty import floor_of_suite
 from passk_py.stats.distributions import normal_quantile
-from passk_py.stats.estimators.arguments import ArgumentError, checked_confidence, checked_share
+from passk_py.stats.estimators.arguments import (
+    ArgumentError,
+    checked_confidence,
+    checked_share,
+    checked_slices,
+)
 from passk_py.stats.estimators.m_of_k import checked_m_of_k
 
 if TYPE_CHECKING:
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 
 M_OF_K_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "metric": pl.String,
-    **dict.fromkeys(("k", "m", "eligible_tasks", "total_tasks", "families"), pl.Int64),
+    **dict.fromkeys(("k", "m", "eligible_tasks", "total_tasks", "least_n", "families"), pl.Int64),
     **dict.fromkeys(
         ("effective_families", "estimate", "lower", "upper", "suite_lower", "suite_upper"),
         pl.Float64,
@@ -60,6 +65,7 @@ def m_of_k_metrics(
     pairs: Iterable[tuple[int, int]],
     *,
     min_eligible_share: float = 0.95,
+    slices: Sequence[str] = (),
     cluster: str | None = None,
     confidence: float = 0.95,
     threshold: float = 1.0,
@@ -72,14 +78,14 @@ def m_of_k_metrics(
         A log of attempts, eager or lazy; see :mod:`passk_py.metrics.frames`.
     pairs
         Pairs (m, k) of whole numbers, m from 1 to k and k up to 32.
-    min_eligible_share, cluster, confidence, threshold
+    min_eligible_share, slices, cluster, confidence, threshold
         As in :func:`passk_py.suite_metrics`.
 
     Returns
     -------
     polars.DataFrame
-        One row per run_id, suite, metric, k and m: ``pass_m_of_k`` for every pair, and
-        ``mg_pass_at_k`` for every k from 2, with the least m that it sums over;
+        One row per run_id, suite, slice_name, slice_value, metric, k and m: ``pass_m_of_k`` for
+        every pair, and ``mg_pass_at_k`` for every k from 2, with the least m that it sums over;
         ``eligible_tasks`` (n >= k), ``total_tasks``, ``families`` and ``effective_families`` (null
         without ``cluster``), the ``estimate``, its limits for tasks like these (``lower``,
         ``upper``) and for these tasks only (``suite_lower``, ``suite_upper``, null where a task has
@@ -117,14 +123,22 @@ def m_of_k_metrics(
     share = checked_share("m_of_k_metrics", min_eligible_share)
     level = checked_confidence("m_of_k_metrics", confidence)
     rows = [
-        {"run_id": run, "suite": suite, **row}
-        for run, suite, states, families in states_of_runs(attempts, threshold, cluster)
+        {"run_id": run, "suite": suite, "slice_name": name or "all", "slice_value": value, **row}
+        for name in [None, *checked_slices("m_of_k_metrics", slices)]
+        for run, suite, value, states, families in states_of_slice(
+            attempts, threshold, name, cluster
+        )
         for row in averaged_scores(
             states, families, scores, min_eligible_share=share, confidence=level
         )
     ]
-    schema: dict[str, type[pl.DataType]] = {"run_id": pl.String, "suite": pl.String, **M_OF_K_TYPES}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    place = dict.fromkeys(("run_id", "suite", "slice_name", "slice_value"), pl.String)
+    return pl.DataFrame(rows, schema={**place, **M_OF_K_TYPES}, orient="row")
+
+
+def task_score(m: int, k: int, n: int, c: int) -> float:
+    """Give the chance of a task with n >= k that at least m of k attempts pass, rounded once."""
+    return float(_exact(Score("pass_m_of_k", k, m), n, c))
 
 
 def scores_of(pairs: Iterable[tuple[int, int]]) -> list[Score]:
@@ -191,6 +205,7 @@ def averaged_scores(
             **score._asdict(),
             "eligible_tasks": eligible,
             "total_tasks": total,
+            "least_n": min((n for (n, _), _ in known), default=None),
             "null_reason": reason,
         }
         rows.append(row)
@@ -212,7 +227,7 @@ def averaged_scores(
         row |= {"estimate": mean, **_ends(middle, reach, eligible, total, "")}
         if all(n >= 2 * k for (n, _), _ in known):
             within = math.fsum(tasks * _variance_within(score, *state) for state, tasks in known)
-            floor = floor_of_suite(k, min(n for (n, _), _ in known), confidence)
+            floor = floor_of_suite(k, row["least_n"], confidence)
             error = math.sqrt(within + floor) / eligible
             row |= _ends(mean, normal_quantile(confidence) * error, eligible, total, "suite_")
     return rows

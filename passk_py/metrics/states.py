@@ -147,8 +147,24 @@ def states_of_runs(
 
     The families are those that ``cluster`` names, None without it.
     """
-    counts = ordered_tasks(read_log(attempts, threshold, cluster=cluster), TASK, ()).collect()
-    by_run = counts.filter(pl.col("n").is_not_null()).partition_by("run_id", "suite", as_dict=True)
-    for (run, suite), tasks in sorted(by_run.items()):
+    for run, suite, _, states, families in states_of_slice(attempts, threshold, None, cluster):
+        yield run, suite, states, families
+
+
+def states_of_slice(
+    attempts: pl.DataFrame | pl.LazyFrame,
+    threshold: float,
+    slice_name: str | None,
+    cluster: str | None,
+) -> Iterator[tuple[str, str, str, States, Families | None]]:
+    """Count the same for each value of a slice; ``all`` without one."""
+    log = read_log(attempts, threshold, slice_name, cluster=cluster)
+    if slice_name is None:
+        log = log.with_columns(slice_value=pl.lit("all"))
+    counts = ordered_tasks(log, (*TASK, "slice_value"), ()).collect()
+    place = ("run_id", "suite", "slice_value")
+    for key, tasks in sorted(
+        counts.filter(pl.col("n").is_not_null()).partition_by(*place, as_dict=True).items()
+    ):
         families = None if cluster is None else families_of(tasks)
-        yield run, suite, Counter(tasks.select("n", "c").iter_rows()), families
+        yield *key, Counter(tasks.select("n", "c").iter_rows()), families

@@ -1,11 +1,21 @@
 {%- set asked = passk._setting('passk_m_of_k') %}
 
-with states as (
+{#- With the counts as they would be, had the excluded attempts of a task failed, or passed: gates ask for these too. #}
+with counts as (
   select distinct
     n,
-    c
-  from {{ ref('int_passk__states') }}
-  where {{ 'n > 0' if asked else '1 = 0' }}
+    c,
+    excluded
+  from {{ ref('int_passk__task_counts') }}
+  where {{ 'attempts > 0' if asked else '1 = 0' }}
+),
+
+states as (
+  select n, c from counts
+  union
+  select n + excluded as n, c from counts
+  union
+  select n + excluded as n, c + excluded as c from counts
 ),
 
 terms as (

@@ -114,6 +114,7 @@ variants as (
     excluded,
     '{{ variant }}' as variant,
     {{ attempts }} as attempts,
+    {{ passes }} as passes,
     case when metric = 'pass_hat_k' then {{ passes }} else {{ failures }} end as alike
   from histogram
   {{- '\n  union all' if not loop.last }}
@@ -128,14 +129,22 @@ logs as (
 
 valued as (
   select
-    *,
+    logs.*,
     case
-      when alike < k then case when metric = 'pass_hat_k' then 0e0 else 1e0 end
-      when alike = attempts then case when metric = 'pass_hat_k' then 1e0 else 0e0 end
-      when metric = 'pass_hat_k' then {{ passk._exp('log_share') }}
+      when logs.metric not in ('pass_at_k', 'pass_hat_k') then chances.estimate
+      when logs.alike < logs.k then case when logs.metric = 'pass_hat_k' then 0e0 else 1e0 end
+      when logs.alike = logs.attempts then case when logs.metric = 'pass_hat_k' then 1e0 else 0e0 end
+      when logs.metric = 'pass_hat_k' then {{ passk._exp('log_share') }}
       else {{ passk._one_minus_exp('log_share') }}
     end as estimate
   from logs
+  {#- At least m of k is there already. #}
+  left join {{ ref('int_passk__m_of_k_states') }} as chances
+    on logs.attempts = chances.n
+    and logs.passes = chances.c
+    and logs.k = chances.k
+    and logs.metric = 'pass_' || {{ passk._whole('chances.m') }} || '_of_' || {{ passk._whole('chances.k') }}
+    and chances.metric = 'pass_m_of_k'
 ),
 
 moves as (

@@ -26,8 +26,12 @@ from passk_py.metrics.uncertainty import (
     with_suite_limits,
 )
 from passk_py.stats import estimators as est
-from passk_py.stats.estimators import ArgumentError
-from passk_py.stats.estimators.arguments import checked_confidence, checked_ks, checked_share
+from passk_py.stats.estimators.arguments import (
+    checked_confidence,
+    checked_ks,
+    checked_share,
+    checked_slices,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -130,12 +134,7 @@ def suite_metrics(
     level = checked_confidence("suite_metrics", confidence)
     capable = checked_share("suite_metrics", capable_threshold, "capable_threshold")
     consistent = checked_share("suite_metrics", consistent_threshold, "consistent_threshold")
-    names: list[str] = [] if isinstance(slices, str) else list(slices)
-    if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
-        raise ArgumentError(
-            f"suite_metrics: slices must be different names other than 'all'; got {slices!r}",
-            hint="Write one slice as a list of one: slices=['domain'].",
-        )
+    names: list[str] = checked_slices("suite_metrics", slices)
 
     def averaged(name: str | None) -> pl.LazyFrame:
         log = read_log(attempts, threshold, name, cluster=cluster)

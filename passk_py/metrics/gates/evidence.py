@@ -18,6 +18,7 @@ from passk_py.metrics.frames import suite_metrics
 from passk_py.metrics.frames.counting import TASK, ordered_tasks
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.logs import read_log, said_of_runs, suite_of
+from passk_py.metrics.m_of_k import m_of_k_metrics, task_score
 from passk_py.metrics.run_order import Run, runs_in_order
 from passk_py.metrics.states import score
 from passk_py.stats.distributions import normal_quantile
@@ -25,12 +26,21 @@ from passk_py.stats.distributions import normal_quantile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from passk_py.metrics.gates.rules import Rule
+
 _RUN_COLUMNS = ("agent", "agent_version", "model", "started_at", "loaded_at")
 
 Rows = dict[str, dict[str, Any]]
 """Rows of one run, by what tells them apart."""
 Counted = dict[str, tuple[int, int, int]]
 """The n, c and excluded attempts of tasks, by their ids."""
+
+
+def _score(metric: str, n: int, c: int, k: int) -> float:
+    """Give what a task scores, by the metric of a rule."""
+    if metric in ("pass_at_k", "pass_hat_k"):
+        return score(metric, n, c, k)
+    return task_score(int(metric.split("_")[1]), k, n, c)
 
 
 class Moves(NamedTuple):
@@ -101,6 +111,7 @@ class Evidence:
     deployment_k: int
     ordered: bool
     _metrics: dict[tuple[int, str], dict[tuple[str, str], Rows]] = field(default_factory=dict)
+    _chances: dict[tuple[int, int, str], dict[tuple[str, str], Rows]] = field(default_factory=dict)
     _counted: dict[str, dict[tuple[str, str, str], Counted]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -200,6 +211,26 @@ class Evidence:
             self._metrics[k, slice_name] = _by_run(table, "slice_value")
         return self._metrics[k, slice_name].get((run.run_id, run.suite), {})
 
+    def chances(self, run: Run, rule: Rule) -> Rows:
+        """Give the rows of ``passk_m_of_k`` of a run, by value of the slice, with those columns."""
+        m, k, of = rule.m, rule.k, rule.slice_name
+        if (m, k, of) not in self._chances:
+            table = m_of_k_metrics(
+                self.attempts,
+                [(m, k)],
+                min_eligible_share=self.min_eligible_share,
+                slices=() if of == "all" else (of,),
+                cluster=self.cluster,
+                confidence=self.confidence,
+                threshold=self.threshold,
+            ).filter(pl.col("metric") == "pass_m_of_k", pl.col("slice_name") == of)
+            names = {"estimate": rule.metric} | {
+                end: f"{rule.metric}_{end}"
+                for end in ("lower", "upper", "suite_lower", "suite_upper")
+            }
+            self._chances[m, k, of] = _by_run(table.rename(names), "slice_value")
+        return self._chances[m, k, of].get((run.run_id, run.suite), {})
+
     def _with_excluded(self, run_id: str, suite: str, slice_name: str, value: str) -> Counted:
         """Count the attempts of tasks, with those that are excluded, in a value of a slice."""
         if slice_name not in self._counted:
@@ -247,7 +278,7 @@ class Evidence:
             sum(x for _, _, x in found),
             *(
                 math.fsum(
-                    score(metric, n + x, c + passed * x, k) - score(metric, n, c, k)
+                    _score(metric, n + x, c + passed * x, k) - _score(metric, n, c, k)
                     for n, c, x in found
                 )
                 for passed in (0, 1)

@@ -97,7 +97,7 @@ class _Measured:
 
 def thresholds(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     """Judge whether a metric reaches a threshold, of the suite or of the values of a slice."""
-    rows = log.metrics(run, rule.k, rule.slice_name)
+    rows = log.chances(run, rule) if rule.m else log.metrics(run, rule.k, rule.slice_name)
     wanted = list(rows) if rule.slice_value is None else [rule.slice_value]
     if not set(wanted) & set(rows):
         where = " ".join([rule.slice_name, *([rule.slice_value] if rule.slice_value else [])])

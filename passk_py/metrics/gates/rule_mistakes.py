@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_py.metrics.diagnostic_words import WORDS
 from passk_py.metrics.gates.rule_schema import SCHEMA, keys_of
+from passk_py.stats.estimators.m_of_k import MOST_TRIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,19 +36,22 @@ def mistakes_of(
         for key in gate
         if key not in takes
     ]
+    # It has pairs (m, k) of its own.
+    is_m_of_k = gate.get("metric") == "pass_m_of_k"
     for key, value in takes.items():
         allowed = SCHEMA["allowed"].get(value)
         if allowed is None or not (key in gate or key in SCHEMA["required"]):
             continue
         if not _is_allowed(gate.get(key), allowed):
             found.append(_must(key, gate.get(key), allowed["must"]))
-        elif key == "k" and ks is not None and gate["k"] not in ks:
+        elif key == "k" and ks is not None and gate["k"] not in ks and not is_m_of_k:
             found.append(_must("k", gate["k"], f"one of passk_ks, which is {shown(list(ks))}"))
     if kind == "diagnostics":
         found += _diagnostics_mistakes(gate.get("diagnostics"))
         if not diagnostics:
             found.append("passk_diagnostics is false, so that no diagnostic is computed.")
     if kind == "threshold":
+        found += _m_mistakes(gate)
         found += _slice_mistakes(gate, slices)
     return found
 
@@ -77,6 +81,19 @@ def _is_allowed(value: Any, allowed: Mapping[str, Any]) -> bool:  # noqa: ANN401
         and allowed.get("least", -math.inf) <= value <= allowed.get("most", math.inf)
         and allowed.get("above", -math.inf) < value < allowed.get("below", math.inf)
     )
+
+
+def _m_mistakes(gate: Mapping[str, Any]) -> list[str]:
+    if gate.get("metric") != "pass_m_of_k":
+        return ["m has no meaning without metric: pass_m_of_k."] if "m" in gate else []
+    if "m" not in gate or "k" not in gate:
+        return ["pass_m_of_k takes both m and k: at least m of k tries succeed."]
+    m, k = gate["m"], gate["k"]
+    if any(isinstance(one, bool) or not isinstance(one, int) for one in (m, k)):
+        return []
+    if 1 <= m <= k <= MOST_TRIES:
+        return []
+    return [f"m is {m} and k is {k}, but m must be from 1 to k, and k up to {MOST_TRIES}."]
 
 
 def _slice_mistakes(gate: Mapping[str, Any], slices: Sequence[str] | None) -> list[str]:

@@ -27,8 +27,11 @@ class Rule:
     gate: str
     type: str
     metric: str
+    """At least m of k has its numbers in its name, such as ``pass_3_of_4``."""
     k: int = 0
     """0 where the metric has none."""
+    m: int = 0
+    """How many of k tries must succeed, for that metric."""
     threshold: float = 0.0
     scope: str | None = None
     """``unseen`` for tasks like these, ``suite`` for these tasks."""
@@ -135,8 +138,9 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
     return Rule(
         gate=gate["name"],
         type=rule_type,
-        metric=gate.get("metric", rule_type),
+        metric=_metric(gate),
         k=gate.get("k", deployment_k) if "k" in keys_of(rule_type) else 0,
+        m=gate.get("m", 0),
         threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), 0.0),
         scope=gate.get("scope", SCHEMA["scopes"].get(rule_type)),
         slice_name=gate.get("each", "all"),
@@ -152,6 +156,12 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
         severity=gate.get("severity", "error"),
         inconclusive_severity=gate.get("inconclusive", "warn"),
     )
+
+
+def _metric(gate: Mapping[str, Any]) -> str:
+    if gate.get("metric") == "pass_m_of_k":
+        return f"pass_{gate['m']}_of_{gate['k']}"
+    return str(gate.get("metric", gate["type"]))
 
 
 def read_rules(path: Path) -> list[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ import polars as pl
 from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import NoReturn
 
 IntoExpr: TypeAlias = pl.Expr | pl.Series | str | int | float | None
@@ -90,6 +90,17 @@ def checked_share(function: str, share: float, name: str = "min_eligible_share")
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise ArgumentError(f"{function}: {name} must be a number from 0 to 1; got {share!r}")
     return float(share)
+
+
+def checked_slices(function: str, slices: Sequence[str]) -> list[str]:
+    """Give the names of slices, or refuse them."""
+    names = [] if isinstance(slices, str) else list(slices)
+    if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
+        raise ArgumentError(
+            f"{function}: slices must be different names other than 'all'; got {slices!r}",
+            hint="Write one slice as a list of one: slices=['domain'].",
+        )
+    return names
 
 
 def checked_confidence(function: str, confidence: float) -> float:

@@ -124,7 +124,7 @@ def m_of_k(
     return Recomputed(
         pl.DataFrame(rows, schema=types, orient="row"),
         (*_PLACE, "metric", "k", "m"),
-        ("eligible_tasks", "total_tasks", "families", "null_reason", "caveat"),
+        ("eligible_tasks", "total_tasks", "least_n", "families", "null_reason", "caveat"),
         {
             **dict.fromkeys(("effective_families", "estimate", "suite_lower", "suite_upper")),
             **dict.fromkeys(("lower", "upper"), QUANTILE),

@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 PAIRS: Final = [(1, 1), (1, 3), (2, 3), (3, 3), (2, 4), (3, 5), (17, 32)]
+GATE: Final = {"type": "threshold", "metric": "pass_m_of_k", "run": "all"}
+GATES: Final = [
+    {**GATE, "name": "low", "m": 2, "k": 3, "min": 0.2},
+    {**GATE, "name": "these", "m": 2, "k": 3, "min": 0.2, "scope": "suite"},
+    {**GATE, "name": "near", "m": 1, "k": 3, "min": 0.6, "scope": "suite"},
+    {**GATE, "name": "high", "m": 2, "k": 4, "min": 0.97},
+    {**GATE, "name": "each", "m": 2, "k": 3, "min": 0.4, "each": "kind"},
+    {**GATE, "name": "short", "m": 17, "k": 32, "min": 0.5},
+    {"name": "all", "type": "threshold", "metric": "pass_hat_k", "k": 3, "min": 0.3, "run": "all"},
+]
 VARS: Final = {
     "passk_ks": [1, 3, 4],
     "passk_deployment_k": 3,
@@ -31,6 +41,7 @@ VARS: Final = {
     "passk_min_eligible_share": 0.5,
     "passk_slices": ["kind"],
     "passk_m_of_k": [{"m": m, "k": k} for m, k in PAIRS],
+    "passk_gates": GATES,
 }
 FAMILIES: Final = {**VARS, "passk_cluster": "repo"}
 PLACE: Final = ("run_id", "suite", "slice_name", "slice_value")
@@ -80,7 +91,7 @@ def attempts() -> Rows:
 def built(make_project: Callable[[], Project], attempts: Rows) -> Iterator[Project]:
     made = make_project()
     made.land(attempts)
-    made.run(VARS, select=["+passk_m_of_k", "+passk_suite_metrics"])
+    made.run(VARS, select=["+passk_m_of_k", "+passk_suite_metrics", "+passk_gates"])
     made.run(VARS, command="test", select=["passk_m_of_k", "int_passk__m_of_k_states"])
     return made
 
@@ -150,7 +161,7 @@ def test_suites_are_means_with_the_limits_of_every_suite(built: Project, attempt
             scores = [float(exact(n, c, m, k)) for n, c in tasks.values() if n >= k]
             assert (row["eligible_tasks"], row["total_tasks"]) == (len(scores), len(tasks))
             if len(scores) < 12:
-                assert row["estimate"] is None and row["lower"] is None
+                assert (row["estimate"], row["lower"]) == (None, None)
                 assert row["null_reason"] == f"n < {k} in {24 - len(scores)} of 24 tasks"
                 continue
             assert row["estimate"] == pytest.approx(mean(scores), rel=1e-13)
@@ -219,14 +230,17 @@ def test_the_sql_function_takes_columns(built: Project) -> None:
     assert wrong == (None, None, None)
 
 
-def test_polars_gives_the_table(built: Project, attempts: Rows) -> None:
+def frame(attempts: Rows) -> pl.DataFrame:
     tags = pl.Struct({"kind": pl.String, "repo": pl.String})
-    frame = pl.DataFrame(attempts, schema_overrides={"tags": tags}, infer_schema_length=None)
-    key = ("run_id", "suite", "metric", "k", "m")
-    made = pk.m_of_k_metrics(frame, PAIRS, min_eligible_share=0.5).sort(key)
-    found = built.records(
-        "select * from passk_m_of_k where slice_name = 'all' order by run_id, suite, metric, k, m"
+    return pl.DataFrame(attempts, schema_overrides={"tags": tags}, infer_schema_length=None)
+
+
+def test_polars_gives_the_table(built: Project, attempts: Rows) -> None:
+    key = (*PLACE, "metric", "k", "m")
+    made = pk.m_of_k_metrics(frame(attempts), PAIRS, min_eligible_share=0.5, slices=["kind"]).sort(
+        key
     )
+    found = built.records(f"select * from passk_m_of_k order by {', '.join(key)}")
     assert made.height == len(found)
     for ours, row in zip(made.iter_rows(named=True), found, strict=True):
         for name, value in ours.items():
@@ -267,6 +281,95 @@ def test_families_are_draws(make_project: Callable[[], Project], attempts: Rows)
         assert row[:4] == pytest.approx(row[4:], rel=1e-12)
 
 
+def test_gates_follow_the_limits_of_the_table(built: Project) -> None:
+    """The result of a gate, from the table's limits and what excluded attempts could change."""
+    gates = built.records("select * from passk_gates where metric like 'pass_%_of_%'")
+    assert len(gates) == 2 * 7
+    results = {(row["gate"], row["result"]) for row in gates}
+    assert {("low", "pass"), ("high", "fail"), ("short", "inconclusive")} <= results
+    for row in gates:
+        _, m, _, k = row["metric"].split("_")
+        (chance,) = built.records(
+            "select * from passk_m_of_k where metric = 'pass_m_of_k' and run_id = ? and k = ? and m = ?"
+            " and slice_name = ? and slice_value = ?",
+            row["run_id"], int(k), int(m), row["slice_name"], row["slice_value"],
+        )  # fmt: skip
+        infix = "suite_" if row["scope"] == "suite" else ""
+        for name, of in (("estimate", "estimate"), ("estimate_lower", f"{infix}lower"), ("estimate_upper", f"{infix}upper")):  # fmt: skip
+            assert row[name] == chance[of]
+        assert row["rule"].startswith(f"pass {m} of {k} at least ")
+        if row["result"] == "pass":
+            assert row["estimate_lower"] >= row["threshold"]
+        if row["result"] == "fail":
+            assert row["estimate_upper"] < row["threshold"]
+
+
+def test_excluded_attempts_move_the_limits_by_the_scores_they_would_make(built: Project) -> None:
+    bounds = built.records(
+        f"select * from {built.relation('int_passk__gate_bounds')} where slice_name = 'all'"
+        " and metric = 'pass_2_of_3'"
+    )
+    assert {row["run_id"] for row in bounds} == {"before", "after"}
+    for row in bounds:
+        tasks = built.query(
+            f"select n, c, excluded from {built.relation('int_passk__task_counts')}"
+            " where run_id = ? and slice_name = 'all' and n >= 3 and excluded > 0",
+            row["run_id"],
+        )
+        assert row["excluded"] == sum(x for _, _, x in tasks) > 0
+        for passed, name in ((0, "change_if_failed"), (1, "change_if_passed")):
+            change = sum(
+                exact(n + x, c + passed * x, 2, 3) - exact(n, c, 2, 3) for n, c, x in tasks
+            )
+            assert row[name] == pytest.approx(float(change), rel=1e-12)
+
+
+def test_polars_judges_gates_as_sql_does(built: Project, attempts: Rows) -> None:
+    judged = pk.judge_gates(frame(attempts), GATES, k=3, min_eligible_share=0.5)
+    found = built.records("select * from passk_gates")
+    assert judged.height == len(found)
+    key = ("gate", "run_id", "slice_value")
+    by_key = {tuple(row[name] for name in key): row for row in found}
+    for row in judged.iter_rows(named=True):
+        sql = by_key[tuple(row[name] for name in key)]
+        for name in ("rule", "metric", "k", "result", "tasks", "reason", "to_settle", "severity"):
+            assert row[name] == sql[name], (row, sql)
+
+
+@pytest.mark.parametrize(
+    ("gate", "mistake"),
+    [
+        ({"m": 2}, "pass_m_of_k takes both m and k: at least m of k tries succeed."),
+        ({"k": 3}, "pass_m_of_k takes both m and k: at least m of k tries succeed."),
+        ({"m": 4, "k": 3}, "m is 4 and k is 3, but m must be from 1 to k, and k up to 32."),
+        ({"m": 2, "k": 33}, "m is 2 and k is 33, but m must be from 1 to k, and k up to 32."),
+        ({"m": "2", "k": 3}, 'm is "2", but must be an integer of at least 1.'),
+        ({"m": 2, "k": 3, "metric": "pass_hat_k"}, "m has no meaning without metric: pass_m_of_k."),
+    ],
+)
+def test_both_readers_of_rules_tell_the_same_mistakes(
+    make_project: Callable[[], Project], gate: dict[str, Any], mistake: str
+) -> None:
+    rule = {"name": "g", **GATE, "min": 0.5, **gate}
+    with pytest.raises(pk.PasskError) as caught:
+        pk.judge_gates(frame(some_log()), [rule])
+    assert f"g: {mistake}" in str(caught.value)
+    variables = {
+        "passk_ks": [1, 2, 3, 33],
+        "passk_deployment_k": 3,
+        "passk_m_of_k": [{"m": 2, "k": 3}],
+    }
+    assert f'passk_gates, "g": {mistake}' in make_project().refused(
+        {**variables, "passk_gates": [rule]}
+    )
+
+
+def test_a_gate_needs_its_pair_in_the_table(make_project: Callable[[], Project]) -> None:
+    rule = {"name": "g", **GATE, "min": 0.5, "m": 3, "k": 4}
+    said = make_project().refused({"passk_gates": [rule], "passk_m_of_k": [{"m": 2, "k": 4}]})
+    assert 'passk_gates, "g": passk_m_of_k does not list {m: 3, k: 4}.' in said
+
+
 def test_polars_of_small_counts() -> None:
     for m, k in ((1, 1), (1, 4), (2, 4), (3, 4), (4, 4), (3, 6)):
         states = [(n, c) for n in range(10) for c in range(n + 1)]
@@ -302,7 +405,7 @@ def test_counts_that_can_not_be_right_are_null() -> None:
 def test_without_the_var_there_are_no_rows(make_project: Callable[[], Project]) -> None:
     project = make_project()
     project.land(some_log()[:40])
-    project.run({**VARS, "passk_m_of_k": []}, select=["+passk_m_of_k"])
+    project.run({**VARS, "passk_m_of_k": [], "passk_gates": []}, select=["+passk_m_of_k"])
     assert project.query("select count(*) from passk_m_of_k") == [(0,)]
 
 
