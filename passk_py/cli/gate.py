@@ -40,7 +40,7 @@ _TYPES: Final = {
     "diagnostics": "diagnostics",
 }
 """The type of a rule by what its options ask for."""
-_RATES: Final = ("pass_hat_k", "pass_at_k")
+_RATES: Final = ("pass_hat_k", "pass_at_k", "pass_m_of_k")
 _HELP: Final = "`passk gate --help` lists the options of a rule."
 
 Row = dict[str, Any]
@@ -79,6 +79,7 @@ Row = dict[str, Any]
 @click.option("--agent", help="One rule: judge this agent only.")
 @click.option("--metric", help="One rule: judge pass_hat_k, pass_at_k, excluded_attempts, ...")
 @click.option("--k", type=click.IntRange(1), help="One rule: judge the metric at this k.")
+@click.option("--m", type=click.IntRange(1), help="One rule: require m of k with pass_m_of_k.")
 @click.option("--min", "least", type=float, help="One rule: require at least this value.")
 @click.option("--max", "most", type=float, help="One rule: allow at most this share, from 0 to 1.")
 @click.option(

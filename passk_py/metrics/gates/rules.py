@@ -30,8 +30,6 @@ class Rule:
     """At least m of k has its numbers in its name, such as ``pass_3_of_4``."""
     k: int = 0
     """0 where the metric has none."""
-    m: int = 0
-    """How many of k tries must succeed, for that metric."""
     threshold: float = 0.0
     scope: str | None = None
     """``unseen`` for tasks like these, ``suite`` for these tasks."""
@@ -48,6 +46,8 @@ class Rule:
     baseline: str | None = None
     severity: str = "error"
     inconclusive_severity: str = "warn"
+    m: int = 0
+    """How many of k tries must succeed, where the metric says so."""
 
     def __post_init__(self) -> None:
         # "at most 0", not "at most 0.0", also where the number comes from an option.

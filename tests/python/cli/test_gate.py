@@ -89,7 +89,7 @@ def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--min", 0.5), "metric is null, but must be one of pass_at_k, pass_hat_k."),
+        (("--min", 0.5), "metric is null, but must be one of pass_at_k, pass_hat_k, pass_m_of_k."),
         ((*RELIABLE, "--min", 3), "min is 3, but must be a number between 0 and 1;"),
         (RELIABLE, "nothing is asked for; a gate has one of min, max, max_drop and diagnostics."),
         (

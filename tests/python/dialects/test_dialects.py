@@ -33,10 +33,12 @@ VARS: Final[dict[str, Any]] = {
     "passk_attempts_model": "trials",
     "passk_ks": [1, 2, 4, 8],
     "passk_slices": ["level", {"name": "maker", "expression": "agent"}],
+    "passk_m_of_k": [{"m": 2, "k": 3}],
     "passk_extrapolated_ks": [16],
     "passk_private_suites": [{"public": "a", "private": "b"}],
     "passk_gates": [
         {"name": "suite", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5},
+        {"name": "most", "type": "threshold", "metric": "pass_m_of_k", "m": 2, "k": 3, "min": 0.5},
         {
             "name": "each level",
             "type": "threshold",

@@ -301,9 +301,21 @@ def own_rows(seed: int = 11) -> list[tuple[str | None, ...]]:
 RANDOM_VARS: Final = {
     "passk_slices": ["domain", {"name": "reason", "expression": "outcome_reason"}],
     "passk_cluster": "domain",
+    "passk_m_of_k": [{"m": 1, "k": 2}, {"m": 3, "k": 4}, {"m": 5, "k": 8}, {"m": 17, "k": 32}],
     "passk_extrapolated_ks": [128, 1000],
     "passk_private_suites": [{"public": "even", "private": "far"}],
     "passk_gates": [
+        {
+            "name": "most",
+            "type": "threshold",
+            "metric": "pass_m_of_k",
+            "m": 3,
+            "k": 4,
+            "min": 0.5,
+            "run": "all",
+            "severity": "ignore",
+            "inconclusive": "ignore",
+        },
         {
             "name": "suite",
             "type": "threshold",

@@ -54,8 +54,8 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     ({"type": "threshold", **RATE, "min": 1}, [f"min is 1, but must be {BETWEEN}."]),
     ({"type": "threshold", **RATE, "min": "0.5"}, [f'min is "0.5", but must be {BETWEEN}.']),
     ({"type": "threshold", **RATE, "min": True}, [f"min is true, but must be {BETWEEN}."]),
-    ({"type": "threshold", "min": 0.5}, ["metric is null, but must be one of pass_at_k, pass_hat_k."]),
-    ({"type": "threshold", "metric": "pass^k", "min": 0.5}, ['metric is "pass^k", but must be one of pass_at_k, pass_hat_k.']),
+    ({"type": "threshold", "min": 0.5}, ["metric is null, but must be one of pass_at_k, pass_hat_k, pass_m_of_k."]),
+    ({"type": "threshold", "metric": "pass^k", "min": 0.5}, ['metric is "pass^k", but must be one of pass_at_k, pass_hat_k, pass_m_of_k.']),
     ({"type": "threshold", **RATE, "k": 3, "min": 0.5}, ["k is 3, but must be one of passk_ks, which is [1, 2, 4]."]),
     ({"type": "threshold", **RATE, "k": 0, "min": 0.5}, ["k is 0, but must be an integer of at least 1."]),
     ({"type": "drop", **RATE, "max_drop": 1}, ["max_drop is 1, but must be a number from 0 to less than 1."]),
@@ -77,7 +77,7 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     ),
     (
         {"type": "threshold", **RATE, "min": 0.5, "baseline": "r"},
-        [f"baseline has no meaning in a rule of type threshold, which takes {COMMON}, metric, k, min, each,"
+        [f"baseline has no meaning in a rule of type threshold, which takes {COMMON}, metric, m, k, min, each,"
          " slice_value, scope."],
     ),
     ({"type": "threshold", **RATE, "min": 0.5, "scope": "all"}, ['scope is "all", but must be unseen (tasks like these) or suite (these tasks).']),
