@@ -97,6 +97,6 @@
 list_sum(list_transform(range(cast({{ start }} as bigint), cast({{ end }} as bigint) + 1), lambda j: {{ expression }}))
 {%- endmacro %}
 
-{% macro postgres___sum_over_j(start, end, expression) -%}
+{% macro default___sum_over_j(start, end, expression) -%}
 (select sum({{ expression }}) from generate_series(cast({{ start }} as bigint), cast({{ end }} as bigint)) as numbers (j))
 {%- endmacro %}
