@@ -91,7 +91,7 @@ end
     {%- set first = k + 1 - terms[0] | length -%}
     {%- for both in range(2 * first, 2 * k + 1) -%}
       {%- set ways = namespace(sum=0.0) -%}
-      {%- for j in range(first, k + 1) if first <= both - j <= k -%}
+      {%- for j in range(first, k + 1) if both - j >= first and both - j <= k -%}
         {%- set ways.sum = ways.sum + 1.0 * terms[0][j - first] * terms[0][both - j - first] -%}
       {%- endfor -%}
       {%- do terms[1].append(ways.sum) -%}

@@ -83,7 +83,7 @@
     {{ return(['pass_m_of_k takes both m and k: at least m of k tries succeed.']) }}
   {%- elif m is not integer or k is not integer or m is boolean or k is boolean -%}
     {{ return([]) }}
-  {%- elif not 1 <= m <= k <= 32 -%}
+  {%- elif m < 1 or m > k or k > 32 -%}
     {{ return(['m is ' ~ m ~ ' and k is ' ~ k ~ ', but m must be from 1 to k, and k up to 32.']) }}
   {%- endif -%}
   {%- set asked = var('passk_m_of_k', []) -%}

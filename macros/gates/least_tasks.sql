@@ -34,7 +34,7 @@
 
 
 {% macro _check_least(macro_name, argument_name, argument) -%}
-  {%- if not passk._is_number(argument) or not 0 < (argument | float) < 1 -%}
+  {%- if not passk._is_number(argument) or (argument | float) <= 0 or (argument | float) >= 1 -%}
     {{ passk._raise_argument(macro_name, argument_name, argument, 'a number between 0 and 1') }}
   {%- endif -%}
 {%- endmacro %}

@@ -19,7 +19,7 @@
   {{- passk._check_expression(macro_name, argument_name, argument, 'a column, an SQL expression or an integer') -}}
   {%- if passk._is_number(argument) -%}
     {%- set value = argument | float -%}
-    {%- if not (least <= value <= 9007199254740991) or value != (value | int) -%}
+    {%- if value < least or value > 9007199254740991 or value != (value | int) -%}
       {{ passk._raise_argument(macro_name, argument_name, argument, 'an integer of at least ' ~ least) }}
     {%- endif -%}
   {%- endif -%}
@@ -29,7 +29,7 @@
 {#- A number literal from `low` to `high`, or an SQL expression. -#}
 {% macro _check_share(macro_name, argument_name, argument, low=0, high=1) -%}
   {{- passk._check_expression(macro_name, argument_name, argument, 'a column, an SQL expression or a number') -}}
-  {%- if passk._is_number(argument) and not (low <= (argument | float) <= high) -%}
+  {%- if passk._is_number(argument) and ((argument | float) < low or (argument | float) > high) -%}
     {{ passk._raise_argument(macro_name, argument_name, argument, 'a number from ' ~ low ~ ' to ' ~ high) }}
   {%- endif -%}
 {%- endmacro %}
@@ -74,7 +74,7 @@
   {%- if not passk._is_list(ks) or ks | length == 0 -%}
     {{ passk._raise_argument(macro_name, 'ks', ks, 'a list of integers of at least 1') }}
   {%- endif -%}
-  {%- for k in ks if not passk._is_number(k) or not (1 <= (k | float) <= 9007199254740991) or (k | float) != (k | int) -%}
+  {%- for k in ks if not passk._is_number(k) or (k | float) < 1 or (k | float) > 9007199254740991 or (k | float) != (k | int) -%}
     {{ passk._raise_argument(macro_name, 'ks', k, 'an integer of at least 1') }}
   {%- endfor -%}
 {%- endmacro %}

@@ -147,7 +147,7 @@
   {%- elif kind == 'm of k' -%}
     {{ return(
       value is mapping and value | length == 2 and value.m is integer and value.m is not boolean and value.k is integer
-      and value.k is not boolean and 1 <= value.m <= value.k <= 32
+      and value.k is not boolean and value.m >= 1 and value.m <= value.k and value.k <= 32
     ) }}
   {%- elif kind == 'texts' -%}
     {%- if value is not mapping -%}{{ return(false) }}{%- endif -%}

@@ -62,10 +62,18 @@ def test_passk_says_what_it_says(
     database = tmp_path / "passk.duckdb"
     pk.load(demo_log(tmp_path), database=database)
     with pytest.raises(PasskError) as raised:
-        pk.build(database, variables={"passk_ks": [0], "passk_confidence": 2})
-    assert raised.value.message.splitlines()[:3] == [
-        "2 vars are wrong.",
+        pk.build(
+            database,
+            variables={
+                "passk_ks": [0],
+                "passk_m_of_k": [{"m": 5, "k": 4}],
+                "passk_confidence": 2,
+            },
+        )
+    assert raised.value.message.splitlines()[:4] == [
+        "3 vars are wrong.",
         "- passk_ks holds 0, but must hold integers of at least 1 only.",
+        '- passk_m_of_k holds {"k": 4, "m": 5}, but must hold {m: ..., k: ...}, both integers, with m from 1 to k and k up to 32.',
         "- passk_confidence is 2, but must be 0.8, 0.9, 0.95 or 0.99.",
     ]
     gate = {

@@ -229,3 +229,20 @@ def test_every_macro_of_an_engine_has_a_default(request: pytest.FixtureRequest) 
         default |= set(re.findall(r"macro default__(\w+)\(", path.read_text(encoding="utf-8")))
     assert {"create_csv_table", "load_csv_rows"} <= default
     assert special - default == set()
+
+
+def test_no_jinja_chains_comparisons() -> None:
+    """dbt v2 reads `1 <= k <= n` as `(1 <= k) <= n`, which is true of any k."""
+    chained = re.compile(r"[<>]=? (?:(?! and | or | if | else |[<>,]).)+ [<>]=? ")
+    assert chained.search("not 1 <= k <= n")
+    assert chained.search("(low <= (value | float) <= high)")
+    assert not chained.search("k >= 1 and k <= n")
+    found = [
+        f"{path.name}: {block}"
+        for folder in ("macros", "models", "tests")
+        for path in sorted((ROOT / folder).rglob("*.sql"))
+        for block in re.findall(r"\{[%{](.*?)[%}]\}", path.read_text("utf-8"), re.DOTALL)
+        # What stands in quotes is SQL, which has no chains.
+        if chained.search(re.sub(r"'[^']*'", "''", block))
+    ]
+    assert found == []
