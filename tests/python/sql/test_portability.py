@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from conftest import Project
 
+ROOT: Final = Path(__file__).resolve().parents[3]
 DIALECTS: Final = ("postgres", "spark", "snowflake", "bigquery")
 BACKTICKS: Final = ("spark", "bigquery")
 
