@@ -53,6 +53,7 @@
   {%- endfor -%}
   {%- if gate.type == 'threshold' -%}
     {%- do mistakes.extend(passk._mistakes_of_m(gate)) -%}
+    {%- do mistakes.extend(passk._mistakes_of_sequence(gate)) -%}
   {%- endif -%}
   {%- if gate.type == 'diagnostics' -%}
     {%- do mistakes.extend(passk._mistakes_of_diagnostics(gate.get('diagnostics'))) -%}
@@ -91,6 +92,27 @@
     {{ return([]) }}
   {%- endfor -%}
   {{ return(['passk_m_of_k does not list {m: ' ~ m ~ ', k: ' ~ k ~ '}.']) }}
+{%- endmacro %}
+
+
+{#- The mistakes in a rule that may be looked at often, or in what only such a rule takes. -#}
+{% macro _mistakes_of_sequence(gate) -%}
+  {%- if not gate.get('sequential') -%}
+    {{ return(['attempts has no meaning without sequential: true.'] if 'attempts' in gate else []) }}
+  {%- endif -%}
+  {%- set mistakes = [] -%}
+  {%- if 'each' in gate or 'slice_value' in gate or gate.get('scope') == 'suite' -%}
+    {%- do mistakes.append('sequential judges a whole suite for tasks like these, so it stands without each, slice_value and scope: suite.') -%}
+  {%- endif -%}
+  {%- if 'attempts' in gate and 'k' not in gate -%}
+    {%- do mistakes.append('attempts stands without k, of which it must be at least as many.') -%}
+  {%- elif 'attempts' in gate and gate.attempts is integer and gate.k is integer and gate.attempts < gate.k -%}
+    {%- do mistakes.append('attempts is ' ~ gate.attempts ~ ', but must be at least k, which is ' ~ gate.k ~ '.') -%}
+  {%- endif -%}
+  {%- if var('passk_cluster', none) is not none -%}
+    {%- do mistakes.append('sequential takes each task for a draw of its own, but passk_cluster says that tasks are related.') -%}
+  {%- endif -%}
+  {{ return(mistakes) }}
 {%- endmacro %}
 
 

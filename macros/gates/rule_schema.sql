@@ -19,7 +19,9 @@
         'min': 'chance',
         'each': 'slice',
         'slice_value': 'text',
-        'scope': 'scope'
+        'scope': 'scope',
+        'sequential': 'flag',
+        'attempts': 'count'
       },
       'each_task': {'metric': 'rate', 'k': 'count', 'min': 'chance'},
       'drop': {'metric': 'rate', 'k': 'count', 'max_drop': 'fall', 'baseline': 'text', 'scope': 'scope'},
@@ -38,6 +40,7 @@
         'one_of': ['pass_at_k', 'pass_hat_k', 'pass_m_of_k'],
         'must': 'one of pass_at_k, pass_hat_k, pass_m_of_k'
       },
+      'flag': {'one_of': [True, False], 'must': 'true or false'},
       'coverage': {
         'one_of': ['excluded_attempts', 'missing_attempts', 'rejected_attempts'],
         'must': 'one of excluded_attempts, missing_attempts, rejected_attempts'

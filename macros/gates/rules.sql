@@ -1,24 +1,26 @@
 {#- The rules of the var `passk_gates`, with what they leave out filled in: a list of mappings with the keys
 
-    gate, rule_type, metric, k, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
+    gate, rule_type, metric, k, first_attempts, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
     inconclusive_severity, rule.
 
-    rule_type is one of `threshold` (a suite's metric is at least so high), `each_task` (every task's is), `drop` (it is not so much
+    rule_type is one of `threshold` (a suite's metric is at least so high), `sequential` (the same, looked at often), `each_task` (every task's is), `drop` (it is not so much
     lower than a baseline's), `coverage` (a share of the attempts), `regressed_tasks` and `diagnostics`. -#}
 {% macro _gates() -%}
   {%- set rules = [] -%}
   {%- for gate in passk._given_gates() -%}
-    {%- set rule_type = gate.type -%}
+    {%- set rule_type = 'sequential' if gate.get('sequential') else gate.type -%}
+    {%- set k = gate.get('k', passk._setting('passk_deployment_k')) if 'k' in passk._keys_of_gate(gate.type) else none -%}
     {%- set threshold = gate.get('min', gate.get('max', gate.get('max_drop'))) -%}
     {%- set rule = {
       'gate': gate.name,
       'rule_type': rule_type,
       'metric': passk._gate_metric(gate),
-      'k': gate.get('k', passk._setting('passk_deployment_k')) if 'k' in passk._keys_of_gate(rule_type) else none,
+      'k': k,
+      'first_attempts': gate.get('attempts', k) if rule_type == 'sequential' else none,
       'threshold': threshold | int if threshold is number and threshold == threshold | int else threshold,
-      'scope': gate.get('scope', passk._rule_schema().scopes.get(rule_type)),
-      'slice_name': none if rule_type != 'threshold' else gate.get('each', 'all'),
-      'slice_value': none if rule_type != 'threshold' else (gate.get('slice_value') if 'each' in gate else 'all'),
+      'scope': gate.get('scope', passk._rule_schema().scopes.get(gate.type)),
+      'slice_name': none if gate.type != 'threshold' else gate.get('each', 'all'),
+      'slice_value': none if gate.type != 'threshold' else (gate.get('slice_value') if 'each' in gate else 'all'),
       'diagnostics': passk._gate_diagnostics(gate),
       'run': gate.get('run', 'latest'),
       'suite': gate.get('suite'),
@@ -85,6 +87,8 @@
       ', in each ' ~ rule.slice_name if rule.slice_value is none else ', in ' ~ rule.slice_name ~ ' ' ~ rule.slice_value
     ) -%}
     {{ return(metric ~ ' at least ' ~ threshold ~ ' on ' ~ tasks ~ where) }}
+  {%- elif rule.rule_type == 'sequential' -%}
+    {{ return(metric ~ ' at least ' ~ threshold ~ ' on ' ~ tasks ~ ', at every look') }}
   {%- elif rule.rule_type == 'drop' -%}
     {{ return(metric ~ ' at most ' ~ threshold ~ ' below the baseline, on ' ~ tasks) }}
   {%- elif rule.rule_type == 'coverage' -%}
@@ -107,6 +111,7 @@
     cast({{ passk._quoted(rule[name]) if rule[name] is not none else 'null' }} as {{ text }}) as {{ name }},
     {%- endfor %}
     cast({{ rule.k if rule.k is not none else 'null' }} as {{ dbt.type_bigint() }}) as k,
+    cast({{ rule.first_attempts if rule.first_attempts is not none else 'null' }} as {{ dbt.type_bigint() }}) as first_attempts,
     cast({{ rule.threshold if rule.threshold is not none else 'null' }} as {{ passk.type_double() }}) as threshold,
     cast({{ passk._quoted(rule.threshold | string) }} as {{ text }}) as threshold_text,
     {%- set least = passk._least_tasks_of(rule) %}
@@ -117,7 +122,7 @@
 {#- A rule that says nothing, for the types of the columns where no gate is declared. -#}
 {% macro _no_gate() -%}
   {{ return({
-    'gate': '', 'rule_type': '', 'metric': none, 'k': none, 'threshold': none, 'scope': none, 'slice_name': none,
+    'gate': '', 'rule_type': '', 'metric': none, 'k': none, 'first_attempts': none, 'threshold': none, 'scope': none, 'slice_name': none,
     'slice_value': none, 'diagnostics': [], 'run': '', 'suite': none, 'agent': none, 'baseline': none, 'severity': '',
     'inconclusive_severity': '', 'rule': ''
   }) }}

@@ -12,7 +12,7 @@
   'reason', 'to_settle'
 ] %}
 {%- set relations = {
-  'threshold': 'judged_thresholds', 'drop': 'judged_drops', 'each_task': 'judged_tasks', 'coverage': 'judged_coverage',
+  'threshold': 'judged_thresholds', 'sequential': 'judged_sequences', 'drop': 'judged_drops', 'each_task': 'judged_tasks', 'coverage': 'judged_coverage',
   'regressed_tasks': 'judged_moves', 'diagnostics': 'judged_diagnostics'
 } %}
 
@@ -58,6 +58,11 @@ bounds as (
 {%- if 'threshold' in rule_types %},
 
 {{ passk._judged_thresholds(carried) }}
+
+{%- endif %}
+{%- if 'sequential' in rule_types %},
+
+{{ passk._judged_sequences(carried) }}
 
 {%- endif %}
 {%- if 'drop' in rule_types %},

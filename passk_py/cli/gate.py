@@ -99,6 +99,17 @@ Row = dict[str, Any]
     multiple=True,
     help="One rule: allow no warning of this diagnostic, or of 'all'.",
 )
+@click.option(
+    "--sequential",
+    is_flag=True,
+    default=None,
+    help="One rule: judge by evidence that holds at every look while tasks come in.",
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    help="One rule: judge by so many first attempts of each task, with --sequential.",
+)
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write the results as JUnit XML.")
 @click.option("--markdown", type=_FILE, metavar="FILE", help="Write the results as Markdown.")
 @click.option(

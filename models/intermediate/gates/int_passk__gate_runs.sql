@@ -82,6 +82,7 @@ select
   gates.rule,
   gates.metric,
   gates.k,
+  gates.first_attempts,
   gates.threshold,
   gates.threshold_text,
   gates.least_tasks,

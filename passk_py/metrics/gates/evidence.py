@@ -16,6 +16,7 @@ from passk_py.metrics.comparisons.run_pairs import Pair, pair_of
 from passk_py.metrics.diagnostics import diagnose
 from passk_py.metrics.frames import suite_metrics
 from passk_py.metrics.frames.counting import TASK, ordered_tasks
+from passk_py.metrics.gates.first_attempts import first_passes
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.logs import read_log, said_of_runs, suite_of
 from passk_py.metrics.m_of_k import m_of_k_metrics, task_score
@@ -26,6 +27,7 @@ from passk_py.stats.distributions import normal_quantile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from passk_py.metrics.gates.first_attempts import FirstPasses
     from passk_py.metrics.gates.rules import Rule
 
 _RUN_COLUMNS = ("agent", "agent_version", "model", "started_at", "loaded_at")
@@ -36,7 +38,7 @@ Counted = dict[str, tuple[int, int, int]]
 """The n, c and excluded attempts of tasks, by their ids."""
 
 
-def _score(metric: str, n: int, c: int, k: int) -> float:
+def score_of(metric: str, n: int, c: int, k: int) -> float:
     """Give what a task scores, by the metric of a rule."""
     if metric in ("pass_at_k", "pass_hat_k"):
         return score(metric, n, c, k)
@@ -113,6 +115,7 @@ class Evidence:
     _metrics: dict[tuple[int, str], dict[tuple[str, str], Rows]] = field(default_factory=dict)
     _chances: dict[tuple[int, int, str], dict[tuple[str, str], Rows]] = field(default_factory=dict)
     _counted: dict[str, dict[tuple[str, str, str], Counted]] = field(default_factory=dict)
+    _first_passes: dict[int, dict[tuple[str, str], FirstPasses]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.attempts = self.attempts.with_columns(suite_of(self.attempts.columns))
@@ -251,6 +254,12 @@ class Evidence:
             self._counted[slice_name] = found
         return self._counted[slice_name].get((run_id, suite, value), {})
 
+    def first_passes(self, attempts: int) -> Mapping[tuple[str, str], FirstPasses]:
+        """Count the tasks of each run by the passes in their first attempts."""
+        if attempts not in self._first_passes:
+            self._first_passes[attempts] = first_passes(self.attempts, self.threshold, attempts)
+        return self._first_passes[attempts]
+
     def moves(
         self,
         run_id: str,
@@ -278,7 +287,7 @@ class Evidence:
             sum(x for _, _, x in found),
             *(
                 math.fsum(
-                    _score(metric, n + x, c + passed * x, k) - _score(metric, n, c, k)
+                    score_of(metric, n + x, c + passed * x, k) - score_of(metric, n, c, k)
                     for n, c, x in found
                 )
                 for passed in (0, 1)

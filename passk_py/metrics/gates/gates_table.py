@@ -12,6 +12,7 @@ from passk_py.metrics.gates.evidence import Evidence
 from passk_py.metrics.gates.findings import UNKNOWN
 from passk_py.metrics.gates.judging import judge
 from passk_py.metrics.gates.rules import rules_of
+from passk_py.stats.estimators.arguments import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -111,6 +112,12 @@ def judge_gates(
     [('good', 'pass', None), ('splendid', 'inconclusive', 'At least 295 tasks.')]
     """
     read = rules_of(rules, deployment_k=k)
+    if cluster is not None and any(rule.type == "sequential" for rule in read):
+        raise ArgumentError(
+            "A sequential rule takes each task for a draw of its own, "
+            "but the cluster says that tasks are related.",
+            hint="Leave out sequential, or judge without families.",
+        )
     log = Evidence(
         attempts.lazy().collect(),
         runs,

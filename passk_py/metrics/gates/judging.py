@@ -10,6 +10,7 @@ from passk_py.metrics.gates.findings import UNKNOWN, Finding
 from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
 from passk_py.metrics.gates.rule_schema import SHARES
+from passk_py.metrics.gates.sequential import sequential
 from passk_py.stats.permutations import PairCounts, variance_of_difference
 
 if TYPE_CHECKING:
@@ -218,6 +219,7 @@ def _diagnostics(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
 
 _JUDGES: Final = {
     "threshold": thresholds,
+    "sequential": sequential,
     "each_task": _each_task,
     "drop": _with_baselines,
     "coverage": _coverage,

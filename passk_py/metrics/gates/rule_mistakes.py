@@ -52,6 +52,7 @@ def mistakes_of(
             found.append("passk_diagnostics is false, so that no diagnostic is computed.")
     if kind == "threshold":
         found += _m_mistakes(gate)
+        found += _sequence_mistakes(gate)
         found += _slice_mistakes(gate, slices)
     return found
 
@@ -94,6 +95,24 @@ def _m_mistakes(gate: Mapping[str, Any]) -> list[str]:
     if 1 <= m <= k <= MOST_TRIES:
         return []
     return [f"m is {m} and k is {k}, but m must be from 1 to k, and k up to {MOST_TRIES}."]
+
+
+def _sequence_mistakes(gate: Mapping[str, Any]) -> list[str]:
+    if not gate.get("sequential"):
+        without = "attempts has no meaning without sequential: true."
+        return [without] if "attempts" in gate else []
+    found = []
+    if "each" in gate or "slice_value" in gate or gate.get("scope") == "suite":
+        found.append(
+            "sequential judges a whole suite for tasks like these, so it stands without each, "
+            "slice_value and scope: suite."
+        )
+    attempts, k = gate.get("attempts"), gate.get("k")
+    if "attempts" in gate and "k" not in gate:
+        found.append("attempts stands without k, of which it must be at least as many.")
+    elif isinstance(attempts, int) and isinstance(k, int) and attempts < k:
+        found.append(f"attempts is {attempts}, but must be at least k, which is {k}.")
+    return found
 
 
 def _slice_mistakes(gate: Mapping[str, Any], slices: Sequence[str] | None) -> list[str]:

@@ -48,6 +48,8 @@ class Rule:
     inconclusive_severity: str = "warn"
     m: int = 0
     """How many of k tries must succeed, where the metric says so."""
+    attempts: int = 0
+    """The first counted attempts of a task that a sequential rule judges by."""
 
     def __post_init__(self) -> None:
         # "at most 0", not "at most 0.0", also where the number comes from an option.
@@ -76,6 +78,8 @@ class Rule:
                 if self.slice_value is not None:
                     where = f", in {self.slice_name} {self.slice_value}"
             return f"{metric} at least {self.threshold} on {tasks}{where}"
+        if self.type == "sequential":
+            return f"{metric} at least {self.threshold} on {tasks}, at every look"
         if self.type == "drop":
             return f"{metric} at most {self.threshold} below the baseline, on {tasks}"
         if self.type == "coverage":
@@ -134,13 +138,16 @@ def rules_of(
 
 def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
     rule_type, by_slice = gate["type"], "each" in gate
+    is_sequential = bool(gate.get("sequential"))
+    k = gate.get("k", deployment_k) if "k" in keys_of(rule_type) else 0
     named = gate.get("diagnostics", ())
     return Rule(
         gate=gate["name"],
-        type=rule_type,
+        type="sequential" if is_sequential else rule_type,
         metric=_metric(gate),
-        k=gate.get("k", deployment_k) if "k" in keys_of(rule_type) else 0,
+        k=k,
         m=gate.get("m", 0),
+        attempts=gate.get("attempts", k) if is_sequential else 0,
         threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), 0.0),
         scope=gate.get("scope", SCHEMA["scopes"].get(rule_type)),
         slice_name=gate.get("each", "all"),
