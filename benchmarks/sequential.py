@@ -141,7 +141,7 @@ def from_tables(suites: int = 60, tasks: int = 200) -> None:
         pl.DataFrame(rows).write_ndjson(log)
         pk.load(str(log), database=database)
         pk.build(database, variables={"passk_gates": [gate], "passk_ranked_runs": 2}, tests=False)
-        table = pk.read_table("passk_gates", database)
+        table = pk.read_table("passk_gates", database=database)
     passed = 0
     for row in table.iter_rows(named=True):
         scores: dict[float, int] = {}
