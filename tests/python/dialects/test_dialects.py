@@ -38,7 +38,14 @@ VARS: Final[dict[str, Any]] = {
     "passk_private_suites": [{"public": "a", "private": "b"}],
     "passk_gates": [
         {"name": "suite", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5},
-        {"name": "looks", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5, "sequential": True},
+        {
+            "name": "looks",
+            "type": "threshold",
+            "metric": "pass_hat_k",
+            "k": 2,
+            "min": 0.5,
+            "sequential": True,
+        },
         {"name": "most", "type": "threshold", "metric": "pass_m_of_k", "m": 2, "k": 3, "min": 0.5},
         {
             "name": "each level",
