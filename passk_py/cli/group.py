@@ -34,6 +34,7 @@ COMMANDS: Final = (
     "plan",
     "diagnose",
     "gate",
+    "next",
     "report",
     "card",
     "validate",
