@@ -157,7 +157,7 @@ def command(
         notes = [] if stale is None else [f"The tables are not those of the log: {stale}"]
         settings = read_settings(tables)
         if one is None and rules is None:
-            rows = _declared(tables, names, database)
+            rows = declared_gates(tables, names, database)
             source = "passk_gates"
         else:
             read = read_gates(one, rules, names, settings)
@@ -280,7 +280,7 @@ def _refuse_mixed(names: tuple[str, ...], rules: Path | None, one: object) -> No
         )
 
 
-def _declared(tables: Tables, names: tuple[str, ...], database: Path) -> list[Row]:
+def declared_gates(tables: Tables, names: tuple[str, ...], database: Path) -> list[Row]:
     """Read the gates of the last build."""
     if "is_advisory" not in tables.columns("passk_gates"):
         raise PasskError(

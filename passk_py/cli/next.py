@@ -1,4 +1,4 @@
-"""``passk next``: name the tasks that an undecided gate needs more attempts of."""
+"""``passk next``: list the tasks that an undecided gate needs more attempts of."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from passk_py.cli.gate import declared_gates
 from passk_py.cli.next_steps import note_stale
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
@@ -27,7 +28,7 @@ _SHOWN = 20
 
 @click.command(
     "next",
-    short_help="Name the tasks that an undecided gate needs more attempts of.",
+    short_help="List the tasks that an undecided gate needs more attempts of.",
     epilog=examples(
         "passk next nightly-2026-11-20 --gate unattended",
         "passk next nightly-2026-11-20 --gate unattended --json",
@@ -40,7 +41,7 @@ _SHOWN = 20
 @common_options
 @pass_session
 def command(session: Session, /, *, run: str, gate: str, database: Path) -> int:
-    """Name the tasks that an undecided gate needs more attempts of.
+    """List the tasks that an undecided gate needs more attempts of.
 
     Each task of RUN is named with the number of attempts that it lacks. A gate that is decided
     needs none. With --json, a harness reads `tasks`, and stops when `is_decided` is true.
@@ -51,11 +52,7 @@ def command(session: Session, /, *, run: str, gate: str, database: Path) -> int:
     with open_tables(database) as tables:
         stale = note_stale(session, tables)
         settings = read_settings(tables)
-        found = tables.records(
-            f"select * from {tables.require('passk_gates')} order by suite, slice_value"
-        )
-        require_known("gate", [gate], sorted({row["gate"] for row in found}))
-        of_gate = [row for row in found if row["gate"] == gate]
+        of_gate = declared_gates(tables, (gate,), database)
         require_known("run", [run], sorted({row["run_id"] for row in of_gate}))
         rows = [row for row in of_gate if row["run_id"] == run]
         is_open = any(row["result"] == "inconclusive" for row in rows)

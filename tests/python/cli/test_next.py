@@ -113,7 +113,7 @@ def test_a_decided_gate_needs_none(passk: Passk, built: Path) -> None:
     [
         (
             ("new", "--gate", "unatended"),
-            "There is no gate unatended; the gates are unattended, whole. Did you mean unattended?",
+            "There is no gate unatended. Did you mean unattended?",
         ),
         (
             ("knew", "--gate", "unattended"),
