@@ -14,7 +14,8 @@ points as (
     max(null_reason) as null_reason,
     max(runs) as runs,
     {%- for name in [
-      'labelled_passes', 'labelled_failures', 'false_passes', 'false_failures', 'effective_passes', 'effective_failures', 'graded'
+      'labelled_passes', 'labelled_failures', 'false_passes', 'false_failures', 'attempts', 'effective_passes',
+      'effective_failures', 'graded'
     ] %}
     max({{ name }}) as {{ name }},
     {%- endfor %}
@@ -30,26 +31,28 @@ points as (
     max(case when point = '{{ point }}' then {{ rate }} end) as {{ rate }}_at_{{ point }},
     {%- endfor %}
     {%- endfor %}
-    max(case when point = 'estimate' then told_apart end) as told_apart
+    max(case when point = 'estimate' then told_apart end) as told_apart,
+    max(case when point = 'estimate' then passes * graded + failures * (1 - graded) end) as true_share
   from {{ ref('int_passk__grader_points') }}
   group by suite
 ),
 
-{# Each limit of a share that bears on a rate moves it by itself; the squares of the distances add up (Zou and Donner 2008). #}
+{# Each limit of a share that bears on a rate moves it by itself; the squares of the distances add up (Zou and Donner 2008), with
+   that of a rate over all attempts of its kind, which is what the labels estimate. #}
 limited as (
   select
     *,
-    {%- for rate, lower, upper in [
-      ('sensitivity', ['passes_lower', 'failures_upper'], ['passes_upper', 'failures_lower']),
-      ('false_pass_rate', ['passes_upper', 'failures_lower'], ['passes_lower', 'failures_upper'])
+    {%- for rate, kind, lower, upper in [
+      ('sensitivity', 'true_share', ['passes_lower', 'failures_upper'], ['passes_upper', 'failures_lower']),
+      ('false_pass_rate', '(1 - true_share)', ['passes_upper', 'failures_lower'], ['passes_lower', 'failures_upper'])
     ] %}
     {%- for side, sign, extreme, at in [('lower', '-', '0e0', lower), ('upper', '+', '1e0', upper)] %}
     {%- set reach -%}
     sqrt(
       {%- for point in at %}
-      power({{ rate }}_at_{{ point }} - {{ rate }}_at_estimate, 2)
-      {{- ' +' if not loop.last }}
+      power({{ rate }}_at_{{ point }} - {{ rate }}_at_estimate, 2) +
       {%- endfor %}
+      power({{ passk.normal_quantile() }}, 2) * {{ rate }}_at_estimate * (1 - {{ rate }}_at_estimate) / (attempts * {{ kind }})
     )
     {%- endset %}
     case
@@ -72,7 +75,7 @@ select
   labels.suite,
   cast(labels.labels as {{ dbt.type_bigint() }}) as labels,
   cast(labels.rejected_labels as {{ dbt.type_bigint() }}) as rejected_labels,
-  {%- for name in ['runs', 'labelled_passes', 'labelled_failures', 'false_passes', 'false_failures'] %}
+  {%- for name in ['runs', 'attempts', 'labelled_passes', 'labelled_failures', 'false_passes', 'false_failures'] %}
   cast(coalesce(limited.{{ name }}, 0) as {{ dbt.type_bigint() }}) as {{ name }},
   {%- endfor %}
   {%- for name in ['effective_passes', 'effective_failures'] %}

@@ -60,6 +60,7 @@ select
   limited.labelled_failures,
   limited.false_passes,
   limited.false_failures,
+  limited.attempts,
   limited.effective_passes,
   limited.effective_failures,
   limited.null_reason

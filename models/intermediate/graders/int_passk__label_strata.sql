@@ -17,7 +17,8 @@ graded as (
   select
     run_id,
     suite,
-    {{ passk._as_double('sum(tasks * c)') }} / nullif(sum(tasks * n), 0) as graded
+    {{ passk._as_double('sum(tasks * c)') }} / nullif(sum(tasks * n), 0) as graded,
+    sum(tasks * n) as attempts
   from {{ ref('int_passk__tasks_by_count') }}
   where slice_name = 'all'
   group by run_id, suite
@@ -28,6 +29,7 @@ weighed as (
   select
     used.*,
     graded.graded,
+    graded.attempts,
     {{ passk._as_double('used.failures') }} / (used.passes + used.failures) * graded.graded as pass_weight,
     {{ passk._as_double('used.passes') }} / (used.passes + used.failures) * (1 - graded.graded) as failure_weight
   from used
@@ -43,6 +45,7 @@ summed as (
     sum(case when passes > 0 then failures else 0 end) as labelled_failures,
     sum(case when failures > 0 then passes - true_passes else 0 end) as false_passes,
     sum(case when passes > 0 then false_failures else 0 end) as false_failures,
+    sum(case when passes > 0 and failures > 0 then attempts else 0 end) as attempts,
     sum(pass_weight * passes) as passes_weight,
     sum(failure_weight * failures) as failures_weight,
     sum(pass_weight * true_passes) as true_passes_weight,
@@ -60,6 +63,7 @@ select
   labelled_failures,
   false_passes,
   false_failures,
+  attempts,
   true_passes_weight / nullif(passes_weight, 0) as passes,
   false_failures_weight / nullif(failures_weight, 0) as failures,
   passes_weight / nullif(passes_weight + failures_weight, 0) as graded,

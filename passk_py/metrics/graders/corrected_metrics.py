@@ -14,6 +14,7 @@ from passk_py.metrics.graders.grader import POINTS, grader_of
 from passk_py.metrics.graders.labels import matched_labels, read_labels, strata_of
 from passk_py.metrics.logs import read_log
 from passk_py.metrics.states import score, short_reason, states_of_runs
+from passk_py.stats.distributions import normal_quantile
 from passk_py.stats.estimators.arguments import (
     ArgumentError,
     checked_confidence,
@@ -35,6 +36,7 @@ _COUNTS: Final = (
     "labelled_failures",
     "false_passes",
     "false_failures",
+    "attempts",
 )
 _ENDS: Final = ("", "_lower", "_upper")
 _RATES: Final = tuple(
@@ -241,11 +243,11 @@ def graders_of(
     confidence: float,
 ) -> tuple[dict[str, Grader], pl.DataFrame]:
     """Give the graders of suites that have labels which are used, and ``passk_graders``."""
-    graded = {
-        run: sum(c * tasks for (_, c), tasks in states.items())
-        / max(sum(n * tasks for (n, _), tasks in states.items()), 1)
-        for run, (states, _) in runs.items()
-    }
+    graded = {}
+    for run, (states, _) in runs.items():
+        n = sum(attempts * tasks for (attempts, _), tasks in states.items())
+        c = sum(passes * tasks for (_, passes), tasks in states.items())
+        graded[run] = (c / max(n, 1), n)
     strata = strata_of(matched, graded)
     graders = {suite: grader_of(found, confidence) for suite, found in strata.items() if found}
     by_suite = {
@@ -259,14 +261,14 @@ def graders_of(
         labels, rejected = by_suite[suite]
         row = {"suite": suite, "labels": labels, "rejected_labels": rejected}
         if suite in graders:
-            row |= _said(graders[suite])
+            row |= _said(graders[suite], confidence)
         else:
             row |= {**dict.fromkeys(_COUNTS, 0), "null_reason": "no label can be used"}
         rows.append(row)
     return graders, pl.DataFrame(rows, schema=GRADER_TYPES, orient="row")
 
 
-def _said(grader: Grader) -> dict[str, Any]:
+def _said(grader: Grader, confidence: float) -> dict[str, Any]:
     """Say what a grader does: a row of ``passk_graders``."""
     row: dict[str, Any] = {
         **{name: getattr(grader, name) for name in _COUNTS},
@@ -286,20 +288,23 @@ def _said(grader: Grader) -> dict[str, Any]:
         "false_share_of_failures_lower": of["failures_lower"],
         "false_share_of_failures_upper": of["failures_upper"],
     }
-    at = {point: grader.at(point) for point in POINTS}
+    at, z = {point: grader.at(point) for point in POINTS}, normal_quantile(confidence)
     # A rate falls with one share and rises with the other.
-    for name, down, up in (
-        ("sensitivity", ("passes_lower", "failures_upper"), ("passes_upper", "failures_lower")),
-        ("false_pass_rate", ("passes_upper", "failures_lower"), ("passes_lower", "failures_upper")),
+    truly = grader.attempts * grader.true_share
+    lower, upper = ("passes_lower", "failures_upper"), ("passes_upper", "failures_lower")
+    for name, number, down, up in (
+        ("sensitivity", truly, lower, upper),
+        ("false_pass_rate", grader.attempts - truly, upper, lower),
     ):
         value: float | None = getattr(at["estimate"], name)
         row[name] = value
         if value is None:
             continue
+        realised = z * math.sqrt(value * (1 - value) / number)
         for side, sign, extreme, points in (("lower", -1, 0.0, down), ("upper", 1, 1.0, up)):
             ends: list[float | None] = [getattr(at[point], name) for point in points]
             known = [end - value for end in ends if end is not None]
-            limit = value + sign * math.hypot(*known)
+            limit = value + sign * math.hypot(*known, realised)
             row[f"{name}_{side}"] = min(max(limit, 0.0), 1.0) if len(known) == 2 else extreme
     row["null_reason"] = _useless(row, told_apart=at["estimate"].is_told_apart)
     return row

@@ -26,6 +26,7 @@ class Stratum(NamedTuple):
     failures: int
     false_failures: int
     graded: float
+    attempts: int
 
 
 class Rates(NamedTuple):
@@ -46,6 +47,8 @@ class Grader:
     labelled_failures: int
     false_passes: int
     false_failures: int
+    attempts: int
+    """Counted attempts of the runs of which both kinds are labelled."""
     passes: float | None = None
     """The share of true passes among graded passes."""
     failures: float | None = None
@@ -57,17 +60,26 @@ class Grader:
     reason: str | None = None
     """Why there are no rates."""
 
-    def at(self, point: str) -> Rates:
-        """Give the rates at a point, by Bayes' rule."""
+    @property
+    def true_share(self) -> float:
+        """The share of attempts that truly passed."""
+        passes, failures, graded = self._shares
+        return passes * graded + failures * (1 - graded)
+
+    @property
+    def _shares(self) -> tuple[float, float, float]:
         assert self.passes is not None
         assert self.failures is not None
         assert self.graded is not None
-        passes, failures = self.passes, self.failures
+        return self.passes, self.failures, self.graded
+
+    def at(self, point: str) -> Rates:
+        """Give the rates at a point, by Bayes' rule."""
+        passes, failures, graded = self._shares
         if point.startswith("passes"):
             passes = self.limits[point]
         elif point.startswith("failures"):
             failures = self.limits[point]
-        graded = self.graded
         truly = passes * graded + failures * (1 - graded)
         falsely = (1 - passes) * graded + (1 - failures) * (1 - graded)
         return Rates(
@@ -90,6 +102,7 @@ def grader_of(strata: Sequence[Stratum], confidence: float) -> Grader:
         sum(one.failures for one in both),
         sum(one.passes - one.true_passes for one in both),
         sum(one.false_failures for one in both),
+        sum(one.attempts for one in both),
     )
     pass_weights, failure_weights = [], []
     for one in both:

@@ -84,9 +84,9 @@ def matched_labels(labels: pl.DataFrame, grades: pl.LazyFrame) -> pl.DataFrame:
 
 
 def strata_of(
-    matched: pl.DataFrame, graded: Mapping[tuple[str, str], float]
+    matched: pl.DataFrame, graded: Mapping[tuple[str, str], tuple[float, int]]
 ) -> dict[str, list[Stratum]]:
-    """Count the labels of each suite that are used by run; ``graded`` has graded pass rates."""
+    """Count the labels of each suite that are used by run; ``graded`` has graded pass rates and n."""
     passed, truly = pl.col("passed"), pl.col("verdict") == "passed"
     used = (
         matched.filter(pl.col("reason_code").is_null())
@@ -101,5 +101,5 @@ def strata_of(
     )
     strata: dict[str, list[Stratum]] = {suite: [] for suite in matched["suite"].unique().sort()}
     for run_id, suite, *counts in used.iter_rows():
-        strata[suite].append(Stratum(*counts, graded[run_id, suite]))
+        strata[suite].append(Stratum(*counts, *graded[run_id, suite]))
     return strata
