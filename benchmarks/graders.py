@@ -215,6 +215,9 @@ def labels(repetitions: int) -> None:
         ]
         found = summed(measured(cells, [1, 4, 8], repetitions))
         seen = found.filter(pl.col("answered") * repetitions >= 50)
+        if seen.is_empty():
+            print(f"| {count} | {sampling} | 0 | {found['answered'].mean():.2f} | | | | |")
+            continue
         worst = seen.sort("held").row(0, named=True)
         cell = cells[worst["place"]]
         print(

@@ -1,7 +1,9 @@
 {{ config(materialized='ephemeral') }}
 {%- set keys = ['run_id', 'suite', 'metric', 'k'] %}
 
-{% set by_family = passk._family() is not none -%}
+{#- Named whether or not it is read, so that what dbt has parsed serves for either. #}
+{%- set of_tasks, by_family = ref('int_passk__task_counts'), passk._family() is not none %}
+
 with counts as (
   select
     run_id,
@@ -62,7 +64,7 @@ sizes as (
     n,
     c,
     count(*) as tasks
-  from {{ ref('int_passk__task_counts') }}
+  from {{ of_tasks }}
   where slice_name = 'all' and attempts > 0
   group by run_id, suite, family, case when family is null then task_id end, n, c
 ),

@@ -212,6 +212,21 @@ def _insert(
     )
 
 
+def forget_labels(connection: duckdb.DuckDBPyConnection, source_file: str) -> int:
+    """Remove the labels of a file, in the transaction of the caller; give how many it had."""
+    known = connection.execute(
+        "select table_name from duckdb_tables() where schema_name = 'landing' and "
+        "database_name = current_database()"
+    ).fetchall()
+    found = 0
+    for table in LABEL_TABLES:
+        if (table,) in known:
+            sql = f"delete from landing.{table} where source_file = ?"
+            rows = connection.execute(sql, [source_file]).fetchall()[0][0]
+            found += rows if table != "label_files" else 0
+    return found
+
+
 # The rules of the macro _label_reject_reason, which judges labels from a model.
 _JUDGED: Final = f"""
 select
