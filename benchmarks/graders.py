@@ -68,8 +68,8 @@ def suite_of(cell: Cell, dice: random.Random, suite: str) -> tuple[list[Attempt]
             truly = dice.random() < rate
             chance = dice.random() if errs is None else errs[truly]
             graded = chance < (cell.sensitivity if truly else cell.false_pass_rate)
-            words = ("passed" if one else "failed" for one in (graded, truly))
-            attempts.append((suite, "r", f"t{task}", number, *words))
+            grade, truth_ = ("passed" if one else "failed" for one in (graded, truly))
+            attempts.append((suite, "r", f"t{task}", number, grade, truth_))
     return attempts, list(labelled(cell, attempts, dice))
 
 
@@ -124,13 +124,17 @@ def land(
     for frame, into in (
         (
             pl.DataFrame(attempts, schema=names, orient="row"),
-            "landing.attempts (suite, run_id, task_id, attempt, outcome, source_file, source_format,"
-            " loaded_at) select suite, run_id, task_id, attempt, grade, 'simulated', 'simulated'",
+            (
+                "landing.attempts (suite, run_id, task_id, attempt, outcome, source_file, source_format,"
+                " loaded_at) select suite, run_id, task_id, attempt, grade, 'simulated', 'simulated'"
+            ),
         ),
         (
             pl.DataFrame(labels, schema=names, orient="row"),
-            "landing.labels (suite, run_id, task_id, attempt, verdict, source_file, loaded_at)"
-            " select suite, run_id, task_id, attempt, truth, 'simulated'",
+            (
+                "landing.labels (suite, run_id, task_id, attempt, verdict, source_file, loaded_at)"
+                " select suite, run_id, task_id, attempt, truth, 'simulated'"
+            ),
         ),
     ):
         connection.register("simulated_rows", frame.to_arrow())
@@ -215,16 +219,18 @@ def labels(repetitions: int) -> None:
         ]
         found = summed(measured(cells, [1, 4, 8], repetitions))
         seen = found.filter(pl.col("answered") * repetitions >= 50)
+        answered = found.select(pl.col("answered").mean()).item()
+        mean, width = seen.select(pl.col("held").mean(), pl.col("width").mean()).row(0)
         if seen.is_empty():
-            print(f"| {count} | {sampling} | 0 | {found['answered'].mean():.2f} | | | | |")
+            print(f"| {count} | {sampling} | 0 | {answered:.2f} | | | | |")
             continue
         worst = seen.sort("held").row(0, named=True)
         cell = cells[worst["place"]]
         print(
-            f"| {count} | {sampling} | {seen.height} | {found['answered'].mean():.2f} "
-            f"| {seen['held'].mean():.3f} | {worst['held']:.3f} | {cell.population}, "
+            f"| {count} | {sampling} | {seen.height} | {answered:.2f} "
+            f"| {mean:.3f} | {worst['held']:.3f} | {cell.population}, "
             f"s = {cell.sensitivity}, f = {cell.false_pass_rate}, {worst['metric']} {worst['k']} "
-            f"| {seen['width'].mean():.3f} |",
+            f"| {width:.3f} |",
             flush=True,
         )
 

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from passk_py.metrics.contamination import contamination
     from passk_py.metrics.diagnostics import diagnose
     from passk_py.metrics.extrapolation import extrapolate
-    from passk_py.metrics.graders.corrected_metrics import corrected_metrics, grader_rates
-    from passk_py.metrics.graders.sampling import attempts_to_label
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
+    from passk_py.metrics.graders.corrected_metrics import corrected_metrics, grader_rates
+    from passk_py.metrics.graders.sampling import attempts_to_label
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.metrics.rankings import rank_runs
     from passk_py.reports.model_card import card

@@ -75,8 +75,8 @@ def command(
     log, in the order given. Files of a folder or glob are ordered by name, run-2 before run-10.
     Formats with attempt numbers of their own (jsonl, json, csv, parquet, --map) keep them.
 
-    With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say of attempts whether they truly
-    passed. The next build then says how often the grader errs, and corrects the metrics.
+    With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say of attempts whether they
+    truly passed. The next build then says how often the grader errs, and corrects the metrics.
     """
     if are_labels:
         given = [

@@ -31,7 +31,8 @@ def compare_graders(
     keys = ", ".join(KEY)
     told = read_labels(compared.frame(f"select {keys}, verdict from {labels}"))
     grades = compared.frame(
-        f"select {keys}, case outcome when 'passed' then true when 'failed' then false end as passed"
+        f"select {keys}, "
+        "case outcome when 'passed' then true when 'failed' then false end as passed"
         f" from {compared.tables.require('passk_attempts')}"
         f" semi join (select {keys} from {labels}) using ({keys})"
     )

@@ -136,7 +136,14 @@ PUBLIC_TABLES: Final = (
     ),
     PublicTable(
         "passk_graders",
-        ("suite", "labels", "sensitivity", "false_pass_rate", "false_pass_rate_upper", "null_reason"),
+        (
+            "suite",
+            "labels",
+            "sensitivity",
+            "false_pass_rate",
+            "false_pass_rate_upper",
+            "null_reason",
+        ),
     ),
     PublicTable(
         "passk_corrected_metrics",

@@ -45,6 +45,7 @@ _READERS: Final = {
     ".parquet": "read_parquet({path})",
 }
 
+
 @dataclass(frozen=True, slots=True)
 class LabelFile:
     """What became of a file of labels."""
@@ -112,7 +113,9 @@ def load_labels(
 
 def _checked(path: Path) -> Path:
     if not path.is_file():
-        raise PasskError(f"There is no file {path}.", hint="Labels are read from files, one by one.")
+        raise PasskError(
+            f"There is no file {path}.", hint="Labels are read from files, one by one."
+        )
     if path.suffix.lower() not in _READERS:
         raise PasskError(
             f"{path} is not read as labels.",
@@ -161,9 +164,7 @@ def _insert(
     connection: duckdb.DuckDBPyConnection, path: Path, place: str, at: datetime
 ) -> LabelFile:
     texts = ", ".join(f"{name}: 'VARCHAR'" for name in _TEXTS)
-    reader = _READERS[path.suffix.lower()].format(
-        path=quote(str(path)), columns="{" + texts + "}"
-    )
+    reader = _READERS[path.suffix.lower()].format(path=quote(str(path)), columns="{" + texts + "}")
     try:
         found = {row[0] for row in connection.execute(f"describe from {reader}").fetchall()}
         told = ", ".join(

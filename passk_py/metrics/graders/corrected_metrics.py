@@ -10,7 +10,7 @@ import polars as pl
 from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.metrics.graders.corrected_scores import Wish, corrected_value
-from passk_py.metrics.graders.grader import POINTS, grader_of
+from passk_py.metrics.graders.grader import grader_of
 from passk_py.metrics.graders.labels import matched_labels, read_labels, strata_of
 from passk_py.metrics.logs import read_log
 from passk_py.metrics.states import score, short_reason, states_of_runs
@@ -213,7 +213,6 @@ def corrected_metrics(
     return corrected_runs(runs, graders, chosen, wish)
 
 
-
 def _checked_width(width: float) -> float:
     if not 0.001 <= width < 1:
         raise ArgumentError(
@@ -271,30 +270,34 @@ def graders_of(
 def _said(grader: Grader, confidence: float) -> dict[str, Any]:
     """Say what a grader does: a row of ``passk_graders``."""
     row: dict[str, Any] = {
-        **{name: getattr(grader, name) for name in _COUNTS},
-        "effective_passes": grader.effective_passes,
-        "effective_failures": grader.effective_failures,
-        "graded_pass_rate": grader.graded,
+        **grader.counts._asdict(),
         "null_reason": grader.reason,
     }
-    if grader.reason is not None or grader.passes is None or grader.failures is None:
+    shares, of = grader.shares, grader.limits
+    if shares is not None:
+        row |= {
+            "effective_passes": shares.effective_passes,
+            "effective_failures": shares.effective_failures,
+            "graded_pass_rate": shares.graded,
+        }
+    if shares is None or grader.reason is not None:
         return row
-    of = grader.limits
     row |= {
-        "false_share_of_passes": 1 - grader.passes,
+        "false_share_of_passes": 1 - shares.passes,
         "false_share_of_passes_lower": 1 - of["passes_upper"],
         "false_share_of_passes_upper": 1 - of["passes_lower"],
-        "false_share_of_failures": grader.failures,
+        "false_share_of_failures": shares.failures,
         "false_share_of_failures_lower": of["failures_lower"],
         "false_share_of_failures_upper": of["failures_upper"],
     }
-    at, z = {point: grader.at(point) for point in POINTS}, normal_quantile(confidence)
+    at, z = grader.at, normal_quantile(confidence)
     # A rate falls with one share and rises with the other.
-    truly = grader.attempts * grader.true_share
+    attempts = grader.counts.attempts
+    truly = attempts * shares.truly
     lower, upper = ("passes_lower", "failures_upper"), ("passes_upper", "failures_lower")
     for name, number, down, up in (
         ("sensitivity", truly, lower, upper),
-        ("false_pass_rate", grader.attempts - truly, upper, lower),
+        ("false_pass_rate", attempts - truly, upper, lower),
     ):
         value: float | None = getattr(at["estimate"], name)
         row[name] = value
@@ -317,9 +320,7 @@ def _useless(row: dict[str, Any], *, told_apart: bool) -> str | None:
         return "by the labels no attempt truly failed"
     if told_apart and row["sensitivity"] > row["false_pass_rate"]:
         return None
-    return (
-        "it passes true failures at least as often as true passes: it is no better than chance"
-    )
+    return "it passes true failures at least as often as true passes: it is no better than chance"
 
 
 def corrected_runs(
@@ -352,6 +353,4 @@ def _raw(metric: str, states: States, k: int, wish: Wish) -> float | None:
     tasks = sum(eligible.values())
     if short_reason(k, tasks, states.total(), min_eligible_share=wish.min_eligible_share):
         return None
-    return (
-        math.fsum(number * score(metric, n, c, k) for (n, c), number in eligible.items()) / tasks
-    )
+    return math.fsum(number * score(metric, n, c, k) for (n, c), number in eligible.items()) / tasks

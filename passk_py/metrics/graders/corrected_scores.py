@@ -6,14 +6,13 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from passk_py.metrics.graders.grader import POINTS
 from passk_py.metrics.states import related_states, short_reason, with_short_tasks
 from passk_py.stats.distributions import normal_quantile, student_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from passk_py.metrics.graders.grader import Grader, Rates
+    from passk_py.metrics.graders.grader import Grader, Rates, Shares
     from passk_py.metrics.states import Families, States
 
 MOST_LEVERAGE: Final = 30.0
@@ -91,9 +90,9 @@ def corrected_value(
     row["raw"] = raw
     reason = short_reason(k, tasks, total, min_eligible_share=wish.min_eligible_share)
     reason = reason or grader.reason
-    if reason is not None:
+    if reason is not None or grader.shares is None:
         return row | {"null_reason": reason}
-    at = {point: weights_of(metric, grader.at(point)) for point in POINTS}
+    at = {point: weights_of(metric, rates) for point, rates in grader.at.items()}
     known = at["estimate"]
     if known is None:
         return row | {"null_reason": "the grader is no better than chance"}
@@ -112,12 +111,11 @@ def corrected_value(
             / tasks
         )
 
-    means = {point: mean(weights) for point, weights in at.items()}
-    middle = means["estimate"]
-    assert middle is not None
-
     def value(n: int, c: int) -> float:
         return corrected_score(metric, n, c, k, known)
+
+    means = {point: mean(weights) for point, weights in at.items()}
+    middle = math.fsum(number * value(*state) for state, number in eligible.items()) / tasks
 
     if families is None:
         units: float = tasks
@@ -131,7 +129,7 @@ def corrected_value(
     top = max(known.hit**k, 1.0)
     ends = (0.0, top) if metric == "pass_hat_k" else (1 - top, 1.0)
     interval = _padded(middle, squares, units, ends, wish.confidence)
-    return row | _limited(means, middle, interval, (tasks, total), grader, wish, raw)
+    return row | _limited(means, middle, interval, (tasks, total), grader.shares, wish, raw)
 
 
 def _tells(weights: Weights, k: int) -> bool:
@@ -159,7 +157,7 @@ def _limited(
     mean: float,
     tasks: _Interval,
     sizes: tuple[int, int],
-    grader: Grader,
+    shares: Shares,
     wish: Wish,
     raw: float | None,
 ) -> dict[str, Any]:
@@ -167,7 +165,7 @@ def _limited(
     z = normal_quantile(wish.confidence)
     corrected = min(max(mean, 0.0), 1.0)
     row: dict[str, Any] = {"corrected": corrected}
-    shares = {"": corrected}
+    lost = {"": corrected}
     for side, sign, extreme in (("lower", -1, 0.0), ("upper", 1, 1.0)):
         ends = [means[f"{name}_{side}"] for name in ("passes", "failures")]
         limit = of_labels = extreme
@@ -178,15 +176,15 @@ def _limited(
             limit = with_short_tasks(clipped, *sizes, extreme)
             of_labels = min(max(mean + sign * labels, 0.0), 1.0)
         row[f"corrected_{side}"] = limit
-        shares[f"_{side}"] = of_labels
+        lost[f"_{side}"] = of_labels
     if raw is not None and raw < 1:
-        for name, value in shares.items():
+        for name, value in lost.items():
             row[f"share_lost_to_grader{name}"] = (value - raw) / (1 - raw)
-    return row | _labels_to_make(means, tasks.error, grader, wish, z)
+    return row | _labels_to_make(means, tasks.error, shares, wish, z)
 
 
 def _labels_to_make(
-    means: Mapping[str, float | None], task_error: float, grader: Grader, wish: Wish, z: float
+    means: Mapping[str, float | None], task_error: float, shares: Shares, wish: Wish, z: float
 ) -> dict[str, Any]:
     """Divide labels by what each kind adds to the error (Neyman 1934)."""
     errors: dict[str, float] = {}
@@ -195,13 +193,11 @@ def _labels_to_make(
         if lower is None or upper is None:
             return {}
         errors[name] = (upper - lower) / (2 * z)
-    effective = {"passes": grader.effective_passes, "failures": grader.effective_failures}
-    spreads = {
-        name: abs(error) * math.sqrt(effective[name] or 0.0) for name, error in errors.items()
-    }
+    effective = {"passes": shares.effective_passes, "failures": shares.effective_failures}
+    spreads = {name: abs(error) * math.sqrt(effective[name]) for name, error in errors.items()}
     wanted = wish.width / (2 * z)
     row: dict[str, Any] = {"standard_error": math.hypot(task_error, *errors.values())}
     for name, spread in spreads.items():
-        missing = spread * sum(spreads.values()) / wanted**2 - (effective[name] or 0.0)
+        missing = spread * sum(spreads.values()) / wanted**2 - effective[name]
         row[f"{name}_to_label"] = math.ceil(missing - 1e-6) if missing > 0 else 0
     return row

@@ -38,9 +38,35 @@ class Rates(NamedTuple):
     """Whether a graded pass is a true one more often than a graded failure is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grader:
-    """What the labels of a suite say of its grader."""
+class Shares(NamedTuple):
+    """What labels tell, of all runs put together."""
+
+    passes: float
+    """The share of true passes among graded passes."""
+    failures: float
+    """The share of true passes among graded failures."""
+    graded: float
+    effective_passes: float
+    """How many labels of graded passes with equal weights would say as much."""
+    effective_failures: float
+
+    @property
+    def truly(self) -> float:
+        """The share of attempts that truly passed."""
+        return self.passes * self.graded + self.failures * (1 - self.graded)
+
+    def rates(self) -> Rates:
+        """Turn the shares round by Bayes' rule."""
+        falsely = (1 - self.passes) * self.graded + (1 - self.failures) * (1 - self.graded)
+        return Rates(
+            self.passes * self.graded / self.truly if self.truly else None,
+            (1 - self.passes) * self.graded / falsely if falsely else None,
+            self.passes > self.failures,
+        )
+
+
+class Counts(NamedTuple):
+    """How many labels there are."""
 
     runs: int
     labelled_passes: int
@@ -49,44 +75,21 @@ class Grader:
     false_failures: int
     attempts: int
     """Counted attempts of the runs of which both kinds are labelled."""
-    passes: float | None = None
-    """The share of true passes among graded passes."""
-    failures: float | None = None
-    graded: float | None = None
-    effective_passes: float | None = None
-    effective_failures: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grader:
+    """What the labels of a suite say of its grader."""
+
+    counts: Counts
+    shares: Shares | None
+    """None without a run of which both kinds are labelled."""
     limits: dict[str, float] = field(default_factory=dict)
     """Of the two shares, by the names of :data:`POINTS`."""
+    at: dict[str, Rates] = field(default_factory=dict)
+    """The rates at each of :data:`POINTS`; empty if there are too few labels."""
     reason: str | None = None
     """Why there are no rates."""
-
-    @property
-    def true_share(self) -> float:
-        """The share of attempts that truly passed."""
-        passes, failures, graded = self._shares
-        return passes * graded + failures * (1 - graded)
-
-    @property
-    def _shares(self) -> tuple[float, float, float]:
-        assert self.passes is not None
-        assert self.failures is not None
-        assert self.graded is not None
-        return self.passes, self.failures, self.graded
-
-    def at(self, point: str) -> Rates:
-        """Give the rates at a point, by Bayes' rule."""
-        passes, failures, graded = self._shares
-        if point.startswith("passes"):
-            passes = self.limits[point]
-        elif point.startswith("failures"):
-            failures = self.limits[point]
-        truly = passes * graded + failures * (1 - graded)
-        falsely = (1 - passes) * graded + (1 - failures) * (1 - graded)
-        return Rates(
-            passes * graded / truly if truly else None,
-            (1 - passes) * graded / falsely if falsely else None,
-            passes > failures,
-        )
 
 
 def grader_of(strata: Sequence[Stratum], confidence: float) -> Grader:
@@ -96,7 +99,7 @@ def grader_of(strata: Sequence[Stratum], confidence: float) -> Grader:
     rate q have E[x l q] : E[y m (1 - q)] = s : (1 - s) whatever m and l are.
     """
     both = [one for one in strata if one.passes and one.failures]
-    counts = (
+    counts = Counts(
         len(strata),
         sum(one.passes for one in both),
         sum(one.failures for one in both),
@@ -104,47 +107,40 @@ def grader_of(strata: Sequence[Stratum], confidence: float) -> Grader:
         sum(one.false_failures for one in both),
         sum(one.attempts for one in both),
     )
-    pass_weights, failure_weights = [], []
-    for one in both:
-        labels = one.passes + one.failures
-        pass_weights.append(one.failures * one.graded / labels)
-        failure_weights.append(one.passes * (1 - one.graded) / labels)
-    passes = math.fsum(w * one.passes for w, one in zip(pass_weights, both, strict=True))
-    failures = math.fsum(w * one.failures for w, one in zip(failure_weights, both, strict=True))
-    known: dict[str, float] = {}
-    if both:
-        true = math.fsum(w * one.true_passes for w, one in zip(pass_weights, both, strict=True))
-        false = math.fsum(
-            w * one.false_failures for w, one in zip(failure_weights, both, strict=True)
-        )
-        square = math.fsum(w * w * one.passes for w, one in zip(pass_weights, both, strict=True))
-        other = math.fsum(
-            w * w * one.failures for w, one in zip(failure_weights, both, strict=True)
-        )
-        known = {
-            "passes": true / passes,
-            "failures": false / failures,
-            "graded": passes / (passes + failures),
-            "effective_passes": passes**2 / square,
-            "effective_failures": failures**2 / other,
-        }
-    for labels, verb in ((counts[1], "passed"), (counts[2], "failed")):
-        if labels < LEAST_LABELS:
-            reason = (
-                f"only {labels} labels of attempts that the grader {verb}, "
-                f"fewer than {LEAST_LABELS}"
-            )
-            return Grader(*counts, **known, reason=reason)
-    limits = {
-        f"{name}_{side}": limit
-        for name in ("passes", "failures")
-        for side, limit in zip(
-            ("lower", "upper"),
-            share_limits(known[name], known[f"effective_{name}"], confidence),
-            strict=True,
-        )
-    }
-    return Grader(*counts, **known, limits=limits)
+    shares = _shares(both) if both else None
+    for labels, verb in ((counts.labelled_passes, "passed"), (counts.labelled_failures, "failed")):
+        if labels < LEAST_LABELS or shares is None:
+            reason = f"only {labels} labels of attempts that the grader {verb}"
+            return Grader(counts, shares, reason=f"{reason}, fewer than {LEAST_LABELS}")
+    assert shares is not None  # noqa: S101 - or there would be too few labels
+    limits = {}
+    at = {"estimate": shares.rates()}
+    for name, share, labels_of_it in (
+        ("passes", shares.passes, shares.effective_passes),
+        ("failures", shares.failures, shares.effective_failures),
+    ):
+        ends = share_limits(share, labels_of_it, confidence)
+        for side, limit in zip(("lower", "upper"), ends, strict=True):
+            limits[f"{name}_{side}"] = limit
+            at[f"{name}_{side}"] = shares._replace(**{name: limit}).rates()
+    return Grader(counts, shares, limits, at)
+
+
+def _shares(runs: Sequence[Stratum]) -> Shares:
+    of_pass = [one.failures * one.graded / (one.passes + one.failures) for one in runs]
+    of_failure = [one.passes * (1 - one.graded) / (one.passes + one.failures) for one in runs]
+    passes = math.fsum(w * one.passes for w, one in zip(of_pass, runs, strict=True))
+    failures = math.fsum(w * one.failures for w, one in zip(of_failure, runs, strict=True))
+    true_passes = math.fsum(w * one.true_passes for w, one in zip(of_pass, runs, strict=True))
+    missed = math.fsum(w * one.false_failures for w, one in zip(of_failure, runs, strict=True))
+    return Shares(
+        true_passes / passes,
+        missed / failures,
+        passes / (passes + failures),
+        passes**2 / math.fsum(w * w * one.passes for w, one in zip(of_pass, runs, strict=True)),
+        failures**2
+        / math.fsum(w * w * one.failures for w, one in zip(of_failure, runs, strict=True)),
+    )
 
 
 def share_limits(share: float, labels: float, confidence: float) -> tuple[float, float]:

@@ -19,27 +19,18 @@ _NEEDS: Final = "Labels need run_id, task_id, attempt and verdict, and suite whe
 
 def read_labels(labels: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     """Read labels from any frame; those that are none have a ``reason_code``."""
-    if isinstance(labels, pl.LazyFrame):
-        labels = labels.collect()
-    if not isinstance(labels, pl.DataFrame):
-        import narwhals as nw
-
-        try:
-            labels = nw.from_native(labels, eager_only=True).to_polars()
-        except TypeError:
-            raise PasskError(
-                f"labels must be a frame, not {type(labels).__name__}", hint=_NEEDS
-            ) from None
-    missing = [name for name in ("run_id", "task_id", "attempt", "verdict") if name not in labels]
+    frame = _as_polars(labels)
+    needed = ("run_id", "task_id", "attempt", "verdict")
+    missing = [name for name in needed if name not in frame.columns]
     if missing:
         raise PasskError(f"the labels have no column {' and no '.join(missing)}", hint=_NEEDS)
     number = pl.col("attempt").cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     told = pl.col("verdict").cast(pl.String).str.strip_chars().str.to_lowercase()
     empty = pl.any_horizontal(pl.col(*KEY, "told").is_null(), pl.col("run_id", "task_id") == "")
     return (
-        labels.select(
+        frame.select(
             pl.col("run_id", "task_id").cast(pl.String),
-            suite_of(labels.columns).cast(pl.String),
+            suite_of(frame.columns).cast(pl.String),
             attempt=pl.when((number >= 1) & (number == number.floor())).then(number.cast(pl.Int64)),
             told=told,
             is_missing=pl.col("attempt").is_null(),
@@ -55,6 +46,22 @@ def read_labels(labels: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
         )
         .select(*KEY, "verdict", "reason_code")
     )
+
+
+def _as_polars(labels: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
+    if isinstance(labels, pl.LazyFrame):
+        return labels.collect()
+    if isinstance(labels, pl.DataFrame):
+        return labels
+    import narwhals as nw
+
+    try:
+        frame: pl.DataFrame = nw.from_native(labels, eager_only=True).to_polars()
+    except TypeError:
+        raise PasskError(
+            f"labels must be a frame, not {type(labels).__name__}", hint=_NEEDS
+        ) from None
+    return frame
 
 
 def matched_labels(labels: pl.DataFrame, grades: pl.LazyFrame) -> pl.DataFrame:
@@ -86,7 +93,7 @@ def matched_labels(labels: pl.DataFrame, grades: pl.LazyFrame) -> pl.DataFrame:
 def strata_of(
     matched: pl.DataFrame, graded: Mapping[tuple[str, str], tuple[float, int]]
 ) -> dict[str, list[Stratum]]:
-    """Count the labels of each suite that are used by run; ``graded`` has graded pass rates and n."""
+    """Count the labels of each suite that are used by run; ``graded`` has rates and n."""
     passed, truly = pl.col("passed"), pl.col("verdict") == "passed"
     used = (
         matched.filter(pl.col("reason_code").is_null())
@@ -100,6 +107,7 @@ def strata_of(
         .sort("suite", "run_id")
     )
     strata: dict[str, list[Stratum]] = {suite: [] for suite in matched["suite"].unique().sort()}
-    for run_id, suite, *counts in used.iter_rows():
-        strata[suite].append(Stratum(*counts, *graded[run_id, suite]))
+    for run_id, suite, passes, true_passes, failures, false_failures in used.iter_rows():
+        labels = (passes, true_passes, failures, false_failures)
+        strata[suite].append(Stratum(*labels, *graded[run_id, suite]))
     return strata

@@ -112,7 +112,7 @@ def test_rates_follow_by_bayes_however_grades_are_sampled() -> None:
     graded = 590 / 1000
     for passes, failures in ((590, 410), (59, 410), (590, 41)):
         one = Stratum(passes, passes * 570 // 590, failures, failures * 30 // 410, graded, 1000)
-        rates = grader_of([one], 0.95).at("estimate")
+        rates = grader_of([one], 0.95).at["estimate"]
         assert rates.sensitivity == pytest.approx(570 / 600)
         assert rates.false_pass_rate == pytest.approx(20 / 400)
 
@@ -123,7 +123,7 @@ def test_runs_that_are_labelled_unevenly_do_not_tilt_the_rates() -> None:
     easy = Stratum(28, 27, 100, 75, 0.7, 1000)
     # Of 1,000 with p = .1, 75 of 300 and 25 of 700; all are labelled.
     hard = Stratum(300, 75, 700, 25, 0.3, 1000)
-    rates = grader_of([easy, hard], 0.95).at("estimate")
+    rates = grader_of([easy, hard], 0.95).at["estimate"]
     assert rates.sensitivity == pytest.approx(0.75)
     assert rates.false_pass_rate == pytest.approx(0.25)
 
@@ -131,7 +131,7 @@ def test_runs_that_are_labelled_unevenly_do_not_tilt_the_rates() -> None:
 def test_a_run_of_one_kind_of_label_says_nothing() -> None:
     both = Stratum(40, 38, 40, 4, 0.6, 200)
     only = Stratum(50, 10, 0, 0, 0.6, 200)
-    assert grader_of([both, only], 0.95).at("estimate") == grader_of([both], 0.95).at("estimate")
+    assert grader_of([both, only], 0.95).at["estimate"] == grader_of([both], 0.95).at["estimate"]
 
 
 def test_limits_of_a_share_are_those_of_agresti_and_coull() -> None:
@@ -258,7 +258,7 @@ def test_labels_must_be_labels(labels: Any, said: str) -> None:
 
 
 def test_the_width_must_be_one() -> None:
-    with pytest.raises(pk.ArgumentError, match="width must be a number from 0.001"):
+    with pytest.raises(pk.ArgumentError, match=r"width must be a number from 0\.001"):
         pk.corrected_metrics(*log(), width=1)
 
 

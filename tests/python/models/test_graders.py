@@ -28,7 +28,12 @@ VARS: Final = {
 }
 MODELS: Final = ("passk_graders", "passk_corrected_metrics", "passk_rejected_labels")
 SELECTED: Final = [f"+{name}" for name in MODELS]
-RATES: Final = {"errs": (0.95, 0.08), "exact": (1.0, 0.0), "chance": (0.4, 0.6), "poor": (0.75, 0.3)}
+RATES: Final = {
+    "errs": (0.95, 0.08),
+    "exact": (1.0, 0.0),
+    "chance": (0.4, 0.6),
+    "poor": (0.75, 0.3),
+}
 """Suites, and how their graders err: P(passed | true pass), P(passed | true failure)."""
 
 
@@ -43,7 +48,9 @@ def suites() -> tuple[Rows, Rows]:
                 for attempt in range(1, (16 if task else 3) + 1):
                     truly = dice.random() < rate
                     passed = dice.random() < (s if truly else f)
-                    outcome = "excluded" if dice.random() < 0.02 else "passed" if passed else "failed"
+                    outcome = (
+                        "excluded" if dice.random() < 0.02 else "passed" if passed else "failed"
+                    )
                     key = {"run_id": run, "suite": suite, "task_id": f"t{task}", "attempt": attempt}
                     family = {"repo": f"f{task % 7}"} if task % 5 else {}
                     rows.append({**key, "outcome": outcome, "tags": family})
@@ -112,7 +119,9 @@ def test_the_tables_are_those_of_polars(built: Project, log: tuple[Rows, Rows]) 
 def test_a_suite_without_labels_has_no_rows(built: Project) -> None:
     found = {suite for (suite,) in built.query("select suite from passk_graders")}
     assert found == {*RATES, "few"}
-    assert built.query("select count(*) from passk_corrected_metrics where suite = 'none'") == [(0,)]
+    assert built.query("select count(*) from passk_corrected_metrics where suite = 'none'") == [
+        (0,)
+    ]
 
 
 def test_errors_are_found_where_they_were_planted(built: Project) -> None:
@@ -159,7 +168,12 @@ ODD: Final = [
     ("t", 1, "passed", "contradictory: the attempt has 2 labels, and they differ; none is used."),
     ("t", 1, "failed", "contradictory: the attempt has 2 labels, and they differ; none is used."),
     ("t", 3, "failed", None),
-    ("t", 3, "failed", "duplicate: the attempt has 2 labels of the same verdict; the first is used."),
+    (
+        "t",
+        3,
+        "failed",
+        "duplicate: the attempt has 2 labels of the same verdict; the first is used.",
+    ),
     ("t", 4, "unsure", "unknown_verdict: verdict is unsure, but must be passed or failed."),
     ("", 1, "passed", "missing_field: task_id is missing. Every label needs one."),
 ]
@@ -184,6 +198,4 @@ def test_labels_that_are_not_used_have_their_reasons(project: Project) -> None:
     assert found == wanted
     (row,) = project.records("select * from passk_graders")
     assert (row["labels"], row["rejected_labels"], row["sensitivity"]) == (8, 7, None)
-    assert row["null_reason"] == (
-        "only 0 labels of attempts that the grader passed, fewer than 5"
-    )
+    assert row["null_reason"] == ("only 0 labels of attempts that the grader passed, fewer than 5")
