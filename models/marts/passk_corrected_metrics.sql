@@ -8,7 +8,7 @@ with graders as (
     max(null_reason) as null_reason,
     max(effective_passes) as effective_passes,
     max(effective_failures) as effective_failures,
-    max(case when point = 'estimate' then told_apart end) as told_apart
+    max(case when assumed = 'estimate' then told_apart end) as told_apart
   from {{ ref('int_passk__grader_points') }}
   group by suite
 ),
@@ -94,9 +94,7 @@ reaches as (
     {%- for side, sign, task_side in [('lower', '-', 'mean - middle'), ('upper', '+', 'middle - mean')] %}
     case
       when at_passes_{{ side }} is not null and at_failures_{{ side }} is not null
-        then sqrt(
-          passes_{{ side }}_reach * passes_{{ side }}_reach + failures_{{ side }}_reach * failures_{{ side }}_reach
-        )
+        then sqrt(power(passes_{{ side }}_reach, 2) + power(failures_{{ side }}_reach, 2))
     end as label_{{ side }}_reach,
     {{ task_side }} + quantile_ * task_error as task_{{ side }}_reach,
     {%- endfor %}
@@ -115,7 +113,7 @@ limited as (
   select
     *,
     {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
-    {%- set reach = 'sqrt(label_' ~ side ~ '_reach * label_' ~ side ~ '_reach + task_' ~ side ~ '_reach * task_' ~ side ~ '_reach)' %}
+    {%- set reach = 'sqrt(power(label_' ~ side ~ '_reach, 2) + power(task_' ~ side ~ '_reach, 2))' %}
     {#- A limit that the labels leave open is that of all scores. #}
     case
       when mean is null then null
@@ -131,10 +129,8 @@ limited as (
     end as labels_{{ side }},
     {%- endfor %}
     {#- Each kind of label by what it adds to the error (Neyman). #}
-    {%- for share in shares %}
-    {{ share }}_spread * (passes_spread + failures_spread) / (wanted_error * wanted_error) - effective_{{ share }} as {{ share }}_missing
-    {{- ',' if not loop.last }}
-    {%- endfor %}
+    passes_spread * (passes_spread + failures_spread) / power(wanted_error, 2) - effective_passes as passes_missing,
+    failures_spread * (passes_spread + failures_spread) / power(wanted_error, 2) - effective_failures as failures_missing
   from reaches
 )
 

@@ -19,20 +19,20 @@ points as (
     ] %}
     max({{ name }}) as {{ name }},
     {%- endfor %}
-    max(case when point = 'estimate' then 1 - passes end) as false_share_of_passes,
-    max(case when point = 'passes_upper' then 1 - passes end) as false_share_of_passes_lower,
-    max(case when point = 'passes_lower' then 1 - passes end) as false_share_of_passes_upper,
+    max(case when assumed = 'estimate' then 1 - passes end) as false_share_of_passes,
+    max(case when assumed = 'passes_upper' then 1 - passes end) as false_share_of_passes_lower,
+    max(case when assumed = 'passes_lower' then 1 - passes end) as false_share_of_passes_upper,
     {%- for side in ['lower', 'upper'] %}
-    max(case when point = 'failures_{{ side }}' then failures end) as false_share_of_failures_{{ side }},
+    max(case when assumed = 'failures_{{ side }}' then failures end) as false_share_of_failures_{{ side }},
     {%- endfor %}
-    max(case when point = 'estimate' then failures end) as false_share_of_failures,
+    max(case when assumed = 'estimate' then failures end) as false_share_of_failures,
     {%- for rate in ['sensitivity', 'false_pass_rate'] %}
     {%- for point in ['estimate', 'passes_lower', 'passes_upper', 'failures_lower', 'failures_upper'] %}
-    max(case when point = '{{ point }}' then {{ rate }} end) as {{ rate }}_at_{{ point }},
+    max(case when assumed = '{{ point }}' then {{ rate }} end) as {{ rate }}_at_{{ point }},
     {%- endfor %}
     {%- endfor %}
-    max(case when point = 'estimate' then told_apart end) as told_apart,
-    max(case when point = 'estimate' then passes * graded + failures * (1 - graded) end) as true_share
+    max(case when assumed = 'estimate' then told_apart end) as told_apart,
+    max(case when assumed = 'estimate' then passes * graded + failures * (1 - graded) end) as true_share
   from {{ ref('int_passk__grader_points') }}
   group by suite
 ),

@@ -1,6 +1,7 @@
-{#- The unbiased score of a task whose grader errs: among k of its n attempts, j that the grader passed, each counts (1 - f) / (s - f) in
-    place of 1, and the others -f / (s - f) in place of 0, multiplied and averaged over all choices of k. As shares of a hypergeometric
-    distribution times powers it loses no digits where the sum over C(c, j) / C(n, j) loses all: at f k = 20. #}
+{#- The unbiased score of a task whose grader errs: among k of its n attempts, j that the grader passed, each counts
+    (1 - f) / (s - f) in place of 1, and the others -f / (s - f) in place of 0, multiplied and averaged over all choices of k. As
+    shares of a hypergeometric distribution times powers it loses no digits where the sum over C(c, j) / C(n, j) loses all: at
+    f k = 20. #}
 with points as (
   select *
   from {{ ref('int_passk__grader_points') }}
@@ -11,7 +12,7 @@ with points as (
 leverages as (
   select
     suite,
-    point,
+    assumed,
     'pass_hat_k' as metric,
     (1 - false_pass_rate) / told_apart as hit,
     false_pass_rate / told_apart as miss
@@ -19,7 +20,7 @@ leverages as (
   union all
   select
     suite,
-    point,
+    assumed,
     'pass_at_k' as metric,
     sensitivity / told_apart as hit,
     (1 - sensitivity) / told_apart as miss
@@ -38,7 +39,8 @@ weights as (
   from leverages
   cross join ks
   where
-    ks.k * ln(case when leverages.hit > leverages.miss then leverages.hit else leverages.miss end) <= ln({{ passk._most_leverage() }})
+    ks.k * ln(case when leverages.hit > leverages.miss then leverages.hit else leverages.miss end)
+    <= ln({{ passk._most_leverage() }})
 ),
 
 counts as (
@@ -49,7 +51,7 @@ counts as (
   from {{ ref('int_passk__tasks_by_count') }} as histogram
   inner join points
     on histogram.suite = points.suite
-  where histogram.slice_name = 'all' and points.point = 'estimate'
+  where histogram.slice_name = 'all' and points.assumed = 'estimate'
 ),
 
 metrics as (
@@ -95,10 +97,8 @@ steps as (
     numbers.number as j,
     case
       when numbers.number = 0 or numbers.number = draws.k - (draws.n - draws.hits) then 0e0
-      else ln(
-        {{ passk._as_double('draws.hits - numbers.number + 1') }} * (draws.k - numbers.number + 1)
-        / ({{ passk._as_double('numbers.number') }} * (draws.n - draws.hits - draws.k + numbers.number))
-      )
+      else ln({{ '(' ~ passk._as_double('draws.hits - numbers.number + 1') ~ ' * (draws.k - numbers.number + 1) / ('
+        ~ passk._as_double('numbers.number') ~ ' * (draws.n - draws.hits - draws.k + numbers.number)))' }})
     end as step
   from draws
   inner join numbers
@@ -117,21 +117,21 @@ sums as (
 ways as (
   select
     *,
-    {{ passk._exp('log_ways - max(log_ways) over (partition by n, hits, k)') }} as share
+    {{ passk._exp('log_ways - max(log_ways) over (partition by n, hits, k)') }} as likeness
   from sums
 ),
 
 shares as (
   select
     *,
-    share / sum(share) over (partition by n, hits, k) as probability
+    likeness / sum(likeness) over (partition by n, hits, k) as probability
   from ways
 ),
 
 hit_scores as (
   select
     weights.suite,
-    weights.point,
+    weights.assumed,
     weights.metric,
     weights.k,
     shares.n,
@@ -145,14 +145,14 @@ hit_scores as (
   from weights
   inner join shares
     on weights.k = shares.k
-  group by weights.suite, weights.point, weights.metric, weights.k, shares.n, shares.hits
+  group by weights.suite, weights.assumed, weights.metric, weights.k, shares.n, shares.hits
 )
 
 select
   states.suite,
   states.metric,
   weights.k,
-  weights.point,
+  weights.assumed,
   states.n,
   states.c,
   {#- The most that a task can score, and 1 without errors. #}
@@ -164,7 +164,7 @@ inner join states
   on weights.suite = states.suite and weights.metric = states.metric
 left join hit_scores
   on weights.suite = hit_scores.suite
-  and weights.point = hit_scores.point
+  and weights.assumed = hit_scores.assumed
   and weights.metric = hit_scores.metric
   and weights.k = hit_scores.k
   and states.n = hit_scores.n

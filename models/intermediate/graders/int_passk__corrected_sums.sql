@@ -20,7 +20,7 @@ scored as (
     counts.*,
     states.metric,
     states.k,
-    states.point,
+    states.assumed,
     states.leverage,
     states.score
   from counts
@@ -32,22 +32,22 @@ scored as (
 points as (
   select
     {{ keys | join(', ') }},
-    point,
+    assumed,
     max(leverage) as leverage,
     {{ passk._as_double('sum(tasks)') }} as tasks,
     sum(tasks * score) / sum(tasks) as mean
   from scored
-  group by {{ keys | join(', ') }}, point
+  group by {{ keys | join(', ') }}, assumed
 ),
 
 means as (
   select
     {{ keys | join(', ') }},
     {%- for point in ['passes_lower', 'passes_upper', 'failures_lower', 'failures_upper'] %}
-    max(case when point = '{{ point }}' then mean end) as at_{{ point }},
+    max(case when assumed = '{{ point }}' then mean end) as at_{{ point }},
     {%- endfor %}
-    max(case when point = 'estimate' then mean end) as corrected,
-    max(case when point = 'estimate' then leverage end) as leverage,
+    max(case when assumed = 'estimate' then mean end) as corrected,
+    max(case when assumed = 'estimate' then leverage end) as leverage,
     max(tasks) as tasks
   from points
   group by {{ keys | join(', ') }}
@@ -83,14 +83,18 @@ apart as (
     sizes.lone_task,
     {%- endif %}
     sizes.tasks,
-    sizes.tasks * (states.score - means.corrected) as off,
+    sizes.tasks * (states.score - means.corrected) as distance,
     sizes.tasks * (states.score - means.corrected) * (states.score - means.corrected) as square
   from means
   inner join sizes
     on means.run_id = sizes.run_id and means.suite = sizes.suite
   inner join {{ ref('int_passk__corrected_states') }} as states
-    on means.suite = states.suite and means.metric = states.metric and means.k = states.k and sizes.n = states.n and sizes.c = states.c
-  where states.point = 'estimate' and states.score is not null
+    on means.suite = states.suite
+    and means.metric = states.metric
+    and means.k = states.k
+    and sizes.n = states.n
+    and sizes.c = states.c
+  where states.assumed = 'estimate' and states.score is not null
 ),
 
 {% if by_family -%}
@@ -98,7 +102,7 @@ families as (
   select
     {{ keys | join(', ') }},
     {{ passk._as_double('sum(tasks)') }} as tasks,
-    sum(off) as off
+    sum(distance) as distance
   from apart
   group by {{ keys | join(', ') }}, family, lone_task
 ),
@@ -108,7 +112,7 @@ varied as (
     {{ keys | join(', ') }},
     cast(count(*) as {{ dbt.type_bigint() }}) as families,
     sum(tasks) * sum(tasks) / sum(tasks * tasks) as units,
-    {{ passk._variance_of_families('off', 'off') }} as variance
+    {{ passk._variance_of_families('distance', 'distance') }} as variance
   from families
   group by {{ keys | join(', ') }}
 )

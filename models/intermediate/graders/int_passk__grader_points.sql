@@ -10,13 +10,15 @@ with limited as (
       {%- for share in ['passes', 'failures'] %}
       when labelled_{{ share }} < {{ passk._least_labels() }}
         then 'only ' || cast(labelled_{{ share }} as {{ dbt.type_string() }})
-          || ' labels of attempts that the grader {{ 'passed' if share == 'passes' else 'failed' }}, fewer than {{ passk._least_labels() }}'
+          || ' labels of attempts that the grader {{ 'passed' if share == 'passes' else 'failed' }}'
+          || ', fewer than {{ passk._least_labels() }}'
       {%- endfor %}
     end as null_reason
   from {{ ref('int_passk__label_strata') }}
 ),
 
-{# The estimate, and what it would be with each share at each of its limits: what the limits of all that follows are made of. #}
+{# The estimate, and what it would be with each share at each of its limits: the limits of all that follows are made of
+   these. #}
 points as (
   {%- for point, passes, failures in [
     ('estimate', 'passes', 'failures'),
@@ -27,7 +29,7 @@ points as (
   ] %}
   select
     suite,
-    '{{ point }}' as point,
+    '{{ point }}' as assumed,
     {{ passes }} as passes,
     {{ failures }} as failures,
     graded
@@ -47,7 +49,7 @@ rates as (
 
 select
   limited.suite,
-  rates.point,
+  rates.assumed,
   rates.passes,
   rates.failures,
   rates.sensitivity,

@@ -1,5 +1,9 @@
 {%- set keys = ['run_id', 'suite', 'task_id', 'attempt'] %}
 {%- set nulls = passk._nulls_last() %}
+{%- set first = [
+  'loaded_at' ~ nulls, passk._by_bytes('source_file') ~ nulls, 'source_line' ~ nulls, passk._by_bytes('labeller') ~ nulls,
+  passk._by_bytes('note') ~ nulls
+] | join(', ') %}
 {%- set labelled = passk._labels_kind() != 'none' %}
 
 with labels as (
@@ -13,9 +17,7 @@ counted as (
     *,
     row_number() over (
       partition by {{ keys | join(', ') }}
-      order by
-        loaded_at{{ nulls }}, {{ passk._by_bytes('source_file') }}{{ nulls }}, source_line{{ nulls }},
-        {{ passk._by_bytes('labeller') }}{{ nulls }}, {{ passk._by_bytes('note') }}{{ nulls }}
+      order by {{ first }}
     ) as copy_number,
     count(*) over (partition by {{ keys | join(', ') }}) as copies,
     case
