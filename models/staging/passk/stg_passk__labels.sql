@@ -1,4 +1,4 @@
-{{ config(materialized='view') }}
+{{ config(materialized='ephemeral') }}
 {%- set kind = passk._labels_kind() %}
 
 {%- if kind == 'landing' %}

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 import passk_py as pk
+from passk_py.common.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .conftest import Said
+    from conftest import Said
 
     Passk = Callable[..., Said]
 
@@ -35,19 +36,20 @@ def logged(passk: Passk) -> None:
                 rows.append({**key, "passed": truly != (dice.random() < 0.1)})
                 labels.append({**key, "verdict": "pass" if truly else "fail"})
     pl.DataFrame(rows).write_ndjson("log.jsonl")
-    odd = {**labels[0], "task_id": "nowhere"}
-    pl.DataFrame([*dice.sample(labels, 120), odd]).write_csv("labels.csv")
+    odd = [{**labels[0], "task_id": "nowhere"}, {**labels[0], "labelled_at": "soon"}]
+    chosen = [*dice.sample(labels[1:], 120), *odd]
+    pl.DataFrame(chosen, infer_schema_length=None).write_csv("labels.csv")
     assert passk("load", "log.jsonl").code == 0
 
 
 def test_labels_are_loaded_once(passk: Passk, logged: None) -> None:
     said = passk("load", "--labels", "labels.csv")
     assert said.code == 0
-    assert said.out.startswith("labels.csv: landed, 121 labels landed, 0 rejected.")
+    assert said.out.startswith("labels.csv: landed, 121 labels landed, 1 rejected.")
     again = passk("load", "--labels", "labels.csv", "--json")
     assert [file["status"] for file in again.json["files"]] == ["unchanged"]
     said = passk("unload", "--source-file", "labels.csv")
-    assert "Removed 121 labels of the file labels.csv." in said.out
+    assert "Removed 122 labels of the file labels.csv." in said.out
 
 
 def test_the_first_rejected_row_is_said(passk: Passk) -> None:
@@ -80,7 +82,7 @@ def built(passk: Passk, logged: None, models_only: tuple[str, str]) -> None:
 def test_the_answer_says_how_often_the_grader_errs(passk: Passk, built: None) -> None:
     rates = pk.read_table("passk_graders").row(0, named=True)
     said = " ".join(passk("show").out.split())
-    assert f"The grader passes {100 * rates['false_pass_rate']:.1f}% (" in said
+    assert f"The grader passes {percent(rates['false_pass_rate'])}% (" in said
     assert "by 120 labels. Corrected pass^4 of " in said
     assert "not on the same tasks every time." in said
     answer = passk("show", "--json").json
