@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from passk_py.common.errors import PasskError
-    from passk_py.ingest.landing import forget, load
+    from passk_py.ingest.landing import forget, load, load_labels
     from passk_py.metrics.bootstrap import bootstrap_limits
     from passk_py.metrics.comparisons import compare, compare_tasks
     from passk_py.metrics.contamination import contamination
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from passk_py.metrics.extrapolation import extrapolate
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
+    from passk_py.metrics.graders.corrected_metrics import corrected_metrics, grader_rates
+    from passk_py.metrics.graders.sampling import attempts_to_label
     from passk_py.metrics.m_of_k import m_of_k_metrics
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.metrics.rankings import rank_runs
@@ -83,12 +85,14 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "PasskError",
+    "attempts_to_label",
     "bootstrap_limits",
     "build",
     "card",
     "compare",
     "compare_tasks",
     "contamination",
+    "corrected_metrics",
     "delta_k",
     "delta_k_max",
     "delta_k_unbiased",
@@ -96,12 +100,14 @@ __all__ = [
     "export_tables",
     "extrapolate",
     "forget",
+    "grader_rates",
     "heterogeneity",
     "judge_gates",
     "k_sweep",
     "least_attempts",
     "least_tasks",
     "load",
+    "load_labels",
     "log_choose",
     "m_of_k_metrics",
     "mean_lower",
@@ -144,22 +150,26 @@ __all__ = [
 
 _ELSEWHERE: Final = {
     "PasskError": "common.errors",
+    "attempts_to_label": "metrics.graders.sampling",
     "bootstrap_limits": "metrics.bootstrap",
     "build": "warehouse.building",
     "card": "reports.model_card",
     "compare": "metrics.comparisons",
     "compare_tasks": "metrics.comparisons",
     "contamination": "metrics.contamination",
+    "corrected_metrics": "metrics.graders.corrected_metrics",
     "diagnose": "metrics.diagnostics",
     "export_tables": "warehouse.exporting",
     "extrapolate": "metrics.extrapolation",
     "forget": "ingest.landing",
+    "grader_rates": "metrics.graders.corrected_metrics",
     "judge_gates": "metrics.gates",
     "k_sweep": "metrics.frames",
     "least_attempts": "metrics.gates",
     "least_tasks": "metrics.gates",
     "load": "ingest.landing",
     "m_of_k_metrics": "metrics.m_of_k",
+    "load_labels": "ingest.landing",
     "plan": "metrics.planning",
     "publish": "warehouse.publishing",
     "report": "reports.report",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from passk_py.cli.load_output import load_as_dict, note_problems, say_files
 from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
+from passk_py.common.words import plain, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
         "passk load jobs/ --policy 'agenttimeout*=excluded'",
         "passk load out.csv --map 'task_id=$.case' --map 'passed=$.score >= 0.8' "
         "--map attempt=in_order",
+        "passk load --labels labels.csv",
     )
     + "\n\nExit codes: 0 loaded, 1 --strict rejected a file, 2 a file could not be read.",
 )
@@ -41,14 +45,23 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="Keep the attempts of a new database as Parquet in this folder, by suite and run.",
 )
+@click.option(
+    "--labels",
+    "are_labels",
+    is_flag=True,
+    help="The files are people's verdicts on attempts: run_id, suite, task_id, attempt, verdict.",
+)
 @common_options
 @pass_session
+@click.pass_context
 def command(
+    context: click.Context,
     session: Session,
     /,
     *,
     paths: tuple[str, ...],
     database: Path,
+    are_labels: bool,
     **options: Any,  # noqa: ANN401 - those of reading
 ) -> int:
     """Load attempt logs from files, globs and folders.
@@ -61,7 +74,20 @@ def command(
     together under one --run-id form one run: the attempts of a task are numbered on from log to
     log, in the order given. Files of a folder or glob are ordered by name, run-2 before run-10.
     Formats with attempt numbers of their own (jsonl, json, csv, parquet, --map) keep them.
+
+    With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say of attempts whether they
+    truly passed. The next build then says how often the grader errs, and corrects the metrics.
     """
+    if are_labels:
+        given = [
+            name
+            for name in options
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        ]
+        if given:
+            spelled = next(one.opts[0] for one in context.command.params if one.name == given[0])
+            raise click.UsageError(f"--labels can't be combined with {spelled}.")
+        return _load_labels(session, paths, database)
     report = read_logs(session, paths, database, **options)
     session.result({"database": str(database), **load_as_dict(report)})
     say_files(session, report)
@@ -69,6 +95,21 @@ def command(
     if any(file.status != "failed" for file in report.files):
         _say_next(session, report, database)
     return report.exit_code
+
+
+def _load_labels(session: Session, paths: tuple[str, ...], database: Path) -> int:
+    from passk_py.cli.next_steps import command_line, say_next
+    from passk_py.ingest.landing import load_labels
+
+    files = load_labels(list(paths), database=database)
+    session.result({"database": str(database), "files": [asdict(file) for file in files]})
+    for file in files:
+        landed = f"{plural(file.rows_landed, 'label')} landed, {file.rows_rejected:,} rejected"
+        session.say(f"{plain(file.path)}: {file.status}, {landed}.")
+        if file.first_reason is not None:
+            session.note(f"{plain(file.path)}: the first rejected is {plain(file.first_reason)}")
+    say_next(session, ("next", command_line("build", database=database)))
+    return 0
 
 
 def _say_next(session: Session, report: LoadReport, database: Path) -> None:

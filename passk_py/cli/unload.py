@@ -46,13 +46,15 @@ def command(
             f"There is no database {database}.", hint="Name the database with --database."
         )
     report = forget(database, run_id=run_id, source_file=source_file)
-    if not report.rows and not report.rejected and not report.files:
+    if not any((report.rows, report.rejected, report.files, report.labels)):
         _reject_unknown(database, run_id, source_file)
     session.result({"database": str(database), **asdict(report)})
     what = f"the run {run_id}" if run_id is not None else f"the file {source_file}"
     session.say(
         f"Removed {plural(report.rows, 'attempt')} of {plural(report.tasks, 'task')} and "
         f"{plural(report.rejected, 'rejected row')} of {what}."
+        if not report.labels
+        else f"Removed {plural(report.labels, 'label')} of {what}."
     )
     say_next(session, ("next", command_line("build", database=database)))
     return 0

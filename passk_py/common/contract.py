@@ -23,6 +23,12 @@ KEY: Final = ("run_id", "suite", "task_id", "attempt")
 
 OUTCOMES: Final = ("passed", "failed", "excluded")
 
+VERDICTS: Final = {
+    **dict.fromkeys(("passed", "pass", "true", "t", "1"), "passed"),
+    **dict.fromkeys(("failed", "fail", "false", "f", "0"), "failed"),
+}
+"""How the verdict of a label may be written, in any case, and which outcome it is."""
+
 TRANSCRIPT: Final = Column(
     "transcript",
     "VARCHAR",

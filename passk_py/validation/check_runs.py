@@ -11,6 +11,7 @@ import polars as pl
 from passk_py.common.sql_text import quote, slice_sql
 from passk_py.metrics.diagnostics.read_runs import TAGS_SQL
 from passk_py.validation import check_decisions
+from passk_py.validation.check_graders import LABELLED, compare_graders
 from passk_py.validation.check_pairs import PAIRED, compare_pairs, compare_rankings, stored_pairs
 from passk_py.validation.check_tables import Compared
 from passk_py.validation.parity import Recomputed
@@ -44,7 +45,7 @@ _COMPARED: Final = (
     "passk_runs",
     "passk_diagnostics",
 )
-_WHOLE: Final = ("passk_rankings", "passk_contamination", "passk_gates")
+_WHOLE: Final = ("passk_rankings", "passk_contamination", *LABELLED, "passk_gates")
 """Tables of which a row may be about any of the runs."""
 _LOG: Final = (
     "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
@@ -239,6 +240,8 @@ class Validation:
         if self._values:
             compare_rankings(self.compared, self._counts, who, pl.concat(self._values))
         check_decisions.compare_suites(self.compared, self._counts, who)
+        ids = [(run.run_id, run.suite) for run in self.runs]
+        compare_graders(self.compared, self._counts, ids, who)
         attempts = sum(run.attempts for run in self.runs)
         check_decisions.compare_gates(self.compared, who, pairs, attempts=attempts)
 

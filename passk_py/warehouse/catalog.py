@@ -55,7 +55,8 @@ class PublicTable:
         """Which of ``run_id``, ``suite`` and ``k`` it can be filtered by."""
         # The k of passk_tasks is the deployment k in every row.
         has_k = "k" in described_table(self.name).columns and self.name != "passk_tasks"
-        return ("run_id", "suite", "k") if has_k else ("run_id", "suite")
+        names = ("run_id", "suite", "k") if has_k else ("run_id", "suite")
+        return tuple(name for name in names if self.columns_of(name))
 
     @property
     def _last_sentence(self) -> re.Match[str]:
@@ -135,6 +136,25 @@ PUBLIC_TABLES: Final = (
     PublicTable(
         "passk_diagnostics",
         ("run_id", "diagnostic", "verdict", "statistic", "p_adjusted", "tasks", "finding"),
+    ),
+    PublicTable(
+        "passk_graders",
+        (
+            "suite",
+            "labels",
+            "sensitivity",
+            "false_pass_rate",
+            "false_pass_rate_upper",
+            "null_reason",
+        ),
+    ),
+    PublicTable(
+        "passk_corrected_metrics",
+        ("run_id", "metric", "k", "raw", "corrected", "corrected_lower", "corrected_upper"),
+    ),
+    PublicTable(
+        "passk_rejected_labels",
+        ("reason", "source_line", "source_file", "run_id", "task_id", "attempt"),
     ),
     PublicTable(
         "passk_gates", ("gate", "run_id", "result", "rule", "estimate", "threshold", "reason")

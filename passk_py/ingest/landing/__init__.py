@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from passk_py.ingest.landing.labels import LabelFile, load_labels
     from passk_py.ingest.landing.load_report import (
         FileReport,
         ForgetReport,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FileReport",
     "ForgetReport",
+    "LabelFile",
     "LoadReport",
     "Progress",
     "SkippedFile",
@@ -31,9 +33,16 @@ __all__ = [
     "ensure_landing",
     "forget",
     "load",
+    "load_labels",
 ]
 
-_MODULES: Final = {"ensure_landing": "schema", "forget": "unloading", "load": "loading"}
+_MODULES: Final = {
+    "LabelFile": "labels",
+    "ensure_landing": "schema",
+    "forget": "unloading",
+    "load": "loading",
+    "load_labels": "labels",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for

@@ -110,3 +110,5 @@ class ForgetReport:
     rejected: int
     files: int
     tasks: int
+    labels: int = 0
+    """Labels of a file, those of ``passk load --labels``."""

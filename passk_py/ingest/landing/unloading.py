@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from passk_py.common.errors import PasskError
 from passk_py.common.files import absolute
 from passk_py.ingest.landing.database import open_database
+from passk_py.ingest.landing.labels import forget_labels
 from passk_py.ingest.landing.load_report import ForgetReport
 from passk_py.ingest.landing.parquet_storage import storage_of
 from passk_py.ingest.landing.schema import ensure_landing, next_batch_time
@@ -93,7 +94,8 @@ def _remove(connection: duckdb.DuckDBPyConnection, storage: Storage, part: Part)
     lost = run("select count(*) from temp.passk_files")
     _recount(connection)
     connection.execute("drop table temp.passk_files")
-    return ForgetReport(rows, rejected, lost, tasks)
+    labels = 0 if column == "run_id" else forget_labels(connection, value)
+    return ForgetReport(rows, rejected, lost, tasks, labels)
 
 
 def _recount(connection: duckdb.DuckDBPyConnection) -> None:

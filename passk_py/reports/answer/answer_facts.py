@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import shortened
+from passk_py.reports.grader_words import grader_sentences
 from passk_py.reports.queries.chosen import Chosen
 from passk_py.reports.queries.comparison_queries import falls
+from passk_py.reports.queries.grader_queries import corrected_at, graders
 from passk_py.reports.queries.run_queries import related_runs, values_over_k
 from passk_py.reports.queries.task_queries import TaskCounts, task_counts
 
@@ -117,6 +119,8 @@ class Suite:
     """Those of one agent together, in the order of time."""
     ks: tuple[int, ...]
     changes: tuple[Change, ...] = ()
+    grader: tuple[str, ...] = ()
+    """How often its grader errs, and pass^k without it, in sentences; none without labels."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -146,6 +150,8 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     chosen = Chosen(tables, filters.runs, filters.suites) if filters else Chosen(tables)
     curves, related = values_over_k(chosen), related_runs(tables)
     tasks = task_counts(chosen)
+    rates = graders(chosen)
+    corrected = corrected_at(chosen, deployment_k) if rates else {}
     changes: dict[str, list[Change]] = {}
     for row in falls(tables):
         changes.setdefault(row["suite"], []).append(_change(row))
@@ -161,9 +167,16 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             tuple(sorted(runs, key=_place)),
             tuple(sorted({k for run in runs for k in run.pass_at_k})),
             tuple(changes.get(name, ())),
+            tuple(_of_grader(rates.get(name), corrected.get(name, []), runs)),
         )
         for name, runs in sorted(found.items())
     )
+
+
+def _of_grader(grader: Row | None, corrected: list[Row], runs: list[Run]) -> list[str]:
+    """Say of the latest runs what their grader hides."""
+    newness = {run.run_id: (run.newness, run.run_id) for run in runs}
+    return grader_sentences(grader, sorted(corrected, key=lambda row: newness[row["run_id"]]))
 
 
 def _run(

@@ -21,6 +21,7 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
         "suites": [
             {
                 "suite": suite.name,
+                "grader": list(suite.grader),
                 "runs": [_run(run) for run in suite.runs],
                 "verdicts": [_verdict(verdict) for verdict in answer.verdicts[suite.name]],
             }

@@ -14,6 +14,7 @@ from passk_py.reports.model_card.null_reasons import null_reasons
 from passk_py.reports.queries import attempt_queries, task_queries
 from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared, moved_tasks
+from passk_py.reports.queries.grader_queries import corrected_at, graders
 from passk_py.reports.queries.run_queries import known_runs, values_over_k_of_slices
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ SCHEMA_VERSION: Final = 1
 
 UNRELATED_VARS: Final = frozenset(
     {
+        "passk_labels_model",
         "passk_landing_schema",
         "passk_incremental_by_loaded_at",
         "passk_extrapolated_ks",
@@ -105,6 +107,7 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
         "contamination": chosen.rows(
             "passk_contamination", also=f"k = {k}", run="public_run_id", suite="public_suite"
         ),
+        "grader": _grader(chosen, k),
         "provenance": {
             "passk_version": version(),
             "vars": {
@@ -116,6 +119,15 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
     }
     card["not_known"] = not_known(card)
     return card
+
+
+def _grader(chosen: Chosen, k: int) -> Row | None:
+    """Read how often the grader errs, and the values without it; None without labels."""
+    rates = graders(chosen).get(chosen.suites[0])
+    if rates is None:
+        return None
+    corrected = corrected_at(chosen, k).get(chosen.suites[0], [])
+    return {"rates": rates, "corrected": corrected}
 
 
 def _find(tables: Tables, run_id: str, suite: str | None) -> str:

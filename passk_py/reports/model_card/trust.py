@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from passk_py.common.markdown import name, share, table, text
 from passk_py.common.words import chance, symbol
+from passk_py.reports.grader_words import grader_sentences
 from passk_py.reports.model_card.wording import named, time_of, trust_of
 
 Row = dict[str, Any]
@@ -43,6 +44,14 @@ def diagnostics_section(card: Row) -> list[str]:
     ]
     lines += [""] if warnings else []
     return [*lines, *table(("question", "verdict", "corrected p", "finding"), rows, numbers=(2,))]
+
+
+def grader_section(card: Row) -> list[str]:
+    """Say how often the grader errs, where people made labels."""
+    if card["grader"] is None:
+        return []
+    said = grader_sentences(card["grader"]["rates"], card["grader"]["corrected"])
+    return ["## Can the grader be trusted?", "", text(" ".join(said))]
 
 
 def contamination_section(card: Row) -> list[str]:

@@ -16,6 +16,7 @@ from passk_py.reports.model_card.reliability import (
 from passk_py.reports.model_card.trust import (
     contamination_section,
     diagnostics_section,
+    grader_section,
     not_known_section,
     provenance_section,
 )
@@ -37,6 +38,7 @@ def as_markdown(card: Row) -> str:
         comparisons_section,
         gates_section,
         diagnostics_section,
+        grader_section,
         contamination_section,
         not_known_section,
         provenance_section,

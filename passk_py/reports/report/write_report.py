@@ -194,6 +194,8 @@ def _reasons(rows: Sequence[Row]) -> str:
 
 def _diagnostics(suite: Row, _facts: Row) -> list[str]:
     lines = ["### Can the log be trusted?", ""]
+    if suite["grader"]:
+        lines += [text(" ".join(suite["grader"])), ""]
     if not suite["diagnostics"]:
         return [*lines, "Not known: the tables were built without diagnostics."]
     warnings = [row for row in suite["diagnostics"] if row["verdict"] == "warning"]

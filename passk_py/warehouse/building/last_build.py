@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.ingest.landing.labels import LABEL_TABLES
 from passk_py.ingest.landing.schema import TABLES
 from passk_py.warehouse.building.build_report import BuildReport, NodeReport
 from passk_py.warehouse.building.variables import as_yaml
@@ -72,7 +73,7 @@ def _made_from(tables: Tables, recipe: Recipe) -> str:
     schema = recipe.variables.get("passk_landing_schema") or "landing"
     landed = {
         name: tables.rows(f"select count(*), max({_TIMES.get(name, 'loaded_at')}) from {place}")
-        for name in TABLES
+        for name in (*TABLES, *LABEL_TABLES)
         if (place := tables.find(name, schema=schema))
     }
     scans = tables.find("int_passk__task_scans")

@@ -29,6 +29,7 @@ SHAPING: Final = frozenset(
         "passk_bootstrap",
         "passk_extrapolated_ks",
         "passk_gates",
+        "passk_labels_model",
         "passk_landing_schema",
         "passk_ordered_metrics",
         "passk_pairs",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from passk_py.ingest.landing.labels import LABEL_TABLES
 from passk_py.ingest.landing.schema import TABLES, ensure_landing
 
 if TYPE_CHECKING:
@@ -382,6 +383,26 @@ def land_random(database: Path) -> None:
     land(database, random_runs())
     land(database, random_rejected(), "rejected")
     land(database, random_expected(), "expected_attempts")
+    land_labels(database)
+
+
+def land_labels(database: Path) -> None:
+    """Label attempts of a random log, some of them twice, some in no file that is read."""
+    with duckdb.connect(str(database)) as connection:
+        for name, columns in LABEL_TABLES.items():
+            connection.execute(f"create table landing.{name} ({columns})")
+        connection.execute(
+            "insert into landing.labels select run_id, suite, task_id, attempt + (place % 37 = 0)::int, "
+            "case when outcome = 'passed' and place % 11 > 0 or place % 13 = 0 then 'passed' "
+            "else 'failed' end, case when place % 2 = 0 then 'ann' end, null, task_id, 'labels', place, "
+            "timestamp '2026-03-01' + to_seconds(place) from (select *, row_number() over ("
+            "order by run_id, suite, task_id, attempt, outcome, loaded_at) as place "
+            "from landing.attempts) where place % 5 = 0 or place % 37 = 1"
+        )
+        connection.execute(
+            "insert into landing.rejected_labels values ('r', 'even', null, 1, 'passed', null, "
+            "'missing_field', 'missing_field: task_id is missing.', 'labels', 0, timestamp '2026-03-01')"
+        )
 
 
 def land_own(database: Path) -> None:

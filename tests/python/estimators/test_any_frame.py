@@ -32,6 +32,13 @@ LOG: Final = pl.DataFrame(
     ]
 )  # fmt: skip
 COUNTS: Final = pl.DataFrame({"n": [8, 3], "c": [5, None]})
+LABELS: Final = pl.DataFrame(
+    [
+        {"run_id": run, "suite": "s", "task_id": f"t{task:02}", "attempt": 1, "verdict": "passed" if task % 5 else "failed"}
+        for run in ("old", "new")
+        for task in range(12)
+    ]
+)  # fmt: skip
 RULE: Final = {"name": "g", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5, "run": "new"}  # fmt: skip
 CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "task_counts": pk.task_counts,
@@ -46,6 +53,9 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "extrapolate": lambda log: pk.extrapolate(log, ks=[8]),
     "bootstrap_limits": lambda log: pk.bootstrap_limits(log, ks=[2], resamples=100),
     "contamination": lambda log: pk.contamination(log, [{"public": "s", "private": "s2"}]),
+    "grader_rates": lambda log: pk.grader_rates(log, LABELS),
+    "corrected_metrics": lambda log: pk.corrected_metrics(log, LABELS, ks=[2]),
+    "attempts_to_label": lambda log: pk.attempts_to_label(log, LABELS, passes=3, failures=3),
     "judge_gates": lambda log: pk.judge_gates(log, [RULE]),
     "k_sweep": lambda _log: None,
 }

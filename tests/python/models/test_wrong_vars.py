@@ -95,6 +95,10 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         ["passk_attempts_model is 5, but must be a model name or [project, model]."],
     ),
     (
+        {"passk_labels_model": 5},
+        ["passk_labels_model is 5, but must be a model name or [project, model]."],
+    ),
+    (
         {"passk_attempts_model": ["a", "b", "c"]},
         ['passk_attempts_model is ["a", "b", "c"], but must be a model name or [project, model].'],
     ),

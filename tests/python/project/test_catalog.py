@@ -34,7 +34,7 @@ def test_the_key_of_a_description_is_what_a_data_test_holds(name: str) -> None:
         if columns
     ]
     # Attempts have a test of their own, and rows that were refused may come twice.
-    if name not in {"passk_attempts", "passk_rejected_attempts"}:
+    if name not in {"passk_attempts", "passk_rejected_attempts", "passk_rejected_labels"}:
         assert set(public_table(name).key) in tested
 
 
@@ -57,6 +57,7 @@ def test_only_tables_of_several_k_can_be_filtered_by_it() -> None:
     assert {table.name for table in KNOWN_TABLES if "k" in table.filters} == {
         "passk_comparisons",
         "passk_contamination",
+        "passk_corrected_metrics",
         "passk_extrapolations",
         "passk_gates",
         "passk_m_of_k",
@@ -74,6 +75,7 @@ def test_pairs_are_those_of_both_runs() -> None:
     assert {name: columns for name, columns in runs.items() if columns != ("run_id",)} == {
         "passk_comparisons": both,
         "passk_task_comparisons": both,
+        "passk_graders": (),
         "passk_contamination": ("public_run_id", "private_run_id"),
     }
     suites = {table.name: table.columns_of("suite") for table in KNOWN_TABLES}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
+from passk_py.ingest.landing.labels import LABEL_TABLES
 from passk_py.ingest.landing.schema import TABLES
 from passk_py.warehouse.descriptions import described_tables
 
@@ -105,7 +106,12 @@ def test_described_columns_of_the_landing_are_those_that_the_loader_makes(
         for node in tables.values()
         if node["resource_type"] == "source"
     }
-    assert sources == {table: [name for name, _ in columns] for table, columns in TABLES.items()}
+    landed = {table: [name for name, _ in columns] for table, columns in TABLES.items()}
+    labels = {
+        table: [column.split(" ")[0] for column in columns.split(", ")]
+        for table, columns in LABEL_TABLES.items()
+    }
+    assert sources == landed | labels
 
 
 def test_public_tables_have_enforced_contracts_in_the_order_of_their_columns(
