@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.contract import KEY
-from passk_py.metrics.graders.labels import matched_labels, read_labels
+from passk_py.metrics.graders.matched_labels import matched_labels, read_labels
 from passk_py.validation.recompute import graders as recompute
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames import DEFAULT_KS
 from passk_py.metrics.graders.corrected_scores import Wish, corrected_value
 from passk_py.metrics.graders.grader import grader_of
-from passk_py.metrics.graders.labels import matched_labels, read_labels, strata_of
+from passk_py.metrics.graders.matched_labels import matched_labels, read_labels, strata_of
 from passk_py.metrics.logs import read_log
 from passk_py.metrics.states import score, short_reason, states_of_runs
 from passk_py.stats.distributions import normal_quantile

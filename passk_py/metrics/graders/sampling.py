@@ -9,7 +9,7 @@ import polars as pl
 
 from passk_py.common.contract import KEY
 from passk_py.metrics.any_frame import any_frame
-from passk_py.metrics.graders.labels import read_labels
+from passk_py.metrics.graders.matched_labels import read_labels
 from passk_py.metrics.logs import read_log
 from passk_py.stats.estimators.arguments import ArgumentError
 
