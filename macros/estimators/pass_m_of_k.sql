@@ -15,7 +15,7 @@ case
     then case
       when {{ c_ }} < {{ m }} then {{ passk._as_double(0) }}
       when {{ failures }} <= {{ k - m }} then {{ passk._as_double(1) }}
-      else
+      else least(1e0,
         {%- for passed in range(m, k + 1) %}
         {%- set failed = k - passed %}
         {%- set logs = [passk._log_all_pass(n_, c_, passed)] %}
@@ -25,6 +25,7 @@ case
         case when {{ c_ }} >= {{ passed }} and {{ failures }} >= {{ failed }} then {{ passk._choose(k, passed) }}e0 * {{ passk._exp(logs | join(' + ')) }} else 0e0 end
         {{- ' +' if not loop.last }}
         {%- endfor %}
+      )
     end
 end
 {%- endmacro %}
@@ -33,9 +34,9 @@ end
 {#- The same with m and k in columns, for a function of the database, by the functions that it has already. -#}
 {% macro _pass_m_of_k_by_functions(place) -%}
 case
-  when {{ passk._is_eligible('n', 'c', 'k') }} and {{ passk._is_count('k', 1) }} and {{ passk._is_count('m', 1) }} and m <= k
-    then {{ passk._sum_over_j('m', 'k', 'case when j > c or k - j > n - c then 0e0 else exp(' ~ place ~ '.log_choose(k, j)) * '
-      ~ place ~ '.pass_hat_k(n, c, j) * case when j = k then 1e0 else ' ~ place ~ '.pass_hat_k(n - j, n - c, k - j) end end') }}
+  when {{ passk._is_eligible('n', 'c', 'k') }} and {{ passk._is_count('k', 1) }} and {{ passk._is_count('m', 1) }} and m <= k and k <= 32
+    then least(1e0, {{ passk._sum_over_j('m', 'k', 'case when j > c or k - j > n - c then 0e0 else exp(' ~ place ~ '.log_choose(k, j)) * '
+      ~ place ~ '.pass_hat_k(n, c, j) * case when j = k then 1e0 else ' ~ place ~ '.pass_hat_k(n - j, n - c, k - j) end end') }})
 end
 {%- endmacro %}
 

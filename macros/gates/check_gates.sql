@@ -87,6 +87,9 @@
   {%- elif m < 1 or m > k or k > 32 -%}
     {{ return(['m is ' ~ m ~ ' and k is ' ~ k ~ ', but m must be from 1 to k, and k up to 32.']) }}
   {%- endif -%}
+  {%- if gate.get('sequential') -%}
+    {{ return([]) }}
+  {%- endif -%}
   {%- set asked = var('passk_m_of_k', []) -%}
   {%- for pair in asked if passk._is_list(asked) and pair is mapping and pair.get('m') == m and pair.get('k') == k -%}
     {{ return([]) }}
@@ -105,7 +108,7 @@
     {%- do mistakes.append('sequential judges a whole suite for tasks like these, so it stands without each, slice_value and scope: suite.') -%}
   {%- endif -%}
   {%- if 'attempts' in gate and 'k' not in gate -%}
-    {%- do mistakes.append('attempts stands without k, of which it must be at least as many.') -%}
+    {%- do mistakes.append('attempts takes a k in the same rule, and must be at least k.') -%}
   {%- elif 'attempts' in gate and gate.attempts is integer and gate.k is integer and gate.attempts < gate.k -%}
     {%- do mistakes.append('attempts is ' ~ gate.attempts ~ ', but must be at least k, which is ' ~ gate.k ~ '.') -%}
   {%- endif -%}

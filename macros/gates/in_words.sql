@@ -5,7 +5,7 @@
 case metric
       when 'pass_hat_k' then 'pass^' || {{ passk._whole('k') }}
       when 'pass_at_k' then 'pass@' || {{ passk._whole('k') }}
-      else replace(metric, '_', ' ')
+      else replace(replace(metric, 'pass_', ''), '_', '-') || ' pass rate'
     end
 {%- endmacro %}
 

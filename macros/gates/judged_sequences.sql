@@ -15,6 +15,7 @@ sequences as (
     evidence.needed_evidence,
     {{ passk._metric_name() }} as metric_name,
     case when evidence.estimate < gates.threshold then evidence.below_counted else evidence.above_counted end as evidence,
+    case when evidence.estimate < gates.threshold then evidence.most_below else evidence.most_above end as most,
     case
       when evidence.above_counted >= evidence.needed_evidence then 'pass'
       when evidence.below_counted >= evidence.needed_evidence then 'fail'
@@ -65,12 +66,13 @@ judged_sequences as (
     case
       when result <> 'inconclusive' then null
       when tasks is null then 'At least ' || {{ passk._whole('first_attempts') }} || ' counted attempts of a task.'
-      when counted_result is not null then {{ passk._excluded_again() }}
-      {#- The evidence grows with the tasks. #}
-      when evidence * 10 < needed_evidence then 'Many more tasks: the estimate is near the threshold, or the tasks are few.'
+      when counted_result is not null then 'The excluded attempts, loaded again under their own numbers, or more tasks.'
+      {#- What the best bet has made grows with the tasks; what the mean of all bets lacks of it hardly does. #}
+      when most * 10 < needed_evidence then 'Many more tasks. The estimate is near the threshold, or the tasks are few.'
       else 'About ' || {{ passk._whole(
-        'cast(case when tasks * needed_evidence > 100 * evidence then 10 * ceil(tasks * needed_evidence / evidence / 10) '
-        ~ 'else ceil(tasks * needed_evidence / evidence) end as ' ~ dbt.type_bigint() ~ ')'
+        'cast(case when tasks * (needed_evidence + most - evidence) > 100 * most '
+        ~ 'then 10 * ceil(tasks * (needed_evidence + most - evidence) / most / 10) '
+        ~ 'else ceil(tasks * (needed_evidence + most - evidence) / most) end as ' ~ dbt.type_bigint() ~ ')'
       ) }} || ' tasks like these, if the estimate stays.'
     end as to_settle
   from told_sequences

@@ -19,8 +19,11 @@ metrics as (
     {{ metric }}_suite_lower as suite_lower,
     {{ metric }}_suite_upper as suite_upper
   from {{ ref('passk_suite_metrics') }}
-  union all
+  {{- '\n  union all' if not loop.last }}
   {%- endfor %}
+  {#- A project may switch off a table that no rule asks for. #}
+  {%- if passk._gates() | selectattr('m') | list %}
+  union all
   select
     {{ shared | join(',\n    ') }},
     'pass_' || {{ passk._whole('m') }} || '_of_' || {{ passk._whole('k') }} as metric,
@@ -31,6 +34,7 @@ metrics as (
     suite_upper
   from {{ ref('passk_m_of_k') }}
   where metric = 'pass_m_of_k'
+  {%- endif %}
 ),
 
 thresholds as (

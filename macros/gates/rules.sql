@@ -1,6 +1,6 @@
 {#- The rules of the var `passk_gates`, with what they leave out filled in: a list of mappings with the keys
 
-    gate, rule_type, metric, k, first_attempts, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
+    gate, rule_type, metric, k, m, first_attempts, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
     inconclusive_severity, rule.
 
     rule_type is one of `threshold` (a suite's metric is at least so high), `sequential` (the same, looked at often), `each_task` (every task's is), `drop` (it is not so much
@@ -16,6 +16,7 @@
       'rule_type': rule_type,
       'metric': passk._gate_metric(gate),
       'k': k,
+      'm': gate.get('m'),
       'first_attempts': gate.get('attempts', k) if rule_type == 'sequential' else none,
       'threshold': threshold | int if threshold is number and threshold == threshold | int else threshold,
       'scope': gate.get('scope', passk._rule_schema().scopes.get(gate.type)),
@@ -77,7 +78,9 @@
 
 {#- A rule as a person reads it. -#}
 {% macro _gate_rule_text(rule, given_diagnostics) -%}
-  {%- set metric = {'pass_hat_k': 'pass^' ~ rule.k, 'pass_at_k': 'pass@' ~ rule.k}.get(rule.metric, rule.metric | replace('_', ' ')) -%}
+  {%- set metric = {'pass_hat_k': 'pass^' ~ rule.k, 'pass_at_k': 'pass@' ~ rule.k}.get(
+    rule.metric, rule.metric | replace('pass_', '') | replace('_', '-') ~ ' pass rate'
+  ) -%}
   {%- set threshold = rule.threshold | string -%}
   {%- set tasks = 'these tasks' if rule.scope == 'suite' else 'tasks like these' -%}
   {%- if rule.rule_type == 'each_task' -%}
@@ -122,7 +125,7 @@
 {#- A rule that says nothing, for the types of the columns where no gate is declared. -#}
 {% macro _no_gate() -%}
   {{ return({
-    'gate': '', 'rule_type': '', 'metric': none, 'k': none, 'first_attempts': none, 'threshold': none, 'scope': none, 'slice_name': none,
+    'gate': '', 'rule_type': '', 'metric': none, 'k': none, 'm': none, 'first_attempts': none, 'threshold': none, 'scope': none, 'slice_name': none,
     'slice_value': none, 'diagnostics': [], 'run': '', 'suite': none, 'agent': none, 'baseline': none, 'severity': '',
     'inconclusive_severity': '', 'rule': ''
   }) }}

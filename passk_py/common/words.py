@@ -27,7 +27,10 @@ _LEAST_P: Final = 0.0001
 def symbol(metric: str, k: int | str = "k") -> str:
     """Write a metric as it is spoken of."""
     known = _SYMBOLS.get(metric)
-    return metric.replace("_", " ") if known is None else f"{known}{k}"
+    if known is None:
+        # At least m of k, such as pass_3_of_4.
+        return f"{metric.removeprefix('pass_').replace('_', '-')} pass rate"
+    return f"{known}{k}"
 
 
 def percent(share: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -28,7 +29,7 @@ from passk_py.stats.estimators.arguments import (
 from passk_py.stats.estimators.m_of_k import checked_m_of_k
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from passk_py.metrics.states import Families, States
 
@@ -143,6 +144,8 @@ def task_score(m: int, k: int, n: int, c: int) -> float:
 
 def scores_of(pairs: Iterable[tuple[int, int]]) -> list[Score]:
     """Give the scores of pairs (m, k), each once, or refuse them."""
+    if not isinstance(pairs, Iterable) or isinstance(pairs, str):
+        raise ArgumentError(f"m_of_k_metrics: pairs must be a list of pairs (m, k); got {pairs!r}")
     found: dict[Score, None] = {}
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:

@@ -81,7 +81,7 @@ scores as (
   group by n, c, metric, k, m
 ),
 
-{# Certain scores are exact. #}
+{# Certain scores are exact, and rounding takes none above 1. #}
 exact as (
   select
     n,
@@ -89,7 +89,7 @@ exact as (
     metric,
     k,
     m,
-    case when metric = 'pass_m_of_k' and n >= k and n - c <= k - m then 1e0 else estimate end as estimate,
+    case when metric = 'pass_m_of_k' and n >= k and n - c <= k - m or estimate > 1 then 1e0 else estimate end as estimate,
     squared
   from scores
 )

@@ -1,3 +1,4 @@
+{%- set has_m = passk._gates() | selectattr('m') | list %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set keys = ['run_id', 'other_run_id', 'suite', 'slice_name', 'slice_value', 'metric', 'k'] %}
 
@@ -131,7 +132,9 @@ valued as (
   select
     logs.*,
     case
+      {%- if has_m %}
       when logs.metric not in ('pass_at_k', 'pass_hat_k') then chances.estimate
+      {%- endif %}
       when logs.alike < logs.k then case when logs.metric = 'pass_hat_k' then 0e0 else 1e0 end
       when logs.alike = logs.attempts then case when logs.metric = 'pass_hat_k' then 1e0 else 0e0 end
       when logs.metric = 'pass_hat_k' then {{ passk._exp('log_share') }}
@@ -139,12 +142,14 @@ valued as (
     end as estimate
   from logs
   {#- At least m of k is there already. #}
+  {%- if has_m %}
   left join {{ ref('int_passk__m_of_k_states') }} as chances
     on logs.attempts = chances.n
     and logs.passes = chances.c
     and logs.k = chances.k
     and logs.metric = 'pass_' || {{ passk._whole('chances.m') }} || '_of_' || {{ passk._whole('chances.k') }}
     and chances.metric = 'pass_m_of_k'
+  {%- endif %}
 ),
 
 moves as (

@@ -8,9 +8,7 @@
 {%- set needed = '(-ln(' ~ passk._as_double(((1 - passk._setting('passk_confidence')) / 2) | round(10)) ~ '))' %}
 
 with gates as (
-  select *
-  from {{ ref('int_passk__gate_runs') }}
-  where has_run and rule_type = 'sequential'
+  select * from {{ ref('int_passk__gate_runs') }} where has_run and rule_type = 'sequential'
 ),
 
 numbered as (
@@ -20,6 +18,7 @@ numbered as (
     gates.suite,
     gates.first_attempts,
     attempts.task_id,
+    attempts.attempt,
     case when attempts.outcome = 'passed' then 1 else 0 end as passed,
     case when attempts.outcome = 'excluded' then 1 else 0 end as excluded,
     row_number() over (
@@ -36,7 +35,8 @@ numbered as (
   where {{ '1 = 1' if rules else '1 = 0' }}
 ),
 
-{# The first attempts of each task: the counted ones, and all, with the excluded ones as failures or as passes. #}
+{# The first attempts of each task: the counted ones, and all, with the excluded ones as failures or as passes. A task with a gap is
+   not finished: the attempt that is missing may land, and then another one would be among the first. #}
 tasks as (
   {%- for variant, place, condition, passes in [
     ('counted', 'counted_place', 'excluded = 0', 'passed'),
@@ -52,7 +52,7 @@ tasks as (
   from numbered
   where {{ condition }} and {{ place }} <= first_attempts
   group by {{ keys | join(', ') }}, first_attempts, task_id
-  having count(*) = first_attempts
+  having count(*) = first_attempts and max(attempt) = max(place)
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}
 ),
@@ -79,7 +79,7 @@ digits as (
   {%- endfor %}
 ),
 
-{# The threshold for each variant; every thousandth, which it may be, for the limits of the counted attempts. #}
+{# The threshold for each variant; every two hundredth, which it may be, for the limits of the counted attempts. #}
 bars as (
   select
     gates.gate,
@@ -95,12 +95,12 @@ bars as (
     gates.run_id,
     gates.suite,
     'counted' as variant,
-    cast(100 * hundreds.digit + 10 * tens.digit + ones.digit as {{ double }}) / 1000 as bar
+    cast(20 * tens.digit + 2 * ones.digit + halves.digit as {{ double }}) / 200 as bar
   from gates
-  cross join digits as hundreds
   cross join digits as tens
   cross join digits as ones
-  where hundreds.digit + tens.digit + ones.digit > 0
+  cross join digits as halves
+  where halves.digit < 2 and tens.digit + ones.digit + halves.digit > 0
 ),
 
 bets as (
@@ -141,6 +141,7 @@ evidence as (
     variant,
     bar,
     {%- for side in ['above', 'below'] %}
+    max(most_{{ side }}) as most_{{ side }},
     max(most_{{ side }}) + ln(sum(exp({{ side }} - most_{{ side }})) / {{ bets }}) as {{ side }}{{ ',' if not loop.last }}
     {%- endfor %}
   from highest
@@ -152,9 +153,7 @@ limits as (
     {{ keys | join(', ') }},
     coalesce(max(case when above >= {{ needed }} then bar end), 0e0) as estimate_lower,
     coalesce(min(case when below >= {{ needed }} then bar end), 1e0) as estimate_upper
-  from evidence
-  where variant = 'counted'
-  group by {{ keys | join(', ') }}
+  from evidence where variant = 'counted' group by {{ keys | join(', ') }}
 ),
 
 means as (
@@ -162,15 +161,14 @@ means as (
     {{ keys | join(', ') }},
     cast(sum(tasks) as {{ bigint }}) as tasks,
     sum(tasks * score) / sum(tasks) as estimate
-  from histogram
-  where variant = 'counted'
-  group by {{ keys | join(', ') }}
+  from histogram where variant = 'counted' group by {{ keys | join(', ') }}
 ),
 
 decided as (
   select
     {% for key in keys %}gates.{{ key }}, {% endfor %}
     {%- for side in ['above', 'below'] %}
+    max(case when evidence.variant = 'counted' then evidence.most_{{ side }} end) as most_{{ side }},
     {%- for variant in ['counted', 'failed', 'passed'] %}
     max(case when evidence.variant = '{{ variant }}' then evidence.{{ side }} end) as {{ side }}_{{ variant }}
     {{- ',' if not (side == 'below' and loop.last) }}
@@ -189,6 +187,8 @@ select
   limits.estimate_lower,
   limits.estimate_upper,
   {{ needed }} as needed_evidence,
+  decided.most_above,
+  decided.most_below,
   decided.above_counted,
   decided.above_failed,
   decided.below_counted,

@@ -22,7 +22,8 @@ def first_passes(
     """Count the tasks of each run by the passes in their first attempts.
 
     ``counted`` are the counted attempts; ``failed`` and ``passed`` are all attempts, with the
-    excluded ones as the one or the other. A task without so many attempts is not finished.
+    excluded ones as the one or the other. A task without so many attempts, or with a gap among
+    them, is not finished.
     """
     task = ["run_id", "suite", "task_id"]
     excluded = pl.col("passed").is_null()
@@ -42,8 +43,13 @@ def first_passes(
         tasks = (
             rows.filter(pl.col(place) <= attempts)
             .group_by(task)
-            .agg(attempts=pl.len(), passes=passed.sum())
-            .filter(pl.col("attempts") == attempts)
+            .agg(
+                attempts=pl.len(),
+                passes=passed.sum(),
+                # The attempt that a gap lacks may land, and then another is among the first.
+                has_gap=pl.col("attempt").max() > pl.col("place").max(),
+            )
+            .filter(pl.col("attempts") == attempts, ~pl.col("has_gap"))
         )
         for run, suite, passes in tasks.select("run_id", "suite", "passes").collect().iter_rows():
             found[run, suite][variant][passes] += 1

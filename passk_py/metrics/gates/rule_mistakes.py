@@ -109,7 +109,7 @@ def _sequence_mistakes(gate: Mapping[str, Any]) -> list[str]:
         )
     attempts, k = gate.get("attempts"), gate.get("k")
     if "attempts" in gate and "k" not in gate:
-        found.append("attempts stands without k, of which it must be at least as many.")
+        found.append("attempts takes a k in the same rule, and must be at least k.")
     elif isinstance(attempts, int) and isinstance(k, int) and attempts < k:
         found.append(f"attempts is {attempts}, but must be at least k, which is {k}.")
     return found

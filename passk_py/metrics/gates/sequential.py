@@ -13,7 +13,6 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.words import decimals, symbol
-from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.evidence import score_of
 from passk_py.metrics.gates.findings import Finding
 from passk_py.metrics.gates.first_attempts import NONE
@@ -27,21 +26,26 @@ if TYPE_CHECKING:
 
 _BETS: Final = tuple((2 * number + 1) / 40 for number in range(20))
 """Shares of the capital that are bet on each task."""
-_STEPS: Final = 1000
+_STEPS: Final = 200
 
 Scores = dict[float, int]
 """How many tasks have a score."""
 
 
-def growth(scores: Mapping[float, int], bar: float, *, above: bool) -> float:
-    """Give the logarithm of the capital after bets that scores are above the bar, or below it."""
-    logs = [
+def growths(scores: Mapping[float, int], bar: float, *, above: bool) -> list[float]:
+    """Give the logarithm of what each bet has made, that scores are above the bar, or below it."""
+    return [
         math.fsum(
             tasks * math.log(1 + bet * ((score / bar if above else (1 - score) / (1 - bar)) - 1))
             for score, tasks in scores.items()
         )
         for bet in _BETS
     ]
+
+
+def growth(scores: Mapping[float, int], bar: float, *, above: bool) -> float:
+    """Give the logarithm of the capital, the mean over bets."""
+    logs = growths(scores, bar, above=above)
     highest = max(logs)
     return highest + math.log(math.fsum(math.exp(log - highest) for log in logs) / len(logs))
 
@@ -49,7 +53,7 @@ def growth(scores: Mapping[float, int], bar: float, *, above: bool) -> float:
 def limits(scores: Mapping[float, int], bar: float, needed: float) -> tuple[float, float]:
     """Give the last bar from below, and the first from above, that the evidence rules out.
 
-    Bars are whole thousandths, and the one of the rule.
+    Bars are in steps of 0.005, and the one of the rule.
     """
     bars = sorted({*(step / _STEPS for step in range(1, _STEPS)), bar})
 
@@ -84,7 +88,7 @@ def sequential(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
             f"At least {rule.attempts} counted attempts of a task.",
         )
         return
-    needed = -math.log(round((1 - log.confidence) / 2, 10))
+    needed = -math.log((1 - log.confidence) / 2)
 
     def is_enough(variant: str, *, above: bool) -> bool:
         return bool(every[variant]) and growth(every[variant], bar, above=above) >= needed
@@ -116,10 +120,12 @@ def sequential(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     elif counted is not None:
         had = "failed" if counted == "pass" else "passed"
         reason += f", which would {counted}, but not if the excluded attempts had {had}."
-        to_settle = say.EXCLUDED_AGAIN
+        to_settle = "The excluded attempts, loaded again under their own numbers, or more tasks."
     else:
         reason += f", and {rule.threshold} lies between these limits."
-        to_settle = _more_tasks(growth(scores, bar, above=estimate >= bar), needed, tasks)
+        most = max(growths(scores, bar, above=estimate >= bar))
+        lacking = most - growth(scores, bar, above=estimate >= bar)
+        to_settle = _more_tasks(most, needed + lacking, tasks, needed)
     yield Finding(
         result,
         reason,
@@ -140,10 +146,10 @@ def _scores(rule: Rule, counts: Mapping[int, int]) -> Scores:
     return found
 
 
-def _more_tasks(evidence: float, needed: float, tasks: int) -> str:
-    """Say how many tasks would do: the evidence grows with them."""
-    if evidence * 10 < needed:
-        return "Many more tasks: the estimate is near the threshold, or the tasks are few."
-    wanted = tasks * needed / evidence
-    rounded = 10 * math.ceil(wanted / 10) if wanted > 100 else math.ceil(wanted)
+def _more_tasks(most: float, wanted: float, tasks: int, needed: float) -> str:
+    """Say how many tasks would do: what the best bet has made grows with them."""
+    if most * 10 < needed:
+        return "Many more tasks. The estimate is near the threshold, or the tasks are few."
+    number = tasks * wanted / most
+    rounded = 10 * math.ceil(number / 10) if number > 100 else math.ceil(number)
     return f"About {rounded} tasks like these, if the estimate stays."

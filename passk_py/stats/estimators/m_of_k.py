@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from passk_py.stats.estimators.arguments import COUNT, as_operand, null_unless, refuse
+from passk_py.stats.estimators.arguments import (
+    COUNT,
+    ArgumentError,
+    as_operand,
+    null_unless,
+)
 from passk_py.stats.estimators.unbiased import pass_hat_k
 
 if TYPE_CHECKING:
@@ -20,9 +25,11 @@ MOST_TRIES: Final = 32
 def checked_m_of_k(function: str, m: int, k: int) -> tuple[int, int]:
     """Give m and k as they are, or refuse them."""
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_TRIES:
-        refuse(function, "k", k, f"a whole number from 1 to {MOST_TRIES}")
+        raise ArgumentError(
+            f"{function}: k must be a whole number from 1 to {MOST_TRIES}; got {k!r}"
+        )
     if isinstance(m, bool) or not isinstance(m, int) or not 1 <= m <= k:
-        refuse(function, "m", m, f"a whole number from 1 to k = {k}")
+        raise ArgumentError(f"{function}: m must be a whole number from 1 to k = {k}; got {m!r}")
     return m, k
 
 
@@ -79,5 +86,6 @@ def pass_m_of_k(n: IntoExpr, c: IntoExpr, m: int, k: int) -> pl.Expr:
         terms.append(pl.when((passes >= passed) & (failures >= failed)).then(chance).otherwise(0.0))
     valid = COUNT.check(attempts) & COUNT.check(passes) & (passes <= attempts) & (attempts >= tries)
     certain = pl.when(failures <= tries - least).then(1.0)
-    value = certain.otherwise(pl.sum_horizontal(terms))
+    # Rounding takes none above 1.
+    value = certain.otherwise(pl.min_horizontal(pl.lit(1.0), pl.sum_horizontal(terms)))
     return null_unless(valid, value).alias("pass_m_of_k")

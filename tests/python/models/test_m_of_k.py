@@ -297,7 +297,7 @@ def test_gates_follow_the_limits_of_the_table(built: Project) -> None:
         infix = "suite_" if row["scope"] == "suite" else ""
         for name, of in (("estimate", "estimate"), ("estimate_lower", f"{infix}lower"), ("estimate_upper", f"{infix}upper")):  # fmt: skip
             assert row[name] == chance[of]
-        assert row["rule"].startswith(f"pass {m} of {k} at least ")
+        assert row["rule"].startswith(f"{m}-of-{k} pass rate at least ")
         if row["result"] == "pass":
             assert row["estimate_lower"] >= row["threshold"]
         if row["result"] == "fail":
@@ -368,6 +368,25 @@ def test_a_gate_needs_its_pair_in_the_table(make_project: Callable[[], Project])
     rule = {"name": "g", **GATE, "min": 0.5, "m": 3, "k": 4}
     said = make_project().refused({"passk_gates": [rule], "passk_m_of_k": [{"m": 2, "k": 4}]})
     assert 'passk_gates, "g": passk_m_of_k does not list {m: 3, k: 4}.' in said
+
+
+def test_no_estimate_is_above_one(built: Project) -> None:
+    """Of many passes the chance is 1 but for rounding, which may be to either side."""
+    states = [(n, c) for n in (100, 1000) for c in range(n // 2, n - 31, 7)]
+    frame = pl.DataFrame(states, schema=["n", "c"], orient="row")
+    listed = ", ".join(f"({n}, {c})" for n, c in states)
+    for m, k in ((1, 26), (1, 32), (2, 32)):
+        found = frame.select(est.pass_m_of_k("n", "c", m, k)).to_series().to_list()
+        template = f"{{{{ passk.pass_m_of_k('n', 'c', {m}, {k}) }}}}"
+        rows = built.query(
+            f"select pass_m_of_k(n, c, {m}, {k}), {built.render(template)}"
+            f" from (values {listed}) as states (n, c)"
+        )
+        for (n, c), chance, row in zip(states, found, rows, strict=True):
+            want = pytest.approx(float(exact(n, c, m, k)), rel=1e-13)
+            assert (chance, *row) == (want, want, want)
+            assert max(chance, *row) <= 1
+    assert built.query("select pass_m_of_k(1000, 500, 10, 33)") == [(None,)]
 
 
 def test_polars_of_small_counts() -> None:
