@@ -151,7 +151,7 @@ class Dbt:
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 2}
+        output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 1}
         profile = {
             self.profile: {"target": "duckdb", "outputs": {"duckdb": output, "demo": output}}
         }
@@ -176,16 +176,25 @@ class Dbt:
             "--vars", yaml.safe_dump(dict(variables), default_flow_style=True, sort_keys=True),
         ]  # fmt: skip
 
+    def keys(self, variables: Vars, target: str) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Name the manifest of these vars alone, and that of all vars of the same shape."""
+        shaping = shaping_vars(variables) if self.has_vars_of_passk_alone else variables
+        alone, shape = (
+            json.dumps(given, sort_keys=True, default=str) for given in (variables, shaping)
+        )
+        return (target, f"alone {alone}"), (target, shape)
+
     def manifest(self, variables: Vars, target: str = "duckdb") -> Manifest:
         """Parse the project with these vars, or give what was parsed before with those that shape it."""
         from dbt.cli.main import dbtRunner
 
-        shaping = shaping_vars(variables) if self.has_vars_of_passk_alone else variables
-        key = (target, json.dumps(shaping, sort_keys=True, default=str))
+        alone, shape = self.keys(variables, target)
+        key = shape if shape in self.manifests else alone
         manifest = self.manifests.pop(key, None)
         if manifest is None:
             if len(self.manifests) >= KEPT_MANIFESTS:
                 del self.manifests[next(iter(self.manifests))]
+                gc.unfreeze()
                 gc.collect()
             parsed = dbtRunner().invoke(
                 ["parse", *self.options(variables, target), "--no-write-json"]
@@ -193,6 +202,9 @@ class Dbt:
             if not parsed.success:
                 raise BuildError(str(parsed.exception))
             manifest = cast("Manifest", parsed.result)
+            # It stays: to look through it for dead objects, time after time, costs as much as half a build.
+            gc.collect()
+            gc.freeze()
         # The last place is that of the one used last: the first is given up.
         self.manifests[key] = manifest
         # What dbt notes of ephemeral models as it compiles: a second time it would leave them out.
@@ -222,6 +234,11 @@ class Dbt:
                 )
             finally:
                 close_database()
+        if done.success and command != "compile":
+            # The vars are right, which a run checks: with a wrong one dbt parses as if all had their defaults.
+            alone, shape = self.keys(variables, target)
+            if alone in self.manifests:
+                self.manifests[shape] = self.manifests.pop(alone)
         if done.exception is not None:
             # dbt keeps what is wrong with a template of the command line to its log.
             hidden = str(done.exception) == "Error parsing inline query"
