@@ -86,6 +86,7 @@ def _add_ephemeral_models_once() -> None:
 
 def _make_macros_callable_late() -> None:
     """Make a callable of a macro when a template asks for it; dbt makes one of each macro for each template."""
+    from dbt.cli.main import dbtRunner
     from dbt.clients.jinja import MacroGenerator
     from dbt.context.base import BaseContext
     from dbt.context.macros import MacroNamespace, MacroNamespaceBuilder
@@ -115,9 +116,22 @@ def _make_macros_callable_late() -> None:
     class Namespace(Names, MacroNamespace):
         """The same, where dbt asks for the macros of one package too."""
 
+    contexts: list[Names] = []
+
     def start(context: BaseContext, *args: Any, **kwargs: Any) -> None:
         start_anew(context, *args, **kwargs)
         context._ctx = Names()
+        contexts.append(context._ctx)
+
+    def invoke(runner: dbtRunner, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return invoke_anew(runner, *args, **kwargs)
+        finally:
+            # Each holds itself by its macros: Python would have to search for it.
+            for context in contexts:
+                context.clear()
+                context.__dict__.clear()
+            contexts.clear()
 
     def build(
         builder: MacroNamespaceBuilder,
@@ -159,7 +173,9 @@ def _make_macros_callable_late() -> None:
         return told
 
     start_anew, tell_anew = BaseContext.__init__, ManifestContext.to_dict
+    invoke_anew = dbtRunner.invoke
     BaseContext.__init__ = start
+    dbtRunner.invoke = invoke
     MacroNamespaceBuilder.build_namespace = build
     ManifestContext.to_dict = tell
     # Jinja's own copies the names that are there.
