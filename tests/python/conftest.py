@@ -184,7 +184,8 @@ class Dbt:
         alone, shape = (
             json.dumps(given, sort_keys=True, default=str) for given in (variables, shaping)
         )
-        return (target, f"alone {alone}"), (target, shape)
+        # Where no var shapes it, a wrong one changes nothing either.
+        return (target, f"alone {alone}" if shaping else shape), (target, shape)
 
     def place(self, key: tuple[str, str]) -> Path | None:
         """Name the file of a manifest that the workers share."""
@@ -250,7 +251,7 @@ class Dbt:
             alone, shape = self.keys(variables, target)
             if alone in self.manifests:
                 self.manifests[shape] = self.manifests.pop(alone)
-                if place := self.place(shape):
+                if (place := self.place(shape)) and not place.exists():
                     beside = place.with_suffix(f".{os.getpid()}")
                     beside.write_bytes(self.manifests[shape].to_msgpack())
                     beside.replace(place)
