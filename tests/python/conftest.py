@@ -32,7 +32,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from passk_py.common.contract import LANDING_COLUMNS
-from passk_py.warehouse.building.parsed_project import shaping_vars
+from passk_py.warehouse.building.parsed_project import read_parsed, shaping_vars
 
 from .faster_dbt import close_database, make_dbt_faster
 from .macro_calls import record_macro_calls
@@ -147,11 +147,13 @@ class Dbt:
     profile: str = "passk"
     has_vars_of_passk_alone: bool = True
     """Whether no model of the project's own reads a var."""
+    shared: Path | None = None
+    """A folder in which this run's workers keep what they have parsed for each other."""
     manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 2}
+        output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 1}
         profile = {
             self.profile: {"target": "duckdb", "outputs": {"duckdb": output, "demo": output}}
         }
@@ -176,23 +178,45 @@ class Dbt:
             "--vars", yaml.safe_dump(dict(variables), default_flow_style=True, sort_keys=True),
         ]  # fmt: skip
 
-    def manifest(self, variables: Vars, target: str = "duckdb") -> Manifest:
-        """Parse the project with these vars, or give what was parsed before with those that shape it."""
+    def keys(self, variables: Vars, target: str) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Name the manifest of these vars alone, and that of all vars of the same shape."""
+        shaping = shaping_vars(variables) if self.has_vars_of_passk_alone else variables
+        alone, shape = (
+            json.dumps(given, sort_keys=True, default=str) for given in (variables, shaping)
+        )
+        # Where no var shapes it, a wrong one changes nothing either.
+        return (target, f"alone {alone}" if shaping else shape), (target, shape)
+
+    def place(self, key: tuple[str, str]) -> Path | None:
+        """Name the file of a manifest that the workers share."""
+        digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
+        return self.shared / f"parsed_{digest[:32]}.msgpack" if self.shared else None
+
+    def parsed(self, variables: Vars, target: str) -> Manifest:
+        """Parse the project with these vars."""
         from dbt.cli.main import dbtRunner
 
-        shaping = shaping_vars(variables) if self.has_vars_of_passk_alone else variables
-        key = (target, json.dumps(shaping, sort_keys=True, default=str))
+        done = dbtRunner().invoke(["parse", *self.options(variables, target), "--no-write-json"])
+        if not done.success:
+            raise BuildError(str(done.exception))
+        return cast("Manifest", done.result)
+
+    def manifest(self, variables: Vars, target: str = "duckdb") -> Manifest:
+        """Parse the project with these vars, or give what was parsed before with those that shape it."""
+        alone, shape = self.keys(variables, target)
+        place = self.place(shape)
+        is_shared = shape not in self.manifests and place is not None and place.exists()
+        key = shape if shape in self.manifests or is_shared else alone
         manifest = self.manifests.pop(key, None)
         if manifest is None:
             if len(self.manifests) >= KEPT_MANIFESTS:
                 del self.manifests[next(iter(self.manifests))]
-                gc.collect()
-            parsed = dbtRunner().invoke(
-                ["parse", *self.options(variables, target), "--no-write-json"]
-            )
-            if not parsed.success:
-                raise BuildError(str(parsed.exception))
-            manifest = cast("Manifest", parsed.result)
+                gc.unfreeze()
+            manifest = read_parsed(place) if place and is_shared else None
+            manifest = manifest or self.parsed(variables, target)
+            # It stays: to look through it for dead objects, time after time, costs as much as half a build.
+            gc.collect()
+            gc.freeze()
         # The last place is that of the one used last: the first is given up.
         self.manifests[key] = manifest
         # What dbt notes of ephemeral models as it compiles: a second time it would leave them out.
@@ -222,6 +246,15 @@ class Dbt:
                 )
             finally:
                 close_database()
+        if done.success and command != "compile":
+            # The vars are right, which a run checks: with a wrong one dbt parses as if all had their defaults.
+            alone, shape = self.keys(variables, target)
+            if alone in self.manifests:
+                self.manifests[shape] = self.manifests.pop(alone)
+                if (place := self.place(shape)) and not place.exists():
+                    beside = place.with_suffix(f".{os.getpid()}")
+                    beside.write_bytes(self.manifests[shape].to_msgpack())
+                    beside.replace(place)
         if done.exception is not None:
             # dbt keeps what is wrong with a template of the command line to its log.
             hidden = str(done.exception) == "Error parsing inline query"
@@ -425,10 +458,10 @@ def attempts() -> Callable[..., list[dict[str, Any]]]:
 
 
 @pytest.fixture(scope="session")
-def dbt(tmp_path_factory: pytest.TempPathFactory) -> Dbt:
+def dbt(tmp_path_factory: pytest.TempPathFactory, shared_folder: Path) -> Dbt:
     """The dbt project of this repository."""
     os.environ["DBT_SEND_ANONYMOUS_USAGE_STATS"] = "false"
-    return Dbt(tmp_path_factory.mktemp("dbt"))
+    return Dbt(tmp_path_factory.mktemp("dbt"), shared=shared_folder)
 
 
 @pytest.fixture(scope="session")

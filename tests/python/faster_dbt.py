@@ -7,9 +7,11 @@ runs, so nothing that is kept here depends on them.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,13 +26,18 @@ def make_dbt_faster() -> None:
     """Let dbt keep what it makes of a text, and Python look for cycles of dead objects seldom."""
     _read_templates_once()
     _add_ephemeral_models_once()
-    _list_macros_cheaply()
+    _make_macros_callable_late()
+    _call_macros_cheaply()
     _validate_once()
     _say_nothing_to_nobody()
     _find_secrets_cheaply()
     _know_dates_once()
+    _know_adapters_once()
+    _tell_flags_once()
     # The parsed projects that are kept are millions of objects: a look through them all costs a second.
     gc.set_threshold(1_000_000, 10, 10)
+    # Else what is frozen (`Dbt.manifest`) would not be taken down when Python ends.
+    atexit.register(gc.unfreeze)
 
 
 def close_database() -> None:
@@ -77,44 +84,136 @@ def _add_ephemeral_models_once() -> None:
     compilation.inject_ctes_into_sql = add
 
 
-def _list_macros_cheaply() -> None:
-    """Make one dictionary of all macros for each template, which dbt puts together key by key."""
+def _make_macros_callable_late() -> None:
+    """Make a callable of a macro when a template asks for it; dbt makes one of each macro for each template."""
+    from dbt.cli.main import dbtRunner
     from dbt.clients.jinja import MacroGenerator
+    from dbt.context.base import BaseContext
     from dbt.context.macros import MacroNamespace, MacroNamespaceBuilder
+    from dbt.context.manifest import ManifestContext
     from dbt.include.global_project import PROJECT_NAME
+    from dbt_common.clients.jinja import MacroFuzzTemplate, NativeSandboxTemplate
 
-    # dict before MacroNamespace: one look-up instead of five, and `update` copies it whole.
-    class Macros(dict[str, Any], MacroNamespace):  # type: ignore[misc]
-        """Macros by name, and those of other packages by package."""
+    class Names(dict[str, Any]):
+        """What a template finds by name: values, and macros that become callables as they are found."""
 
-    new = object.__new__
+        macros: Mapping[str, Macro] = MappingProxyType({})
+        arguments: tuple[Any, ...] = ()
 
-    def generator(macro: Macro, shared: Mapping[str, Any]) -> MacroGenerator:
-        # What its two __init__ set, of which there are a thousand in each context.
-        made = new(MacroGenerator)
-        made.__dict__ = {**shared, "macro": macro}
-        return made
+        def __missing__(self, name: str) -> MacroGenerator:
+            self[name] = made = MacroGenerator(self.macros[name], *self.arguments)
+            return made
+
+        def __contains__(self, name: object) -> bool:
+            return dict.__contains__(self, name) or name in self.macros
+
+        def get(self, name: str, default: Any = None) -> Any:
+            try:
+                return self[name]
+            except KeyError:
+                return default
+
+    class Namespace(Names, MacroNamespace):
+        """The same, where dbt asks for the macros of one package too."""
+
+    contexts: list[Names] = []
+
+    def start(context: BaseContext, *args: Any, **kwargs: Any) -> None:
+        start_anew(context, *args, **kwargs)
+        context._ctx = Names()
+        contexts.append(context._ctx)
+
+    def invoke(runner: dbtRunner, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return invoke_anew(runner, *args, **kwargs)
+        finally:
+            # Each holds itself by its macros: Python would have to search for it.
+            for context in contexts:
+                context.clear()
+                context.__dict__.clear()
+            contexts.clear()
 
     def build(
         builder: MacroNamespaceBuilder,
         macros_by_package: Mapping[str, Mapping[str, Macro]],
-        context: dict[str, Any],
+        context: Names,
     ) -> MacroNamespace:
-        shared = {"context": context, "node": builder.node, "stack": builder.thread_ctx}
-        made = {
-            package: {macro.name: generator(macro, shared) for macro in macros.values()}
-            for package, macros in macros_by_package.items()
-        }
-        internal: dict[str, Any] = {}
-        for package in reversed(builder.internal_package_names_order):
-            internal |= made.pop(package, {})
-        own = made.get(builder.search_package, {})
-        root = made.get(builder.root_package, {})
-        names = Macros({**internal, PROJECT_NAME: internal, **made, **root, **own})
-        MacroNamespace.__init__(names, root, own, internal, made)
-        return names
+        def names(macros: Mapping[str, Macro]) -> Names:
+            made = Names()
+            made.macros, made.arguments = macros, arguments
+            return made
 
+        arguments = (context, builder.node, builder.thread_ctx)
+        internal: dict[str, Macro] = {}
+        for package in reversed(builder.internal_package_names_order):
+            internal |= macros_by_package.get(package, {})
+        packages = {
+            package: names(macros)
+            for package, macros in macros_by_package.items()
+            if package not in builder.internal_package_names
+        }
+        root, own = (
+            packages.get(package, names({}))
+            for package in (builder.root_package, builder.search_package)
+        )
+        found = Namespace({PROJECT_NAME: names(internal), **packages})
+        found.macros = context.macros = {**internal, **root.macros, **own.macros}
+        found.arguments = context.arguments = arguments
+        MacroNamespace.__init__(found, root, own, found[PROJECT_NAME], packages)
+        return found
+
+    def tell(context: ManifestContext) -> dict[str, Any]:
+        if not isinstance(context.namespace, Namespace):
+            return tell_anew(context)
+        told: Names = super(ManifestContext, context).to_dict()
+        # A macro goes before what dbt itself has by this name.
+        for name in told.macros.keys() & told.keys():
+            del told[name]
+        told.update(context.namespace)
+        return told
+
+    start_anew, tell_anew = BaseContext.__init__, ManifestContext.to_dict
+    invoke_anew = dbtRunner.invoke
+    BaseContext.__init__ = start
+    dbtRunner.invoke = invoke
     MacroNamespaceBuilder.build_namespace = build
+    ManifestContext.to_dict = tell
+    # Jinja's own copies the names that are there.
+    NativeSandboxTemplate.new_context = MacroFuzzTemplate.new_context
+
+
+def _call_macros_cheaply() -> None:
+    """Run the template that defines a macro once for its calls in a context, and call it without context managers."""
+    from dbt.clients.jinja import MacroGenerator
+    from dbt_common.clients.jinja import MacroReturn
+
+    get_anew = MacroGenerator.get_macro
+
+    def call_macro(generator: MacroGenerator, *args: Any, **kwargs: Any) -> Any:
+        if "made" not in generator.__dict__:
+            generator.made = get_anew(generator)
+        try:
+            return generator.made(*args, **kwargs)
+        except MacroReturn as returned:
+            return returned.value
+        except Exception:
+            with generator.exception_handler():
+                raise
+
+    def call(generator: MacroGenerator, *args: Any, **kwargs: Any) -> Any:
+        stack, name = generator.stack, generator.macro.unique_id
+        if stack is None:
+            return generator.call_macro(*args, **kwargs)
+        if stack.depth == 0 and generator.node:
+            generator.node.depends_on.add_macro(name)
+        stack.push(name)
+        try:
+            return generator.call_macro(*args, **kwargs)
+        finally:
+            stack.pop(name)
+
+    MacroGenerator.call_macro = call_macro
+    MacroGenerator.__call__ = call
 
 
 def _validate_once() -> None:
@@ -137,6 +236,7 @@ def _validate_once() -> None:
 
 def _say_nothing_to_nobody() -> None:
     """Put no message together that no log and no caller asks for, where it can't be an error."""
+    from dbt.events.logging import track_behavior_change_warn
     from dbt_common.events.event_manager import EventManager
 
     fire_anew = EventManager.fire_event
@@ -148,7 +248,9 @@ def _say_nothing_to_nobody() -> None:
         node: Any = None,
         force_warn_or_error_handling: bool = False,
     ) -> None:
-        is_heard = manager.loggers or manager.callbacks or force_warn_or_error_handling
+        # dbt itself listens to count warnings, which it does for nobody here.
+        listeners = [one for one in manager.callbacks if one is not track_behavior_change_warn]
+        is_heard = manager.loggers or listeners or force_warn_or_error_handling
         if is_heard or (level or e.level_tag()) not in ("test", "debug", "info"):
             fire_anew(manager, e, level, node, force_warn_or_error_handling)
 
@@ -159,6 +261,7 @@ def _find_secrets_cheaply() -> None:
     """Look through the names of the environment alone for secrets, which dbt does for each line of its log."""
     from dbt_common.constants import SECRET_ENV_PREFIX
     from dbt_common.events import functions
+    from dbt_common.exceptions import base
 
     find_anew = functions.env_secrets
     prefix = os.fsencode(SECRET_ENV_PREFIX)
@@ -168,7 +271,8 @@ def _find_secrets_cheaply() -> None:
         names = os.environ._data  # type: ignore[attr-defined]
         return find_anew() if any(name.startswith(prefix) for name in names) else []
 
-    functions.env_secrets = find
+    # Errors look for them too, and dbt raises one for each package that lacks a macro which it dispatches.
+    functions.env_secrets = base.env_secrets = find
 
 
 def _know_dates_once() -> None:

@@ -14,32 +14,63 @@ from passk_py.warehouse.building.variables import as_yaml
 from passk_py.warehouse.project import project_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from dbt.contracts.graph.manifest import Manifest
 
-SHAPING: Final = frozenset(
-    {
-        "passk_attempts_columns",
-        "passk_attempts_files",
-        "passk_attempts_model",
-        "passk_attempts_source",
-        "passk_baseline",
-        "passk_bootstrap",
-        "passk_extrapolated_ks",
-        "passk_gates",
-        "passk_labels_model",
-        "passk_landing_schema",
-        "passk_ordered_metrics",
-        "passk_pairs",
-        "passk_private_suites",
-        "passk_slices",
-    }
-)
-"""The vars that decide which models there are and what they read.
 
-All others are read when a model is rendered, but for those of the one model in Python, which is
+def _itself(value: Any) -> Any:  # noqa: ANN401 - vars hold whatever YAML can
+    """Give a value that shapes the project by all that it is."""
+    return value
+
+
+def _whether(value: Any) -> Any:  # noqa: ANN401
+    """Say that a value is there, where it matters no further."""
+    return True if value else None
+
+
+def _kinds_of_slices(slices: Any) -> Any:  # noqa: ANN401
+    """Tell tags from expressions, without their names."""
+    if not isinstance(slices, list):
+        return slices
+    return ["tag" if isinstance(one, str) else "expression" for one in slices]
+
+
+def _kinds_of_gates(gates: Any) -> Any:  # noqa: ANN401
+    """Give which keys the rules have, and the values of those that say which tables they read."""
+    if not isinstance(gates, list) or not all(isinstance(gate, dict) for gate in gates):
+        return gates
+    kinds: list[dict[str, Any]] = []
+    for gate in gates:
+        kind = {
+            key: gate[key] if key in ("type", "metric", "scope", "sequential") else None
+            for key in gate
+        }
+        if kind not in kinds:
+            kinds.append(kind)
+    return kinds
+
+
+SHAPING: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "passk_attempts_columns": _itself,
+    "passk_attempts_files": _whether,
+    "passk_attempts_model": _itself,
+    "passk_attempts_source": _itself,
+    "passk_baseline": _whether,
+    "passk_bootstrap": _itself,
+    "passk_extrapolated_ks": _whether,
+    "passk_gates": _kinds_of_gates,
+    "passk_labels_model": _itself,
+    "passk_landing_schema": _itself,
+    "passk_ordered_metrics": _itself,
+    "passk_pairs": _whether,
+    "passk_private_suites": _whether,
+    "passk_slices": _kinds_of_slices,
+}
+"""What it is of each var that decides which models there are and what they read.
+
+All else is read when a model is rendered, but for the vars of the one model in Python, which is
 there where ``passk_bootstrap`` asks for it.
 """
 
@@ -49,9 +80,11 @@ _PACKAGES: Final = ("dbt-core", "dbt-adapters", "dbt-duckdb")
 
 
 def shaping_vars(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the vars that the parsed project depends on, in the order of their names."""
-    names = variables.keys() if variables.get("passk_bootstrap") else SHAPING & variables.keys()
-    return {name: variables[name] for name in sorted(names)}
+    """Give what the parsed project depends on of the vars, in the order of their names."""
+    if variables.get("passk_bootstrap"):
+        return {name: variables[name] for name in sorted(variables)}
+    shapes = {name: shape(variables[name]) for name, shape in SHAPING.items() if name in variables}
+    return {name: shape for name, shape in shapes.items() if shape is not None}
 
 
 def place_of_parsed(database: Path, variables: Mapping[str, Any], code: str) -> Path:

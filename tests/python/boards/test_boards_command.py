@@ -16,7 +16,9 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from passk_py.cli import cli
 from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 from ..engines.parity import copy_table
@@ -34,20 +36,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(900)
 
 
-def boards(
-    folder: Path, *words: object, dct: str | None = DCT, path: str | None = None
-) -> tuple[int, str]:
-    """Call `passk boards` where it can't start."""
-    environment = {**os.environ, "PATH": path or os.environ["PATH"]}
-    environment.pop("PASSK_DCT", None)
-    if dct is not None:
-        environment["PASSK_DCT"] = dct
-    done = subprocess.run(
-        [PASSK, "boards", *map(str, words)],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def boards(folder: Path, *words: object, dct: str | None = DCT) -> tuple[int, str]:
+    """Call `passk boards` in this process, where it can't start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = CliRunner().invoke(
+            cli, ["boards", *map(str, words)], env={"PASSK_DCT": dct}, catch_exceptions=False
+        )
     assert done.stdout == ""
-    return done.returncode, done.stderr
+    return done.exit_code, done.stderr
 
 
 @pytest.fixture

@@ -47,6 +47,39 @@ CHANGED: dict[str, Any] = {
 """Another value of each var that shapes nothing."""
 
 
+ALIKE: dict[str, tuple[Any, Any]] = {
+    "passk_attempts_files": ("one.csv", "two/*.parquet"),
+    "passk_baseline": ("r", "s"),
+    "passk_extrapolated_ks": ([100], [200, 1000]),
+    "passk_gates": (
+        [
+            {"name": "a", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5},
+            {"name": "b", "type": "drop", "metric": "pass_at_k", "max_drop": 0.1, "baseline": "r"},
+            {"name": "c", "type": "diagnostics", "diagnostics": "all"},
+        ],
+        [
+            {"name": "x", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.9},
+            {"name": "y", "type": "drop", "metric": "pass_at_k", "max_drop": 0.2, "baseline": "s"},
+            {"name": "z", "type": "diagnostics", "diagnostics": ["drift"]},
+            {"name": "v", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.1},
+        ],
+    ),
+    "passk_pairs": (
+        [{"baseline": "r", "candidate": "s"}],
+        [{"baseline": "s", "candidate": "t", "suite": "u"}],
+    ),
+    "passk_private_suites": (
+        [{"public": "p", "private": "q"}],
+        [{"public": "v", "private": "w"}],
+    ),
+    "passk_slices": (
+        ["domain", {"name": "short", "expression": "length(task_id) < 5"}],
+        ["size", {"name": "long", "expression": "length(task_id) > 50"}],
+    ),
+}
+"""Two values of each var that shapes the project by its kind alone."""
+
+
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of the user's."""
@@ -208,30 +241,50 @@ def graph(manifest: Manifest) -> dict[str, Any]:
     return known
 
 
+def graph_of(variables: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Parse the project with these vars."""
+    from dbt.cli.main import dbtRunner
+
+    from passk_py.warehouse.building import as_yaml
+
+    done = dbtRunner().invoke(
+        ["--quiet", "--no-partial-parse", "--no-write-json", "parse",
+         *("--project-dir", str(project_dir()), "--profiles-dir", str(project_dir())),
+         *("--target", "duckdb", "--target-path", str(folder), "--log-path", str(folder)),
+         *("--vars", as_yaml(variables))]
+    )  # fmt: skip
+    assert done.success
+    return graph(done.result)  # type: ignore[arg-type]
+
+
 @pytest.mark.long
 def test_only_the_vars_that_shape_it_are_part_of_its_name(
     make_project: Callable[[], Project], tmp_path: Path
 ) -> None:
     """One parse with the defaults, one with every other var changed: the same models, tests and references."""
-    from dbt.cli.main import dbtRunner
-
-    from passk_py.warehouse.building import as_yaml
-
     defaults = default_variables()
     assert CHANGED.keys() | SHAPING == defaults.keys()
     assert not CHANGED.keys() & SHAPING
     assert all(defaults[name] != value for name, value in CHANGED.items())
     # With a wrong one all would have their defaults while dbt parses.
     assert build(make_project().database, **PART, variables=CHANGED).failed == ()
-    graphs = []
-    for variables in ({}, CHANGED):
-        done = dbtRunner().invoke(
-            ["--quiet", "--no-partial-parse", "--no-write-json", "parse",
-             *("--project-dir", str(project_dir()), "--profiles-dir", str(project_dir())),
-             *("--target", "duckdb", "--target-path", str(tmp_path), "--log-path", str(tmp_path)),
-             *("--vars", as_yaml(variables))]
-        )  # fmt: skip
-        assert done.success
-        graphs.append(graph(done.result))  # type: ignore[arg-type]
+    graphs = [graph_of(variables, tmp_path) for variables in ({}, CHANGED)]
     assert len(graphs[0]) > 300
+    assert graphs[0] == graphs[1]
+
+
+def test_values_of_a_kind_are_parsed_alike(
+    make_project: Callable[[], Project], tmp_path: Path
+) -> None:
+    one, other = ({name: values[i] for name, values in ALIKE.items()} for i in range(2))
+    places = [
+        place_of_parsed(tmp_path / "passk.duckdb", variables, digest_of_code())
+        for variables in (one, other, one | {"passk_slices": ["domain"]}, {})
+    ]
+    assert places[0] == places[1]
+    assert len(set(places)) == 3
+    for variables in (one, other):
+        # With a wrong one all would have their defaults while dbt parses.
+        assert make_project().render("{{ passk._var_mistakes() }}", variables) == "[]"
+    graphs = [graph_of(variables, tmp_path) for variables in (one, other)]
     assert graphs[0] == graphs[1]

@@ -78,6 +78,7 @@ def differing(first: Path, second: Path) -> list[str]:
         ]
 
 
+@pytest.mark.long
 def test_build_of_it_is_that_of_a_fresh_load(
     passk: Passk, migrated: Path, tmp_path: Path, models_only: tuple[str, str]
 ) -> None:
