@@ -6,7 +6,7 @@
 ] | join(', ') %}
 {%- set labelled = passk._labels_kind() != 'none' %}
 
-with labels as (
+with labels as {{ passk._made_once() }}(
   select *
   from {{ ref('stg_passk__labels') }}
 ),
@@ -35,14 +35,24 @@ labelled_attempts as (
   from counted
 ),
 
-graded as (
+{% if labelled -%}
+{# Postgres, which expects few labels, would read the log again for each of them. #}
+attempts as {{ passk._made_once() }}(
+  select
+    {{ keys | join(', ') }},
+    outcome
+  from {{ ref('int_passk__attempts') }}
+),
+
+{% endif -%}
+graded as {{ passk._made_once() }}(
   {%- if labelled %}
   select
     {%- for key in keys %}
     attempts.{{ key }},
     {%- endfor %}
     attempts.outcome as grade
-  from {{ ref('int_passk__attempts') }} as attempts
+  from attempts
   inner join labelled_attempts
     on {{ passk._same_keys(keys, 'attempts', 'labelled_attempts') }}
   {%- else %}
