@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from passk_py.common.errors import PasskError
     from passk_py.ingest.landing import forget, load, load_labels
+    from passk_py.metrics.averaged_m_of_k import m_of_k_metrics
     from passk_py.metrics.bootstrap import bootstrap_limits
     from passk_py.metrics.comparisons import compare, compare_tasks
     from passk_py.metrics.contamination import contamination
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
     from passk_py.metrics.graders.corrected_metrics import corrected_metrics, grader_rates
     from passk_py.metrics.graders.sampling import attempts_to_label
-    from passk_py.metrics.m_of_k import m_of_k_metrics
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.metrics.rankings import rank_runs
     from passk_py.reports.model_card import card
@@ -168,7 +168,7 @@ _ELSEWHERE: Final = {
     "least_attempts": "metrics.gates",
     "least_tasks": "metrics.gates",
     "load": "ingest.landing",
-    "m_of_k_metrics": "metrics.m_of_k",
+    "m_of_k_metrics": "metrics.averaged_m_of_k",
     "load_labels": "ingest.landing",
     "plan": "metrics.planning",
     "publish": "warehouse.publishing",

@@ -67,13 +67,15 @@ where difference <> ''
     limit is its estimate less some standard errors. -#}
 {% macro subtracted_from(name, columns) -%}
   {%- set estimate = name.removesuffix('_lower').removesuffix('_suite').removesuffix('_bayes') -%}
+  {%- set doubles = [] -%}
+  {%- for one, type in columns if type.startswith('double') -%}{%- do doubles.append(one) -%}{%- endfor -%}
   {%- if name in ['variance_between', 'variance_within'] -%}
     10e0
   {%- elif name == 'within_share' -%}
     coalesce(10e0 / nullif(golden_rows.variance_between + golden_rows.variance_within, 0e0), 0e0)
   {%- elif name == 'detectable_difference' -%}
     1e0
-  {%- elif name.endswith('_lower') and estimate in columns | map('first') -%}
+  {%- elif name.endswith('_lower') and estimate in doubles -%}
     coalesce(abs(golden_rows.{{ estimate }}), 0e0)
   {%- else -%}
     0e0

@@ -67,7 +67,7 @@ padded as (
   select
     *,
     (units * mean + least_score + most_score) / (units + 2) as middle,
-    {{ passk.student_quantile('floor(units + 1.5e0)') }} as quantile_
+    {{ passk.student_quantile('floor(units + 1.5e0)') }} as task_quantile
   from joined
 ),
 
@@ -96,7 +96,7 @@ reaches as (
       when at_passes_{{ side }} is not null and at_failures_{{ side }} is not null
         then sqrt(power(passes_{{ side }}_reach, 2) + power(failures_{{ side }}_reach, 2))
     end as label_{{ side }}_reach,
-    {{ task_side }} + quantile_ * task_error as task_{{ side }}_reach,
+    {{ task_side }} + task_quantile * task_error as task_{{ side }}_reach,
     {%- endfor %}
     sqrt(
       task_error * task_error + passes_error * passes_error + failures_error * failures_error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
+from passk_py.metrics.averaged_m_of_k import m_of_k_metrics, task_score
 from passk_py.metrics.comparisons.compared_runs import comparison_rows
 from passk_py.metrics.comparisons.compared_tasks import task_comparisons
 from passk_py.metrics.comparisons.run_pairs import Pair, pair_of
@@ -19,7 +20,6 @@ from passk_py.metrics.frames.counting import TASK, ordered_tasks
 from passk_py.metrics.gates.first_attempts import first_passes
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.logs import read_log, said_of_runs, suite_of
-from passk_py.metrics.m_of_k import m_of_k_metrics, task_score
 from passk_py.metrics.run_order import Run, runs_in_order
 from passk_py.metrics.states import score
 from passk_py.stats.distributions import normal_quantile

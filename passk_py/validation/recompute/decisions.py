@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from passk_py.metrics.averaged_m_of_k import M_OF_K_TYPES, averaged_scores, scores_of
 from passk_py.metrics.bootstrap import LIMIT_TYPES, limits_of_families
 from passk_py.metrics.contamination import compared_suites
 from passk_py.metrics.extrapolation import extrapolated
 from passk_py.metrics.gates.rule_schema import DEMO_GATES
 from passk_py.metrics.gates.rules import rules_of
-from passk_py.metrics.m_of_k import M_OF_K_TYPES, averaged_scores, scores_of
 from passk_py.metrics.planning.plans_table import PLAN_TYPES, plan_counts
 from passk_py.metrics.planning.wish import Wish
 from passk_py.metrics.suite_differences import DIFFERENCES, judged_suites

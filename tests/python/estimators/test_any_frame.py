@@ -45,6 +45,7 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "tasks": pk.tasks,
     "task_metrics": lambda log: pk.task_metrics(log, ks=[1, 2]),
     "suite_metrics": lambda log: pk.suite_metrics(log, ks=[1, 2]),
+    "m_of_k_metrics": lambda log: pk.m_of_k_metrics(log, [(1, 2)]),
     "compare": lambda log: pk.compare(log, "old", "new", ks=[2]),
     "compare_tasks": lambda log: pk.compare_tasks(log, "old", "new"),
     "rank_runs": lambda log: pk.rank_runs(log, ks=[2]),

@@ -78,7 +78,7 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     (
         {"type": "threshold", **RATE, "min": 0.5, "baseline": "r"},
         [f"baseline has no meaning in a rule of type threshold, which takes {COMMON}, metric, m, k, min, each,"
-         " slice_value, scope."],
+         " slice_value, scope, sequential, attempts."],
     ),
     ({"type": "threshold", **RATE, "min": 0.5, "scope": "all"}, ['scope is "all", but must be unseen (tasks like these) or suite (these tasks).']),
     ({"type": "threshold", **RATE, "min": 0.5, "each": "colour"}, ['each is "colour", but must be one of passk_slices, which is ["domain"].']),
