@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -220,10 +221,12 @@ def test_model_that_can_not_be_built_is_named_with_exit_code_two(
     )  # fmt: skip
     assert (said.code, said.out) == (2, "")
     assert "Failed: model int_passk__log_runs: Invalid Input Error: no time at all" in said.err
-    last = said.err.splitlines()[-1]
-    # The views that come before the first model that reads an attempt.
-    assert last.startswith("3 models built; 1 failed; ")
-    assert last.endswith(" after them were skipped.")
+    # Some models come before the first one that reads an attempt.
+    last = re.fullmatch(
+        r"(\d+) models built; 1 failed; (\d+) after them were skipped\.", said.err.splitlines()[-1]
+    )
+    assert last is not None
+    assert 1 <= int(last[1]) < 10 < int(last[2])
 
 
 @pytest.mark.long

@@ -42,6 +42,7 @@ CHANGED: dict[str, Any] = {
     "passk_plan_difference": 0.2,
     "passk_plan_power": 0.9,
     "passk_plan_width": 0.2,
+    "passk_ranked_runs": 3,
     "passk_score_threshold": 0.5,
 }
 """Another value of each var that shapes nothing."""
@@ -50,6 +51,8 @@ CHANGED: dict[str, Any] = {
 ALIKE: dict[str, tuple[Any, Any]] = {
     "passk_attempts_files": ("one.csv", "two/*.parquet"),
     "passk_baseline": ("r", "s"),
+    "passk_cluster": ("repo", {"name": "start", "expression": "left(task_id, 3)"}),
+    "passk_m_of_k": ([{"m": 2, "k": 3}], [{"m": 1, "k": 2}, {"m": 4, "k": 8}]),
     "passk_extrapolated_ks": ([100], [200, 1000]),
     "passk_gates": (
         [

@@ -41,12 +41,13 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
         "passk_tasks": 4 * 48,
         "passk_suite_metrics": 4 * 12,
         "passk_runs": 4,
-        "passk_diagnostics": 4 * 13,
+        "passk_diagnostics": 4 * 14,
         "passk_comparisons": 2 * 12,
         "passk_task_comparisons": 48,
         "passk_rankings": 4 * 2 * 12,
         # k of 1 to 32 where there are as many of the attempts that are planned.
         "passk_plans": 4 * 2 * 33,
+        "passk_m_of_k": 0,
         "passk_extrapolations": 0,
         "passk_contamination": 0,
         "passk_graders": 0,
@@ -289,7 +290,7 @@ def test_missing_and_surplus_pairs_are_named(
             "run_id=new, suite=letters, slice_name=all, slice_value=all, k=1",
         ),
         ("passk_runs", 2, "run_id=new, suite=letters"),
-        ("passk_diagnostics", 26, "run_id=new, suite=letters, diagnostic=batch_effect"),
+        ("passk_diagnostics", 28, "run_id=new, suite=letters, diagnostic=batch_effect"),
         (
             "passk_comparisons",
             24,
@@ -522,6 +523,6 @@ def test_batches_do_not_matter(batch: int, demo: Demo, monkeypatch: pytest.Monke
     report = validate_tables(demo.database, progress=lambda *step: seen.append(step))
     assert report.different == 0
     assert sum(table.rows for table in report.tables) == (
-        4 * (48 * 12 + 48 + 12 + 1 + 13 + 66 + 24) + 24 + 48 + 3
+        4 * (48 * 12 + 48 + 12 + 1 + 14 + 66 + 24) + 24 + 48 + 3
     )
     assert seen[-1] == (3248, 3248)

@@ -103,7 +103,7 @@ def test_pairs_and_diagnostics_agree_under_other_vars(
     said = passk("validate")
     assert said.code == 0, said.out
     diagnostics = read_table("passk_diagnostics")
-    assert diagnostics.height == (0 if "diagnostics: false" in variables else 13 * 8)
+    assert diagnostics.height == (0 if "diagnostics: false" in variables else 14 * 8)
     pairs = read_table("passk_comparisons").select("baseline_run_id", "candidate_run_id", "suite")
     found = {(one, other, suite) for one, other, suite in pairs.rows()}
     expected = {
