@@ -411,7 +411,7 @@ def test_duckdb_1_4_reads_the_file(folder: Path, published: PublishedCopy, tmp_p
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{[1] + [500] * len(NAMES)} 7\n"
+    assert done.stdout == f"{[1] + [500] * len(NAMES)} 8\n"
 
 
 def test_full_disk_is_said_of_the_folder(
