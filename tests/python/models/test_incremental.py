@@ -161,7 +161,8 @@ class History:
         tags = {"kind": chance.choice(["easy", "hard"])} if chance.random() < 0.8 else None
         return {
             "run_id": f"{self.name} {run}",
-            "suite": suite,
+            # Each history has suites of its own: the runs of a suite are ranked together.
+            "suite": suite if suite.startswith(self.name) else f"{self.name} {suite}",
             "task_id": task,
             "attempt": number,
             **self.outcome(share),
@@ -282,7 +283,7 @@ class History:
     def refused_rows(self) -> None:
         run = f"{self.name} r{self.chance.randint(0, 2)}"
         self.landing.rejected.append({
-            "run_id": self.chance.choice([run, None]), "suite": self.chance.choice(["s", None]),
+            "run_id": self.chance.choice([run, None]), "suite": self.chance.choice([f"{self.name} s", None]),
             "task_id": "t1", "attempt": 1, "reason_code": "missing_field",
             "reason": "missing_field: ...", "source_file": f"{self.name} refused",
             "source_line": len(self.landing.rejected), "loaded_at": self.landing.now(),

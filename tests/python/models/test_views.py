@@ -24,7 +24,9 @@ def built(project: Project, attempts: Callable[..., list[Any]]) -> Project:
 @pytest.mark.long
 def test_public_tables_are_dbts_own_views(built: Project) -> None:
     models = {result.node.name: result.node.config.materialized for result in built.run()}
-    assert {models[name] for name in PUBLIC_TABLES} == {"view"}
+    # One is made whole in each build, and is small.
+    assert {models[name] for name in PUBLIC_TABLES if name != "passk_m_of_k"} == {"view"}
+    assert models["passk_m_of_k"] == "table"
 
 
 @pytest.mark.long
