@@ -1,4 +1,4 @@
--- What people said of some attempts: mostly what the harness said, now and then the opposite, twice, or no verdict at all.
+-- Verdicts of people on some attempts: mostly what the harness said, now and then the opposite, twice, or no verdict at all.
 with results as (
   select
     release,

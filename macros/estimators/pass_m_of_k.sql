@@ -61,7 +61,7 @@ end
 {%- endmacro %}
 
 
-{#- What the var passk_m_of_k asks for, as (metric, k, m, weights): a score of j passes in k tries is the sum of the `weights` from j = 0 to
+{#- The scores that the var passk_m_of_k asks for, as (metric, k, m, weights): a score of j passes in k tries is the sum of the `weights` from j = 0 to
     k. The weights of mG-Pass@k are 2 / k for every m from ceil(k / 2) + 1 that j reaches. -#}
 {% macro _scores_of_k() -%}
   {%- set scores, means = [], [] -%}
@@ -80,7 +80,7 @@ end
 {%- endmacro %}
 
 
-{#- The terms of these scores as rows: `ways` is what each order of `passed` passes in `times` x k tries counts for, together. Of 2k
+{#- The terms of these scores as rows: `ways` is the weight of all orders of `passed` passes in `times` x k tries. Of 2k
     tries, the product of the scores of both halves is the unbiased estimate of the squared score. -#}
 {% macro _m_of_k_terms() -%}
   {%- set bigint = dbt.type_bigint() -%}

@@ -117,6 +117,13 @@ when units = 1 and unit_name <> 'tasks' then 'More families of tasks: how they d
       when scope = 'suite' and {{ allowed }} > 0
         then 'About ' || {{ passk._rounded('(' ~ variance ~ ') / (' ~ allowed ~ ')', 1) }}
           || ' times as many attempts of each task, if the estimate stays.'
-      else 'About ' || {{ passk._whole('cast(case when ' ~ units ~ ' > 100 then 10 * ceil(' ~ units ~ ' / 10) else ceil('
-        ~ units ~ ') end as ' ~ dbt.type_bigint() ~ ')') }} || ' ' || unit_name || ' like these, if the estimate stays.'
+      else {{ passk._about(units, 'unit_name') }}
+{%- endmacro %}
+
+
+{#- About so many tasks or families, as `name` says, in tens above a hundred. -#}
+{% macro _about(needed, name) -%}
+'About ' || cast(cast(
+        case when {{ needed }} > 100 then 10 * ceil({{ needed }} / 10) else ceil({{ needed }}) end as {{ dbt.type_bigint() }}
+      ) as {{ dbt.type_string() }}) || ' ' || {{ name }} || ' like these, if the estimate stays.'
 {%- endmacro %}

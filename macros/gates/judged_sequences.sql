@@ -67,13 +67,9 @@ judged_sequences as (
       when result <> 'inconclusive' then null
       when tasks is null then 'At least ' || {{ passk._whole('first_attempts') }} || ' counted attempts of a task.'
       when counted_result is not null then 'The excluded attempts, loaded again under their own numbers, or more tasks.'
-      {#- What the best bet has made grows with the tasks; what the mean of all bets lacks of it hardly does. #}
+      {#- The gain of the best bet grows with the tasks; the distance of the mean from it hardly does. #}
       when most * 10 < needed_evidence then 'Many more tasks. The estimate is near the threshold, or the tasks are few.'
-      else 'About ' || {{ passk._whole(
-        'cast(case when tasks * (needed_evidence + most - evidence) > 100 * most '
-        ~ 'then 10 * ceil(tasks * (needed_evidence + most - evidence) / most / 10) '
-        ~ 'else ceil(tasks * (needed_evidence + most - evidence) / most) end as ' ~ dbt.type_bigint() ~ ')'
-      ) }} || ' tasks like these, if the estimate stays.'
+      else {{ passk._about('(tasks * (needed_evidence + most - evidence) / most)', "'tasks'") }}
     end as to_settle
   from told_sequences
 )
@@ -87,5 +83,5 @@ judged_sequences as (
   {%- elif rule.metric == 'pass_at_k' -%}
     {{ return(passk.pass_at_k(rule.first_attempts, passes, rule.k)) }}
   {%- endif -%}
-  {{ return(passk.pass_m_of_k(rule.first_attempts, passes, rule.metric.split('_')[1] | int, rule.k)) }}
+  {{ return(passk.pass_m_of_k(rule.first_attempts, passes, rule.m, rule.k)) }}
 {%- endmacro %}

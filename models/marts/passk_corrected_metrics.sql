@@ -101,7 +101,7 @@ reaches as (
     sqrt(
       task_error * task_error + passes_error * passes_error + failures_error * failures_error
     ) as standard_error,
-    {#- What the error would be with one label: it falls with the root of their number. #}
+    {#- The error with one label: it falls with the root of their number. #}
     {%- for share in shares %}
     abs({{ share }}_error) * sqrt(effective_{{ share }}) as {{ share }}_spread,
     {%- endfor %}

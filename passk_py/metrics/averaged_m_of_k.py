@@ -15,6 +15,7 @@ from passk_py.metrics.states import (
     padded,
     related_states,
     short_reason,
+    short_tasks,
     states_of_slice,
     with_short_tasks,
 )
@@ -215,7 +216,7 @@ def averaged_scores(
         if reason is not None:
             continue
         if eligible < total:
-            short = f"n < {k} in {total - eligible} of {total} tasks"
+            short = short_tasks(k, eligible, total)
             row["caveat"] = f"{short}, which the limits allow any score"
         values = {state: float(_exact(score, *state)) for state, _ in known}
         mean = math.fsum(tasks * values[state] for state, tasks in known) / eligible

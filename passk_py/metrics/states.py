@@ -56,6 +56,11 @@ def short_reason(
     # A share of exactly that must not fall below it by rounding.
     if eligible > 0 and eligible >= total * min_eligible_share * (1 - 1e-12):
         return None
+    return short_tasks(least, eligible, total, of)
+
+
+def short_tasks(least: int, eligible: int, total: int, of: str = "") -> str:
+    """Say how many tasks have too few attempts."""
     return f"n < {least} in {total - eligible} of {total} tasks{of}"
 
 

@@ -110,7 +110,7 @@ bets as (
   where tens.digit < {{ bets // 10 }}
 ),
 
-{# What a bet of a share of the capital on every task has made of it: that scores are above the bar, or below. #}
+{# The capital after a bet of a share of it on every task, that scores are above the bar, or below: its logarithm. #}
 growth as (
   select
     {% for key in keys %}bars.{{ key }}, {% endfor %}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -48,7 +48,7 @@ _READERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LabelFile:
-    """What became of a file of labels."""
+    """The outcome of loading a file of labels."""
 
     path: str
     status: str
@@ -81,7 +81,7 @@ def load_labels(
     Returns
     -------
     list of LabelFile
-        What became of each file. Rows that can't be read as labels are counted by their reason;
+        The outcome of each file. Rows that can't be read as labels are counted by their reason;
         whether there is such an attempt is only seen by the build.
 
     Raises
@@ -148,16 +148,7 @@ def _land(connection: duckdb.DuckDBPyConnection, path: Path) -> LabelFile:
     except BaseException:
         connection.execute("rollback")
         raise
-    status = "replaced" if before else "landed"
-    return LabelFile(
-        file.path,
-        status,
-        file.rows,
-        file.rows_landed,
-        file.rows_rejected,
-        file.reasons,
-        file.first_reason,
-    )
+    return replace(file, status="replaced") if before else file
 
 
 def _insert(

@@ -110,6 +110,10 @@ def more_to_measure(
         if allowed > 0:
             times = round(variance / allowed, 1)
             return f"About {times} times as many attempts of each task, if the estimate stays."
-    needed = units.number * reach * reach / (distance * distance)
+    return about(units.number * reach * reach / (distance * distance), units.name)
+
+
+def about(needed: float, name: str) -> str:
+    """Ask for about so many tasks, or families."""
     rounded = 10 * math.ceil(needed / 10) if needed > 100 else math.ceil(needed)
-    return f"About {rounded} {units.name} like these, if the estimate stays."
+    return f"About {rounded} {name} like these, if the estimate stays."

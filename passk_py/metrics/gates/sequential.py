@@ -13,12 +13,13 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from passk_py.common.words import decimals, symbol
+from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.evidence import score_of
 from passk_py.metrics.gates.findings import Finding
 from passk_py.metrics.gates.first_attempts import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from passk_py.metrics.gates.evidence import Evidence
     from passk_py.metrics.gates.rules import Rule
@@ -33,7 +34,7 @@ Scores = dict[float, int]
 
 
 def growths(scores: Mapping[float, int], bar: float, *, above: bool) -> list[float]:
-    """Give the logarithm of what each bet has made, that scores are above the bar, or below it."""
+    """Give the logarithm of the capital of each bet, that scores are above the bar, or below it."""
     return [
         math.fsum(
             tasks * math.log(1 + bet * ((score / bar if above else (1 - score) / (1 - bar)) - 1))
@@ -45,7 +46,11 @@ def growths(scores: Mapping[float, int], bar: float, *, above: bool) -> list[flo
 
 def growth(scores: Mapping[float, int], bar: float, *, above: bool) -> float:
     """Give the logarithm of the capital, the mean over bets."""
-    logs = growths(scores, bar, above=above)
+    return _mean(growths(scores, bar, above=above))
+
+
+def _mean(logs: Sequence[float]) -> float:
+    """Give the logarithm of the mean of capitals from their logarithms."""
     highest = max(logs)
     return highest + math.log(math.fsum(math.exp(log - highest) for log in logs) / len(logs))
 
@@ -114,18 +119,16 @@ def sequential(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     )
     to_settle = None
     if result == "pass":
-        reason += f": even the lower limit reaches {rule.threshold}."
+        reason += say.OF_A_THRESHOLD.holds.format(rule.threshold)
     elif result == "fail":
-        reason += f": even the upper limit is below {rule.threshold}."
+        reason += say.OF_A_THRESHOLD.fails.format(rule.threshold)
     elif counted is not None:
         had = "failed" if counted == "pass" else "passed"
         reason += f", which would {counted}, but not if the excluded attempts had {had}."
         to_settle = "The excluded attempts, loaded again under their own numbers, or more tasks."
     else:
         reason += f", and {rule.threshold} lies between these limits."
-        most = max(growths(scores, bar, above=estimate >= bar))
-        lacking = most - growth(scores, bar, above=estimate >= bar)
-        to_settle = _more_tasks(most, needed + lacking, tasks, needed)
+        to_settle = _more_tasks(growths(scores, bar, above=estimate >= bar), needed, tasks)
     yield Finding(
         result,
         reason,
@@ -146,10 +149,12 @@ def _scores(rule: Rule, counts: Mapping[int, int]) -> Scores:
     return found
 
 
-def _more_tasks(most: float, wanted: float, tasks: int, needed: float) -> str:
-    """Say how many tasks would do: what the best bet has made grows with them."""
+def _more_tasks(logs: Sequence[float], needed: float, tasks: int) -> str:
+    """Say how many tasks would do.
+
+    The gain of the best bet grows with them; the distance of the mean from it hardly does.
+    """
+    most = max(logs)
     if most * 10 < needed:
         return "Many more tasks. The estimate is near the threshold, or the tasks are few."
-    number = tasks * wanted / most
-    rounded = 10 * math.ceil(number / 10) if number > 100 else math.ceil(number)
-    return f"About {rounded} tasks like these, if the estimate stays."
+    return say.about(tasks * (needed + most - _mean(logs)) / most, "tasks")
