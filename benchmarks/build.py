@@ -1,4 +1,4 @@
-"""What a build costs, as ratios to a bare ``group by`` of the same log in the same run.
+"""Measure the cost of a build, as ratios to a bare ``group by`` of the same log in the same run.
 
     python benchmarks/build.py --attempts 10000000 --run-tasks 100000
     python benchmarks/build.py --attempts 10000000 --tries 20 100 200 1000 4000

@@ -1,4 +1,4 @@
-"""What landing a harness's log costs, as ratios to DuckDB's own ``read_json`` in the same run.
+"""Measure the cost of landing a harness's log, as ratios to DuckDB's own ``read_json`` in the same run.
 
     python benchmarks/load.py --megabytes 200
     python benchmarks/load.py --inspect-python /path/to/a/python/with/inspect-ai
@@ -119,7 +119,7 @@ def terminal_bench(dice: random.Random, n: int, size: int) -> Json:
     return {"id": "run", "results": rows, "accuracy": 0.5}
 
 
-# What makes a log of each format, whether it is lines, and how long a transcript in it is.
+# The maker of a log of each format, whether it is lines, and how long a transcript in it is.
 FORMATS: dict[str, tuple[Callable[[random.Random, int, int], Json], bool, int]] = {
     "tau-bench": (tau_bench, False, 10_000),
     "tau2-bench": (tau2_bench, False, 10_000),
@@ -186,7 +186,7 @@ def run(what: str, name: str, path: Path, small: Path) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "bench.duckdb"
-        # What both sides need is loaded before the clock starts.
+        # Modules that both sides need are loaded before the clock starts.
         load_little(Path(folder), small)
         before = time.perf_counter()
         if what == "read_json":

@@ -1,4 +1,4 @@
-"""What a report of many tasks costs, beside one look at all of them.
+"""Measure the cost of a report of many tasks, beside one look at all of them.
 
     python benchmarks/report.py --tasks 1000000 --runs 20
 

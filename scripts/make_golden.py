@@ -84,7 +84,7 @@ def golden_states() -> Iterator[tuple[int, int, int]]:
     # Everything that is small.
     for n in range(1, 6):
         yield from ((n, c, k) for c in range(n + 1) for k in range(1, n + 1))
-    # What people run, and the sizes at which differences of log-gammas fall apart.
+    # Sizes that people run, and those at which differences of log-gammas fall apart.
     for n in (10, 100, 200, 1_000, 100_000, 1_000_000):
         for c in (0, 1, n // 10, n // 2, n - n // 10, n - 1, n):
             yield from ((n, c, k) for k in (1, 2, 5, 10, 100, n // 2, n - 1, n) if k <= n)

@@ -63,7 +63,7 @@ where difference <> ''
 {% endmacro %}
 
 
-{#- What a double was subtracted from, so that its error is seen beside that: variances are differences of moments, and a lower
+{#- The minuend of a double that is a difference, so that its error is seen beside that: variances are differences of moments, and a lower
     limit is its estimate less some standard errors. -#}
 {% macro subtracted_from(name, columns) -%}
   {%- set estimate = name.removesuffix('_lower').removesuffix('_suite').removesuffix('_bayes') -%}

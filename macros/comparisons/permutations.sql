@@ -1,4 +1,4 @@
-{#- What would be seen of a task if its two runs were the same: its attempts of both runs are one heap, from which as many as
+{#- The distribution for a task whose two runs are the same: its attempts of both runs are one heap, from which as many as
     the candidate has are drawn without replacement. `pooled` holds the distinct (baseline_n, candidate_n, passes), passes
     being those of both runs together. -#}
 

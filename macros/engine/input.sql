@@ -62,7 +62,7 @@ try_cast({{ expression }} as {{ type }})
 {%- endmacro %}
 
 
-{#- What a number, a time of a day and its zone look like, for engines whose own casts take more or less than DuckDB's. -#}
+{#- The patterns of a number, a time of a day and its zone, for engines whose own casts take more or less than DuckDB's. -#}
 {% macro _number_pattern() -%}
 {{ return("'^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$'") }}
 {%- endmacro %}
@@ -420,7 +420,7 @@ cast(to_json(list_sort(map_entries(cast({{ column }} as {{ passk.type_tags() }})
 {%- endmacro %}
 
 
-{#- What is null has no value in the text of its entry. -#}
+{#- The text of an entry has no value where the entry is null. -#}
 {% macro spark___tags_as_text(column) -%}
 to_json(array_sort(map_entries({{ column }})))
 {%- endmacro %}

@@ -15,7 +15,7 @@
 {% macro duckdb___mask_bits() -%} {{ return(126) }} {%- endmacro %}
 
 
-{#- What the engine computes with, of a mask that a table keeps. -#}
+{#- A stored mask in the form with which the engine computes. -#}
 {% macro _bits_of(mask) -%}
   {{ return(adapter.dispatch('_bits_of', 'passk')(mask)) }}
 {%- endmacro %}

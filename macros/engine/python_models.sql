@@ -8,7 +8,7 @@
 {% macro duckdb___runs_python_models() -%} {{ return(true) }} {%- endmacro %}
 
 
-{#- What the engine is called. -#}
+{#- The name of the engine. -#}
 {% macro _engine() -%}
   {{ return(target.type) }}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- What pass@k and pass^k would be if every task were the same coin with the suite's mean pass@1: Jensen's bounds. -#}
+{#- pass@k and pass^k of a suite in which every task is the same coin with the suite's mean pass@1: Jensen's bounds. -#}
 
 {% macro pass_hat_k_pooled(pass_1, k) -%}
   {{- passk._check_share('pass_hat_k_pooled', 'pass_1', pass_1) -}}

@@ -17,7 +17,7 @@ points as (
 {%- endmacro %}
 
 
-{#- What pass_at_k and pass_hat_k do in one expression, in steps, so that no step is written or computed twice: from a CTE
+{#- pass_at_k and pass_hat_k in steps instead of one expression, so that no step is written or computed twice: from a CTE
     `points` with n, c, k, and maybe more columns that tell its rows apart, to a CTE `results` with the `keys` and the estimates. -#}
 {% macro _point_formulas(keys) -%}
 halves as {{ passk._made_once() }}(

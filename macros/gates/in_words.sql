@@ -57,7 +57,7 @@ case when threshold = 0 then '0' else '-' || threshold_text end
 {%- endmacro %}
 
 
-{#- What a rule lacks that can't pass, whatever its tasks score; from columns `units`, `unit_name` and `needed_tasks`. -#}
+{#- The lack of a rule that can't pass with any scores of its tasks; from columns `units`, `unit_name` and `needed_tasks`. -#}
 {% macro _too_few_tasks() -%}
 case
               when units < needed_tasks
@@ -90,7 +90,7 @@ when baseline_run_id is null and baseline = run_id then 'The run is the baseline
 {%- endmacro %}
 
 
-{#- What would settle a rule that compares with a baseline: where there is none, where the suite lacks it, and where too few
+{#- The advice that would settle a rule that compares with a baseline: where there is none, where the suite lacks it, and where too few
     of its tasks are in both runs. -#}
 {% macro _name_a_baseline() -%} 'Another run of the agent, or a baseline that the gate names.' {%- endmacro %}
 

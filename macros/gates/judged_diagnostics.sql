@@ -70,7 +70,7 @@ told_diagnostics as (
     case
       when counted.warnings > 0 then 'fail'
       when counted.unknowns = counted.diagnostics then 'inconclusive'
-      {#- What was asked for by name must be known. Of all, only that which a log can say. #}
+      {#- A diagnostic that is asked for by name must be known. Of all, only those that a log can answer. #}
       when counted.unknowns > 0 and gates.rule <> 'no warning of any diagnostic' then 'inconclusive'
       else 'pass'
     end as result

@@ -75,7 +75,7 @@ asked_tasks as (
     row_number() over (
       partition by asked_moves.gate, asked_moves.suite, asked_moves.baseline_run_id, asked_moves.run_id
       order by
-        {#- What was found to have fallen is what is allowed. #}
+        {#- The number of fallen tasks that was found is the number to allow. #}
         case when task_moves.moved and task_moves.direction = 'fell' then 0 else 1 end,
         task_moves.difference,
         {{ passk._by_bytes('task_moves.task_id') }}

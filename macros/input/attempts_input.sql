@@ -51,7 +51,7 @@
 {%- endmacro %}
 
 
-{#- What to select from. Called in a model's body, so that dbt sees the dependency. -#}
+{#- The relation to select from. Called in a model's body, so that dbt sees the dependency. -#}
 {% macro _attempts_relation() -%}
   {%- set kind = passk._attempts_kind() -%}
   {%- if kind == 'model' -%}
@@ -92,7 +92,7 @@
 {%- endmacro %}
 
 
-{#- What an input may tell in a row: the contract's columns, and how many attempts of its task were to be made, which
+{#- The columns that an input may have: the contract's columns, and how many attempts of its task were to be made, which
     stg_passk__expected_attempts keeps by task. -#}
 {% macro _told_columns() -%}
   {{ return(passk._contract_columns() + [['expected_attempts', dbt.type_bigint()]]) }}

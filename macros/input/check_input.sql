@@ -1,4 +1,4 @@
-{#- What would else be an engine's error on a name that nobody knows: an input without a table, and, where no hook has checked them
+{#- Checks before an engine's error on a name that nobody knows: an input without a table, and, where no hook has checked them
     before, vars that are wrong. -#}
 {% macro _check_input(relation) -%}
   {%- if execute -%}
@@ -25,7 +25,7 @@
 {%- endmacro %}
 
 
-{#- What is wrong with slices, and with the mapping where the input can be asked before a run, as sentences. -#}
+{#- The faults of slices, and with the mapping where the input can be asked before a run, as sentences. -#}
 {% macro _input_mistakes() -%}
   {%- set mistakes = passk._slice_mistakes() -%}
   {%- set relation = passk._input_before_run() -%}
@@ -62,7 +62,7 @@
 {%- endmacro %}
 
 
-{#- What an input of these columns lacks, or is asked for and does not have, by passk_attempts_columns. -#}
+{#- The columns that an input lacks, or is asked for and does not have, by passk_attempts_columns. -#}
 {% macro _mapping_mistakes(relation, names) -%}
   {%- set mapped = passk._setting('passk_attempts_columns') -%}
   {%- set has = names + mapped.keys() | list -%}
@@ -93,7 +93,7 @@
 {%- endmacro %}
 
 
-{#- What slices and families read that the contract does not have. The engine then looks at each expression over no row, so that
+{#- The columns that slices and families read and the contract lacks. The engine then looks at each expression over no row, so that
     what else is wrong with one stops the run before a model does. -#}
 {% macro _slice_mistakes() -%}
   {%- set mistakes = [] -%}

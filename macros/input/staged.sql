@@ -102,7 +102,7 @@ case when length({{ text }}) between 1 and 4096 and substring({{ text }}, 1, 1) 
 {%- endmacro %}
 
 
-{#- What is wrong with a row, as 'code: sentence', null where nothing is. -#}
+{#- The fault of a row, as 'code: sentence'; null where it has none. -#}
 {% macro _reject_reason() -%}
 case
     when run_id is null or run_id = '' then 'missing_field: run_id is missing. Every attempt needs one.'
@@ -140,7 +140,7 @@ case
 {%- endmacro %}
 
 
-{#- What a column takes, for people. -#}
+{#- The values that a column takes, for people. -#}
 {% macro _type_in_words(name, type) -%}
   {%- if name == 'tags' -%}
     {{ return('an object of names and texts, each name once') }}

@@ -1,4 +1,4 @@
-{#- What is wrong with one value, as a sentence. -#}
+{#- The fault of one value, as a sentence. -#}
 {% macro _var_mistake(name, value, allowed) -%}
   {%- set quotes = '; write it in quotes' if allowed in ['a text', 'a run_id'] and passk._is_date(value) else '' -%}
   {{ return(name ~ ' is ' ~ passk._shown(value) ~ ', but must be ' ~ allowed ~ quotes ~ '.') }}

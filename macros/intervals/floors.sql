@@ -1,4 +1,4 @@
-{#- What the intervals for these tasks hold beside the variances: n attempts that all passed, or all failed, have a variance of 0 and
+{#- The floors of the intervals for these tasks, beside the variances: n attempts that all passed, or all failed, have a variance of 0 and
     still prove little.
 
     T tasks with n attempts each, all passed, come with a chance of at least alpha / 2 from tasks whose mean pass^k is as low as

@@ -60,7 +60,7 @@ sqrt((
 {%- endmacro %}
 
 
-{#- What the two tasks add to the squares around the mean: T (m - p)^2 + p^2 + (1 - p)^2 with the padded mean p. -#}
+{#- The squares that the two tasks add around the mean: T (m - p)^2 + p^2 + (1 - p)^2 with the padded mean p. -#}
 {% macro _padded_squares(mean, tasks) -%}
 {%- set mean_, tasks_ = passk._as_double(mean), passk._as_double(tasks) -%}
 0.5e0 + 2 * {{ tasks_ }} / ({{ tasks_ }} + 2) * ({{ mean_ }} - 0.5e0) * ({{ mean_ }} - 0.5e0)

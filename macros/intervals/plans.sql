@@ -1,4 +1,4 @@
-{#- What passk_plans asks for: constants of the vars, and the parts of its SQL that are formulas. -#}
+{#- The parts of passk_plans: constants of the vars, and the parts of its SQL that are formulas. -#}
 
 {#- How many standard errors from no difference a true one must be, to be told as often as the var passk_plan_power says: the
     normal quantiles of the level and of the power. And how many tasks that could come out differently must be expected, so

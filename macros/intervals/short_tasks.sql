@@ -1,4 +1,4 @@
-{#- What an interval over a suite allows for tasks with n < k, from the numbers of eligible tasks and of all. -#}
+{#- The share of an interval over a suite for tasks with n < k, from the numbers of eligible tasks and of all. -#}
 
 {#- Whether enough of the tasks are eligible for the suite to have a value: at least the share `passk_min_eligible_share`. A
     share of exactly that must not fall below it by rounding. -#}

@@ -1,4 +1,4 @@
-{#- What the quantiles of Student's t are made of, by the levels of confidence that an interval can have: the quantile of the
+{#- The coefficients of the quantiles of Student's t, by the levels of confidence that an interval can have: the quantile of the
     normal distribution, and those of t for 1 to 30 degrees of freedom. tests/python/sql/test_distributions.py computes them
     again. -#}
 {% macro _quantiles_of(macro_name, confidence) -%}

@@ -1,7 +1,7 @@
 {#- Tests of order within a task. Given that c of its n attempts passed, exchangeable attempts pass in every order with the
     same chance; the moments here are exact under that, and say nothing of how hard the task is. -#}
 
-{#- What can be said of n attempts with c passes, both already doubles. -#}
+{#- The moments of n attempts with c passes, both already doubles. -#}
 {% macro _is_task(n, c) -%}
 {{ passk._is_count(n, 1) }} and {{ passk._is_count(c) }} and {{ c }} <= {{ n }}
 {%- endmacro %}

@@ -49,7 +49,7 @@ class Session:
     could_not_run: int = _COULD_NOT_RUN
     command: str = ""
     started: float = field(default_factory=time.monotonic)
-    # What --database says, where it is not the default: commands to copy have to name it.
+    # The value of --database, where it is not the default: commands to copy have to name it.
     database: str = ""
 
     @property

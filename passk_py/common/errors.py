@@ -1,4 +1,4 @@
-"""What goes wrong, said once: every error that a user can cause is a :class:`PasskError`."""
+"""The errors, each said once: every error that a user can cause is a :class:`PasskError`."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ class PasskError(Exception):
 
 
 class InUseError(PasskError):
-    """What is wanted is in use by another process: later it may not be."""
+    """Another process uses the resource; later it may be free."""

@@ -14,7 +14,7 @@ _LONGEST_NAME: Final = 80
 _WIDEST_COLUMN: Final = 320
 """A longer cell stands out, so that one name does not fill the others with blanks."""
 _AS_CODE: Final = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
-"""What a code span shows letter for letter, in a table too, in every dialect."""
+"""Characters that a code span shows letter for letter, in a table too, in every dialect."""
 _ALWAYS: Final = re.compile(r"[\\`*\[\]$~]")
 _UNDERSCORE: Final = re.compile(r"(?<![0-9A-Za-z_])_+|_+(?![0-9A-Za-z_])")
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")

@@ -21,7 +21,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         """Read a table."""
         met: set[tuple[str, str]] = set()
         for name, _ in node.value:
-            # What is merged in with << may be said again: that is what it is for.
+            # Keys that << merges in may be written again: that is its purpose.
             if not isinstance(name, yaml.ScalarNode) or name.tag.endswith(":merge"):
                 continue
             if (name.tag, name.value) in met:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 DASH: Final = "–"  # noqa: RUF001 - a dash as long as a number is meant
 
 TASK_CLASSES: Final = ("consistent", "flaky", "incapable", "unknown")
-"""What a task can be, as ``task_class`` of ``passk_tasks`` has it."""
+"""The classes of a task, as ``task_class`` of ``passk_tasks`` has it."""
 
 PASSWORD: Final = re.compile(r"(://[^/@:]*:)(?!X{10}@)[^/@]+(?=@)")
 """A password in an address, except the X that Superset writes in its place."""

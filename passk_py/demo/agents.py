@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from passk_py.demo.dice import Draw
 
 Puzzle: TypeAlias = Formula | Board | Semiprime
-"""What an agent can be given."""
+"""The levels of effort that an agent can have."""
 
 BUDGET: Final = 400
 """Steps that every attempt may take, whoever makes it."""

@@ -46,7 +46,7 @@ M_OF_K_TYPES: Final[dict[str, type[pl.DataType]]] = {
 
 
 class Score(NamedTuple):
-    """What a task scores by how many of k attempts pass."""
+    """The score of a task by how many of k attempts pass."""
 
     metric: str
     k: int

@@ -44,7 +44,7 @@ class SuiteRun(NamedTuple):
     """A run on a suite."""
 
     told: Mapping[str, Any]
-    """What ``passk_runs`` says of it: its names, whose it is and its times."""
+    """The row of ``passk_runs``: its names, its agent and its times."""
     states: States
     families: Families | None = None
     """The families of its tasks; None where no two tasks are related."""

@@ -1,4 +1,4 @@
-"""What the diagnostics of a log mean, in words.
+"""The meaning of a log's diagnostics, in words.
 
 ``scripts/written_macros.py`` writes ``macros/diagnostics/words.sql`` from them.
 """
@@ -17,13 +17,13 @@ VERDICTS: Final = ("warning", "ok", *UNKNOWN)
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What one diagnostic means."""
+    """The meaning of one diagnostic."""
 
     sign: str | None
-    """What the log looks like where it warns, without the full stop; None where it never does."""
+    """How the log looks where it warns, without the full stop; None where it never does."""
     effect: str
     fine: str
-    """What may be concluded where it does not warn."""
+    """The conclusion that stands where it does not warn."""
     advice: str | None
     need: str
 

@@ -50,7 +50,7 @@ def with_mend_rank(tasks: pl.DataFrame, k: int, run: Sequence[str]) -> pl.DataFr
         .with_columns(loss=pl.when(n > 0).then(one_minus_exp(log_all_pass)))
         .with_columns(
             expected_gain=pl.col("loss") / pl.col("size"),
-            # What is equal but for its rounding is equal.
+            # Values that differ only by rounding are equal.
             place=(pl.col("loss") * 1e12 + 0.5).floor(),
         )
         .sort(

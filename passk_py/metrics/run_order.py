@@ -22,7 +22,7 @@ class Run:
 
     @property
     def agent(self) -> str | None:
-        """Who made its attempts."""
+        """The agent that made its attempts."""
         agent = self.told.get("agent")
         return None if agent is None else str(agent)
 

@@ -28,7 +28,7 @@ _STEEP, _FLAT = 0.25, 0.6
 
 FLOOR_OF_SUITE: Final = 0.25
 FLOOR_OF_DIFFERENCE: Final = 0.5
-"""What the intervals for these tasks hold beside the variances, at least."""
+"""The least floor of the intervals for these tasks, beside the variances."""
 
 
 def floor_unit(confidence: float) -> float:
@@ -179,7 +179,7 @@ def with_suite_limits(table: pl.LazyFrame, known: pl.Expr, confidence: float) ->
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """What tasks score: how many there are, or families, means, variances and covariance."""
+    """The scores of tasks: how many there are, or families, means, variances and covariance."""
 
     units: pl.Expr
     rate: pl.Expr

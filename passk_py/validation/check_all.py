@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """What a validation found."""
+    """The findings of a validation."""
 
     tables: tuple[Parity, ...]
     runs: int
@@ -30,7 +30,7 @@ class ValidationReport:
     settings: Settings
     """The vars that were taken for those of the build."""
     left_out: tuple[str, ...] = ()
-    """What was too large to be recomputed, in sentences."""
+    """The parts that were too large to be recomputed, in sentences."""
 
     @property
     def largest(self) -> float:

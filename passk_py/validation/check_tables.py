@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Compared:
-    """What was found of each public table, with the first differences of each as examples."""
+    """The findings of each public table, with the first differences of each as examples."""
 
     def __init__(
         self, tables: Tables, settings: Settings, names: Iterable[str], *, keep: int
@@ -28,7 +28,7 @@ class Compared:
         self.settings = settings
         self.found = {name: Parity(name, 0, 0, 0.0, 0, []) for name in names}
         self.left_out: list[str] = []
-        """What was too large to be recomputed, in sentences."""
+        """The parts that were too large to be recomputed, in sentences."""
         self._keep = keep
 
     def compare(

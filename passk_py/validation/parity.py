@@ -38,7 +38,7 @@ class Recomputed:
 
     @property
     def columns(self) -> list[str]:
-        """What is compared, without the key."""
+        """The columns to compare, without the key."""
         return [*self.exact, *self.near, *self.presence, *self.words]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _SHORT_PLACE: Final = (
-    # What has no folder begins behind the last stroke, or behind the last before a single #.
+    # A name without a folder begins behind the last stroke, or behind the last before a single #.
     "case when regexp_matches(transcript, '^https?://') then transcript "
     r"else regexp_replace(transcript, '(?s)^.*?([^/\\#]*(#[^#]*)?)$', '\1') end"
 )
@@ -32,7 +32,7 @@ class PublicTable:
 
     @property
     def grain(self) -> str:
-        """What one row is."""
+        """The meaning of one row."""
         return self._last_sentence[1]
 
     @property
@@ -42,7 +42,7 @@ class PublicTable:
 
     @property
     def description(self) -> str:
-        """What the table is for, without its grain and key."""
+        """The purpose of the table, without its grain and key."""
         return described_table(self.name).text[: self._last_sentence.start()].strip()
 
     @property
@@ -60,7 +60,7 @@ class PublicTable:
 
     @property
     def _last_sentence(self) -> re.Match[str]:
-        """What the description ends with: the grain, and the key in parentheses."""
+        """The end of the description: the grain, and the key in parentheses."""
         text = described_table(self.name).text
         found = _GRAIN.search(text)
         if found is None:

@@ -1,4 +1,4 @@
-"""What the dbt project says of its public tables and their columns."""
+"""The dbt project's descriptions of its public tables and their columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VAR: Final = re.compile(r"var\('(\w+)'")
 
 @dataclass(frozen=True, slots=True)
 class TableDescription:
-    """What a table and its columns are."""
+    """The descriptions of a table and its columns."""
 
     text: str
     columns: Mapping[str, str]

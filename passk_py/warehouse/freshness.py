@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What has changed in the landing tables after the last build."""
+    """The changes of the landing tables after the last build."""
 
     attempts: int = 0
     removed_tasks: int = 0
@@ -29,7 +29,7 @@ class Pending:
 
     @property
     def sentence(self) -> str:
-        """What has changed, for a person."""
+        """Say the changes to a person."""
         parts = [
             (self.attempts, "attempt", "landed"),
             (self.removed_tasks, "task", "lost attempts"),

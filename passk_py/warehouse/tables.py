@@ -229,7 +229,7 @@ def read_table(
 
 
 _KNOWN_BY: Final = (
-    # What a filter names, the column, and how one sees what there is. A run of which every row was
+    # The filter's word, its column, the command that lists its values. A run of which every row was
     # rejected is in one table only.
     ("run", "run_id", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),
     ("suite", "suite", ("passk_runs", "passk_rejected_attempts"), "passk show passk_runs"),

@@ -1,4 +1,4 @@
-"""What the suites that build the dbt project share: a project on a database of its own, and logs.
+"""Fixtures of the suites that build the dbt project: a project on a database of its own, and logs.
 
 dbt runs in this process, because a process of its own costs more than a build. Four things make
 that cheap and safe: every database is called ``passk.duckdb`` and opened from its own folder, so
@@ -130,7 +130,7 @@ class BuildError(Exception):
 
     @property
     def message(self) -> str:
-        """What the project says, without the frame that dbt puts around it."""
+        """The project's own message, without the frame that dbt puts around it."""
         lines = str(self).splitlines()
         while lines and re.search(r"(Error|Error in .*)$", lines[0]):
             del lines[0]
@@ -219,7 +219,7 @@ class Dbt:
             gc.freeze()
         # The last place is that of the one used last: the first is given up.
         self.manifests[key] = manifest
-        # What dbt notes of ephemeral models as it compiles: a second time it would leave them out.
+        # dbt's notes of ephemeral models as it compiles: a second time it would leave them out.
         for node in manifest.nodes.values():
             if node.resource_type in ("model", "test", "unit_test"):
                 node.extra_ctes_injected = False

@@ -95,7 +95,7 @@ def _make_macros_callable_late() -> None:
     from dbt_common.clients.jinja import MacroFuzzTemplate, NativeSandboxTemplate
 
     class Names(dict[str, Any]):
-        """What a template finds by name: values, and macros that become callables as they are found."""
+        """The names that a template finds: values, and macros that become callables as they are found."""
 
         macros: Mapping[str, Macro] = MappingProxyType({})
         arguments: tuple[Any, ...] = ()

@@ -1,4 +1,4 @@
-"""What a solver gives back."""
+"""The result of a solver."""
 
 from __future__ import annotations
 

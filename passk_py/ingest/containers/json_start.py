@@ -1,4 +1,4 @@
-"""What the start of JSON shows, wherever it is cut off: its keys, and where a value ends."""
+"""The facts from the start of JSON, wherever it is cut off: its keys, and where a value ends."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class _ZstdFile(PieceReader):
         try:
             self._text, self._at, self._left = frame.decompress(data), 0, b""
         except zstandard.ZstdError as error:
-            # What gzip raises too.
+            # gzip raises this too.
             raise OSError(str(error)) from error
         if frame.eof:
             self._frame, self._left = None, frame.unused_data

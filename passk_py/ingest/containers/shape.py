@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Json: TypeAlias = Any
-"""What JSON holds. Nothing in it is sure to have the type that it should have."""
+"""A JSON value. Nothing in it is sure to have the type that it should have."""
 
 ANY = None
 """In a shape: the value as it is, whatever it is."""

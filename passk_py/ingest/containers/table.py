@@ -125,7 +125,7 @@ def _add(batch: TableBatch, row: _Row, lines: _Lines, width: int) -> None:
     number = taken[0][0]
     fault = _fault(row, taken, width)
     if fault:
-        # Whatever the first line opened, the others may be rows.
+        # The other lines may be rows even if the first was no row.
         lines.give_back_all_but_first()
     batch.add(number, "\n".join(line[1] for line in taken).removesuffix("\r"), fault)
     for place, column in batch.columns.items():

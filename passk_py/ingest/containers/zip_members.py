@@ -100,7 +100,7 @@ def _plain_directory(file: IO[bytes]) -> _Directory | None:
         return None
     file.seek(end_at)
     magic, _, count, size, start, comment = _END.unpack(file.read(_END.size))
-    # What does not end where it should has something before or behind it, or is too large for these
+    # A file with another end has something before or behind it, or is too large for these
     # fields.
     if magic != b"PK\5\6" or comment or start + size != end_at:
         return None
@@ -235,7 +235,7 @@ class _Slice(PieceReader):
 
 
 class _Member(PieceReader):
-    """What a member holds, counted and checked while it is read."""
+    """The content of a member, counted and checked while it is read."""
 
     def __init__(self, file: IO[bytes], info: zipfile.ZipInfo, most: int) -> None:
         super().__init__(file)
@@ -254,7 +254,7 @@ class _Member(PieceReader):
             raise OSError(f"the member {self._info.filename} is damaged (its checksum is wrong)")
         self._read += len(piece)
         self._sum = zlib.crc32(piece, self._sum)
-        # What the directory says of a member need not be true.
+        # The directory's word on a member need not be true.
         if self._read > self._most:
             raise _too_large(self._info, self._most)
         return piece

@@ -1,4 +1,4 @@
-"""What a format has to say of itself: how it is recognised and how its rows become attempts.
+"""The description of a format: how it is recognised and how its rows become attempts.
 
 A format is one file with one class. It names the container that its rows come in (lines of JSON, a
 JSON list or object, a CSV or a Parquet table, a zip or an XML document) and maps what it calls
@@ -31,7 +31,7 @@ class Field:
     """An expression over the reader's columns, in which nothing may be pasted that a file says."""
     kind: Kind
     label: str
-    """What the file calls the value, for the reason of a rejected row."""
+    """The file's own name of the value, for the reason of a rejected row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ class Format(ABC):
     documentation: ClassVar[str]
     example: ClassVar[str]
     keys: ClassVar[tuple[Key, ...]] = ()
-    """What a JSON format reads of each row; empty for tables."""
+    """The paths that a JSON format reads in each row; empty for tables."""
     columns: ClassVar[tuple[str, ...]] = ()
-    """What a format of tables reads of each row; empty for JSON."""
+    """The columns that a format of tables reads in each row; empty for JSON."""
     default_suite: ClassVar[str] = "default"
     """The suite of a file that does not say it."""
     uses_threshold: ClassVar[bool] = True
@@ -85,7 +85,7 @@ class Format(ABC):
     holds_transcripts: ClassVar[bool] = False
     """Whether each element of a JSON list holds the transcript of its attempt."""
     settings: str = ""
-    """What decides, beside the format's name, which rows come out: the text of a mapping."""
+    """The text of a mapping, which decides with the format's name which rows come out."""
     differs_by_run: ClassVar[bool] = True
     """Whether no two runs write the same bytes, since they say when, or what happened."""
     is_harness: ClassVar[bool] = False
@@ -95,7 +95,7 @@ class Format(ABC):
 
     @property
     def unit(self) -> str:
-        """What ``source_line`` counts."""
+        """The unit that ``source_line`` counts."""
         return {"json_lines": "line", "csv": "line", "json_list": "element"}.get(
             self.container, "row"
         )

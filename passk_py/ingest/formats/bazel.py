@@ -20,7 +20,7 @@ _ATTEMPTS: Final = "test_attempts"
 _PART: Final = re.compile(
     r"(?:shard_([0-9]{1,6})_of_[0-9]{1,6})?_?(?:run_([0-9]{1,6})_of_[0-9]{1,6})?"
 )
-# What lies beside each report.
+# The file beside each report.
 _BESIDE: Final = ("test.log", "test.cache_status")
 _MOST_ATTEMPTS: Final = 1_000_000
 
@@ -43,7 +43,7 @@ class Place:
 
     @property
     def sorts(self) -> tuple[str, int, int]:
-        """What reports are sorted by."""
+        """The key by which reports are sorted."""
         return self.target, self.order, self.shard
 
 

@@ -96,7 +96,7 @@ class _Canonical(Format):
     def refuse(self, sample: Sample) -> Refusal | None:
         """Refuse a file that has no task, no verdict or, if it is a table, no attempt."""
         if not sample.complete:
-            # What seems to be missing may come later in the row.
+            # A field that seems to be missing may come later in the row.
             return None
         if refusal := super().refuse(sample):
             return refusal

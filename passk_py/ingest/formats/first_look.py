@@ -32,7 +32,7 @@ _PEEK: Final = 4096
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _PARQUET: Final = b"PAR1"
 _ZIP: Final = b"PK\x03\x04"
-# What a file is that holds rows or logs which passk does not read: where it says so, and how.
+# Kinds of files with rows or logs that passk does not read: where they say so, and how.
 _NOT_READ: Final = (
     (0, b"ARROW1", "an Arrow file", "Write it as Parquet."),
     (0, b"SQLite format 3\x00", "an SQLite database", "Write its rows as CSV."),
@@ -43,7 +43,7 @@ _MOST_MEMBERS: Final = 1_000_000
 # Longer ones are no names, but a text that happens to have no line's end.
 _LONGEST_NAME: Final = 10_000
 _SPACE: Final = b" \t\r\n"
-# What may stand before the root of an XML document.
+# Text that may stand before the root of an XML document.
 _PROLOG: Final = re.compile(
     rb"(?:\s++|<\?.*?\?>|<!--.*?-->|<![A-Z][^>\[]*+(?:\[.*?\]\s*)?>)*+", re.DOTALL
 )

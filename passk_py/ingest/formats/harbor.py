@@ -101,7 +101,7 @@ class Harbor(JsonHarness):
         # Harbor leaves open whose fault this is; it is the agent's process that ended badly.
         "NonZeroAgentExitCodeError": "failed",
         "MemoryLimitExceededError": "excluded",
-        # What LiteLLM calls a timeout of the model's API.
+        # LiteLLM's name of a timeout of the model's API.
         "Timeout": "excluded",
         "several_rewards": "excluded",
     }

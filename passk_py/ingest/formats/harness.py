@@ -1,4 +1,4 @@
-"""What the formats of harnesses share: records in, attempts out, in Python.
+"""The shared part of harness formats: records in, attempts out, in Python.
 
 A harness writes one file, or a folder of files, in a shape of its own. Such a format reads it piece
 by piece and gives a dict for each attempt, its names those of the contract; typing the values,
@@ -47,7 +47,7 @@ class Record:
     """An attempt as a format tells it, or what stands in its place."""
 
     values: dict[str, Any] | None
-    """What the file says, by names of ``CANONICAL_FIELDS``; None where ``fault`` is set."""
+    """The values of the file, by names of ``CANONICAL_FIELDS``; None where ``fault`` is set."""
     raw: Any = ""
     """The row for the table of rejected rows: a text, or what becomes one as JSON."""
     fault: tuple[str, str] | None = None
@@ -89,12 +89,12 @@ class Log:
     """A log that is being read: one file, or the files of one folder."""
 
     path: Path
-    """What the log is known by: the file, or the folder."""
+    """The path that names the log: the file, or the folder."""
     files: tuple[Path, ...]
     run_id: str | None = None
-    """What who loads it calls its run; None if they left that to the log."""
+    """The run's name from the caller of the load; None if it is left to the log."""
     heads: dict[str, Any] = field(default_factory=dict)
-    """What the log says of itself, above or after its rows; filled while it is read."""
+    """The log's own facts, above or after its rows; filled while it is read."""
     current: Path = field(init=False)
     """The file that is being read."""
     _done: int = 0
@@ -138,7 +138,7 @@ class Harness(Format):
     numbered_with_others: ClassVar[bool] = False
     """Whether the number of an attempt is its run's place among those that are read with it."""
     labels: ClassVar[Mapping[str, str]] = {}
-    """What the file calls the value of a contract column, for the reason of a rejected row."""
+    """The file's own name of a contract column, for the reason of a rejected row."""
 
     @abstractmethod
     def read(self, log: Log) -> Iterator[Record]:

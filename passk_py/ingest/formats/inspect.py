@@ -273,7 +273,7 @@ class Inspect(JsonHarness):
         epochs = at(spec, "config", "epochs")
         if epochs is None and isinstance(at(spec, "config"), dict):
             epochs = 1
-        # What was stopped early on purpose is not incomplete.
+        # A sample that was stopped early on purpose is not incomplete.
         if not count_of(epochs) or at(log.heads.get("results"), "early_stopping"):
             return []
         tasks = map(text, list_at(spec, "dataset", "sample_ids"))

@@ -1,4 +1,4 @@
-"""What Inspect says of one epoch of a sample, as an attempt."""
+"""One epoch of a sample of Inspect, as an attempt."""
 
 from __future__ import annotations
 

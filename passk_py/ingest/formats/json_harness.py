@@ -1,4 +1,4 @@
-"""What the formats share whose logs are JSON: the walk to the rows, and what comes of each."""
+"""The shared part of formats whose logs are JSON: the walk to the rows, and what comes of each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JsonHarness(Harness):
     """The names that lead to the rows, and :data:`~passk_py.ingest.containers.json_walk.EACH`."""
     shape: ClassVar[Shape]
     head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {}
-    """What is read beside the rows: paths, which ``log.heads`` knows by their names with dots."""
+    """Paths to read beside the rows, which ``log.heads`` knows by their names with dots."""
 
     @abstractmethod
     def attempts(
@@ -79,7 +79,7 @@ class JsonHarness(Harness):
             names = rows_at[:-1]
             for place, row in enumerate(rows):
                 element = Element(b"", names, place, row)
-                # What records does, without its generator.
+                # The same as records, without its generator.
                 try:
                     for values in self.attempts(row, element, log):
                         yield _record_of(values, row)

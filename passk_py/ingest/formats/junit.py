@@ -235,7 +235,7 @@ class JUnit(Harness):
 
 
 class _Said:
-    """What there is to say of a log, not all of it if there is much."""
+    """The remarks on a log, not all of them if there are many."""
 
     def __init__(self) -> None:
         self.runs: tuple[str, ...] = ()

@@ -61,7 +61,7 @@ _TIMEOUT: Final = re.compile(
 
 @dataclass(slots=True)
 class _Child:
-    """What a test case says of one of its runs."""
+    """One run of a test case, as the report has it."""
 
     kind: str
     type: str
@@ -286,7 +286,7 @@ class _Target:
         elif tag in _CHILDREN and self.case is not None:
             message = attributes.get("message", "")[:_MOST_TEXT]
             if self._suites and self._suites[-1].playwright:
-                # What a test throws is an error there, a timeout too: the test failed.
+                # An exception in a test is an error there, a timeout too: the test failed.
                 tag = tag.replace("Error", "Failure").replace("error", "failure")
             self._child = _Child(tag, attributes.get("type", "")[:_MOST_TEXT], message)
             self.case.children.append(self._child)

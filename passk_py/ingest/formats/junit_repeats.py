@@ -1,4 +1,4 @@
-"""What is a repeat of what in JUnit reports: tests by their names, files and folders by theirs."""
+"""Find repeats in JUnit reports: tests by their names, files and folders by theirs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ANY_NAME: Final = frozenset(
         *("test-report", "test-reports", "test-result", "test-results"),
     )
 )
-# What stands before the number, in it what stands before the word.
+# The text before the number, and in it the text before the word.
 _FOLDER: Final = re.compile(
     rf"^((?:(.*[^a-z]))?(?:{REPEATS})[-_. ]?)(?:[0-9]+(?:[-_. ]of[-_. ]?[0-9]+)?|\*)$",
     re.DOTALL | re.IGNORECASE,

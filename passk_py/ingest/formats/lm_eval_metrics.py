@@ -19,14 +19,14 @@ OWN: Final = ("pass@1", "pass_at_1")
 """The metric that is the share of the passes, as the harness calls it."""
 PASS_AT: Final = re.compile(r"pass(?:@|_at_)(\d+)")
 NONE: Final = "none"
-"""What the harness calls the filter that does nothing."""
+"""The harness's name of the filter that does nothing."""
 FIXED: Final = frozenset(
     (
         *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
         *("doc_hash", "prompt_hash", "target_hash"),
     )
 )
-"""What the harness itself writes into a line; everything else is a metric."""
+"""The fields that the harness itself writes into a line; every other field is a metric."""
 
 _MOST_NAMES: Final = 200
 _LONGEST_NAME: Final = 100
@@ -68,7 +68,7 @@ def metrics_of(path: Path) -> dict[str, dict[str, bool]]:
         seen = found.setdefault(text(row.get("filter")) or NONE, {})
         for name in names:
             value = row.get(name)
-            # What is no figure at all says nothing of the others.
+            # A value that is no figure says nothing of the others.
             if value is not None and not isinstance(value, str):
                 seen[name] = seen.get(name, True) and _is_flag(value)
             elif name in OWN and name in row:

@@ -50,7 +50,7 @@ def mapped(mapping: MappingOfColumns, sample: Sample) -> Format:
         "fields": _described(mapping),
         "settings": mapping.description,
     }
-    # What a format says of itself stands in its class, so a mapping makes a class of its own.
+    # A format describes itself in its class, so a mapping makes a class of its own.
     if container in ("csv", "parquet"):
         said["columns"] = tuple(dict.fromkeys(str(path[0]) for path in mapping.paths))
         return cast("Format", type("MappedTable", (_MappedTable,), said)(mapping))
@@ -68,7 +68,7 @@ def mapped(mapping: MappingOfColumns, sample: Sample) -> Format:
 
 
 class _Described:
-    """What both kinds say of themselves."""
+    """The facts that both kinds give of themselves."""
 
     title = "any JSON, CSV or Parquet file, by a mapping"
     reader_version = 2
@@ -194,7 +194,7 @@ def _field(one: Expression, columns: Mapping[str, Kind]) -> Field:
     if not one.operator:
         return Field(column, kind, one.source)
     if one.operator == "+":
-        # What is no whole number is left to the contract, which says so.
+        # The contract rejects values that are no whole numbers, and says so.
         if kind == "text":
             whole = f"regexp_full_match({column}, '[+-]?[0-9]{{1,18}}')"
             summed = f"cast(try_cast({column} as bigint) + {one.operands[0]} as varchar)"
@@ -223,7 +223,7 @@ def _equal(text: str, operand: Any) -> str:  # noqa: ANN401 - a literal of a map
     if isinstance(operand, bool):
         word = f"lower(trim({text}))"
         yes, no = ("true", "false") if operand else ("false", "true")
-        # What is no flag is no verdict.
+        # A value that is no flag is no verdict.
         return (
             f"case when {word} in ('true', '1', '1.0') then {yes} "
             f"when {word} in ('false', '0', '0.0') then {no} end"

@@ -43,7 +43,7 @@ class Expression:
     operator: str = ""
     """``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``+``, or nothing."""
     operands: tuple[Any, ...] = ()
-    """What it is compared with, or what is added."""
+    """The operand: the value to compare with, or to add."""
 
     def value_of(self, row: Json) -> Json:
         """Find the value in a row of JSON; None where the row has none."""
@@ -53,7 +53,7 @@ class Expression:
         if value is None or not self.operator:
             return value
         if self.operator == "+":
-            # What is no whole number is left to the contract, which says so.
+            # The contract rejects values that are no whole numbers, and says so.
             whole = value if type(value) is int else None
             if isinstance(value, str) and _WHOLE.fullmatch(value):
                 whole = int(value)
@@ -66,7 +66,7 @@ def _compared(value: Json, operator: str, operands: tuple[Any, ...]) -> bool | N
         return any(_equal(value, operand) for operand in operands)
     operand = operands[0]
     if operator in ("==", "!="):
-        # What is no flag is no verdict.
+        # A value that is no flag is no verdict.
         if isinstance(operand, bool) and str(value).strip().lower() not in (*_YES, *_NO):
             return None
         return _equal(value, operand) == (operator == "==")

@@ -1,4 +1,4 @@
-"""What an error counts as: the table of reasons, and the user's own.
+"""How an error counts: the table of reasons, and the user's own.
 
 An attempt that was graded keeps its verdict. One that was not has at most a reason, and the reason
 decides whether the agent failed or whether the attempt says nothing about it.

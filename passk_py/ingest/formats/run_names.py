@@ -16,7 +16,7 @@ _REPEATED: Final = re.compile(rf"(?:.*[^a-z])?(?:{REPEATS})[-_. ]?", re.DOTALL |
 _WITHOUT_WORDS: Final = re.compile(r"[0-9TZ\W_]*", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 _DIGITS: Final = re.compile("([0-9]+)")
-# What files and folders are called in every run: what they hold, the tool or the suite.
+# Names of files and folders that every run has: their content, the tool or the suite.
 _ANY_RUN: Final = frozenset(
     (
         *("all", "at", "final", "json", "jsonl", "k", "last", "latest", "of", "pass", "raw", "the"),

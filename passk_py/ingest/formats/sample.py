@@ -1,4 +1,4 @@
-"""What the start of a file shows: all that a format is recognised by."""
+"""The start of a file: all by which a format is recognised."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the start of a file shows."""
+    """The facts from the start of a file."""
 
     path: Path
     size: int
     """Its bytes, as they lie on the disk."""
     compression: Compression = "none"
     container: Container | None = None
-    """What its rows come in; None where that can't be told."""
+    """The container of its rows; None where that can't be told."""
     fields: tuple[str, ...] = ()
     """The names of its columns, or all keys of the objects that the sample holds."""
     complete: bool = True
@@ -54,7 +54,7 @@ class Sample:
     foreign: bool = False
     """Whether that is because it is something else, and not because it is damaged."""
     description: str = ""
-    """What the file seems to be, to be named in an error."""
+    """The likely kind of the file, to be named in an error."""
 
     @property
     def all_files(self) -> tuple[Path, ...]:

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 _INSTANCE_LOG: Final = "run_instance.log"
 _ROW: Final = frozenset(("patch_is_None", "patch_exists", "patch_successfully_applied", "resolved"))
-# What a summary starts with: one of many instances is longer than a sample.
+# The start of a summary: one of many instances is longer than a sample.
 _SUMMARY: Final = frozenset(
     ("total_instances", "submitted_instances", "resolved_instances", "completed_ids")
 )

@@ -1,4 +1,4 @@
-"""What to say of a file of no format: what it looks like, and the mapping that may read it.
+"""The message on a file of no format: what it looks like, and the mapping that may read it.
 
 A mapping is never guessed for a load. Here it is only written down, for a person to look at: names
 such as ``task`` and ``ok`` say well enough what they are.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
     from passk_py.ingest.formats.sample import Sample
 
-# What columns of the contract are called by others, the best name first. Letters only.
+# Other tools' names of the contract's columns, the best name first. Letters only.
 _TASK: Final = (
     *("taskid", "task", "taskname", "caseid", "case", "testcaseid", "testcase", "testid"),
     *("problemid", "problem", "questionid", "instanceid", "itemid", "exampleid", "sampleid"),
@@ -191,7 +191,7 @@ def _attempt(fields: _Fields) -> str:
     found = _named(counts, _ATTEMPT)
     if found is None:
         return IN_ORDER
-    # Who starts from 0 has a first row of 0, mostly.
+    # A count from 0 has a first row of 0, mostly.
     return path_of(*found) + (" + 1" if int(counts[found]) == 0 else "")
 
 

@@ -227,7 +227,7 @@ class ContractSql:
         word = self._word()
         known = ", ".join(quote(outcome) for outcome in OUTCOMES)
         by_score = [(f"v_score >= {self._limit}", "'passed'"), ("v_score is not null", "'failed'")]
-        # What was graded stays graded: a reason decides only where there is no verdict.
+        # A verdict stays: a reason decides only where there is none.
         by_reason = [
             (f"lower(v_outcome_reason) like {_like(pattern)} escape '^'", quote(counts_as))
             for pattern, counts_as in self._policy
@@ -298,7 +298,7 @@ class ContractSql:
 def _default_run_id(source: Source) -> str | None:
     path = source.sample.path
     run_id = source.format.default_run_id(path)
-    # What a log calls its run need not be text that can be stored; its own name is.
+    # The log's name of its run need not be text that can be stored; its own name is.
     return path.name if run_id is not None and not can_be_stored(run_id) else run_id
 
 

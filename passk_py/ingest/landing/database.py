@@ -43,7 +43,7 @@ def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> I
         yield
     finally:
         if wanted:
-            # What went wrong before is the error to tell.
+            # The error before this one is the one to tell.
             with suppress(duckdb.Error):
                 connection.execute("reset checkpoint_threshold")
 
@@ -95,7 +95,7 @@ def _explained(path: Path, error: duckdb.Error) -> PasskError:
             hint="Close it there, or wait until it is done.",
         )
     if path.is_file() and path.stat().st_size == 0:
-        # What some versions of DuckDB take for a new database, others refuse.
+        # Some versions of DuckDB take this for a new database, others stop at it.
         return PasskError(
             f"The file {path} is empty: it is no DuckDB database.",
             hint="Remove it, and it will be made, or name another one with --database.",

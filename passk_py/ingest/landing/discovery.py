@@ -64,7 +64,7 @@ def _expand(given: str, report: ReportBuilder) -> Iterator[File]:
         report.fail(
             given, f"Nothing matches {given}.", "Check the pattern and the working directory."
         )
-    # What lands last is the latest run where the log has no times: run-10 comes after run-9.
+    # The run that lands last is the latest where the log has no times: run-10 comes after run-9.
     for match in sorted(matches, key=_in_order):
         yield from _file_or_folder(absolute(match), match, report)
 

@@ -1,4 +1,4 @@
-"""What is doubtful of a log that has just landed, most of it because of others in the database.
+"""Doubts about a log that has just landed, most of it because of others in the database.
 
 A doubt stops nothing: it is said beside the log's rows, with what to do about it. The same attempts
 under two names would count twice, and attempts that are numbered by their place among those of one
@@ -119,7 +119,7 @@ def _in_twice(connection: duckdb.DuckDBPyConnection, source: Source) -> str | No
         held = f"It is a part of {other}, which landed before as one log"
     else:
         held = f"{part} is a part of {other} too, which landed before"
-    # What holds less is the one to take out.
+    # The one that holds less is to be taken out.
     less = path if parts > len(files) else other
     if not source.options.keep:
         return f"{held}: the rows in both count twice. Leave out {less}."

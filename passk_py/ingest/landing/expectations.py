@@ -36,7 +36,7 @@ class Expectations:
     missing: int = 0
     """How many the harness was to make that the log does not hold; 0 of other logs."""
     contradiction: str = ""
-    """What the rows of a task say that does not agree, as a sentence; empty if they agree."""
+    """Say in a sentence where the rows of a task disagree; empty if they agree."""
 
 
 def expectations(
@@ -72,7 +72,7 @@ def expectations(
 def _told(said: Iterable[Expected]) -> list[_Row]:
     rows: list[_Row] = []
     for one in said:
-        # What can't be stored as text names nothing that has landed.
+        # A name that can't be stored as text names nothing that has landed.
         named = one.run_id is None or is_name(one.run_id)
         if not (named and 1 <= one.attempts <= MOST_EXPECTED):
             continue

@@ -31,7 +31,7 @@ NOT_THE_FILE: Final = (
     duckdb.BinderException,
     duckdb.CatalogException,
 )
-"""What DuckDB raises for reasons that another look at the file would not change."""
+"""Errors of DuckDB that another look at the file would not change."""
 
 # Which share of the time goes into reading; the rest is for writing the rows.
 _DONE: Final = 0.5

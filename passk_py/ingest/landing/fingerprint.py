@@ -29,7 +29,7 @@ _CHUNK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What one pass over a log's bytes tells."""
+    """The facts from one pass over a log's bytes."""
 
     sha256: str
     lines: int = 0
@@ -84,7 +84,7 @@ class FingerprintThread:
         if self._sample.all_files != (self._sample.path,):
             return Fingerprint(digest_of(self._sample))
         if self._source.harness:
-            # What tells whether DuckDB read the file to its end is of no use here.
+            # The check that DuckDB read the file to its end is of no use here.
             return Fingerprint(self._digest())
         if compression == "none":
             return self._read("none", hashlib.sha256())

@@ -1,4 +1,4 @@
-"""What the user says of all attempts of a log, in place of what the log says of them.
+"""The user's values for all attempts of a log, in place of the log's own.
 
 An option of the command line names one run, suite, agent or model. It stands in the place of the
 one that the log names, or of none. A log that tells several apart would lose what it tells, and its

@@ -44,7 +44,7 @@ _TYPES: Final = {
     **{column.name: column.duckdb_type for column in (*CONTRACT_COLUMNS, EXPECTED_ATTEMPTS)},
     "passed": "BOOLEAN",
 }
-# What Python has may go to DuckDB as it is, where DuckDB makes the same of it as of its text: not
+# Python's values may go to DuckDB as they are, where DuckDB reads them as it reads their text: not
 # the number 3.0 for an integer, which is 3, while 1e16 is rejected.
 _KINDS: Final[dict[tuple[str, type], Kind]] = {
     **{(kind, str): "text" for kind in _TYPES.values()},
@@ -153,7 +153,7 @@ class TypedRows:
     frame: pl.DataFrame
     """Their numbers, and the columns that have a value; of tags, their places in their table."""
     tables: dict[str, pl.DataFrame]
-    """What else the SQL is about, by the names to register it as: the tags, each once."""
+    """The other tables of the SQL by the names to register them as: the tags, each once."""
     kinds: dict[str, Kind]
 
     def relation(self, name: str) -> str:

@@ -139,7 +139,7 @@ def _look(file: File, formats: _Formats, target: Target) -> tuple[Sample, Format
     if found is None or sample.problem:
         part = _part_of_a_log(sample)
         what = part or _unknown(sample)
-        # What is something else is no business of passk's; what is damaged may be a log.
+        # Files of other kinds are no business of passk's; a damaged file may be a log.
         if not is_named and (part or not sample.problem or sample.foreign):
             raise _Skip(what.message)
         raise PasskError(f"{path} is {what.message}.", hint=what.hint)

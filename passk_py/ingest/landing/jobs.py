@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _T = TypeVar("_T")
-# What waits holds the start of its file in memory.
+# Each waiting job holds the start of its file in memory.
 _WAITING: Final = 2
 
 

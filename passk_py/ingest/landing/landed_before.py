@@ -1,4 +1,4 @@
-"""What the database knows of a log that landed before, and of those of its run."""
+"""The database's rows of a log that landed before, and of the logs of its run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def deciding_options(connection: duckdb.DuckDBPyConnection, source: Source) -> s
 def _after(connection: duckdb.DuckDBPyConnection, source: Source) -> dict[str, str] | None:
     """Give the log after which attempts are numbered on, with a digest of all up to it."""
     for path in reversed(source.after or ()):
-        # What is not in the database does not count.
+        # Files that are not in the database do not count.
         if known := landed_before(connection, path):
             # Its options have the digest of those before it.
             said = f"{known.sha256}\0{known.options}"

@@ -1,4 +1,4 @@
-"""What a load did, file by file, and how it tells its progress."""
+"""The results of a load, file by file, and how it tells its progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What became of one file."""
+    """The outcome of one file."""
 
     path: str
     """Its absolute path; or, for a path that leads to no file, what the user gave."""
@@ -57,7 +57,7 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load did."""
+    """The results of a load."""
 
     files: tuple[FileReport, ...]
     skipped: tuple[SkippedFile, ...] = ()
@@ -104,7 +104,7 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class ForgetReport:
-    """What was removed."""
+    """The removed runs and rows."""
 
     rows: int
     rejected: int

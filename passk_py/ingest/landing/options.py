@@ -1,4 +1,4 @@
-"""What a load is asked for: what is so of all attempts, how they are judged and read."""
+"""The options of a load: the values for all attempts, how they are judged and read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES: Final = ("run_id", "suite", "agent", "model")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a load is asked for; :func:`~passk_py.ingest.landing.loading.load` describes each."""
+    """The options of a load; :func:`~passk_py.ingest.landing.loading.load` describes each."""
 
     format: str | None = None
     run_id: str | None = None

@@ -82,7 +82,7 @@ class InParquet(Storage):
                 "a letter or a digit is one of them, a space three, a letter like \u00fc six.",
                 hint="Shorten it in the log, or load into a database without --parquet.",
             ) from error
-        # What else is told of each file depends on DuckDB's version.
+        # The other columns of each file depend on DuckDB's version.
         at = {name: place for place, (name, *_) in enumerate(done.description)}
         return [(f[at["filename"]], f[at["count"]], f[at["partition_keys"]]) for f in files]
 

@@ -29,7 +29,7 @@ def read(
     # The stage goes when the iterator moves on.
     connection = target.connection
     if source.harness:
-        # What DuckDB is told of the rows is made of many small objects too.
+        # The parameters for DuckDB are many small objects too.
         with COLLECTOR.paused(), careful_rows(connection, source) as staged:
             yield staged
         return

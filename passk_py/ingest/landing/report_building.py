@@ -1,4 +1,4 @@
-"""What becomes of each path, file and log: the steps tell it here, in the order of the files."""
+"""The outcome of each path, file and log: the steps tell it here, in the order of the files."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ TABLES: Final = {
 # Columns that older versions did not write, and which are null in their rows.
 _ADDED: Final = {"attempts": [TRANSCRIPT.name]}
 
-# What the loader has checked is checked again by the table, because other programs can write to it
+# The table checks again after the loader, because other programs can write to it
 # too and every number follows from these five columns. It costs a few percent of a load. An index
 # on the key would cost more than the load itself; duplicates are found by the models.
 _CHECKS: Final = (

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import duckdb
 
 Batch = tuple[str, str, "datetime"]
-"""What all rows of a log share: ``source_file``, ``source_format`` and ``loaded_at``."""
+"""Columns that all rows of a log share: ``source_file``, ``source_format`` and ``loaded_at``."""
 
 Part = tuple[Literal["source_file", "run_id"], str]
-"""What came from a file, or is of a run: the column, and its value."""
+"""The scope of rows, a file or a run: the column, and its value."""
 
 COLUMNS: Final = ", ".join(column.name for column in CONTRACT_COLUMNS)
 

@@ -35,7 +35,7 @@ _TASK: Final = "run_id, suite, task_id"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a transaction wrote; or, if strictness forbade it, what it would have written."""
+    """The rows that a transaction wrote, or would have written without strictness."""
 
     rows: int
     landed: int

@@ -26,7 +26,7 @@ _TINY: Final = 1e-60
 
 
 class Sums(NamedTuple):
-    """What a pair's tasks add up to, for one metric and k."""
+    """The sums over a pair's tasks, for one metric and k."""
 
     eligible: int
     informative: int

@@ -41,7 +41,7 @@ def _over_runs(runs: list[tuple[datetime | None, list[dict[str, Any]]]]) -> None
     there: list[float] = []
 
     def settle(tests: list[dict[str, Any]]) -> None:
-        # What is equal but for its rounding is equal.
+        # Values that differ only by rounding are equal.
         times = len(there) / bisect_right(there, least[id(tests)] * (1 + 1e-9))
         for row in tests:
             row["p_adjusted"] = min(row["p_adjusted"] * times, 1.0)

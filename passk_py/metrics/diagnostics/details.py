@@ -1,4 +1,4 @@
-"""What the times, seeds and outputs of the attempts tell."""
+"""Diagnostics from the times, seeds and outputs of the attempts."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _OF_ORDER: Final[dict[str, Callable[[Run], Result]]] = {
     "window_gap": order.window_gap,
     "first_k_gap": order.first_k_gap,
 }
-"""What is asked of the order of the attempts."""
+"""The questions about the order of the attempts."""
 _DIAGNOSTICS: Final = _OF_ORDER | {
     "batch_effect": details.batch_effect,
     "duplicate_seeds": details.duplicate_seeds,

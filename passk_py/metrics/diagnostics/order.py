@@ -1,4 +1,4 @@
-"""What the order of the attempts tells."""
+"""Diagnostics from the order of the attempts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a diagnostic says of a run, and the sums over tasks that most of them are."""
+"""The result of a diagnostic, and the sums over tasks that most of them are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sum:
 
     @property
     def excess(self) -> float:
-        """What was seen beyond chance, over all tasks."""
+        """The effect beyond chance, over all tasks."""
         return math.fsum(self.terms)
 
     @property
@@ -37,7 +37,7 @@ class Sum:
 
 
 class Result(NamedTuple):
-    """What one diagnostic says of one run."""
+    """The result of one diagnostic on one run."""
 
     statistic: float | None
     p: float | None

@@ -1,4 +1,4 @@
-"""What gates are judged by: the numbers of a log, each computed once when a rule asks for it."""
+"""The evidence of gates: the numbers of a log, each computed once when a rule asks for it."""
 
 from __future__ import annotations
 

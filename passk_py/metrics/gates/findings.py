@@ -1,4 +1,4 @@
-"""What a rule found in a run."""
+"""The findings of a rule in a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ UNKNOWN: Final = "(unknown)"
 
 
 class Finding(NamedTuple):
-    """What a rule found in one run, slice or pair, as the columns of ``passk_gates``."""
+    """The findings of a rule in one run, slice or pair, as the columns of ``passk_gates``."""
 
     result: str
     reason: str

@@ -1,4 +1,4 @@
-"""What gates say: pieces of reasons, and what would settle an inconclusive result."""
+"""The sentences of gates: pieces of reasons, and how to settle an inconclusive result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reasons:
     holds: str
     fails: str
     against: str
-    """What the excluded attempts would have had to do for a pass to be none."""
+    """How the excluded attempts would have had to end for a pass to be none."""
     in_favour: str
 
     def why(

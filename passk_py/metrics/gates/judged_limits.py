@@ -135,7 +135,7 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
     if lower is None or upper is None:
         why, settle = "of too few tasks for an interval", units.at_least(least)
         if suite:
-            # What varies within a task is seen by twice as many attempts.
+            # Twice as many attempts see the variance within a task.
             why = f"but an interval for these tasks takes {2 * k} attempts of each"
             settle = say.at_least_attempts(2 * k)
         return Finding("inconclusive", f"{name} is {decimals(estimate)}, {why}.", settle, **known)

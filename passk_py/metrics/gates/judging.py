@@ -178,7 +178,7 @@ def _fell_together(tested: Sequence[Row], allowed: int, z: float) -> bool:
     """
 
     def place(row: Row) -> tuple[bool, float, str]:
-        # What was found to have fallen is what is allowed.
+        # The number of fallen tasks that was found is the number to allow.
         found = row["moved"] and row["direction"] == "fell"
         return not found, row["difference"], row["task_id"]
 

@@ -1,4 +1,4 @@
-"""What is wrong with a rule, in the words of the dbt project's own check."""
+"""The mistakes of a rule, in the words of the dbt project's own check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gate rule takes, as ``rule_schema.yml`` says for Python and the dbt project alike."""
+"""The keys and values of a gate rule, as ``rule_schema.yml`` says for Python and SQL alike."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SCHEMA: Final[dict[str, Any]] = yaml.load(_TEXT, Loader=_LOADER)  # noqa: S506 - is safe
 
 DEMO_GATES: Final[tuple[dict[str, Any], ...]] = tuple(SCHEMA["demo"])
-"""What the var ``passk_gates`` stands for where it is ``demo``."""
+"""The rules of the var ``passk_gates`` where it is ``demo``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ MOST_LEVERAGE: Final = 30.0
 
 
 class Weights(NamedTuple):
-    """What a hit counts in place of 1, and by how much a miss is below 0."""
+    """The value of a hit in place of 1, and by how much a miss is below 0."""
 
     hit: float
     miss: float
@@ -32,7 +32,7 @@ class Weights(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What is asked of corrected metrics."""
+    """The options of corrected metrics."""
 
     confidence: float
     min_eligible_share: float

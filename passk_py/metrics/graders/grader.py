@@ -39,7 +39,7 @@ class Rates(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """What labels tell, of all runs put together."""
+    """The rates from the labels of all runs put together."""
 
     passes: float
     """The share of true passes among graded passes."""
@@ -79,7 +79,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grader:
-    """What the labels of a suite say of its grader."""
+    """The grader of a suite, from its labels."""
 
     counts: Counts
     shares: Shares | None

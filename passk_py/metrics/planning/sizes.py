@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.planning.wish import Wish
 
 _SLACK: Final = 1e-9
-"""What rounding may add to a number of tasks before it is rounded up."""
+"""The most that rounding may add to a number of tasks before it is rounded up."""
 
 
 def planned(

@@ -72,7 +72,7 @@ class Pilot:
         """Give the basis, the moments and the variance between tasks; or a reason, and none."""
         states = self._states
         if self._least_n >= 2 * k:
-            # What the scores scatter, less what chance within tasks makes of it.
+            # The variance of the scores, less the part of chance within tasks.
             chance = _mean(states, lambda n, c: all_pass(n, c, k) ** 2 - all_pass(n, c, 2 * k))
             between = _sample_variance(states, lambda n, c: all_pass(n, c, k)) - chance
             return "moments", self._counted, between

@@ -1,4 +1,4 @@
-"""What the next run is to show."""
+"""The aim of the next run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_ATTEMPTS: Final = (1, 2, 4, 8, 16, 32)
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the next run is to show, checked."""
+    """The aim of the next run, checked."""
 
     ks: tuple[int, ...] = DEFAULT_KS
     attempts: tuple[int, ...] = DEFAULT_ATTEMPTS

@@ -205,7 +205,7 @@ def _gaps(suite: Suite, ks: list[int]) -> list[RenderableType]:
     """Say why a number is missing: in the table, and of the k that the table leaves out."""
     reasons: dict[str, list[str]] = {}
     for run in suite.runs:
-        # What is short of attempts at one k is so at every larger one.
+        # A run that is short of attempts at one k is so at every larger one.
         first = next((k for k in ks if run.pass_at_k.get(k) is None), None)
         if first is not None:
             reason = run.null_reasons.get(first, f"k = {first} is not in its grid")

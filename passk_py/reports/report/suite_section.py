@@ -203,7 +203,7 @@ class SuiteSection:
             return ""
         domain, mark = (0.0, 1.0), threshold
         if row["baseline_run_id"] is not None:
-            # What a rule allows to be lost is written without its sign.
+            # The loss that a rule allows is written without its sign.
             mark = -threshold
             ends = (estimate, row["estimate_lower"], row["estimate_upper"], mark)
             reach = max(0.05, *(abs(end) for end in ends if end is not None))

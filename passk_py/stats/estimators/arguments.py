@@ -1,4 +1,4 @@
-"""What the estimators take: columns, expressions or numbers, and the rules that they obey."""
+"""The arguments of the estimators: columns, expressions or numbers, and their rules."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What an argument may be."""
+    """The values that an argument may have."""
 
     text: str
     whole: bool

@@ -43,7 +43,7 @@ _SAID: Final = ", ".join(
     for column in CONTRACT_COLUMNS
     if column.name not in (*KEY, TRANSCRIPT.name)
 )
-"""What duplicates of an attempt have to agree on."""
+"""The columns on which duplicates of an attempt have to agree."""
 
 _FALLS: Final = ("pass_hat_k",)
 """The metric of which the answer shows falls."""

@@ -1,4 +1,4 @@
-"""What SQL approximates, and by how much it may be off."""
+"""The approximations of SQL, and by how much they may be off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLOSE: Final = 1e-9
 SIZE: Final = pl.lit(1.0)
 """The size of a difference of shares: what is lost when they cancel is no error."""
 STUDENT: Final = pl.lit(3000.0)
-"""What the limits by Student's t are off by, in units of what is tolerated: the series of SQL."""
+"""The error of limits by Student's t, in units of the tolerance: the series of SQL."""
 
 
 def as_seen(row: dict[str, Any], sql: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

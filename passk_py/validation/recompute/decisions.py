@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
 
 GATE: Final = ("gate", "suite", "run_id", "baseline_run_id", "slice_name", "slice_value")
-"""What tells the rows of ``passk_gates`` apart; a baseline may be null."""
+"""The key of ``passk_gates``; a baseline may be null."""
 SUITES: Final = ("public_suite", "private_suite", "public_run_id", "k")
-"""What tells the rows of ``passk_contamination`` apart."""
+"""The key of ``passk_contamination``."""
 MEASURED: Final = (
     "pass_at_k",
     "pass_hat_k",
@@ -47,7 +47,7 @@ MEASURED: Final = (
 
 _PLACE: Final = (*RUN, "slice_name", "slice_value")
 _LOGARITHMS: Final = pl.lit(1000.0)
-"""What SQL's sums of logarithms are off by, where whole numbers are divided here."""
+"""The error of SQL's sums of logarithms, where whole numbers are divided here."""
 
 
 def plans(

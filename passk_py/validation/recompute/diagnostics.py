@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
 
 _ROUNDED: Final = pl.lit(1000.0)
-"""What sums over tasks that cancel are off by, in units of what is tolerated."""
+"""The error of sums over tasks that cancel, in units of the tolerance."""
 
 APPROXIMATED_P: Final = 1000 * pl.col("p") + 1e-280
-"""What p is off by, in units of what is tolerated: the tail of SQL is an approximation, the error
+"""The error of p, in units of the tolerance: the tail of SQL is an approximation, the error
 of a deviate counts as often as it is large, and beyond 37 deviations SQL says 0."""
 
 _SHARES: Final = (

@@ -25,7 +25,7 @@ _RATES: Final = (
     "false_pass_rate",
 )
 _LEVERAGES: Final = pl.lit(100.0)
-"""What sums of scores that may be 30 times as large as their mean are off by."""
+"""The error of sums of scores that may be 30 times as large as their mean."""
 
 
 def graders(

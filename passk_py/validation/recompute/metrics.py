@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
 
 QUANTILE: Final = pl.lit(1000.0)
-"""What quantiles are off by, in units of what is tolerated: they are found in two ways."""
+"""The error of quantiles, in units of the tolerance: they are found in two ways."""
 
 
 def task_metrics(counts: pl.LazyFrame, settings: Settings) -> Recomputed:

@@ -36,7 +36,7 @@ RUN_COLUMNS: Final = {
     **dict.fromkeys(("run_id", "suite", "agent", "agent_version"), pl.String()),
     **dict.fromkeys(("started_at", "loaded_at"), pl.Datetime("us")),
 }
-"""What is known of runs that are compared, beside their tasks."""
+"""Columns of runs that are compared, beside their tasks."""
 
 _NO_COUNTS: Final = pl.DataFrame(
     schema={
@@ -46,7 +46,7 @@ _NO_COUNTS: Final = pl.DataFrame(
 )
 _SIDES: Final = ("baseline", "candidate")
 _SAID: Final = ("agent", "agent_version")
-"""What a comparison says of its two runs."""
+"""Columns of a comparison on its two runs."""
 
 _TESTED: Final = ("z", "difference")
 _LIMITED: Final = ("difference_suite_lower", "difference_suite_upper")

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 RUN: Final = ("run_id", "suite")
 TASK: Final = (*RUN, "task_id")
 IDENTITY: Final = ("agent", "agent_version", "model")
-"""What the tables say of a run beside its numbers."""
+"""Columns of a run beside its numbers."""
 
 ENDS: Final = ("started_at", "last_started_at")
 _PER_TERM: Final = 2.0**-53 / TOLERANCE
-"""What one addition may round off a total, in units of what is tolerated."""
+"""The most that one addition may round off a total, in units of the tolerance."""
 
 _SUMS: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
 

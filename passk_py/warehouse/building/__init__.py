@@ -83,7 +83,7 @@ def build(
     from passk_py.warehouse.building import last_build
     from passk_py.warehouse.tables import Tables
 
-    # That it can't be written is said at once, instead of after dbt's start.
+    # A place that can't be written to is an error at once, instead of after dbt's start.
     with open_database(database) as connection:
         dbt, code = find_dbt(), digest_of_code()
         recipe = last_build.Recipe(code, given, dbt)

@@ -25,7 +25,7 @@ _PATIENCE: Final = 10
 
 
 class _Events:
-    """What dbt has said so far."""
+    """The messages of dbt so far."""
 
     def __init__(self, progress: Callable[[str, int, int], None] | None) -> None:
         self.progress = progress

@@ -1,4 +1,4 @@
-"""What a build did."""
+"""The results of a build."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FRAME: Final = re.compile(r"^[\w ]*Error( in .*)?$")
-"""What dbt writes above a message."""
+"""The lines of dbt above a message."""
 _PREFIX: Final = re.compile(
     r"^\[error\] \[\w+ \(dbt\d+\)\]: "
     r"(Failed to render SQL invalid operation: (Compilation Error for \S+ from \S*: )?)?"
 )
-"""What dbt v2 writes before it."""
+"""The prefix of dbt v2."""
 _PLACE: Final = re.compile(
     r"> in macro|> called by|compiled code at |\(in .*:\d+:\d+\)$|--> |at \./"
 )
@@ -40,7 +40,7 @@ class NodeReport:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did."""
+    """The results of a build."""
 
     models: int
     tests: int

@@ -31,7 +31,7 @@ _TIMES: Final = {"removed_tasks": "removed_at", "parts": "null"}
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a build is made from, beside the database."""
+    """The inputs of a build, beside the database."""
 
     code: str
     """The digest of the dbt project."""

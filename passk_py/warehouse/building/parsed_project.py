@@ -70,7 +70,7 @@ SHAPING: Final[Mapping[str, Callable[[Any], Any]]] = {
     "passk_private_suites": _whether,
     "passk_slices": _kinds_of_slices,
 }
-"""What it is of each var that decides which models there are and what they read.
+"""The part of each var that decides which models there are and what they read.
 
 All else is read when a model is rendered, but for the vars of the one model in Python, which is
 there where ``passk_bootstrap`` asks for it.

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "PublishedCopy", "publish"]
 
 FORMATS: Final = {"duckdb": ("duckdb",), "parquet": ("parquet",), "both": ("duckdb", "parquet")}
-"""What can be asked for, and what is written for it."""
+"""The formats that can be asked for, and the file that is written for each."""
 
 _PAUSE_S: Final = 0.2
 _HINT: Final = "Give a folder where you may write with -o."

@@ -56,7 +56,7 @@ _SHORTENED: Final = {
     "transcript": "Where the transcript of the attempt lies: a URL, or a path without its folder. "
     "Null where the log does not say.",
 }
-"""What is said of columns that a copy shortens."""
+"""The note on columns that a copy shortens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class PublishedCopy:
     newest_loaded_at: datetime | None
     landed_since_build: int
     stale: str | None = None
-    """What has changed in the landing tables since, in a sentence; None if nothing has."""
+    """Say in a sentence how the landing tables have changed since; None if they have not."""
 
 
 def write_copy(
@@ -132,7 +132,7 @@ def _attached(tables: Tables, draft: Path, name: str) -> Iterator[str]:
             tables.rows("rollback")
         raise
     finally:
-        # Who has the database open in this process shares it with this connection.
+        # Other users of the database in this process share it with this connection.
         with suppress(Exception):
             tables.rows(f"detach {name}")
 

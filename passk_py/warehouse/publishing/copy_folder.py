@@ -208,7 +208,7 @@ def replace_database(draft: Path, folder: Path) -> None:
     if os.name == "posix":
         # A tool that forgets to open it read-only is told so, instead of locking others out.
         new.chmod(new.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
-    # What a tool wrote to the old copy all the same: DuckDB would want it to belong to the new one.
+    # A tool's writes to the old copy: DuckDB would take them for the new one's.
     (folder / f"{DATABASE}.wal").unlink(missing_ok=True)
     new.replace(target)
     to_disk(folder)

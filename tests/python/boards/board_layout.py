@@ -1,4 +1,4 @@
-"""What a page of a board must not have: text that is cut, that lies on text, or that is hard to read."""
+"""Faults of a board's page: text that is cut, that lies on text, or that is hard to read."""
 
 from __future__ import annotations
 

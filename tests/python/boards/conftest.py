@@ -1,4 +1,4 @@
-"""What the tests of the dashboards share: the demo, built once."""
+"""Fixtures of the tests of dashboards: the demo, built once."""
 
 from __future__ import annotations
 

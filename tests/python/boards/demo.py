@@ -69,7 +69,7 @@ def without_rows(demo: Path, served: Path) -> None:
 
 
 LONG: Final = "_*<b>&amp; " + "long_name*with<b>&_" * 9
-"""What makes a name 200 letters long, of letters that Markdown and HTML read otherwise."""
+"""Padding to a name of 200 letters, of letters that Markdown and HTML read otherwise."""
 
 NAMES: Final = (
     "run_id",

@@ -124,7 +124,7 @@ class Page:
         self.page = page
         self.address = address
         self.told: list[tuple[str, list[Row]]] = []
-        """What each chart was told, of all its queries together."""
+        """The answers to each chart, of all its queries together."""
         self.answers: list[tuple[str, list[Row]]] = []
         """The same, query by query: each is of one copy of the tables."""
         self.refused: list[tuple[int, str]] = []
@@ -192,7 +192,7 @@ class Page:
         self.settle()
 
     def rows(self, name: str) -> list[Row]:
-        """What a chart was told last."""
+        """The last answer to a chart."""
         return [rows for chart, rows in self.told if chart == name][-1]
 
     @property

@@ -1,4 +1,4 @@
-"""What the files of the boards may hold. Needs neither dbt charts nor a browser."""
+"""The rules for the files of the boards. Needs neither dbt charts nor a browser."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_contrast_is_that_of_wcag() -> None:
 
 @pytest.mark.parametrize(
     ("name", "grounds"),
-    # What the themes clarity and neon of dbt charts lay under the cells of tables.
+    # Colours that the themes clarity and neon of dbt charts lay under the cells of tables.
     [("meta", ("#ffffff", "#f7f8fa")), ("_dark", ("#161616", "#222222"))],
 )
 def test_every_colour_can_be_told_from_its_ground(name: str, grounds: tuple[str, ...]) -> None:

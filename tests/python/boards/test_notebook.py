@@ -334,7 +334,7 @@ def test_each_filter_shows_its_numbers_and_keeps_the_others(
     assert (app.chosen("run"), app.chosen("k")) == ("walker-older", "8")
     assert app.tiles[0][1] == f"{DECOY_SHOWN}%"
     app.choose("suite", "puzzles", "suite='puzzles'")
-    # What was chosen stands in the address, too.
+    # The choice stands in the address, too.
     assert "k=8" in app.page.url
     app.open("?run=tracer-2026-03&k=2")
     check_run(app, tables, "tracer-2026-03", 2)

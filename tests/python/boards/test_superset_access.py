@@ -1,4 +1,4 @@
-"""Who sees what in Superset: rules of rows by agent, and dashboards in the page of somebody else."""
+"""Access to rows in Superset: rules of rows by agent, and dashboards in the page of somebody else."""
 
 from __future__ import annotations
 

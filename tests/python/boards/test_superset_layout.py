@@ -1,4 +1,4 @@
-"""What a browser measures of Superset's dashboards: nothing is cut, nothing lies on something else."""
+"""Superset's dashboards as a browser measures them: nothing is cut, nothing lies on something else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the suites of the command line share: calls in this process, and databases to call on.
+"""Fixtures of the suites of the command line: calls in this process, and databases to call on.
 
 Tests are imported one by one, so helpers come to them as fixtures.
 """
@@ -32,7 +32,7 @@ VERDICTS = {"P": "passed", "F": "failed", "X": "excluded"}
 
 @dataclass(frozen=True)
 class Said:
-    """What a call said, and its exit code."""
+    """The output of a call, and its exit code."""
 
     code: int
     out: str

@@ -249,7 +249,7 @@ AFTER = run("b-2", (0.7, 0.8, 0.9), (0.7, 0.5, 0.3), since=datetime(2026, 1, 2),
 
 
 def change(**more: Any) -> Change:
-    """What the comparisons say of the two runs."""
+    """The comparisons of the two runs."""
     values: dict[str, Any] = {
         "baseline": "b-1",
         "candidate": "b-2",

@@ -56,7 +56,7 @@ def node(key: str) -> dict[str, str]:
 
 
 def finished(key: str, status: str, failures: int = 0) -> list[Event]:
-    """What dbt v2 says of a node that starts and ends."""
+    """The lines of dbt v2 on a node that starts and ends."""
     kind = {"model": "LogModelResult", "seed": "LogSeedResult"}.get(
         key.split(".", maxsplit=1)[0], "LogTestResult"
     )

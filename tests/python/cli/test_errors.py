@@ -1,4 +1,4 @@
-"""What goes wrong is said in two lines, with exit code 2, and never as a traceback."""
+"""Every error is said in two lines, with exit code 2, and never as a traceback."""
 
 from __future__ import annotations
 

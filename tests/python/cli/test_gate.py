@@ -222,7 +222,7 @@ def test_a_file_of_rules(passk: Passk, demo: Demo, tmp_path: Path) -> None:
     said = passk("gate", "--rules", path, "--database", demo.database)
     assert "FAIL          high (advisory) · walker-2026-03 · puzzles" in said.out
     assert said.out.endswith("4 pass, 1 fails.\n")
-    # What is advisory stops nothing.
+    # An advisory gate stops nothing.
     assert said.code == 0
     one = passk(
         "gate", "--rules", path, "--gate", "low", "--database", demo.database, "--json"

@@ -164,7 +164,7 @@ def test_no_secret_is_logged(passk: Passk, tmp_path: Path, monkeypatch: pytest.M
         assert "hunter2" not in said.err
         lines_of(said.err)
     (tmp_path / "hunter2.jsonl").touch()
-    # What is no secret is named.
+    # A value that is no secret is named.
     assert "hunter2.jsonl" in passk(*AS_JSON, "load", "hunter2.jsonl").err
 
 

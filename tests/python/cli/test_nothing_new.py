@@ -142,7 +142,7 @@ def test_a_build_without_tests_is_tested_by_the_next(passk: Passk, letters: Path
     assert passk("build", "--no-tests").out.splitlines()[0] == UNCHANGED
     # Those of the public tables.
     assert passk("build", "--json").json["tests"] > 50
-    # What is tested need not be built for a build without tests.
+    # A build without tests need not build the tables that only tests read.
     for options in ((), ("--no-tests",)):
         assert passk("build", *options).out.splitlines()[0] == UNCHANGED
 

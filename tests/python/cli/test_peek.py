@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Passk = Callable[..., Said]
 
 APPROXIMATED = ("interval", "lower", "upper", "limits", "p", "z", "p_adjusted")
-"""What SQL finds by series and approximations, 3e-9 apart as for `passk validate`."""
+"""Columns that SQL finds by series and approximations, 3e-9 apart as for `passk validate`."""
 CLOSE = 1e-12
 
 

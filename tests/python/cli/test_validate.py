@@ -411,7 +411,7 @@ def test_rounding_tips_no_verdict(letters: Path) -> None:
     assert mine["verdict"] == "improvement"
     least = Settings({**settings.values, "passk_minimum_change": mine["difference"]}, recorded=True)
     for off, verdict in ((0, "improvement"), (-1e-13, "below_threshold"), (-0.1, "improvement")):
-        # What is far off is an error of its own, and not one of the verdict too.
+        # A number that is far off is an error of its own, and not one of the verdict too.
         (row,) = compare_counts(pair, least, [{**mine, "difference": mine["difference"] + off}])
         assert (row["verdict"], row["difference"]) == (verdict, mine["difference"])
 

@@ -368,7 +368,7 @@ def test_too_many_attempts_for_gates_are_said(
 def test_gates_without_the_order_of_attempts(
     passk: Passk, models_only: tuple[str, str], trials: Path
 ) -> None:
-    """What depends on the order is not known of the diagnostics that a gate looks at."""
+    """Diagnostics that need the order are unknown to a gate that looks at them."""
     assert passk("load", trials / "first.jsonl").code == 0
     said = passk(
         "build", *models_only, "--vars",

@@ -169,7 +169,7 @@ POSTGRES_ONLY: Final = (
 def test_nothing_of_another_engine_is_left(
     compiled: Callable[[str], dict[str, str]], adapter: str
 ) -> None:
-    """What stands in macros/engine for DuckDB or Postgres alone went elsewhere: else the adapter was not asked."""
+    """Text of macros/engine for DuckDB or Postgres alone went elsewhere: else the adapter was not asked."""
     found = {
         (model, word)
         for model, sql in compiled(adapter).items()

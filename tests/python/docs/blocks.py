@@ -1,4 +1,4 @@
-"""What the pages of the docs hold: fenced blocks, links and headings."""
+"""The parts of the docs' pages: fenced blocks, links and headings."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ OTHER_NAMES: Final = {
     "--k 8 --width": "--k 4 --width",
     "/srv/bi/": "bi/",
 }
-"""What the pages call runs, suites and folders, and what the demo calls them."""
+"""The pages' names of runs, suites and folders, and the demo's."""
 
 AS_IN_A_STORY: Final = ("docs/quickstart.md", "docs/gates-in-ci.md")
 """Pages that have a test of their own, in which one block goes on where the last one ended."""

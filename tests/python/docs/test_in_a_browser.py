@@ -98,7 +98,7 @@ def test_axe_finds_nothing_serious(browser: Any, site: Path, name: str) -> None:
         assert not serious
         assert not wrong
         assert [url for url in asked if not url.startswith("file:")] == []
-        # What is wide scrolls by itself.
+        # Wide content scrolls by itself.
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         context.close()
 

@@ -1,4 +1,4 @@
-"""What the tests of engines share: a Postgres and Sparks, and the dbts that speak to them."""
+"""Fixtures of the tests of engines: a Postgres and Sparks, and the dbts that speak to them."""
 
 from __future__ import annotations
 

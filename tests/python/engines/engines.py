@@ -52,15 +52,15 @@ class Engines(ABC):
     """
 
     engine: str
-    """What the other engine is called."""
+    """The name of the other engine."""
     target: str
     """Its target in profiles.yml."""
     demo_target: str
     """The one that builds the demo log."""
     environment: Mapping[str, str]
-    """What that target reads."""
+    """The environment of that target."""
     variables: Mapping[str, Any]
-    """What its builds have beside their own variables."""
+    """The variables of its builds beside their own."""
     text_differs: str = ""
     """Why odd text of a table of one's own is not read as DuckDB 2.0 reads it, where it is not."""
 

@@ -37,7 +37,7 @@ SCALES: Final = {
     ("passk_plans", "within_share"): "10 / (ours.variance_between + ours.variance_within)",
     ("passk_plans", "detectable_difference"): "1",
 }
-"""What a column that is a difference, or follows from one, was subtracted from: as passk validate compares it."""
+"""The minuend of a column that is a difference, or follows from one: as passk validate compares it."""
 
 POSTGRES_TYPES: Final = {
     "VARCHAR": "text",

@@ -1,4 +1,4 @@
-"""What a contributor of an engine runs: `integration_tests`, whose tables are held against golden rows; and what an engine is without them."""
+"""Tests for a contributor of an engine: `integration_tests`, whose tables are held against golden rows; and what an engine is without them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_postgres_has_the_golden_rows(
     environment = database.environment("analytics")
     for command in (["deps"], ["build"]):
         said = call(postgres_dbt, project, "postgres", environment, *command)
-        # What differs is said by the comparison, not by dbt's tests.
+        # The comparison names the differences, not dbt's tests.
         assert said.startswith("0\n"), said[-4000:] + call(
             postgres_dbt, project, "postgres", environment, "run-operation", "conformance"
         )

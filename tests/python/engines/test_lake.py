@@ -1,4 +1,4 @@
-"""What only a lake does: attempts by suite and run, and later builds whose catalog is in a file or in Postgres."""
+"""Features of a lake alone: attempts by suite and run, and later builds whose catalog is in a file or in Postgres."""
 
 from __future__ import annotations
 

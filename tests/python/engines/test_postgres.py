@@ -1,4 +1,4 @@
-"""What only Postgres does: tables that later builds leave, functions of the database, and what it refuses."""
+"""Features of Postgres alone: tables that later builds leave, functions of the database, and what it refuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_later_build_is_what_a_full_refresh_makes(with_postgres: WithPostgres)
     assert {"int_passk__task_scans", "int_passk__runs", "int_passk__suite_metrics"} <= first.keys()
     # One that was empty may be made anew: no row says what it was built with.
     assert first.items() <= with_postgres.oids().items()
-    # What some tests compare with; a build with tests would have made it.
+    # Some tests compare with it; a build with tests would have made it.
     with_postgres.build_there(variables, command=("seed",))
     with_postgres.build_there(variables, command=("test", "--exclude-resource-type", "unit_test"))
 

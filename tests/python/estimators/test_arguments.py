@@ -1,4 +1,4 @@
-"""What is null, what is refused, and in which frames the expressions work."""
+"""Null results, errors, and the frames in which the expressions work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold for all counts, whatever the numbers are."""
+"""Properties that hold for all counts, whatever the numbers are."""
 
 from __future__ import annotations
 

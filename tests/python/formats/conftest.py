@@ -22,7 +22,7 @@ collect_ignore = ["fixtures"]
 
 @dataclass
 class Loaded:
-    """What a load landed."""
+    """The rows that a load landed."""
 
     report: LoadReport
     attempts: list[dict[str, Any]]

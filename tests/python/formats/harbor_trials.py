@@ -1,4 +1,4 @@
-"""What the tests of Harbor share: its fixtures, and how a trial is made."""
+"""Helpers of the tests of Harbor: its fixtures, and how a trial is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of Inspect share: its logs, and how one is made."""
+"""Helpers of the tests of Inspect: its logs, and how one is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of JUnit XML share."""
+"""Helpers of the tests of JUnit XML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of promptfoo share: its fixtures, and how a row is made."""
+"""Helpers of the tests of promptfoo: its fixtures, and how a row is made."""
 
 from __future__ import annotations
 

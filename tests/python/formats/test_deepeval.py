@@ -129,7 +129,7 @@ def test_a_judge_that_failed_gives_no_verdict(
         # One metric that has failed is enough for the case to fail.
         ([metric(success=False, score=0.1), metric(success=False, error="boom")], "failed"),
         ([metric(success=False, score=0.1)], "failed"),
-        # What is flaky or has no threshold decides nothing.
+        # A metric that is flaky or has no threshold decides nothing.
         ([metric(success=False, score=0), metric(error="boom", flaky=True)], "failed"),
     ],
 )

@@ -75,7 +75,7 @@ def test_files_that_are_named_do_not_take_the_place_of_the_others_of_their_log(
     )
     assert "Name the folder" in refused.hint
     assert attempts() == 2
-    # What never landed need not be named, nor what looks like a part of the log.
+    # A file that never landed need not be named, nor one that looks like a part of the log.
     (folder / "latest.xml").symlink_to(files[0])
     assert load(files[:2], database=database, model="m").statuses == {"replaced": 1}
     assert load(files[:3], database=database).statuses == {"replaced": 1}
@@ -89,7 +89,7 @@ def test_files_that_are_named_do_not_take_the_place_of_the_others_of_their_log(
     (refused,) = load([files[0], files[2], last], database=database).files
     assert str(files[1]) in refused.message
     assert attempts() == 4
-    # What was advised makes room for them.
+    # The advice makes room for them.
     forget(database, source_file=folder)
     assert load([files[0], last], database=database).statuses == {"landed": 1}
     assert attempts() == 2
@@ -112,7 +112,7 @@ def test_a_log_whose_file_changed_lands_again_whole(tmp_path: Path) -> None:
     again = load(folder, database=database)
     assert again.statuses == {"replaced": 1}
     assert again.rows_landed < first.rows_landed
-    # What says more of it counts too.
+    # A file that says more of it counts too.
     metadata = folder / RUNS[0].name / "run_metadata.json"
     metadata.write_text(metadata.read_text("utf-8").replace("terminus", "another"), "utf-8")
     assert load(folder, database=database).statuses == {"replaced": 1}

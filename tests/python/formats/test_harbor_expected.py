@@ -134,7 +134,7 @@ def test_what_a_verifier_wrote_is_no_log_of_its_own(
     assert [(file.format, file.status) for file in loaded.report.files] == [("harbor", "landed")]
     assert {Path(file.path).name for file in loaded.report.skipped} == {"junit.xml", "reward.json"}
     assert loaded.report.passed_over == ()
-    # What is named is what the user wants to see.
+    # The user wants to see the named file.
     assert [row["source_format"] for row in harness_log(folder / "junit.xml").attempts] == ["junit"]
 
 

@@ -74,7 +74,7 @@ def test_a_retry_holds_what_it_copied(tmp_path: Path, harness_log: Callable[...,
         ]  # fmt: skip
         assert {one.path for one in log.report.skipped} == {str(before)}
         assert after.name in log.report.skipped[0].reason
-    # What is named itself is read.
+    # A file that is named itself is read.
     assert len(harness_log(before, after).attempts) == 4
 
 

@@ -63,7 +63,7 @@ def test_the_counts_that_playwright_printed_follow_from_what_landed(
     assert loaded.verdicts() == said
     printed = EXPECTED["playwright/junit.xml"]["printed"]
     found = Counter(row["outcome"] for row in loaded.attempts)
-    # What is flaky passed in the end.
+    # A flaky test passed in the end.
     assert found["passed"] == printed["expected"] + printed["flaky"]
     assert found["excluded"] == printed["skipped"]
     # Each of two repeats of two projects ran out of time, and so did its retry.

@@ -275,7 +275,7 @@ def test_which_files_of_a_folder_are_attempts_of_one_run(
     assert Counter(row["run_id"] for row in loaded.attempts) == runs
     said = loaded.report.files[0].message
     assert ("each name is a run" in said) == (len(runs) > 1)
-    # What could as well be two agents is said.
+    # A log that could as well be of two agents gets a remark.
     assert ("loaded as attempts of one run" in said) == (files[0] == "agent1.xml")
 
 

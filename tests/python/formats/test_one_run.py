@@ -1,4 +1,4 @@
-"""What an option of the user names is so of all attempts, in every format.
+"""An option of the user holds for all attempts, in every format.
 
 Logs that are given together under one ``--run-id`` are one run, whose attempts are numbered on.
 """

@@ -101,7 +101,7 @@ def test_a_canonical_log_is_asked_the_users_rules_only(
     path.write_text("".join(json.dumps(one) + "\n" for one in rows), "utf-8")
     assert [one["outcome"] for one in harness_log(path).attempts] == ["excluded", "excluded"]
     told = harness_log(path, policy={"timeout": "failed"})
-    # What the log calls excluded is excluded.
+    # Attempts that the log calls excluded are excluded.
     assert [one["outcome"] for one in told.attempts] == ["failed", "excluded"]
 
 

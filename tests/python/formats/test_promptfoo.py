@@ -338,7 +338,7 @@ def test_two_evals_without_a_task_in_common_get_a_mapping(
     # Those of one run wait for each other, and then say the same.
     _, waited = (one.message for one in harness_log(*paths, run_id="r").report.files)
     assert options in waited
-    # What it says works.
+    # Its advice works.
     lines = shlex.split(options)[1::2]
     mapped = harness_log(*paths, mapping=mapping_from(lines, None))
     assert [(one["run_id"], one["task_id"], one["attempt"]) for one in mapped.attempts] == [

@@ -138,7 +138,7 @@ def test_other_json_is_not_taken_for_promptfoo(
 
 
 def test_a_worker_that_fails_is_no_failure_of_the_agent(harness_log: Callable[..., Any]) -> None:
-    """What promptfoo writes of its workers of Python; each reason is that of two rows."""
+    """The results that promptfoo writes of its Python workers; two rows have each reason."""
     rows = harness_log(FIXTURES / "workers.json").attempts
     found = Counter((one["outcome_reason"], one["outcome"]) for one in rows)
     assert found == {

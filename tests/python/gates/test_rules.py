@@ -29,7 +29,7 @@ KNOWN: Final = (
 )
 
 WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
-    # What to write where a rule has no type, by what it asks for.
+    # The type to write where a rule has none, by the keys that it has.
     ({}, [f"type is missing; write {' or '.join(f'type: {one}' for one in TYPES.split(', '))}."]),
     ({**RATE, "min": 0.5}, ["type is missing; write type: threshold or type: each_task."]),
     ({**RATE, "max_drop": 0.1}, ["type is missing; write type: drop."]),
@@ -89,7 +89,7 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         ['severity is "fatal", but must be error, warn or ignore.',
          'inconclusive is "fail", but must be error, warn or ignore.'],
     ),
-    # What YAML takes for something else, what no dict can be asked for, and what HTML would escape.
+    # Texts that YAML takes for something else, keys that a dict lacks, and letters that HTML would escape.
     (
         {"type": "threshold", **RATE, "min": 0.5, "run": date(2026, 3, 1), "agent": datetime(2026, 3, 1, 12)},
         ["run is 2026-03-01, but must be a text; write it in quotes.",

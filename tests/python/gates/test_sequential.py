@@ -170,7 +170,7 @@ def first_scores(
     tasks: dict[str, list[bool]] = {}
     numbers: dict[str, int] = {}
     for row in sorted(rows, key=lambda row: row["attempt"]):
-        # What follows a gap is left out.
+        # Attempts after a gap are left out.
         if row["run_id"] == run and row["attempt"] == numbers.get(row["task_id"], 0) + 1:
             numbers[row["task_id"]] = row["attempt"]
             if row["outcome"] != "excluded":

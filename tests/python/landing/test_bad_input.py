@@ -116,7 +116,7 @@ def test_every_fault_is_named(landing: Landing, row: dict[str, Any], container: 
     assert report.message == f"The first rejected row is {unit} 2: {FAULTS[0][2]}"
 
 
-# What the fields of a CSV line can say, which is text only.
+# The values of a CSV line's fields, which are text only.
 CSV_FAULTS = [
     ("r,,1,passed,,", "missing_field", "task_id is missing."),
     (

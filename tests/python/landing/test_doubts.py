@@ -1,4 +1,4 @@
-"""What is said of a log that may be in the database already, or be counted wrongly."""
+"""The remarks on a log that may be in the database already, or be counted wrongly."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_runs_of_swe_bench_that_are_loaded_apart_have_the_same_number(
         f"passk unload --source-file {paths[0]}, passk unload --source-file {paths[1]}; or, if "
         "they are two runs, name each with --run-id."
     )
-    # What it advises leads to where nothing is doubtful.
+    # Its advice leads to a load without doubts.
     for path in paths:
         forget(tmp_path / "passk.duckdb", source_file=path)
     # Summaries that came out the same may be copies, which is another doubt.

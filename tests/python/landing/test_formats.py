@@ -1,4 +1,4 @@
-"""What the canonical formats read: fields, types, fill-ins, encodings, recognition by content."""
+"""The reading of canonical formats: fields, types, fill-ins, encodings, recognition by content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the file says counts, what went wrong is told, and what failed leaves nothing behind."""
+"""The file's values count, errors are told, and failed loads leave nothing behind."""
 
 from __future__ import annotations
 

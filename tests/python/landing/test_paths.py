@@ -64,7 +64,7 @@ def test_logs_whose_names_end_otherwise_are_told_of(landing: Landing, row: dict[
     landing.write("logs/e.txt", "run_id,task_id,attempt,passed\nr,t,1,true\n")
     landing.write("logs/f.out.gz", gzip.compress(json.dumps({"some": "object"}).encode()))
     landing.write("logs/g.report", '<testsuite><testcase classname="a" name="t"/></testsuite>')
-    # What is no log, whatever it starts with.
+    # Files that are no logs, whatever they start with.
     landing.write("logs/plain.log", "[2026-01-31] INFO it went well\n")
     landing.write("logs/page.html", "<html></html>")
     landing.write("logs/screen.cast", '{"version": 2, "width": 80}\n[0.1, "o", "$"]\n')

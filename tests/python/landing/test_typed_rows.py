@@ -113,7 +113,7 @@ def test_rows_without_a_fault_are_not_made_texts(
     ]  # fmt: skip
     path = tmp_path / "log.json"
     path.write_text(json.dumps(log), "utf-8")
-    # Whatever is refused or is no text of its own would have to be written as one.
+    # A value that is rejected or is no text of its own would have to be written as one.
     monkeypatch.delattr(HarnessBatch, "write_texts")
     report = load(path, database=tmp_path / "passk.duckdb")
     assert (report.rows_landed, report.exit_code) == (10, 0)

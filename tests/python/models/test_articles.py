@@ -392,7 +392,7 @@ PRINTED: Final = {
 )
 def test_pass_at_k_of_200_and_500_samples(built: Built, n: int, k: int, c: int) -> None:
     value = built.task(f"{n} samples", f"c = {c}", k, "pass_at_k")
-    # What is printed carries the rounding of 1 - a / b; the last two digits are not the number's.
+    # The printed value carries the rounding of 1 - a / b; the last two digits are not the number's.
     assert value == pytest.approx(PRINTED[n, k][c], rel=1e-14, abs=0)
     assert value == pytest.approx(float(1 - Fraction(comb(n - c, k), comb(n, k))), rel=1e-15)
 

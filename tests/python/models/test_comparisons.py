@@ -405,7 +405,7 @@ def test_declared_pairs_hold_in_every_suite_that_has_both(project: Project) -> N
         ("a", "r3", "r2", "baseline"),
         wanted[2],
     ]
-    # What is declared goes before what the baseline gives too.
+    # The declared pair goes before the baseline's.
     build(project, {"passk_pairs": declared[2:], "passk_baseline": "r3"})
     assert pairs(project) == [("a", "r3", "r1", "declared"), ("a", "r3", "r2", "baseline")]
 

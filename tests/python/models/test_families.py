@@ -213,7 +213,7 @@ def assert_table(project: Project, table: str, expected: pl.DataFrame, keys: lis
     order = ", ".join(keys)
     columns = columns_of(project, table)
     shared = [name for name in expected.columns if name in columns and name != "loaded_at"]
-    # What only one side has says nothing of families.
+    # A task that only one side has says nothing of families.
     assert not [name for name in {*columns} ^ {*expected.columns} if "famil" in name]
     found = project.records(f"select {', '.join(shared)} from {table} order by {order}")
     wanted = expected.select(shared).sort(keys).to_dicts()

@@ -376,7 +376,7 @@ CASES: Final = {
         "0 of 20 tasks fell beyond chance. A fall to no pass could be seen in 19 of the 20 that "
         "passed before.",
     ),
-    # What may fall is the one that was found to have fallen, and not that of a single attempt: of the
+    # The number that may fall is the one that was found to have fallen, and not that of a single attempt: of the
     # others (1 - (1 + 18 / 20) / 38 * 2) / 1 = .9.
     "the one that may, beside one attempt": Case(
         {"old": ["P", *["P" * 20] * 19], "new": ["F", "PP" + "F" * 18, *["P" * 20] * 18]},

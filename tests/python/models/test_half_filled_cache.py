@@ -1,4 +1,4 @@
-"""What a build makes of dbt's cache of tables while another thread fills it."""
+"""A build beside a thread that fills dbt's cache of tables."""
 
 from __future__ import annotations
 

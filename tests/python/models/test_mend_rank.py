@@ -1,4 +1,4 @@
-"""What to mend first: a place for every task that was tried, none of them taken twice."""
+"""The rank of tasks to mend: a place for every task that was tried, none of them taken twice."""
 
 from __future__ import annotations
 

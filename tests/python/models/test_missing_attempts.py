@@ -44,7 +44,7 @@ def runs(project: Project) -> list[tuple[Any, ...]]:
 
 
 def both(project: Project) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """What an incremental build gives, which a full refresh has to give too."""
+    """The tables of an incremental build, which a full refresh has to give too."""
     project.run()
     found = missing(project), runs(project)
     project.run(full_refresh=True)
@@ -60,7 +60,7 @@ def test_missing_attempts_follow_the_files(project: Project, tmp_path: Path) -> 
         [("a", "short", 4, 3, 1), ("a", "untried", 4, 0, 4)],
         [("a", 12, 5)],
     )
-    # What has landed since the last build is in no table: neither its attempts nor their number.
+    # Attempts that landed since the last build are in no table: neither they nor their number.
     load(write(tmp_path, "b.json", 2, one=1), database=project.database)
     assert missing(project) == [("a", "short", 4, 3, 1), ("a", "untried", 4, 0, 4)]
     assert both(project) == (
@@ -137,6 +137,6 @@ def test_a_plain_log_may_say_it_of_each_task(project: Project, tmp_path: Path) -
     log = canonical(tmp_path, "log.jsonl", *rows)
     load(log, database=project.database)
     assert both(project) == ([("r", "a", 5, 2, 3)], [("r", 7, 3)])
-    # What the log says of a task comes before what the command line says of all.
+    # The log's number for a task comes before the command line's for all.
     load(log, database=project.database, expected_attempts=3)
     assert both(project) == ([("r", "a", 5, 2, 3), ("r", "c", 3, 2, 1)], [("r", 10, 4)])

@@ -175,7 +175,7 @@ def test_functions_lie_beside_the_public_tables(own: Callable[..., Project]) -> 
     models = {"own": {"+schema": "mine"}, "passk": {"marts": {"+schema": "reliability"}}}
     project = own({"trials": LOG}, config={"models": models})
     change_profile(project, schema="analytics")
-    # What is left out is what would have made the schema of the public tables.
+    # The models that are left out would have made the schema of the public tables.
     project.run(INPUT, select=["trials", "+int_passk__states"])
     assert project.query(FUNCTIONS) == [("analytics_reliability",)]
     # C(14, 4) / C(16, 4)

@@ -60,7 +60,7 @@ MODEL: Final = {"passk_attempts_model": "my_attempts", "passk_ks": [1, 2, 4]}
 
 
 ATTEMPTS: Final = ("+passk_attempts", "+passk_rejected_attempts")
-"""What a build makes where only the reading of attempts is looked at: all tables take twice as long."""
+"""The selection of a build that only reads attempts: all tables take twice as long."""
 
 
 def build(
@@ -94,7 +94,7 @@ def test_three_columns_and_a_verdict_are_enough(consumer: Project) -> None:
 
 @pytest.mark.long
 def test_a_finished_build_is_seen_as_finished(consumer: Project) -> None:
-    """Whatever the log is like: no row has a time, a run counts nothing, a declared one is not there."""
+    """Rows without times, a run that counts nothing, a declared run that is not there."""
     build(
         consumer,
         "select run_id, 't' as task_id, i as attempt, run_id <> 'b' and i % 2 = 0 as passed, "
@@ -688,7 +688,7 @@ def test_by_loaded_at_a_row_without_it_is_seen(consumer: Project) -> None:
 
 @pytest.mark.long
 def test_runs_of_unknown_time_come_before_all_others(consumer: Project) -> None:
-    """Whatever they are called, and wherever an engine would sort a null."""
+    """Under any names, and wherever an engine would sort a null."""
     build(
         consumer,
         "select run_id, suite, 'bot' as agent, 't' || t as task_id, 1 as attempt,"

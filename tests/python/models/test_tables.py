@@ -272,7 +272,7 @@ def test_a_table_that_a_build_left_out_catches_up(
     project.run()
     arrive(project, "t", 130, "passed", day=1)
     arrive(project, "u", 3, "passed", day=1)
-    # What somebody runs who names models, and not all that they need.
+    # A build by the names of models, without all that they need.
     project.run(select=named)
     project.run()
     refreshed = project.copy(tmp_path / "refreshed")

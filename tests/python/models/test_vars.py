@@ -1,4 +1,4 @@
-"""What the vars do, and that a build tells them."""
+"""The effects of the vars, and the build's messages on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the dbt package share: versions of dbt and DuckDB, and the package as a host of code has it."""
+"""Fixtures of the tests of the dbt package: versions of dbt and DuckDB, and the package as a host of code has it."""
 
 from __future__ import annotations
 

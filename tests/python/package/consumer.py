@@ -25,7 +25,7 @@ COLUMNS: Final = ("release", "bench", "case_id", "trial", "is_ok", "why", "area"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is counted of a task of a run."""
+    """The counts of a task of a run."""
 
     release: str
     case_id: str

@@ -1,4 +1,4 @@
-"""What a project gets from the package, on every dbt and every DuckDB that it promises to run on."""
+"""The package in a project, on every dbt and every DuckDB that it promises to run on."""
 
 from __future__ import annotations
 

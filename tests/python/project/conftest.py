@@ -1,4 +1,4 @@
-"""What the suites of the dbt project share: the demo that `dbt build` alone makes, with its docs."""
+"""Fixtures of the suites of the dbt project: the demo that `dbt build` alone makes, with its docs."""
 
 from __future__ import annotations
 

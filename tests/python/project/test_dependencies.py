@@ -1,4 +1,4 @@
-"""What passk is installed with has allowed licences, and the audit finds what is wrong with a lock."""
+"""The dependencies have allowed licences, and the audit finds what is wrong with a lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a user meets in dbt is described, and what is described exists; the examples are true."""
+"""Everything that a user meets in dbt is described, every described thing exists, the examples are true."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Node = dict[str, Any]
 @pytest.fixture(scope="module")
 def artifacts(dbt_demo: Path) -> tuple[Node, Node]:
     """The manifest and the catalog that `dbt docs generate` writes for the demo."""
-    # What `scripts/docs --with-dbt-docs` puts beside the site.
+    # The pages that `scripts/docs --with-dbt-docs` puts beside the site.
     assert "passk_suite_metrics" in (dbt_demo / "target" / "static_index.html").read_text("utf-8")
     manifest, catalog = (
         json.loads((dbt_demo / "target" / f"{name}.json").read_text())
@@ -87,7 +87,7 @@ def test_described_columns_are_those_of_the_built_tables(
     artifacts: tuple[Node, Node], tables: dict[str, Node]
 ) -> None:
     built = artifacts[1]["nodes"]
-    # What is part of the query of others has no table.
+    # An ephemeral model has no table.
     models_and_seeds = {
         name: node
         for name, node in tables.items()
@@ -213,7 +213,7 @@ def project_vars() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def described_vars() -> dict[str, dict[str, str]]:
-    """What docs/vars.md says of each var, by the words that its list items begin with."""
+    """The text of docs/vars.md on each var, by the words that its list items begin with."""
     sections = re.split(r"^### ", (ROOT / "docs" / "vars.md").read_text(), flags=re.MULTILINE)[1:]
     return {
         section.splitlines()[0]: dict(re.findall(r"^- (\w+): (.+)$", section, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""What reads the public tables is declared, and reads what it declares."""
+"""Every reader of the public tables is declared, and reads the tables that it declares."""
 
 from __future__ import annotations
 

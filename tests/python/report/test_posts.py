@@ -95,7 +95,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, facts_of: Callable[..., Any]) -> Iterator[Server]:
-    # What is sent of the facts is looked at, and gathering them takes most of a report.
+    # The test looks at the message alone, because gathering the facts takes most of a report.
     monkeypatch.setattr(report_facts, "gather", facts_of)
     made = Server()
     yield made
@@ -266,7 +266,7 @@ def test_a_message_where_a_verdict_changed_and_only_once(
     assert STRANGE.replace("://", ":\u200b//") in text
     assert len(text.split("\n")) == 2
     assert "none was sent" in post(built, "slack").stdout
-    # What is new is sent without what was sent before, and no suite forgets another one.
+    # New changes are sent without the old ones, and no suite forgets another one.
     runner = CliRunner()
     words = ["report", "--database", str(built.database), "--post", "slack"]
     assert "none was sent" in runner.invoke(cli, [*words, "--suite", "desk"]).stdout

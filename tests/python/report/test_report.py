@@ -596,7 +596,7 @@ def test_without_what_draws_it_says_how_to_install_it(
     monkeypatch.setattr(reporting, "find_spec", lambda _name: None)
     done = CliRunner().invoke(cli, ["report", "--database", str(built.database)])
     assert done.exit_code == 2
-    # What the extra `report` of this package names, which needs no index that has the package.
+    # The requirements of the extra `report`, which need no index that has the package.
     project = tomllib.loads((pk_project.project_dir() / "pyproject.toml").read_text("utf-8"))
     extra = project["project"]["optional-dependencies"]["report"]
     packages = [one.partition(">")[0] for one in extra]
@@ -662,7 +662,7 @@ def test_the_article_s_figures_come_out_of_a_log(make_project: Callable[[], Proj
             assert drawn[shape, "pass_hat_k", k] == pytest.approx(hat, abs=0.002)
             assert drawn[shape, "pass_at_k", k] == pytest.approx(at, abs=0.002)
             assert deltas[shape, k] == pytest.approx(hat - mean**k, abs=0.002)
-    # What the article says of them, each "about".
+    # The article's figures for them, each "about".
     assert drawn["homogeneous", "pass_at_k", 3] == pytest.approx(0.88, abs=0.006)
     assert drawn["homogeneous", "pass_hat_k", 3] == pytest.approx(0.13, abs=0.006)
     assert drawn["positive skew", "pass_hat_k", 3] == pytest.approx(0.28, abs=0.006)

@@ -111,7 +111,7 @@ def test_sessions_over_all_choices(sql: Project) -> None:
         of_square = moments([(hit - mean) ** 2 for hit in hits])[1]
         assert variance == pytest.approx(float(exact), rel=1e-14)
         assert square == pytest.approx(float(of_square), rel=1e-12, abs=1e-16)
-        # What can't vary must not take part in a test by its rounding.
+        # A task that can't vary must not take part in a test by its rounding.
         assert (square > 1e-12) == (of_square > 0)
         assert twin.session_moments(first, n, c) == pytest.approx(
             (float(exact), float(of_square)), rel=1e-12, abs=1e-15

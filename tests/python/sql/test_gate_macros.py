@@ -1,4 +1,4 @@
-"""What gates need before anything is measured, and the exact tails of each task."""
+"""The needs of gates before anything is measured, and the exact tails of each task."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_delta_k_unbiased_by_its_formula(sql: Project) -> None:
 
 @pytest.mark.long
 def test_delta_2_is_the_mean_over_pairs_of_different_tasks(sql: Project) -> None:
-    """What makes it unbiased: m squared is replaced by the mean of p_i p_j over i <> j."""
+    """The mean of p_i p_j over i <> j replaces m squared, which makes it unbiased."""
     chance = random.Random(6)
     for _ in range(20):
         tasks, n = chance.randint(2, 9), chance.randint(2, 9)

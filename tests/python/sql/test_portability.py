@@ -1,4 +1,4 @@
-"""What only one engine understands stays in macros/engine.
+"""SQL that only one engine understands stays in macros/engine.
 
 dbt compiles for DuckDB here, so a macro of macros/engine shows its DuckDB form; the public models
 use none of those, and must read as plain SQL to the parsers of the engines that come next.
@@ -198,7 +198,7 @@ def test_only_the_adapters_name_what_only_duckdb_has(request: pytest.FixtureRequ
     found = {}
     for path in files:
         text = SQL_COMMENT.sub("", JINJA_COMMENT.sub("", path.read_text(encoding="utf-8")))
-        # What Jinja runs is Python's business; only what it prints is SQL.
+        # Jinja's code is Python's business; only its output is SQL.
         text = re.sub(r"\{%.*?%\}", "", text, flags=re.DOTALL)
         words = sorted({match.group().strip() for match in DUCKDB_ONLY.finditer(text)})
         if words:
@@ -243,7 +243,7 @@ def test_no_jinja_chains_comparisons() -> None:
         for folder in ("macros", "models", "tests")
         for path in sorted((ROOT / folder).rglob("*.sql"))
         for block in re.findall(r"\{[%{](.*?)[%}]\}", path.read_text("utf-8"), re.DOTALL)
-        # What stands in quotes is SQL, which has no chains.
+        # Text in quotes is SQL, which has no chains.
         if chained.search(re.sub(r"'[^']*'", "''", block))
     ]
     assert found == []

@@ -89,7 +89,7 @@ def test_a_dataset_has_the_columns_that_it_declares(dataset: Dataset, built: Pro
     assert set(declared) == set(found)
     for name, data_type in found.items():
         assert declared[name]["is_dttm"] == data_type.startswith("TIMESTAMP"), name
-        # What is counted with fractions is no group.
+        # A number with fractions is no group.
         assert declared[name]["groupby"] == (data_type != "DOUBLE"), name
         assert declared[name]["description"].strip(), name
 
