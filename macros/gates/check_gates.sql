@@ -45,7 +45,9 @@
     ) -%}
   {%- endfor -%}
   {%- for key, kind in takes.items() if kind in schema.allowed and (key in gate or key in schema.required) -%}
-    {%- if not passk._is_allowed(gate.get(key), schema.allowed[kind]) -%}
+    {%- if key == 'baseline' and gate.type == 'drop' and gate.baseline is mapping -%}
+      {%- do mistakes.extend(passk._mistakes_of_rolling(gate)) -%}
+    {%- elif not passk._is_allowed(gate.get(key), schema.allowed[kind]) -%}
       {%- do mistakes.append(passk._var_mistake(key, gate.get(key), schema.allowed[kind].must)) -%}
     {%- elif key == 'k' and good_ks and gate.k not in good_ks and gate.get('metric') != 'pass_m_of_k' -%}
       {%- do mistakes.append(passk._var_mistake('k', gate.k, 'one of passk_ks, which is ' ~ passk._shown(good_ks))) -%}
@@ -114,6 +116,20 @@
   {%- endif -%}
   {%- if var('passk_cluster', none) is not none -%}
     {%- do mistakes.append('sequential takes each task for a draw of its own, but passk_cluster says that tasks are related.') -%}
+  {%- endif -%}
+  {{ return(mistakes) }}
+{%- endmacro %}
+
+
+{#- The mistakes in a rule about the runs before. -#}
+{% macro _mistakes_of_rolling(gate) -%}
+  {%- set last = gate.baseline.get('last') -%}
+  {%- set mistakes = [] -%}
+  {%- if gate.baseline.keys() | list != ['last'] or last is not integer or last is boolean or last < 3 or last > 100 -%}
+    {%- do mistakes.append(passk._var_mistake('baseline', gate.baseline, 'a run_id, or {last: 6} with 3 to 100 runs')) -%}
+  {%- endif -%}
+  {%- if gate.get('scope') == 'unseen' -%}
+    {%- do mistakes.append('A baseline of the last runs is about these tasks, so the rule takes no scope: unseen.') -%}
   {%- endif -%}
   {{ return(mistakes) }}
 {%- endmacro %}

@@ -1,14 +1,18 @@
 {#- The rules of the var `passk_gates`, with what they leave out filled in: a list of mappings with the keys
 
-    gate, rule_type, metric, k, m, first_attempts, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
+    gate, rule_type, metric, k, m, first_attempts, last_runs, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
     inconclusive_severity, rule.
 
-    rule_type is one of `threshold` (a suite's metric is at least so high), `sequential` (the same, looked at often), `each_task` (every task's is), `drop` (it is not so much
-    lower than a baseline's), `coverage` (a share of the attempts), `regressed_tasks` and `diagnostics`. -#}
+    rule_type is one of `threshold` (a suite's metric is at least so high), `sequential` (the same, looked at often), `each_task` (every
+    task's is), `drop` (it is not so much lower than a baseline's), `rolling_drop` (than the mean of the runs before), `coverage` (a share of the attempts), `regressed_tasks` and `diagnostics`. -#}
 {% macro _gates() -%}
   {%- set rules = [] -%}
   {%- for gate in passk._given_gates() -%}
     {%- set rule_type = 'sequential' if gate.get('sequential') else gate.type -%}
+    {%- set last_runs = gate.baseline.last if gate.get('baseline') is mapping else none -%}
+    {%- if last_runs is not none -%}
+      {%- set rule_type = 'rolling_drop' -%}
+    {%- endif -%}
     {%- set k = gate.get('k', passk._setting('passk_deployment_k')) if 'k' in passk._keys_of_gate(gate.type) else none -%}
     {%- set threshold = gate.get('min', gate.get('max', gate.get('max_drop'))) -%}
     {%- set rule = {
@@ -18,6 +22,7 @@
       'k': k,
       'm': gate.get('m'),
       'first_attempts': gate.get('attempts', k) if rule_type == 'sequential' else none,
+      'last_runs': last_runs,
       'threshold': threshold | int if threshold is number and threshold == threshold | int else threshold,
       'scope': gate.get('scope', passk._rule_schema().scopes.get(gate.type)),
       'slice_name': none if gate.type != 'threshold' else gate.get('each', 'all'),
@@ -26,7 +31,7 @@
       'run': gate.get('run', 'latest'),
       'suite': gate.get('suite'),
       'agent': gate.get('agent'),
-      'baseline': gate.get('baseline'),
+      'baseline': gate.get('baseline') if last_runs is none else none,
       'severity': gate.get('severity', 'error'),
       'inconclusive_severity': gate.get('inconclusive', 'warn'),
     } -%}
@@ -94,6 +99,8 @@
     {{ return(metric ~ ' at least ' ~ threshold ~ ' on ' ~ tasks ~ ', at every look') }}
   {%- elif rule.rule_type == 'drop' -%}
     {{ return(metric ~ ' at most ' ~ threshold ~ ' below the baseline, on ' ~ tasks) }}
+  {%- elif rule.rule_type == 'rolling_drop' -%}
+    {{ return(metric ~ ' at most ' ~ threshold ~ ' below the ' ~ rule.last_runs ~ ' runs before, on ' ~ tasks) }}
   {%- elif rule.rule_type == 'coverage' -%}
     {{ return('at most ' ~ threshold ~ ' of ' ~ passk._rule_schema().shares[rule.metric].of) }}
   {%- elif rule.rule_type == 'regressed_tasks' -%}
@@ -115,6 +122,7 @@
     {%- endfor %}
     cast({{ rule.k if rule.k is not none else 'null' }} as {{ dbt.type_bigint() }}) as k,
     cast({{ rule.first_attempts if rule.first_attempts is not none else 'null' }} as {{ dbt.type_bigint() }}) as first_attempts,
+    cast({{ rule.last_runs if rule.last_runs is not none else 'null' }} as {{ dbt.type_bigint() }}) as last_runs,
     cast({{ rule.threshold if rule.threshold is not none else 'null' }} as {{ passk.type_double() }}) as threshold,
     cast({{ passk._quoted(rule.threshold | string) }} as {{ text }}) as threshold_text,
     {%- set least = passk._least_tasks_of(rule) %}
@@ -125,7 +133,8 @@
 {#- A rule that says nothing, for the types of the columns where no gate is declared. -#}
 {% macro _no_gate() -%}
   {{ return({
-    'gate': '', 'rule_type': '', 'metric': none, 'k': none, 'm': none, 'first_attempts': none, 'threshold': none, 'scope': none, 'slice_name': none,
+    'gate': '', 'rule_type': '', 'metric': none, 'k': none, 'm': none, 'first_attempts': none, 'last_runs': none,
+    'threshold': none, 'scope': none, 'slice_name': none,
     'slice_value': none, 'diagnostics': [], 'run': '', 'suite': none, 'agent': none, 'baseline': none, 'severity': '',
     'inconclusive_severity': '', 'rule': ''
   }) }}

@@ -12,8 +12,8 @@
   'reason', 'to_settle'
 ] %}
 {%- set relations = {
-  'threshold': 'judged_thresholds', 'sequential': 'judged_sequences', 'drop': 'judged_drops', 'each_task': 'judged_tasks', 'coverage': 'judged_coverage',
-  'regressed_tasks': 'judged_moves', 'diagnostics': 'judged_diagnostics'
+  'threshold': 'judged_thresholds', 'sequential': 'judged_sequences', 'drop': 'judged_drops',
+  'rolling_drop': 'judged_rolling_drops', 'each_task': 'judged_tasks', 'coverage': 'judged_coverage', 'regressed_tasks': 'judged_moves', 'diagnostics': 'judged_diagnostics'
 } %}
 
 with gates as (
@@ -48,7 +48,7 @@ unmatched as (
   where not has_run
 )
 
-{%- if 'threshold' in rule_types or 'drop' in rule_types %},
+{%- if 'threshold' in rule_types or 'drop' in rule_types or 'rolling_drop' in rule_types %},
 
 bounds as (
   select * from {{ ref('int_passk__gate_bounds') }}
@@ -68,6 +68,11 @@ bounds as (
 {%- if 'drop' in rule_types %},
 
 {{ passk._judged_drops(carried) }}
+
+{%- endif %}
+{%- if 'rolling_drop' in rule_types %},
+
+{{ passk._judged_rolling_drops(carried) }}
 
 {%- endif %}
 {%- if 'each_task' in rule_types %},

@@ -55,6 +55,7 @@ Row = dict[str, Any]
         "passk gate --rules gates.yml",
         "passk gate --run nightly --metric pass_hat_k --k 8 --min 0.95",
         "passk gate --run new --baseline old --metric pass_hat_k --k 4 --max-drop 0.03",
+        "passk gate --last 6 --metric pass_hat_k --k 4 --max-drop 0.03",
     )
     + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, 3 it could not run: no "
     "tables, stale tables, no such run, a wrong rule. Advisory gates (severity: warn or ignore) do "
@@ -86,6 +87,12 @@ Row = dict[str, Any]
     "--max-drop", type=float, help="One rule: allow at most this drop below the baseline."
 )
 @click.option("--baseline", metavar="RUN_ID", help="One rule: compare with this run.")
+@click.option(
+    "--last",
+    type=click.IntRange(3, 100),
+    metavar="RUNS",
+    help="One rule: compare with the mean of so many runs before it, with --max-drop.",
+)
 @click.option("--each", help="One rule: judge each `task`, or each value of this slice.")
 @click.option("--slice-value", help="One rule: judge this value of the slice only.")
 @click.option(
@@ -245,6 +252,10 @@ def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
         # `--max 0` is the whole number that a file of rules would have.
         if isinstance(value, float) and value.is_integer():
             given[name] = int(value)
+    if "last" in given:
+        if "baseline" in given:
+            raise PasskError("--last can't be combined with --baseline.", hint=_HELP)
+        given["baseline"] = {"last": given.pop("last")}
     if "diagnostics" in given:
         given["diagnostics"] = list(given["diagnostics"])
     return {"name": _ALONE, **given}

@@ -54,6 +54,7 @@ select
   loaded_at,
   started_at,
   ordered_at,
+  row_number() over ({{ in_order }}) as place,
   lag(run_id) over ({{ in_order }}) as previous_run_id,
   lead(run_id) over ({{ in_order }}) is null as is_latest
 from timed

@@ -29,11 +29,11 @@ judged as (
     run_id,
     '' as other_run_id,
     suite,
-    slice_name,
+    coalesce(slice_name, 'all') as slice_name,
     metric,
     k
   from gates
-  where rule_type = 'threshold'
+  where rule_type in ('threshold', 'rolling_drop')
   union all
   select
     candidate_run_id as run_id,

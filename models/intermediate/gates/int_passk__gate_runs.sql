@@ -83,6 +83,7 @@ select
   gates.metric,
   gates.k,
   gates.first_attempts,
+  gates.last_runs,
   gates.threshold,
   gates.threshold_text,
   gates.least_tasks,

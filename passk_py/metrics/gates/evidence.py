@@ -25,7 +25,7 @@ from passk_py.metrics.states import score
 from passk_py.stats.distributions import normal_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from passk_py.metrics.gates.first_attempts import FirstPasses
     from passk_py.metrics.gates.rules import Rule
@@ -191,6 +191,22 @@ class Evidence:
         """Put a run and its baseline side by side."""
         two = [self._tasks_of(run_id, run.suite) for run_id in (run.run_id, baseline)]
         return pair_of(run.suite, baseline, run.run_id, pl.concat(two))
+
+    def counted(self, run_id: str, suite: str) -> dict[str, tuple[int, int]]:
+        """Give the n and c of the tasks of a run."""
+        tasks = self._tasks_of(run_id, suite).select("task_id", "n", "c")
+        return {task: (n, c) for task, n, c in tasks.iter_rows()}
+
+    def before(self, run: Run) -> Iterator[str]:
+        """Name the runs of a run's suite and agent that came before it, the latest first."""
+        previous = {
+            one.run_id: one.previous
+            for one in self.runs
+            if (one.suite, one.agent) == (run.suite, run.agent)
+        }
+        while (earlier := previous[run.run_id]) is not None:
+            yield earlier
+            run = replace(run, run_id=earlier)
 
     @property
     def z(self) -> float:

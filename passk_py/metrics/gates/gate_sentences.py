@@ -49,6 +49,12 @@ OF_A_THRESHOLD: Final = Reasons(
     "had failed",
     "had passed",
 )
+OF_A_ROLLING_DROP: Final = Reasons(
+    ", at worst not below {}.",
+    ", at best below {}.",
+    "had failed",
+    "had passed",
+)
 OF_A_DROP: Final = Reasons(
     ", at worst not below {}.",
     ", at best below {}.",

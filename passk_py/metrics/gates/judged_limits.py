@@ -27,7 +27,7 @@ _LACKS: Final = "the suite has no attempt of the baseline"
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class Measured:
     """An estimate with its limits, what a rule asks of it, and how far they could move.
 
     Were the excluded attempts counted, the limits would move about as the mean over all tasks does,
@@ -56,6 +56,7 @@ class _Measured:
 
     @property
     def result(self) -> str:
+        """The result, whatever the excluded attempts would have done."""
         loss = max(-self.against, 0.0) / self.all_tasks
         gain = max(self.in_favour, 0.0) / self.all_tasks
         return self._result(self.lower - loss, self.upper + gain)
@@ -82,6 +83,7 @@ class _Measured:
     def to_settle(
         self, least: int | None, z: float, floor: float | None, more_attempts: str
     ) -> str | None:
+        """Say how an inconclusive result could be settled; None where it is none."""
         if self.result != "inconclusive":
             return None
         if self.counted != "inconclusive":
@@ -140,7 +142,7 @@ def _threshold(rule: Rule, run: Run, log: Evidence, row: dict[str, Any], value: 
             settle = say.at_least_attempts(2 * k)
         return Finding("inconclusive", f"{name} is {decimals(estimate)}, {why}.", settle, **known)
     moves = log.moves(run.run_id, run.suite, rule.metric, k, rule.slice_name, value)
-    seen = _Measured(
+    seen = Measured(
         estimate,
         lower,
         upper,
@@ -198,7 +200,7 @@ def drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
         log.moves(of, run.suite, rule.metric, k, "all", "all", other=than)
         for of, than in ((run.run_id, baseline), (baseline, run.run_id))
     )
-    seen = _Measured(
+    seen = Measured(
         estimate,
         lower,
         upper,

@@ -9,6 +9,7 @@ from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.findings import UNKNOWN, Finding
 from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
+from passk_py.metrics.gates.rolling_drop import rolling_drop
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.gates.sequential import sequential
 from passk_py.stats.permutations import PairCounts, variance_of_difference
@@ -222,6 +223,7 @@ _JUDGES: Final = {
     "sequential": sequential,
     "each_task": _each_task,
     "drop": _with_baselines,
+    "rolling_drop": rolling_drop,
     "coverage": _coverage,
     "regressed_tasks": _with_baselines,
     "diagnostics": _diagnostics,

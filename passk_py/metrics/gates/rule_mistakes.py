@@ -42,7 +42,9 @@ def mistakes_of(
         allowed = SCHEMA["allowed"].get(value)
         if allowed is None or not (key in gate or key in SCHEMA["required"]):
             continue
-        if not _is_allowed(gate.get(key), allowed):
+        if key == "baseline" and kind == "drop" and isinstance(gate[key], Mapping):
+            found += _rolling_mistakes(gate)
+        elif not _is_allowed(gate.get(key), allowed):
             found.append(_must(key, gate.get(key), allowed["must"]))
         elif key == "k" and ks is not None and gate["k"] not in ks and not is_m_of_k:
             found.append(_must("k", gate["k"], f"one of passk_ks, which is {shown(list(ks))}"))
@@ -112,6 +114,20 @@ def _sequence_mistakes(gate: Mapping[str, Any]) -> list[str]:
         found.append("attempts takes a k in the same rule, and must be at least k.")
     elif isinstance(attempts, int) and isinstance(k, int) and attempts < k:
         found.append(f"attempts is {attempts}, but must be at least k, which is {k}.")
+    return found
+
+
+def _rolling_mistakes(gate: Mapping[str, Any]) -> list[str]:
+    found = []
+    last = gate["baseline"].get("last")
+    of_runs = isinstance(last, int) and not isinstance(last, bool) and 3 <= last <= 100
+    if list(gate["baseline"]) != ["last"] or not of_runs:
+        must = "a run_id, or {last: 6} with 3 to 100 runs"
+        found.append(_must("baseline", gate["baseline"], must))
+    if gate.get("scope") == "unseen":
+        found.append(
+            "A baseline of the last runs is about these tasks, so the rule takes no scope: unseen."
+        )
     return found
 
 

@@ -50,6 +50,8 @@ class Rule:
     """How many of k tries must succeed, where the metric says so."""
     attempts: int = 0
     """The first counted attempts of a task that a sequential rule judges by."""
+    last_runs: int = 0
+    """How many runs before it a run is compared with, of a rule with a rolling baseline."""
 
     def __post_init__(self) -> None:
         # "at most 0", not "at most 0.0", also where the number comes from an option.
@@ -82,6 +84,9 @@ class Rule:
             return f"{metric} at least {self.threshold} on {tasks}, at every look"
         if self.type == "drop":
             return f"{metric} at most {self.threshold} below the baseline, on {tasks}"
+        if self.type == "rolling_drop":
+            before = f"the {self.last_runs} runs before"
+            return f"{metric} at most {self.threshold} below {before}, on {tasks}"
         if self.type == "coverage":
             return f"at most {self.threshold} of {SHARES[self.metric].of}"
         if self.type == "regressed_tasks":
@@ -139,11 +144,13 @@ def rules_of(
 def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
     rule_type, by_slice = gate["type"], "each" in gate
     is_sequential = bool(gate.get("sequential"))
+    baseline = gate.get("baseline")
+    last_runs = baseline["last"] if isinstance(baseline, Mapping) else 0
     k = gate.get("k", deployment_k) if "k" in keys_of(rule_type) else 0
     named = gate.get("diagnostics", ())
     return Rule(
         gate=gate["name"],
-        type="sequential" if is_sequential else rule_type,
+        type="sequential" if is_sequential else "rolling_drop" if last_runs else rule_type,
         metric=_metric(gate),
         k=k,
         m=gate.get("m", 0),
@@ -159,7 +166,8 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
         run=gate.get("run", "latest"),
         suite=gate.get("suite"),
         agent=gate.get("agent"),
-        baseline=gate.get("baseline"),
+        baseline=None if last_runs else baseline,
+        last_runs=last_runs,
         severity=gate.get("severity", "error"),
         inconclusive_severity=gate.get("inconclusive", "warn"),
     )

@@ -47,6 +47,8 @@ def _kinds_of_gates(gates: Any) -> Any:  # noqa: ANN401
             key: gate[key] if key in ("type", "metric", "scope", "sequential") else None
             for key in gate
         }
+        if isinstance(gate.get("baseline"), dict):
+            kind["baseline"] = "runs before"
         if kind not in kinds:
             kinds.append(kind)
     return kinds

@@ -1,0 +1,204 @@
+{#- How far a run is from the mean of the runs before it: docs/rolling-baselines.md. -#}
+{%- set keys = ['gate', 'run_id', 'suite'] %}
+{%- set bigint = dbt.type_bigint() %}
+{%- set z = passk.normal_quantile() %}
+
+with gates as (
+  select * from {{ ref('int_passk__gate_runs') }} where has_run and rule_type = 'rolling_drop'
+),
+
+runs as (
+  select * from {{ ref('int_passk__run_order') }}
+),
+
+judged as (
+  select
+    {% for key in keys %}gates.{{ key }}, {% endfor %}
+    gates.metric,
+    gates.k,
+    gates.last_runs,
+    runs.agent,
+    runs.place
+  from gates
+  inner join runs
+    on gates.run_id = runs.run_id and gates.suite = runs.suite
+),
+
+{# The run, and up to so many runs of its suite and agent before it. #}
+line as (
+  select
+    {% for key in keys %}judged.{{ key }}, {% endfor %}
+    judged.metric,
+    judged.k,
+    runs.run_id as line_run_id,
+    judged.place = runs.place as is_judged
+  from judged
+  inner join runs
+    on judged.suite = runs.suite
+    and coalesce(judged.agent = runs.agent, judged.agent is null and runs.agent is null)
+    and runs.place >= judged.place - judged.last_runs
+    and runs.place <= judged.place
+),
+
+lengths as (
+  select
+    {{ keys | join(', ') }},
+    count(*) as line_runs
+  from line
+  group by {{ keys | join(', ') }}
+),
+
+scored as (
+  select
+    {% for key in keys %}line.{{ key }}, {% endfor %}
+    line.line_run_id,
+    line.is_judged,
+    counts.task_id,
+    counts.n,
+    case line.metric when 'pass_at_k' then states.pass_at_k else states.pass_hat_k end as score
+  from line
+  inner join {{ ref('int_passk__task_counts') }} as counts
+    on line.line_run_id = counts.run_id and line.suite = counts.suite
+  left join {{ ref('int_passk__states') }} as states
+    on counts.n = states.n and counts.c = states.c and line.k = states.k and counts.n >= line.k
+  where counts.slice_name = 'all' and counts.attempts > 0
+),
+
+tasks as (
+  select
+    {{ keys | join(', ') }},
+    task_id,
+    count(*) as tried_in,
+    count(score) as scored_in,
+    min(n) as least_n,
+    max(case when is_judged then 0 else 1 end) as is_earlier,
+    max(case when is_judged then score end) - avg(case when is_judged then null else score end) as difference
+  from scored
+  group by {{ keys | join(', ') }}, task_id
+),
+
+sizes as (
+  select
+    {% for key in keys %}lengths.{{ key }}, {% endfor %}
+    lengths.line_runs,
+    cast(sum(tasks.is_earlier) as {{ bigint }}) as earlier_tasks,
+    cast(sum(case when tasks.tried_in = lengths.line_runs then 1 else 0 end) as {{ bigint }}) as common_tasks,
+    cast(sum(case when tasks.scored_in = lengths.line_runs then 1 else 0 end) as {{ bigint }}) as tasks,
+    min(case when tasks.scored_in = lengths.line_runs then tasks.least_n end) as least_n,
+    avg(case when tasks.scored_in = lengths.line_runs then tasks.difference end) as difference
+  from lengths
+  inner join tasks
+    on {{ passk._same_keys(keys, 'lengths', 'tasks') }}
+  group by {% for key in keys %}lengths.{{ key }}, {% endfor %}lengths.line_runs
+),
+
+{# The tasks that every run of the line has tried k times. #}
+eligible as (
+  select
+    {% for key in keys %}tasks.{{ key }}, {% endfor %}
+    tasks.task_id,
+    sizes.tasks,
+    power(tasks.difference - sizes.difference, 2) as square
+  from tasks
+  inner join sizes
+    on {{ passk._same_keys(keys, 'tasks', 'sizes') }}
+  where tasks.scored_in = sizes.line_runs
+),
+
+task_errors as (
+  select
+    {{ keys | join(', ') }},
+    case when max(tasks) >= 2 then sum(square) / max(tasks - 1) / max(tasks) end as variance_of_tasks
+  from eligible
+  group by {{ keys | join(', ') }}
+),
+
+run_values as (
+  select
+    {% for key in keys %}scored.{{ key }}, {% endfor %}
+    scored.line_run_id,
+    scored.is_judged,
+    avg(scored.score) as run_value,
+    sum(scored.score) as sum_of_scores,
+    count(*) as tasks
+  from scored
+  inner join eligible
+    on {{ passk._same_keys(keys + ['task_id'], 'scored', 'eligible') }}
+  group by {% for key in keys %}scored.{{ key }}, {% endfor %}scored.line_run_id, scored.is_judged
+),
+
+centred as (
+  select
+    *,
+    {#- Over all scores at once, so that a mean that is a round number comes out as one. #}
+    sum(case when is_judged then 0 else sum_of_scores end) over (partition by {{ keys | join(', ') }})
+    / nullif(sum(case when is_judged then 0 else tasks end) over (partition by {{ keys | join(', ') }}), 0) as baseline
+  from run_values
+),
+
+lines as (
+  select
+    {{ keys | join(', ') }},
+    count(*) - 1 as earlier_runs,
+    max(case when is_judged then run_value end) as candidate,
+    max(baseline) as baseline,
+    sum(case when is_judged then 0 else power(run_value - baseline, 2) end) as squares_of_runs
+  from centred
+  group by {{ keys | join(', ') }}
+),
+
+{# A new run of the same kind is as far from the mean as Student's t says, and what is not seen of perfect runs is added. #}
+spread as (
+  select
+    sizes.*,
+    sizes.line_runs - 1 as earlier_runs,
+    lines.candidate,
+    lines.baseline,
+    task_errors.variance_of_tasks,
+    case
+      when lines.earlier_runs >= 3
+        then lines.squares_of_runs / (lines.earlier_runs - 1) * (1 + 1e0 / lines.earlier_runs)
+          * power({{ passk.student_quantile('lines.earlier_runs - 1') }}, 2)
+    end as square_of_runs,
+    {{ passk._has_enough_tasks('sizes.tasks', 'sizes.common_tasks') }} as is_enough
+  from sizes
+  left join lines
+    on {{ passk._same_keys(keys, 'sizes', 'lines') }}
+  left join task_errors
+    on {{ passk._same_keys(keys, 'sizes', 'task_errors') }}
+),
+
+reached as (
+  select
+    *,
+    case
+      when is_enough and square_of_runs >= 0 and variance_of_tasks >= 0
+        then sqrt(
+          greatest(square_of_runs, {{ z }} * {{ z }} * variance_of_tasks)
+          + {{ z }} * {{ z }} * {{ passk._floor_of_difference('k', 'least_n') }} / tasks / tasks
+        )
+    end as reach
+  from (
+    select
+      spread.*,
+      judged.k
+    from spread
+    inner join judged
+      on {{ passk._same_keys(keys, 'spread', 'judged') }}
+  ) as with_k
+)
+
+select
+  {{ keys | join(', ') }},
+  cast(earlier_runs as {{ bigint }}) as earlier_runs,
+  earlier_tasks,
+  common_tasks,
+  tasks,
+  is_enough,
+  candidate,
+  baseline,
+  {%- for side, sign, extreme in [('lower', '-', -1), ('upper', '+', 1)] %}
+  {{ passk._clipped(passk._with_short_tasks('candidate - baseline ' ~ sign ~ ' reach', 'tasks', 'common_tasks', extreme), -1, 1) }}
+    as difference_{{ side }}{{ ',' if not loop.last }}
+  {%- endfor %}
+from reached

@@ -1,0 +1,159 @@
+"""Rules about a drop below the runs before: the mean of the last ones, and how they scatter.
+
+A further run of the same kind is as far from their mean as Student's t says: with s the standard
+deviation of N values, t s sqrt(1 + 1 / N). A candidate that is unlike them may scatter more, by how
+much the differences of its tasks do; the larger of the two holds. The floor of a difference is
+added, because perfect runs do not scatter at all.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from passk_py.common.words import decimals, symbol
+from passk_py.metrics.gates import gate_sentences as say
+from passk_py.metrics.gates.findings import Finding
+from passk_py.metrics.gates.judged_limits import Measured
+from passk_py.metrics.states import score, short_reason, with_short_tasks
+from passk_py.metrics.uncertainty import floor_of_difference
+from passk_py.stats.distributions import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from passk_py.metrics.gates.evidence import Evidence
+    from passk_py.metrics.gates.rules import Rule
+    from passk_py.metrics.run_order import Run
+
+    Counts = Mapping[str, tuple[int, int]]
+    """The n and c of tasks, by their ids."""
+
+LEAST_RUNS: Final = 3
+"""Fewer do not say how they scatter."""
+
+
+class Line(NamedTuple):
+    """A run beside those before it, over the tasks that each of them has tried k times."""
+
+    earlier_tasks: int
+    """Tasks of any earlier run."""
+    common_tasks: int
+    """Tasks of every run."""
+    tasks: int
+    """Tasks with n >= k in every run."""
+    candidate: float = math.nan
+    baseline: float = math.nan
+    reach: float | None = None
+    """Half the width of the interval; None with fewer than two tasks."""
+
+
+def line_of(
+    candidate: Counts, earlier: Sequence[Counts], metric: str, k: int, z: float, confidence: float
+) -> Line:
+    """Compare a run with those before it, of which there are at least two."""
+    every = [candidate, *earlier]
+    common = sorted(set(candidate).intersection(*earlier))
+    eligible = [task for task in common if all(run[task][0] >= k for run in every)]
+    sizes = (len(set().union(*earlier)), len(common), len(eligible))
+    if not eligible:
+        return Line(*sizes)
+    scores = [[score(metric, *run[task], k) for task in eligible] for run in every]
+    mine, *others = (_mean(run) for run in scores)
+    # Over all scores at once, so that a mean that is a round number comes out as one.
+    baseline = _mean([one for run in scores[1:] for one in run])
+    if len(eligible) == 1:
+        return Line(*sizes, mine, baseline)
+    of_tasks = _variance([one - _mean(rest) for one, *rest in zip(*scores, strict=True)])
+    t = student_quantile(len(others) - 1, confidence)
+    of_runs = t * t * _variance(others) * (1 + 1 / len(others))
+    least_n = min(run[task][0] for run in every for task in eligible)
+    floor = floor_of_difference(k, least_n, confidence) / len(eligible) ** 2
+    reach = math.sqrt(max(of_runs, z * z * of_tasks / len(eligible)) + z * z * floor)
+    return Line(*sizes, mine, baseline, reach)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = _mean(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def rolling_drop(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
+    """Judge whether a metric is not too far below the mean of the runs before."""
+    earlier = [log.counted(one, run.suite) for one in islice(log.before(run), rule.last_runs)]
+    if len(earlier) < LEAST_RUNS:
+        there = ("is no earlier run", "is 1 earlier run", "are 2 earlier runs")[len(earlier)]
+        yield Finding(
+            "inconclusive",
+            f"There {there} of the agent on this suite; a rolling baseline takes at least 3.",
+            "At least 3 earlier runs of the agent on this suite.",
+        )
+        return
+    mine = log.counted(run.run_id, run.suite)
+    line = line_of(mine, earlier, rule.metric, rule.k, log.z, log.confidence)
+    known: dict[str, Any] = {"tasks": line.tasks}
+    name, k = symbol(rule.metric, rule.k), rule.k
+    of = " of every run"
+    lacking = short_reason(
+        k, line.tasks, line.common_tasks, min_eligible_share=log.min_eligible_share, of=of
+    )
+    if lacking is None:
+        known["estimate"] = line.candidate - line.baseline
+    if line.common_tasks * 10 < line.earlier_tasks * 9:
+        reason = f"Only {line.common_tasks} of {line.earlier_tasks} tasks of the earlier runs are"
+        reason += " in every run, fewer than 90 %."
+        settle = "A run over the tasks of the earlier runs."
+        yield Finding("inconclusive", reason, settle, **known)
+    elif lacking is not None:
+        reason = f"There is no difference of {name}: {lacking}."
+        yield Finding("inconclusive", reason, say.at_least_attempts(k, " in every run"), **known)
+    elif line.reach is None:
+        reason = "Too few tasks are in every run for an interval."
+        yield Finding("inconclusive", reason, "Runs over more tasks.", **known)
+    else:
+        yield _decided(rule, run, log, line, line.reach, len(earlier))
+
+
+def _decided(rule: Rule, run: Run, log: Evidence, line: Line, reach: float, runs: int) -> Finding:
+    estimate = line.candidate - line.baseline
+    lower, upper = (
+        with_short_tasks(estimate + side * reach, line.tasks, line.common_tasks, side)
+        for side in (-1.0, 1.0)
+    )
+    moves = log.moves(run.run_id, run.suite, rule.metric, rule.k, "all", "all")
+    seen = Measured(
+        estimate,
+        max(lower, -1.0),
+        min(upper, 1.0),
+        -rule.threshold,
+        moves.if_failed,
+        moves.if_passed,
+        say.Units(line.tasks, "tasks"),
+        line.tasks,
+        line.common_tasks,
+        worst=-1.0,
+    )
+    bar = "0" if rule.threshold == 0 else f"-{rule.threshold}"
+    why = say.OF_A_ROLLING_DROP.why(
+        seen.result, seen.counted, bar, moves.excluded, seen.units, None
+    )
+    settle = None
+    if seen.result == "inconclusive":
+        settle = "More attempts of each task, more tasks, or more earlier runs."
+        if seen.counted != "inconclusive":
+            settle = say.EXCLUDED_AGAIN
+    return Finding(
+        seen.result,
+        f"{symbol(rule.metric, rule.k)} is {decimals(line.candidate)}, in the {runs} runs before "
+        f"it {decimals(line.baseline)}: a difference of {seen.said}{why}",
+        settle,
+        tasks=line.tasks,
+        estimate=estimate,
+        estimate_lower=seen.lower,
+        estimate_upper=seen.upper,
+    )
