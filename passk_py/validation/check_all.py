@@ -76,11 +76,11 @@ def validate_tables(
     Returns
     -------
     ValidationReport
-        What agrees and what does not. Counts, times, classes and names must be equal, nulls in
-        the same places, numbers equal to a relative difference of 1e-12, and no row there twice.
-        More is tolerated of what SQL approximates: limits that are made of quantiles may be 1e-9
-        apart, those by Student's t of a difference 3e-9, what is made of sums of logarithms 1e-9,
-        and p of a test by 1e-9 of itself. A verdict follows from SQL's figures where they are near
+        The values that agree and those that do not. Counts, times, classes and names must be equal,
+        nulls in the same places, numbers equal to a relative difference of 1e-12, and no row there
+        twice. Approximations in SQL may differ more: limits that are made of quantiles by 1e-9,
+        those by Student's t of a difference by 3e-9, values from sums of logarithms by 1e-9, and p
+        of a test by 1e-9 of itself. A verdict follows from SQL's figures where they are near
         enough, and sentences are compared by their words and whole numbers, so that no rounding is
         an error.
 

@@ -152,7 +152,7 @@ class JsonBuffer:
         return data.rstrip(), None
 
     def _too_long(self, depth: int, scan: int) -> Element:
-        """Refuse a row and find its end without holding it."""
+        """Reject a row and find its end without holding it."""
         kept = self._data[self._at : self._at + KEPT]
         self._at = scan
         self._skip(depth)

@@ -57,7 +57,7 @@ def whole_decoder(
 def _tree(
     rows_in: tuple[str, ...], shape: Shape, heads: Mapping[tuple[str, ...], Shape]
 ) -> Shape | None:
-    """Put the shapes together as they stand in the document; None if they overlap."""
+    """Put the shapes together as they are in the document; None if they overlap."""
     if not rows_in:
         # There is nothing beside the elements of a list.
         return [shape]

@@ -35,9 +35,9 @@ CANONICAL_FIELDS: Final = (
 _KEYS: Final = tuple(
     Key(
         (name,),
-        # An object in the place of an identifier is a mistake of whoever wrote the log; outcome
-        # needs no such care, because it must be one of three words anyway, and a transcript in the
-        # place of where it lies is passed over.
+        # An object instead of an identifier is a mistake in the log. outcome needs no such check,
+        # because it must be one of three words anyway, and a transcript instead of its address is
+        # skipped.
         scalar=name not in ("outcome", TRANSCRIPT.name)
         and any(c.name == name and c.duckdb_type == "VARCHAR" for c in CONTRACT_COLUMNS),
         table=name == "tags",
@@ -81,7 +81,7 @@ class _Canonical(Format):
         if sample.container != self.container:
             return False
         if not sample.complete:
-            # The first row is longer than the sample, so the others may stand behind its end.
+            # The first row is longer than the sample, so the others may be after its end.
             return any(name in sample.fields for name in _FIRST_KEYS)
         return is_canonical(sample.fields)
 
@@ -94,7 +94,7 @@ class _Canonical(Format):
         }
 
     def refuse(self, sample: Sample) -> Refusal | None:
-        """Refuse a file that has no task, no verdict or, if it is a table, no attempt."""
+        """Reject a file that has no task, no verdict or, if it is a table, no attempt."""
         if not sample.complete:
             # A field that seems to be missing may come later in the row.
             return None
@@ -127,8 +127,8 @@ class _Canonical(Format):
         return [name for name in _VERDICTS if name in sample.fields] == ["score"]
 
     def without_attempt(self, sample: Sample) -> Refusal:
-        """Refuse a file in which nothing says which try of its task a row is."""
-        # The order of the rows is not taken for it: a log that was sorted, merged or written by
+        """Reject a file in which nothing says which try of its task a row is."""
+        # The order of the rows does not count as one: a log that was sorted, merged or written by
         # parallel workers would get numbers that mean nothing, and metrics of the order would be
         # wrong without a sign.
         has = listed(sample.fields)

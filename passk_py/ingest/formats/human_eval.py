@@ -83,7 +83,7 @@ class HumanEval(Format):
             "outcome_reason": Field(
                 "case when result = 'timed out' then 'timeout' end", "text", "result"
             ),
-            # Keys of the user's own: what is of no use is left out, not refused.
+            # Keys of the user's own: values without use are left out, not rejected.
             "model": Field(
                 "case when left(model, 1) not in ('{', '[') then model end", "text", "model"
             ),

@@ -26,7 +26,7 @@ log is one object of the same names, with whole samples in ``samples``.
   same name, and the merged log, not its shards.
 - Each sample is expected once where the log says of no epochs, as Inspect runs it then.
 - Summaries and journals may have a sample's epoch twice, if it was run again. The later row counts,
-  as for Inspect; the earlier one is refused.
+  as for Inspect; the earlier one is rejected.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Inspect(JsonHarness):
         )
 
     def refuse(self, sample: Sample) -> Refusal | None:
-        """Refuse a log that kept no samples."""
+        """Reject a log that kept no samples."""
         if sample.container != "zip" or rows_of(sample.members):
             return None
         return Refusal(

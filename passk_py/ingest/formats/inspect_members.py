@@ -1,4 +1,4 @@
-"""Which members of a log of Inspect hold its samples, and which samples it has twice."""
+"""The members of a log of Inspect that hold its samples, and the samples that it has twice."""
 
 from __future__ import annotations
 

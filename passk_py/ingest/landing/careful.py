@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.lines import Batch
     from passk_py.ingest.landing.source import Source
 
-# Which share of the time goes into reading; the rest is for writing the rows.
+# The share of the time that goes into reading; the rest is for writing the rows.
 _DONE: Final = 0.9
 _BATCH: Final = "passk_batch"
 _NO_REASON: Final = ", ".join(

@@ -154,7 +154,7 @@ class ContractSql:
             f"case when fault is not null then {code} end as reject_code, "
             f"case when fault is not null then {reason} end as reject_reason, "
             f"case when fault is not null then {cut} end as raw_text "
-            # Which rule it is, is asked of the odd rows only.
+            # The broken rule is looked up for the odd rows only.
             f"from (select *, case when odd then {case_of(whens)} end as fault "
             f"from (select *, {self._odd()} as odd from {self._valued(relation)}))"
         )
@@ -309,7 +309,7 @@ def _like(pattern: str) -> str:
 
 
 def _tags_in_order(tags: str, said: Mapping[str, str], given: Mapping[str, str]) -> str:
-    """Write SQL for a row's tags, with those that stand in for them and those that go before."""
+    """Write SQL for a row's tags: they override ``said``, and ``given`` overrides them."""
     if said:
         tags = f"map_concat({_map_of(said)}, {tags})"
     if given:

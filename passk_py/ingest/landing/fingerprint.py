@@ -52,7 +52,7 @@ def digest_of(sample: Sample) -> str:
 
 
 def digest_of_file(path: Path) -> str:
-    """Compute the SHA-256 of a file as it lies on the disk."""
+    """Compute the SHA-256 of a file as it is on the disk."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -105,7 +105,7 @@ class FingerprintThread:
         return digest
 
     def _digest(self) -> str:
-        """Read the file as it lies on the disk, nearly all the time without Python's lock."""
+        """Read the file as it is on the disk, nearly all the time without Python's lock."""
         whole, piece = hashlib.sha256(), memoryview(bytearray(_CHUNK))
         with open_as_it_is(self._sample.path) as file:
             while not self._stop.is_set() and (size := file.readinto(piece)):

@@ -1,8 +1,8 @@
 """The user's values for all attempts of a log, in place of the log's own.
 
-An option of the command line names one run, suite, agent or model. It stands in the place of the
-one that the log names, or of none. A log that tells several apart would lose what it tells, and its
-attempts would get in each other's way, so it is refused.
+An option of the command line names one run, suite, agent or model. It replaces the one that the log
+names, if any. A log that names several would lose the difference, and its attempts would have equal
+numbers, so it is rejected.
 """
 
 from __future__ import annotations

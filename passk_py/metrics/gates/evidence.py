@@ -332,7 +332,7 @@ class Evidence:
     def tails(self, run: Run, p: float) -> list[TaskTails]:
         """Say of each task how sure it is to pass with chance p, and how sure not to.
 
-        What speaks against an excluded attempt counts as a failure, what speaks for it as a pass.
+        Excluded attempts count as failures in the first, and as passes in the second.
         """
         tasks = self._tasks_of(run.run_id, run.suite)
         rows = tasks.select("task_id", "n", "c", "excluded").rows()

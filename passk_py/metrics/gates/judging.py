@@ -173,8 +173,8 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
 def _fell_together(tested: Sequence[Row], allowed: int, z: float) -> bool:
     """Say whether all tasks but the worst fell beyond chance, though none of them may alone.
 
-    Were the runs the same, each difference would have the variance of a hypergeometric draw. Half a
-    step is taken off, as a sum of draws goes in steps.
+    If the runs were the same, each difference would have the variance of a hypergeometric draw.
+    Half a step is subtracted, because a sum of draws goes in steps.
     """
 
     def place(row: Row) -> tuple[bool, float, str]:

@@ -74,9 +74,10 @@ def plan(
     width
         Width that the interval for tasks like these should have, between 0 and 1.
     difference
-        A drop of the metric, between two runs of the same tasks, that should be told from chance.
+        A drop of the metric, between two runs of the same tasks, that should be distinguished from
+        chance.
     power
-        How often it should be told, above 0.5 and below 1.
+        How often it should be found, above 0.5 and below 1.
     confidence
         Level of the interval, and 1 less that of the two-sided test.
     min_eligible_share
@@ -274,5 +275,5 @@ def plan_counts(
 
 
 def _tuple(values: Iterable[int]) -> tuple[int, ...]:
-    """Leave it to Wish to refuse what is no list of whole numbers."""
+    """Make a tuple of a list; Wish raises the error on anything but whole numbers."""
     return values if isinstance(values, str) else tuple(values)

@@ -1,4 +1,4 @@
-"""Which agent to use, and what an average hides: the rules.
+"""The rules for choosing an agent, and for saying what an average hides.
 
 Runs are compared only with runs of the same suite that have tried the same tasks: an average over
 other tasks is another number. The k is the deployment k or, where no run has a value at it, the

@@ -25,7 +25,7 @@ _REASON_AT, _FILE_AT = 4, 10
 
 
 def explorer_data(facts: Row) -> str:
-    """Write the data of the page's script as JSON that can't end the element it stands in."""
+    """Write the data of the page's script as JSON that can't end the element around it."""
     room = _MOST_BYTES // max(1, len(facts["suites"]))
     suites = [_suite(suite, room) for suite in facts["suites"]]
     return _json({"k": facts["deployment_k"], "suites": suites})

@@ -1,4 +1,4 @@
-"""Which dbt is installed: dbt 1 as a package of Python, or dbt v2 as a program."""
+"""Find the dbt that is installed: dbt 1 as a package of Python, or dbt v2 as a program."""
 
 from __future__ import annotations
 
