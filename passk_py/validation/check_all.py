@@ -28,7 +28,7 @@ class ValidationReport:
     attempts: int
     pending: Pending
     settings: Settings
-    """The vars that were taken for those of the build."""
+    """The vars of the build, as the database records them or the caller gives them."""
     left_out: tuple[str, ...] = ()
     """The parts that were too large to be recomputed, in sentences."""
 
@@ -71,7 +71,7 @@ def validate_tables(
     examples
         How many differences of each table to keep.
     progress
-        Is told how many attempts are compared, and how many there are.
+        Called with the number of attempts that are compared so far, and of all attempts.
 
     Returns
     -------

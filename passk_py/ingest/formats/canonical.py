@@ -2,11 +2,11 @@
 
 Lines of JSON, JSON lists and CSV tables may be compressed with gzip or zstd.
 
-- Of JSON, numbers may be texts; ``true`` and ``false`` count as 1 and 0 for the score and the
+- In JSON, numbers may be texts; ``true`` and ``false`` count as 1 and 0 for the score and the
   measures (duration, cost, tokens), not for ``attempt`` and ``seed``. ``tags`` is an object.
-- Of CSV, the first line names the columns; ``tags`` holds a JSON object. The separator is a comma,
+- In CSV, the first line names the columns; ``tags`` holds a JSON object. The separator is a comma,
   semicolon, tab or bar, whichever gives a header with ``task_id``. An empty field is null.
-- Of Parquet, columns may have any type that holds such values: ``attempt`` an integer or a whole
+- In Parquet, columns may have any type that holds such values: ``attempt`` an integer or a whole
   number in a double or a text, ``tags`` a map, a struct or a JSON text.
 """
 
@@ -49,12 +49,12 @@ _FIRST_KEYS: Final = ("run_id", "task_id", "attempt")
 
 
 def is_canonical(fields: tuple[str, ...]) -> bool:
-    """Tell whether a row with these fields is an attempt as the contract calls them."""
+    """Tell whether a row with these fields is an attempt in the contract's names."""
     return "task_id" in fields and any(name in fields for name in ("attempt", *_VERDICTS))
 
 
 class _Canonical(Format):
-    """A file whose fields are called as the contract calls them."""
+    """A file whose fields have the contract's names."""
 
     reader_version = 1
     recognised_by = "a field task_id and at least one of attempt, outcome, passed, score"

@@ -33,11 +33,11 @@ class Fingerprint:
 
     sha256: str
     lines: int = 0
-    """The lines of its decompressed text, the last one counted even without an end."""
+    """The lines of its decompressed text; the last one counts even without a newline."""
     last: bytes = b""
     """The last byte of its text that is no blank."""
     odd: bool = False
-    """Whether only the careful way understands its bytes, or it is cut off."""
+    """Whether its bytes need the careful reader, or it is cut off."""
 
 
 def digest_of(sample: Sample) -> str:
@@ -75,7 +75,7 @@ class FingerprintThread:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # A result that nobody needs any more.
+        # No caller needs the result any more.
         self._stop.set()
         self._pool.shutdown()
 

@@ -32,7 +32,7 @@ class Dbt:
 
     version: str
     program: Path | None = None
-    """That of dbt v2; None for dbt 1, which runs in this process."""
+    """The program of dbt v2; None for dbt 1, which runs in this process."""
 
     def run(
         self,
