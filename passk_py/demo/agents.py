@@ -5,9 +5,9 @@
 - **tracer** searches: backtracking and systematic factoring. It solves a task every time, or
   never if the task is too large for its budget.
 - **scout** guesses first and searches with the steps that are left. Version 2026-02 guesses for a
-  quarter of the budget; version 2026-03 for three fifths. That wins puzzles too large to search
-  and takes from the search the steps that it needs for others: more passes, and fewer tasks that
-  pass every time.
+  quarter of the budget; version 2026-03 for three fifths. The change wins puzzles too large to
+  search and takes from the search the steps that it needs for others: more passes, and fewer tasks
+  that pass every time.
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ class Difference:
     table: str
     key: dict[str, Any]
     column: str | None
-    """None if one side lacks the row, ``rows`` if SQL has copies of it."""
+    """None if one side lacks the row, ``rows`` if SQL has duplicates of it."""
     sql: Any
-    """The value; whether the row is there, if one side lacks it; or how many copies there are."""
+    """The value; whether the row is there, if one side lacks it; or how many duplicates it has."""
     polars: Any
     relative: float | None
     """How far they are apart, relative to the larger one; None where they are no numbers."""

@@ -38,7 +38,7 @@ def whole_decoder(
     quoted = [f'"{name}"'.encode() for name in names]
 
     def decoded(data: bytes) -> Whole | None:
-        # Of two members of one name a decoder keeps one, and the walk sees both.
+        # If two members have one name, a decoder keeps one, and the walk sees both.
         if any(data.count(name) != 1 for name in quoted):
             return None
         try:

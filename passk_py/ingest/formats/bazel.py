@@ -84,7 +84,7 @@ def is_report(path: Path) -> bool:
 
 
 def _has_traces(path: Path) -> bool:
-    """Tell whether the file lies where only Bazel puts one."""
+    """Tell whether the file is at a place where only Bazel puts one."""
     folder = path.parent
     named = folder.name == _ATTEMPTS or _part_of(folder) is not None
     return named or any((folder / name).is_file() for name in _BESIDE)

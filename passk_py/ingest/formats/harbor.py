@@ -274,7 +274,7 @@ def _tasks_of(lock: Json, met: set[str]) -> tuple[str, ...]:
     tasks = [at(trial, "task") for trial in list_at(lock, "trials")]
     named = [(name, at(task, "source")) for task in tasks if (name := text(at(task, "name")))]
     names = dict.fromkeys(name for name, _ in named)
-    # Of several datasets it is not known which of them a task would have been of.
+    # With several datasets, the dataset of a task that was not met is not known.
     sources = {text(source) for _, source in named}
     return tuple(names) if len(sources) == 1 and met <= names.keys() else ()
 

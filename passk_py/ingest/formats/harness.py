@@ -164,7 +164,7 @@ class Harness(Format):
             if name in columns
         }
         if self.numbers_attempts:
-            # Of the rows that are numbered later, some may say something of their order.
+            # Some of the rows that are numbered later may say something of their order.
             fields["attempt"] = Field("coalesce(attempt, '1')", "text", "attempt")
         return fields
 

@@ -71,7 +71,7 @@ class HumanEval(Format):
         if sample.container != self.container or {"attempt", "run_id"} & set(sample.fields):
             return False
         wanted = {"task_id", "completion", "result", "passed"}
-        # Of a completion that is longer than the sample, the keys after it are not seen.
+        # If a completion is longer than the sample, the keys after it are not seen.
         return (wanted if sample.complete else {"task_id", "completion"}) <= set(sample.fields)
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:

@@ -157,7 +157,7 @@ class Case:
         return [*before, (passed, reason), *after]
 
     def titles(self) -> tuple[tuple[str, ...], str]:
-        """Give what stands before the name of the test, and the name."""
+        """Give the titles above the name of the test, and the name."""
         name = self.name or ""
         if not self.pytest:
             suites = tuple(suite.name for suite in self.suites if suite.name)

@@ -11,8 +11,9 @@ prompt with a provider) it has.
   digest of their assertions.
 - UUIDs and times in the variables and descriptions are ``<uuid>`` and ``<time>`` in the names of
   tasks, because they may be new in each eval; unless nothing else tells two tests apart.
-- Of several columns, the runs are called after the eval, and after the provider and the prompt as
-  far as they differ. JSON lines don't name the eval: the file's name does, or its folder's.
+- If there are several columns, the runs are called after the eval, and after the provider and the
+  prompt as far as they differ. JSON lines don't name the eval: the file's name does, or that of its
+  folder.
 - ``testIdx`` does not name a test, because ``promptfoo retry`` counts again from 0.
 - ``latencyMs`` 0 of an error was not measured, and numbers of tokens and a cost that the provider
   did not give are null, not 0.
@@ -317,7 +318,7 @@ class PromptfooLines(Promptfoo):
 
 
 def _is_row(keys: frozenset[str]) -> bool:
-    # A row that is cut off by the end of the sample is told by the keys that come early.
+    # The keys that come early identify a row that the end of the sample cuts off.
     return {"prompt", "namedScores"} <= keys and bool({"success", "latencyMs"} & keys)
 
 

@@ -154,7 +154,7 @@ class SweBench(JsonHarness):
         if path.parts[-4:] == other.parts[-4:]:
             return True
         mine, its = (file.with_name(_INSTANCE_LOG) for file in (path, other))
-        # Of two runs that resolve an instance, the reports are often the same.
+        # Two runs that resolve an instance often have the same report.
         if not (mine.is_file() and its.is_file() and cmp(mine, its, shallow=False)):
             return False
         with mine.open("rb") as file:
@@ -227,7 +227,7 @@ class SweBench(JsonHarness):
             suites.setdefault(run.model, set()).add(suite)
             counts[run.model] = counts.get(run.model, 0) + 1
         for model, tasks in log.heads["tasks"].items():
-            # Of several datasets it is not known which of them a task is of.
+            # With several datasets, the dataset of a task is not known.
             if len(suites[model]) == 1:
                 yield Expected(counts[model], tuple(tasks), model)
 

@@ -34,7 +34,7 @@ _NO_REASON: Final = ", ".join(
     f"null::varchar as {name}"
     for name in ("reject_field", "reject_code", "reject_reason", "raw_text")
 )
-# Of fewer rows, texts are typed, and typed rows counted, sooner than a query is optimized.
+# With fewer rows, typing texts, and counting typed rows, is faster than optimizing a query.
 _FEW: Final = 1000
 _FEW_TYPED: Final = 5000
 

@@ -81,7 +81,7 @@ class ContractSql:
             }
         self._path = source.sample.path
         self._uses_threshold = source.format.uses_threshold
-        # Of an attempt without a verdict, the first pattern that its reason fits decides.
+        # If an attempt has no verdict, the first pattern that fits its reason decides.
         self._policy = rules_for(source.format, options.policy.items())
         # A harness may say what fills a null after its last row only; that is left to filled().
         self._heads_follow = source.harness is not None

@@ -130,7 +130,7 @@ def _walk(folder: Path, given: str, report: ReportBuilder) -> Iterator[File]:
                 found.append((path, "a link, which is not followed"))
             else:
                 found.append((path, "" if path.is_file() else "not a regular file"))
-    # Of a file and its duplicate, the one that lies deeper is the duplicate.
+    # If two files are the same, the deeper one is the duplicate.
     for path, reason in sorted(found, key=lambda one: len(one[0].parts)):
         if reason:
             report.skip(str(path), reason)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.source import Source
 
 _WORDS: Final = {"run_id": "run", "suite": "suite", "agent": "agent", "model": "model"}
-# Of these, an attempt without one is of another than those that have one.
+# An attempt without a run or suite is not of the runs or suites that others name.
 _KEYS: Final = frozenset(("run_id", "suite"))
 _SHOWN: Final = 5
 

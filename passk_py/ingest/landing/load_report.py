@@ -41,7 +41,7 @@ class FileReport:
     refused: bool = False
     """Whether the file failed only because ``strict`` rejects files with rejected rows."""
     excluded: dict[str, int] = field(default_factory=dict)
-    """How many attempts of a harness are excluded for which reason. Told when they land."""
+    """How many attempts of a harness are excluded, by reason. Known when they land."""
     missing: int = 0
     is_doubtful: bool = False
     """Whether its attempts may be in the database twice, or have the numbers of others."""

@@ -69,13 +69,13 @@ def load(
     format
         Name of the format; by default each file's content tells it.
     run_id, suite, agent, model
-        Of all attempts, instead of the log's own. A log that names several of them is an error.
-        Logs that are given together under one ``run_id`` are attempts of one run: those of
-        a task are numbered on from log to log, in the order in which the logs are given, those of
-        a folder or glob by name (``run-2`` before ``run-10``). Only the numbers of canonical logs,
+        Names for all attempts, instead of the log's own. A log that has several of them is an
+        error. Logs that are given together under one ``run_id`` are attempts of one run: those of a
+        task are numbered on from log to log, in the order in which the logs are given, those of a
+        folder or glob by name (``run-2`` before ``run-10``). Only the numbers of canonical logs,
         and of mappings that say them, stay.
     tags
-        Of all attempts, before those that they have of the same name.
+        Tags for all attempts; they replace an attempt's own tags of the same name.
     strict
         Reject a file as a whole if one of its rows is rejected.
     score_threshold

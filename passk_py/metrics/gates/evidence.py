@@ -271,9 +271,9 @@ class Evidence:
         *,
         other: str | None = None,
     ) -> Moves:
-        """Sum what the excluded attempts of a run could change, of a pair on what is compared."""
+        """Sum what the excluded attempts of a run could change; for a pair, on its common tasks."""
         tasks = self._with_excluded(run_id, suite, slice_name, slice_value)
-        # Of tasks with n < k the limits allow any value already.
+        # The limits allow any value for tasks with n < k already.
         unsure = {task: counts for task, counts in tasks.items() if counts[0] >= k and counts[2]}
         if other is not None:
             there = self._with_excluded(other, suite, "all", "all")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
     """Judge a rule of every run that it is about."""
     chosen = [run for run in log.runs if rule.judges(run)]
-    # Of one that names no agent it is not known whose it is.
+    # A run that names no agent may be of any.
     lost = [run for run in log.unusable_runs if rule.judges(run, of_anyone=run.agent is None)]
     if not chosen and not lost:
         yield None, _unmatched(rule)
@@ -136,7 +136,7 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     of_baseline = pair["common_tasks"] + pair["baseline_only_tasks"]
     fell = [row for row in tested if row["moved"] and row["direction"] == "fell"]
     before = sum(row["baseline_c"] > 0 for row in tested)
-    # Of which tasks a fall could be seen, if one more than the rule allows had fallen.
+    # Count the tasks of which a fall could be seen, if one more than the rule allows had fallen.
     bar = log.error * (rule.threshold + 1) * (1 + 1e-9)
     visible = sum(
         row["baseline_c"] > 0 and row["least_p_of_fall"] * len(tested) <= bar for row in tested

@@ -244,7 +244,7 @@ def plan_counts(
             reason = "its families say hardly more than one would"
     rows = []
     for metric in _METRICS:
-        # Of failures, the formulas of pass^k are those of 1 - pass@k.
+        # With failures instead of passes, the formulas of pass^k are those of 1 - pass@k.
         of_metric = Counter(
             {(n, c if metric == "pass_hat_k" else n - c): number for (n, c), number in used.items()}
         )

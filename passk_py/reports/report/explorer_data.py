@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 _OUTCOMES: Final = {"passed": "P", "failed": "F", "excluded": "x"}
 _MOST_BYTES: Final = 800_000
-"""Of the attempts of all suites."""
+"""The most that the attempts of all suites may take."""
 _REASON: Final = 300
 """Letters of a reason: some harnesses write whole tracebacks."""
 _RUN: Final = 48

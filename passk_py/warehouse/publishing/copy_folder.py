@@ -142,7 +142,7 @@ def _is_copy(path: Path, draft: Path) -> bool | None:
 
 
 def remove_drafts(folder: Path, *, all_of_them: bool) -> None:
-    """Remove what killed processes left: whose drafts they are, nobody says, but we are alone."""
+    """Remove drafts that killed processes left; all of them only if no other process publishes."""
     for path in folder.glob(f"{DRAFTS}*"):
         with suppress(OSError):
             if all_of_them or time.time() - path.stat().st_mtime > _FORGOTTEN_S:
