@@ -1,6 +1,6 @@
 """Write what `integration_tests` builds on DuckDB as the seeds that every other engine is held against.
 
-The golden rows are DuckDB's. What they are worth comes from elsewhere: DuckDB's numbers are held against exact rationals and a
+The golden rows are DuckDB's. Their worth comes from elsewhere: DuckDB's numbers are held against exact rationals and a
 second computation in polars, and `passk validate` recomputes these very tables before a row is written here.
 
     python scripts/golden_tables.py          # write the log, build it, write the golden rows
@@ -143,7 +143,7 @@ def _attempts(
 
 
 def _broken() -> list[Row]:
-    """Give rows that the contract refuses, and copies: the same attempt told twice, alike and not."""
+    """Give rows that break the contract, and duplicates: an attempt told twice, alike and not."""
     good: Row = {"release": "broken", "benchmark": "billing", "trial": 1, "is_resolved": True}
     rows: list[Row] = [
         {**good, "case_id": case, **wrong}

@@ -123,7 +123,7 @@ def numbers(facts: dict[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     facts
-        What :func:`built` gives.
+        The facts that :func:`built` gives.
     """
     (suite,) = facts["suites"]
     ks = charts.known_ks(suite["runs"])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import io
 import itertools
 import re
 import sys
+import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,17 +27,30 @@ PLACES: Final = (
     "models/**/*.md",
     "models/**/*.yml",
     "macros/**/*.yml",
+    "models/**/*.sql",
+    "macros/**/*.sql",
+    "passk_py/**/*.py",
+    "scripts/*.py",
+    "benchmarks/*.py",
 )
 """docs/reference/ is not among them: it is written from the descriptions in the YAML files."""
 
 START: Final = (
-    r"(?:\A|(?<=[.!?:]\s)|(?<=[.!?]\*\*\s)|(?<=\n\n)|(?<=%\}\n)|(?<=\n- )|(?<=\|\s)|(?<=#\s))"
+    r"(?:\A|(?<=[.!?:]\s)|(?<=[.!?]\*\*\s)|(?<=\n\n)|(?<=%\}\n)|(?<=\n- )|(?<=\n    )"
+    r"|(?<=\|\s)|(?<=#\s))"
 )
 """The start of a sentence, a paragraph, an item, a cell or a heading; ``<start>`` in a pattern."""
 
 _FENCE: Final = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
-_CODE: Final = re.compile(r"`[^`]*`")
+_CODE: Final = re.compile(r"``[^`]*``|`(?:[^`\n]|\n(?!\n))*`")
 _TARGET: Final = re.compile(r"\]\([^)]*\)")
+_EXAMPLE: Final = re.compile(r"^ *>>> .*?(?=^\s*$|\Z)", re.DOTALL | re.MULTILINE)
+_SQL_PARTS: Final = re.compile(
+    r"""'(?:\{\{.*?\}\}|[^'])*+'|"[^"]*"|\{\{.*?\}\}|\{%.*?%\}"""
+    r"""|(?P<comment>\{#.*?#\}|--[^\n]*(?:\n *--[^\n]*)*)""",
+    re.DOTALL,
+)
+_SIGNS: Final = re.compile(r"^ *(?:--|\{#-?)? *| *-?#\}$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +75,28 @@ def rules() -> list[Rule]:
     return [Rule(**rule) for rule in content["rules"]]
 
 
+def _blank(code: re.Match[str]) -> str:
+    return "\n" * code[0].count("\n")
+
+
 def without_code(markdown: str) -> str:
     """Blank what is code or an address, and keep the lines where they are."""
-
-    def blank(found: re.Match[str]) -> str:
-        return "`x`" + "\n" * found[0].count("\n")
-
-    text = _CODE.sub(blank, _FENCE.sub(lambda found: "\n" * found[0].count("\n"), markdown))
+    text = _CODE.sub(lambda found: "`x`" + _blank(found), _FENCE.sub(_blank, markdown))
     return _TARGET.sub("]", text)
 
 
 def prose_of(path: Path) -> set[tuple[int, str]]:
-    """Give the texts of a file, each with its first line: a page, or the descriptions in YAML."""
+    """Give the texts of a file, each with its first line.
+
+    That is a page, the descriptions in YAML, the comments in SQL, or all prose in Python.
+    """
     text = path.read_text("utf-8")
     if path.suffix == ".md":
         return {(1, without_code(text))}
+    if path.suffix == ".py":
+        return {(1, without_code(_comments_and_docstrings(text)))}
+    if path.suffix == ".sql":
+        return {(line, without_code(comment)) for line, comment in _comments(text)}
     found = _descriptions(yaml.compose(text))
     return {(node.start_mark.line + 1, without_code(node.value)) for node in found}
 
@@ -89,6 +112,31 @@ def _descriptions(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
                 yield value
             else:
                 yield from _descriptions(value)
+
+
+def _comments(sql: str) -> Iterator[tuple[int, str]]:
+    """Find the comments of SQL and of Jinja, without their signs and indents."""
+    for found in _SQL_PARTS.finditer(sql):
+        if found["comment"]:
+            yield sql.count("\n", 0, found.start()) + 1, _SIGNS.sub("", found[0])
+
+
+def _comments_and_docstrings(python: str) -> str:
+    """Keep the comments, and the strings that are statements, in their lines; blank the rest."""
+    lines = [""] * (python.count("\n") + 1)
+    statement: list[tokenize.TokenInfo] = []
+    for token in tokenize.generate_tokens(io.StringIO(python).readline):
+        if token.type == tokenize.COMMENT:
+            lines[token.start[0] - 1] = token.string.lstrip("# ")
+        elif token.type == tokenize.NEWLINE:
+            if [part.type for part in statement] == [tokenize.STRING]:
+                said = inspect.cleandoc(statement[0].string.lstrip("r").strip('"')).split("\n")
+                first = statement[0].start[0] - 1
+                lines[first : first + len(said)] = said
+            statement = []
+        elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
+            statement.append(token)
+    return _EXAMPLE.sub(_blank, "\n".join(lines))
 
 
 def findings(paths: Iterable[Path]) -> Iterator[str]:

@@ -30,7 +30,7 @@
   {{ return(query) }}
 {%- endmacro %}
 
-{#- Asked for first: Spark leaves out all that is joined with no row if it knows so while it plans, and else scans the log. -#}
+{#- The rows are queried first: Spark leaves out a join with no row only if it knows so while it plans; otherwise it scans the log. -#}
 {% macro spark___few_rows(columns, query) -%}
   {%- set rows = run_query(query).rows -%}
   {%- if not rows -%}

@@ -154,7 +154,7 @@ try_cast({{ expression }} as {{ type }})
 {%- endmacro %}
 
 
-{#- A value as text, as rows are told in the rejected table: all engines write a number in the same way. -#}
+{#- A value as text, for the rejected table: all engines write a number in the same way. -#}
 {% macro _as_text(expression) -%}
   {{ return(adapter.dispatch('_as_text', 'passk')(expression)) }}
 {%- endmacro %}
@@ -305,7 +305,7 @@ to_json(object_construct({{ passk._quoted(column) }}, {{ column }}))
 
 
 {#- For each of these expressions, the columns that it reads, each as a list of the names that dots part: as far as that is known
-    without a relation. Of an engine that can't say it, those that are nothing but a column. -#}
+    without a relation. On an engine that can't say it, only for expressions that are a column. -#}
 {% macro _columns_read(expressions) -%}
   {{ return(adapter.dispatch('_columns_read', 'passk')(expressions)) }}
 {%- endmacro %}

@@ -129,8 +129,8 @@ group by {{ columns | join(', ') }}, k
 
 
 {#- The verdicts of the counted attempts in order, as 1 and 0. Of two that follow each other neither can overlap another pair
-    that is equal to it, so that replacing counts them. What a function of an element takes from outside is computed for every
-    element, so the bits are an element too. -#}
+    that is equal to it, so that replacing counts them. Spark computes outside values that a function of an element uses once for
+    every element, so the bits are an element too. -#}
 {% macro spark___mask_orders(relation, columns) -%}
 select
   {{ columns | join(', ') }},

@@ -22,9 +22,9 @@ case metric
 {%- endmacro %}
 
 
-{#- Columns `loss` and `gain`: how far the excluded attempts could move the limits. Were they counted, the limits would move about as
-    the mean over `all_tasks` does, whose sum changes by `against` or `in_favour`. Those may lift what they are to lower: no limit says
-    more for them. -#}
+{#- Columns `loss` and `gain`: how far the excluded attempts could move the limits. If they were counted, the limits would move about
+    as the mean over `all_tasks` does, whose sum changes by `against` or `in_favour`. Excluded attempts may raise a limit that they are
+    to lower; then the limit without them counts. -#}
 {% macro _moves_of_limits(all_tasks, against, in_favour) -%}
 case when {{ against }} < 0 then -{{ against }} / nullif({{ all_tasks }}, 0) else 0 end as loss,
     case when {{ in_favour }} > 0 then {{ in_favour }} / nullif({{ all_tasks }}, 0) else 0 end as gain

@@ -92,9 +92,9 @@ asked_tasks as (
   where task_moves.p is not null
 ),
 
-{# Of which tasks a fall could be seen, if one more than the rule allows had fallen: the bar of Benjamini and Hochberg. And all
-    but the worst, which may fall, together: the difference of each has the variance of a hypergeometric draw. Half a step, as a
-    sum of draws goes in steps. #}
+{# The tasks of which a fall could be seen, if one more than the rule allows had fallen: the bar of Benjamini and Hochberg. And all
+    but the worst, which may fall, together: the difference of each has the variance of a hypergeometric draw. Half a step is
+    subtracted, because a sum of draws goes in steps. #}
 summed_tasks as (
   select
     gate,

@@ -141,8 +141,8 @@
 {%- endmacro %}
 
 
-{#- Whether a pair of runs is one that a gate is about: with the baseline that it names, or else any that does not stand there
-    for another gate's sake. -#}
+{#- Whether a gate is about a pair of runs: the pair has the baseline that the gate names or, if it names none, is not in the
+    table only for another gate or the ranking. -#}
 {% macro _is_pair_of_gate(pairs) -%}
 (gates.baseline = {{ pairs }}.baseline_run_id or (gates.baseline is null and {{ pairs }}.pair_source not in ('gate', 'ranking')))
 {%- endmacro %}

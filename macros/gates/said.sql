@@ -16,7 +16,7 @@
 {%- endmacro %}
 
 
-{#- A row of passk_gates in words. What would break a line of the log is left out of names. -#}
+{#- A row of passk_gates in words. Names are written without characters that would break a line of the log. -#}
 {% macro _gate_said(row) -%}
   {%- set place = [row['run_id'], row['suite']] -%}
   {%- if row['slice_name'] != 'all' -%}

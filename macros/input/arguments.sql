@@ -35,7 +35,7 @@
 {%- endmacro %}
 
 
-{#- Something that can stand in a select: a number, or text that is not empty. -#}
+{#- An argument that a select can hold: a number, or text that is not empty. -#}
 {% macro _check_expression(macro_name, argument_name, argument, allowed) -%}
   {%- if argument is not defined or argument is none or argument is boolean
     or (argument is not number and argument is not string) or (argument is string and not argument.strip()) -%}

@@ -1,4 +1,4 @@
-{#- Which input the attempts come from: 'model', 'source', 'files', 'demo' or 'landing'. -#}
+{#- The input from which the attempts come: 'model', 'source', 'files', 'demo' or 'landing'. -#}
 {% macro _attempts_kind() -%}
   {%- if passk._setting('passk_attempts_model') is not none -%}
     {{ return('model') }}

@@ -1,6 +1,6 @@
-{#- Gives the version, code and vars that shape a table as one short text: rows with another text are made anew. The part before the
+{#- Gives the version, code and vars that shape a table as one short text: rows with another text are rebuilt. The part before the
     last stroke is the same for all tables of a build, so that tables of two builds can be told apart. The code is the files of
-    the model and of all above it; dbt shows no macro to a project, so that who edits one says `--full-refresh`. The vars are
+    the model and of all above it; dbt shows no macro to a project, so `--full-refresh` is needed after an edit of one. The vars are
     those of `_vars` that say so, and are right once dbt runs: until then one may hold a time, which JSON has no word for. -#}
 {% macro _built_with() -%}
   {%- set shaping = [['input', passk._attempts_kind()], ['functions', passk._functions_schema()]] -%}

@@ -151,7 +151,7 @@ not exists (
 {%- endmacro %}
 
 
-{#- That rows of two relations have the same keys. -#}
+{#- The condition that rows of two relations have the same keys. -#}
 {% macro _same_keys(keys, one, other) -%}
   {%- for key in keys -%}
     {{ one }}.{{ key }} = {{ other }}.{{ key }}{{ ' and ' if not loop.last }}

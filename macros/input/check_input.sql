@@ -121,7 +121,7 @@
 {%- endmacro %}
 
 
-{#- The expressions of slices over a relation of the contract's columns without a row. Engines show the line that they refuse, and
+{#- The expressions of slices over a relation of the contract's columns without a row. Engines show the line with the error, and
     with it the comment. -#}
 {% macro _slices_of_nothing(slices) -%}
 select

@@ -1,5 +1,5 @@
-{#- Rows of a relation with: copy_number, 1 for the first copy of an attempt; is_unanimous, 1 where all copies of it say the
-    same; copy_count. Earlier batches and lines come first, so that the kept copy does not depend on the build. -#}
+{#- Rows of a relation with: copy_number, 1 for the first duplicate of an attempt; is_unanimous, 1 where all of them say the
+    same; copy_count. Earlier batches and lines come first, so that the kept one does not depend on the build. -#}
 {% macro _numbered_copies(relation) -%}
 {%- set nulls = passk._nulls_last() -%}
 with fingerprinted as (
@@ -26,8 +26,8 @@ with fingerprinted as (
 {%- endmacro %}
 
 
-{#- One text for all that two copies of an attempt must agree on: the contract without the transcript's place and provenance. Each value is preceded
-    by its length, because a text may hold any separator. -#}
+{#- The columns on which duplicates of an attempt must agree, as one text: the contract without provenance and the transcript's
+    place. Each value is preceded by its length, because a text may hold any separator. -#}
 {% macro _row_fingerprint() -%}
   {%- set text = dbt.type_string() -%}
   {%- set parts = [] -%}

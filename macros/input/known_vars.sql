@@ -21,8 +21,8 @@
 {%- endmacro %}
 
 
-{#- The names of the vars that `--vars` and dbt_project.yml set for all models, for this package's, and for the project's own. What
-    stands under `passk:` is meant for this package whatever it is called: without the prefix it is `passk.NAME`. -#}
+{#- The names of the vars that `--vars` and dbt_project.yml set for all models, for this package's, and for the project's own. Vars
+    under `passk:` are meant for this package whatever their names are: those without the prefix are `passk.NAME`. -#}
 {% macro _told_vars() -%}
   {%- set names = [] -%}
   {%- for told in [invocation_args_dict.vars, passk._project_vars()] if told is mapping -%}
@@ -64,8 +64,8 @@
 {%- endmacro %}
 
 
-{#- Of these names, those that have most pairs of letters in common with `name`; none where they have few. What all begin with
-    tells nothing apart, and is left out. -#}
+{#- Of these names, those that have most pairs of letters in common with `name`; none where they have few. The prefix
+    that all of them have distinguishes nothing, and is left out. -#}
 {% macro _nearest(name, names) -%}
   {%- set best = namespace(likeness=0.3, names=[]) -%}
   {%- set pairs = passk._pairs_of_letters(name) -%}

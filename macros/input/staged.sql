@@ -2,7 +2,7 @@
     contract, by the same rules as `passk load`. -#}
 {% macro _staged_from_any(relation, names) -%}
 {%- set mapped = passk._setting('passk_attempts_columns') -%}
-{#- Which file a row is from, unless the file says itself where the row came from. -#}
+{#- The file of a row, unless the file itself says where the row came from. -#}
 {%- if passk._name_of_file() in names and not ('source_file' in names or 'source_file' in mapped) -%}
   {%- set mapped = dict(mapped, source_file=passk._name_of_file()) -%}
 {%- endif -%}

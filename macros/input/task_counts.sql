@@ -24,7 +24,7 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
 {%- endmacro %}
 
 
-{#- Which numbers a task's attempts have; and their order, or nulls where nobody asks for it. -#}
+{#- The numbers of a task's attempts as a mask; and their order, or nulls where no table needs it. -#}
 {% macro _task_masks(ordered) -%}
   {{ passk._mask('1 = 1') }} as attempt_mask,
   {%- if ordered %}

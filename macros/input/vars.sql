@@ -1,5 +1,5 @@
 {#- Every var, in the order of dbt_project.yml: its default, what it takes, as `_fits` reads it, and whether it `rebuilds`, because an
-    incremental model reads it, itself or by a macro: another value makes all of its rows anew. Models of other projects don't see
+    incremental model reads it, itself or by a macro: another value rebuilds all of its rows. Models of other projects don't see
     the defaults of dbt_project.yml, and the macros that they call ask here. -#}
 {% macro _vars() -%}
   {%- set flag = {'kind': 'flag', 'must_be': 'true or false'} -%}

@@ -68,7 +68,7 @@ sides as (
   select 0 as is_upper union all select 1 as is_upper
 ),
 
-{# Of the sums, rounded as they are, the first that reaches the share. #}
+{# The first of the sums, rounded as they are, that reaches the share. #}
 wanted as (
   select
     sums.*,

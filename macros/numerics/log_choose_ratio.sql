@@ -2,7 +2,7 @@
 
     It is the log moment ln E[X^k] of X ~ Beta(c - k + 1, n - c). Differences of lgamma cancel: their relative error is
     2e-4 at n = 1e6. Here the O(n ln n) and O(k) parts are taken together, in terms that do not cancel, because
-    a * b = x * d + (n - c) * k holds exactly for x = n + 1/2, a = c + 1/2, b = n - k + 1/2, d = c - k + 1/2. What remains is
+    a * b = x * d + (n - c) * k holds exactly for x = n + 1/2, a = c + 1/2, b = n - k + 1/2, d = c - k + 1/2. The rest is
     the tail of Stirling's formula at half integers (NIST DLMF 5.11.8), good from d = 10 on; below that, all four points
     move up by 11 and the product of the eleven ratios passed over is put back.
 

@@ -109,8 +109,8 @@ end
 {%- endmacro %}
 
 
-{#- The variance that pass^k of a task of n attempts adds to delta_k where all tasks pass with the chance p. What is linear in the
-    passes is taken away with m^k, and of Hoeffding's parts the others are left:
+{#- The variance that pass^k of a task of n attempts adds to delta_k where all tasks pass with the chance p. Subtracting
+    m^k removes the part that is linear in the passes, and leaves the other parts of Hoeffding's decomposition:
 
         sum over j = 2..k of C(k, j)^2 / C(n, j) p^(2k - j) (1 - p)^j
 

@@ -52,7 +52,7 @@ runs as (
     metrics.pass_hat_k_upper,
     metrics.loaded_at,
     1 - moments.heterogeneity as apart,
-    {#- Of a Beta distribution with both parameters positive. #}
+    {#- Whether a Beta distribution with both parameters positive has these moments. #}
     coalesce(
       moments.pass_rate > 0 and moments.pass_rate < 1 and moments.heterogeneity > 0 and moments.heterogeneity < 1,
       false

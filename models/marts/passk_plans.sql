@@ -15,7 +15,7 @@ with variances as (
     {%- endfor %}
     case when no_variance_reason is null then between_variance + within_variance end as variance,
     family_size,
-    {#- Of a family's mean, as int_passk__plan_roots has it. #}
+    {#- The variance of a family's mean, as in int_passk__plan_roots. #}
     case
       when no_variance_reason is null then (between_variance * (1 + family_excess) + within_variance) / family_size
     end as family_variance,

@@ -58,7 +58,7 @@ def command(
 
     They need dct, the program of dbt charts: of PASSK_DCT, or on the path. Its files are in a
     temporary folder. The boards follow the screen: dark where the system is, and in one column on a
-    phone. Each page reads the tables anew. Serve a published copy if builds run meanwhile.
+    phone. Each page reads the tables again. Serve a published copy if builds run meanwhile.
     """
     from passk_py.reports.boards.board_project import write_project
     from passk_py.reports.boards.board_server import BoardServer

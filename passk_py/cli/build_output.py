@@ -25,7 +25,7 @@ def run_build(session: Session, database: Path, **options: Any) -> BuildReport: 
 
 
 def rejected_rows(database: Path) -> dict[str, int]:
-    """Count the rejected rows by their code, the most frequent first; none of other targets."""
+    """Count the rejected rows by code, the most frequent first; empty without a DuckDB file."""
     # Some are rejected only when all landed rows are compared, so loading can't report them.
     from passk_py.warehouse.tables import open_tables
 

@@ -298,7 +298,7 @@ def _grid(rows: list[Row], room: int, *, drawn: bool) -> tuple[Table, list[str]]
     names = ["", "baseline", "candidate", "difference", "interval", "p", "verdict"]
     low, high = _bounds(rows)
     if drawn:
-        # The ends of the scale stand above its ends.
+        # The head of the column gives the lowest and the highest value of the scale.
         names.append(f"{100 * low:+.0f}".ljust(_DRAWN - 3) + f"{100 * high:+.0f}".rjust(3))
     lines: list[list[str]] = []
     for row in rows:

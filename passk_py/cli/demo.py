@@ -43,8 +43,8 @@ def command(session: Session, *, database: Path) -> int:
     from passk_py.ingest.landing import load
 
     log = database.parent / _LOG
-    _refuse_other_log(log)
-    _refuse_other_runs(database, log)
+    _reject_other_log(log)
+    _reject_other_runs(database, log)
     session.note(f"Making {log}: solvers try 48 puzzles.")
     try:
         write_log(log)
@@ -68,7 +68,7 @@ def command(session: Session, *, database: Path) -> int:
     return 0
 
 
-def _refuse_other_log(log: Path) -> None:
+def _reject_other_log(log: Path) -> None:
     """Raise an error if a file of that name is not the demo's."""
     import json
 
@@ -90,7 +90,7 @@ def _refuse_other_log(log: Path) -> None:
         )
 
 
-def _refuse_other_runs(database: Path, log: Path) -> None:
+def _reject_other_runs(database: Path, log: Path) -> None:
     """Raise an error unless the database is new or holds only the demo."""
     if not database.exists() or (database.is_file() and not database.stat().st_size):
         return

@@ -156,10 +156,10 @@ def command(
     # The code that holds until all is judged, even if nobody reads the notes.
     session.code = GATE_COULD_NOT_RUN
     one = _one_rule(rule)
-    _refuse_mixed(names, rules, one)
+    _reject_mixed(names, rules, one)
     with open_tables(database) as tables:
         if not stale_ok:
-            _refuse_stale(tables)
+            _reject_stale(tables)
         stale = note_stale(session, tables) if stale_ok else None
         notes = [] if stale is None else [f"The tables are not those of the log: {stale}"]
         settings = read_settings(tables)
@@ -211,7 +211,7 @@ def gate_code(tables: Tables, rows: Sequence[Row]) -> int:
     return _INCONCLUSIVE if "inconclusive" in found else 0
 
 
-def _refuse_stale(tables: Tables) -> None:
+def _reject_stale(tables: Tables) -> None:
     """Raise an error for stale tables: the log might not pass a gate that they pass."""
     from passk_py.warehouse.freshness import stale
 
@@ -241,7 +241,7 @@ def unmatched(tables: Tables, rows: Sequence[Row]) -> list[Row]:
 
 
 def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Make a rule of the options, if any of them is given."""
+    """Make a rule of the options; None if none of them is given."""
     keys = {"least": "min", "most": "max"}
     given = {
         keys.get(name, name): value for name, value in options.items() if value not in (None, ())
@@ -262,7 +262,7 @@ def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _typed(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a rule of options its type, by what it asks for, in place of those that only say it."""
+    """Give a rule of options its type, and drop an option that says no more than the type."""
     asked = [name for name in _TYPES if name in rule]
     if len(asked) != 1:
         what = f"{' and '.join(asked)} stand together" if asked else "nothing is asked for"
@@ -282,7 +282,7 @@ def _typed(rule: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": rule_type, **{key: value for key, value in rule.items() if key != said_by}}
 
 
-def _refuse_mixed(names: tuple[str, ...], rules: Path | None, one: object) -> None:
+def _reject_mixed(names: tuple[str, ...], rules: Path | None, one: object) -> None:
     if one is not None and (names or rules is not None):
         other = "--rules" if rules is not None else "--gate"
         raise PasskError(

@@ -9,9 +9,9 @@ class PasskError(Exception):
     Parameters
     ----------
     message
-        What is wrong and where, in one sentence.
+        The mistake and its place, in one sentence.
     hint
-        What to do about it, in one sentence. The command line prints it on a line of its own.
+        The remedy, in one sentence. The command line prints it on a line of its own.
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:

@@ -39,7 +39,7 @@ def no_such(kind: str, given: Iterable[str], there: Sequence[str]) -> str:
 def require_known(
     kind: str, given: Iterable[str], known: Sequence[str], *, hint: str | None = None
 ) -> None:
-    """Refuse names that there are not."""
+    """Raise an error if a name is unknown."""
     missing = [name for name in given if name not in known]
     if not missing:
         return

@@ -32,6 +32,6 @@ def without_formula(value: str) -> str:
 
 def slice_sql(name: str, expression: str | None) -> str:
     """Write the value of a slice over ``passk_attempts``."""
-    # By the engine, because an expression is SQL. What is compared are the numbers of the slices.
+    # The engine computes it, because an expression is SQL. Validation compares the slices' numbers.
     value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
     return f"cast({value} as varchar)"

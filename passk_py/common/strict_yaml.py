@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Refuses a name that stands twice in one table."""
+    """Raises an error on a name that is twice in one mapping."""
 
     def construct_mapping(
         self,

@@ -2,12 +2,12 @@
 
 - **walker** guesses: local search with little noise and Pollard's rho. It gets anywhere on a good
   day and gets stuck on a bad one.
-- **tracer** searches: backtracking and systematic factoring. What it solves it solves every time,
-  and what is too large for its budget it never solves.
+- **tracer** searches: backtracking and systematic factoring. It solves a task every time, or
+  never if the task is too large for its budget.
 - **scout** guesses first and searches with the steps that are left. Version 2026-02 guesses for a
-  quarter of the budget; version 2026-03 for three fifths. That wins puzzles too large to search
-  and takes from the search the steps that it needs for others: more passes, and fewer tasks that
-  pass every time.
+  quarter of the budget; version 2026-03 for three fifths. The change wins puzzles too large to
+  search and takes from the search the steps that it needs for others: more passes, and fewer tasks
+  that pass every time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Puzzle: TypeAlias = Formula | Board | Semiprime
 """The levels of effort that an agent can have."""
 
 BUDGET: Final = 400
-"""Steps that every attempt may take, whoever makes it."""
+"""Steps that every attempt of every agent may take."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The verdict: what the text of an answer is worth, whoever wrote it.
+"""The verdict on the text of an answer, by the same rules for every agent.
 
 The checkers share no code with the solvers. They read the answer from its text, and go clause by
 clause, pair by pair, factor by factor.

@@ -144,7 +144,7 @@ def task_score(m: int, k: int, n: int, c: int) -> float:
 
 
 def scores_of(pairs: Iterable[tuple[int, int]]) -> list[Score]:
-    """Give the scores of pairs (m, k), each once, or refuse them."""
+    """Give the scores of pairs (m, k), each once, or raise an error."""
     if not isinstance(pairs, Iterable) or isinstance(pairs, str):
         raise ArgumentError(f"m_of_k_metrics: pairs must be a list of pairs (m, k); got {pairs!r}")
     found: dict[Score, None] = {}

@@ -56,7 +56,7 @@ class SuiteRun(NamedTuple):
 
     @property
     def identity(self) -> tuple[str | None, ...]:
-        """Whose run it is."""
+        """The agent, its version and its model."""
         return tuple(self.told[name] for name in IDENTITY)
 
 
@@ -76,9 +76,9 @@ def contamination(
     Parameters
     ----------
     attempts
-        A log of attempts, eager or lazy; see :mod:`passk_py.metrics.frames`. Whose run it is, is
-        read from ``agent``, ``agent_version`` and ``model``; which is the latest, from
-        ``started_at`` where all have it, else from ``loaded_at``.
+        A log of attempts, eager or lazy; see :mod:`passk_py.metrics.frames`. Runs with the
+        same ``agent``, ``agent_version`` and ``model`` belong together. The latest of them is the
+        one by ``started_at`` if all have it, otherwise by ``loaded_at``.
     suites
         Pairs of a ``public`` suite and the ``private`` one that tests the same skill.
     ks

@@ -23,7 +23,7 @@ class Words:
     """How the log looks where it warns, without the full stop; None where it never does."""
     effect: str
     fine: str
-    """The conclusion that stands where it does not warn."""
+    """The conclusion if it does not warn."""
     advice: str | None
     need: str
 

@@ -1,7 +1,7 @@
 """Reading a log of attempts that is a frame: its key, the verdicts, and the values of slices.
 
-What such a log must have, and which verdict goes before which, is said in
-:mod:`passk_py.metrics.frames`.
+:mod:`passk_py.metrics.frames` describes the columns of such a log and the order of precedence of
+its verdicts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which task to mend first: what the suite's pass^k can be expected to gain by each."""
+"""The order in which to mend tasks: by the expected gain of the suite's pass^k from each."""
 
 from __future__ import annotations
 

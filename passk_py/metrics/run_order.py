@@ -1,4 +1,4 @@
-"""Which run of a suite and agent came before which, as in the SQL view ``int_passk__run_order``."""
+"""The order of the runs of a suite and agent, as in the SQL view ``int_passk__run_order``."""
 
 from __future__ import annotations
 

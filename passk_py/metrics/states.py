@@ -94,9 +94,9 @@ class Related(NamedTuple):
 
     families: int
     units: float
-    """How many families of one size would say as much."""
+    """How many families of equal size would say as much."""
     variance: float | None
-    """Of the mean of one such family; None with one family."""
+    """The variance of the mean of one such family; None with one family."""
 
 
 def related(families: Iterable[tuple[int, float]], number_of: Iterable[int]) -> Related:

@@ -104,8 +104,8 @@ def scatter(eligible: pl.Expr) -> dict[str, pl.Expr]:
 def family_scatter(estimated: pl.LazyFrame, place: Sequence[str]) -> pl.LazyFrame:
     """Give the families of the eligible tasks by ``place`` and k, and how much their sums vary.
 
-    The variances stand where those of unrelated tasks would: T times the variance of the mean of T
-    tasks, F / (F - 1) / T times the sum over families of (a family's scores less the mean)^2.
+    The variances replace those of unrelated tasks: T times the variance of the mean of T tasks,
+    F / (F - 1) / T times the sum over families of (a family's scores less the mean)^2.
     """
     n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
     scores = {"pass_1": c / n, "pass_at_k": pl.col("pass_at_k"), "pass_hat_k": pl.col("pass_hat_k")}

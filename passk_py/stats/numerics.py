@@ -46,7 +46,7 @@ def let(start: dict[str, pl.Expr], *steps: dict[str, pl.Expr]) -> pl.Expr:
     that are used within others therefore return their steps.
 
     Needs polars 1.40: the versions before 1.37 plan for a time that is exponential in the number
-    of steps, and those from 1.37 to 1.39 refuse a product and a sum in one step.
+    of steps, and those from 1.37 to 1.39 raise an error on a product and a sum in one step.
     """
     bound = pl.struct([expr.alias(name) for name, expr in start.items()])
     for step in steps:

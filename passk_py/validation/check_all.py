@@ -28,7 +28,7 @@ class ValidationReport:
     attempts: int
     pending: Pending
     settings: Settings
-    """The vars that were taken for those of the build."""
+    """The vars of the build, as the database records them or the caller gives them."""
     left_out: tuple[str, ...] = ()
     """The parts that were too large to be recomputed, in sentences."""
 
@@ -71,16 +71,16 @@ def validate_tables(
     examples
         How many differences of each table to keep.
     progress
-        Is told how many attempts are compared, and how many there are.
+        Called with the number of attempts that are compared so far, and of all attempts.
 
     Returns
     -------
     ValidationReport
-        What agrees and what does not. Counts, times, classes and names must be equal, nulls in
-        the same places, numbers equal to a relative difference of 1e-12, and no row there twice.
-        More is tolerated of what SQL approximates: limits that are made of quantiles may be 1e-9
-        apart, those by Student's t of a difference 3e-9, what is made of sums of logarithms 1e-9,
-        and p of a test by 1e-9 of itself. A verdict follows from SQL's figures where they are near
+        The values that agree and those that do not. Counts, times, classes and names must be equal,
+        nulls in the same places, numbers equal to a relative difference of 1e-12, and no row there
+        twice. Approximations in SQL may differ more: limits that are made of quantiles by 1e-9,
+        those by Student's t of a difference by 3e-9, values from sums of logarithms by 1e-9, and p
+        of a test by 1e-9 of itself. A verdict follows from SQL's figures where they are near
         enough, and sentences are compared by their words and whole numbers, so that no rounding is
         an error.
 

@@ -1,4 +1,4 @@
-"""Public tables beside what they should be: reading, comparing, adding up what was found."""
+"""Read public tables, compare them with recomputed rows, and add up the differences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Compared:
     def compare(
         self, name: str, expected: Recomputed, where: str = "true", *, more_columns: bool = False
     ) -> None:
-        """Compare the rows of a table that meet a condition, maybe again in other columns."""
+        """Compare rows that meet a condition; other columns of a table in further calls."""
         columns = [*expected.key, *expected.columns]
         rows = self.rows(name, columns, where)
         parity = compare(name, rows, expected, keep=self._keep, more_columns=more_columns)
@@ -56,7 +56,7 @@ class Compared:
     def once(
         self, name: str, key: Sequence[str], columns: Sequence[str], where: str = "true"
     ) -> pl.DataFrame:
-        """Read rows, each once: copies are reported where the table is compared."""
+        """Read rows, each once: duplicates are reported where the table is compared."""
         rows = self.rows(name, [*key, *columns], where)
         return rows.unique(key, keep="first", maintain_order=True)
 

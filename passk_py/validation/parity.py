@@ -49,9 +49,9 @@ class Difference:
     table: str
     key: dict[str, Any]
     column: str | None
-    """None if one side lacks the row, ``rows`` if SQL has copies of it."""
+    """None if one side lacks the row, ``rows`` if SQL has duplicates of it."""
     sql: Any
-    """The value; whether the row is there, if one side lacks it; or how many copies there are."""
+    """The value; whether the row is there, if one side lacks it; or how many duplicates it has."""
     polars: Any
     relative: float | None
     """How far they are apart, relative to the larger one; None where they are no numbers."""
@@ -67,7 +67,7 @@ class Parity:
     largest: float
     """The largest relative difference of all numbers that are near enough or not."""
     different: int
-    """How many values and rows differ by more than is allowed; a row's copies are rows too."""
+    """How many values and rows differ by more than is allowed; a row's duplicates are rows too."""
     examples: list[Difference]
 
     def add(self, other: Parity, *, keep: int) -> None:
@@ -84,7 +84,7 @@ def compare(
 ) -> Parity:
     """Compare the rows of a table with what polars makes of the same attempts.
 
-    Nulls must stand in the same places. A difference is relative to the larger value or, for a
+    Nulls must be in the same places. A difference is relative to the larger value or, for a
     column that is itself a difference, to what it was subtracted from.
     """
     key = list(expected.key)
@@ -106,7 +106,7 @@ def compare(
     missing = both.filter(pl.col("here_sql").is_null() | pl.col("here_polars").is_null())
     found = Parity(table, 0, rows.height * len(columns), 0.0, 0, [])
     if not more_columns:
-        # Every row of polars is matched at least once, so what is more are copies in SQL.
+        # Every row of polars is matched at least once, so more rows are duplicates in SQL.
         copies = both["here_polars"].count() - mine.height
         found.rows, found.different = both.height, missing.height + copies
         if copies:

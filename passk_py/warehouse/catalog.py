@@ -1,4 +1,4 @@
-"""Which tables people query: their keys, what to show of them first, and filtering them."""
+"""The tables that people query: their keys, what to show of them first, and filtering them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PublicTable:
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """Which of ``run_id``, ``suite`` and ``k`` it can be filtered by."""
+        """Those of ``run_id``, ``suite`` and ``k`` by which it can be filtered."""
         # The k of passk_tasks is the deployment k in every row.
         has_k = "k" in described_table(self.name).columns and self.name != "passk_tasks"
         names = ("run_id", "suite", "k") if has_k else ("run_id", "suite")
@@ -189,7 +189,7 @@ def public_table(name: str) -> PublicTable:
 
 
 def shared_columns(columns: Iterable[str], *, with_raw: bool) -> dict[str, str]:
-    """Give the SQL of columns for a copy or a file, which others than who has the log may read."""
+    """Give the SQL of columns for a copy or a file, whose readers may not have the log."""
     # A rejected row may hold prompts, outputs and keys; a path tells of people and machines.
     others = {
         "raw": "null::varchar",
@@ -201,7 +201,7 @@ def shared_columns(columns: Iterable[str], *, with_raw: bool) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which rows of a table are wanted; empty means all."""
+    """The rows of a table that are wanted; empty means all."""
 
     runs: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()

@@ -51,7 +51,7 @@ def _read(models: Path, name: str) -> TableDescription:
     """Read the file of a model, once."""
     import yaml  # type: ignore[import-untyped]
 
-    # Written in C where it can be: it is ten times as fast.
+    # The loader in C, where PyYAML has it, is ten times as fast.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = (models / "marts" / f"{name}.yml").read_text(encoding="utf-8")
     [model] = yaml.load(text, Loader=loader)["models"]  # noqa: S506 - is safe
@@ -74,7 +74,7 @@ def _docs(models: Path) -> dict[str, str]:
 
 @functools.cache
 def _on_duckdb(data_type: str) -> str:
-    """Give a type as DuckDB has it: what engines spell differently is Jinja over the target."""
+    """Give a type in DuckDB's words: if engines differ, it is Jinja over the target."""
     if "{{" not in data_type:
         return data_type
     import jinja2

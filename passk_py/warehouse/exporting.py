@@ -88,7 +88,7 @@ def export_tables(
     Returns
     -------
     list of ExportedFile
-        What was written.
+        The files that were written.
 
     Raises
     ------

@@ -204,7 +204,7 @@ def _seen(tables: Tables) -> dict[str, Any]:
 
 
 def parse_variables(text: str | None) -> dict[str, Any]:
-    """Read the value of ``--vars``; a var that the project does not have is refused."""
+    """Read the value of ``--vars``; a var that the project does not have is an error."""
     import yaml  # type: ignore[import-untyped]
 
     from passk_py.common import strict_yaml

@@ -67,7 +67,7 @@ class Tables:
         return f'"{found}"."{name}"'
 
     def require(self, name: str) -> str:
-        """Give the qualified name of a table that a build makes; refuse one that is not there."""
+        """Give the qualified name of a table that a build makes; an error if it is not there."""
         found = self.find(name)
         if found is not None:
             return found
@@ -238,7 +238,7 @@ _KNOWN_BY: Final = (
 
 
 def require_filtered(tables: Tables, filters: Filters, chosen: Sequence[PublicTable] = ()) -> None:
-    """Refuse a run, suite or k that there is not: a slip would become tables without a row."""
+    """Raise an error on an unknown run, suite or k: a slip would become tables without a row."""
     names = [table.name for table in chosen]
     for name in names:
         tables.require(name)

@@ -119,7 +119,7 @@ of_rankings as (
     on older.suite = newer.suite and older.age > newer.age
 )
 
-{#- Of a pair that is declared twice, the first declaration counts. #}
+{#- If a pair is declared twice, the first declaration counts. #}
 {%- set sources = [] %}
 {%- if pairs %}
 {%- do sources.append(('declared', 'declared_pairs')) %}

@@ -13,8 +13,8 @@ with families as (
   from {{ ref('int_passk__family_checks') }}
 ),
 
-{# Were the scores dealt to the tasks by chance: the mean of the squares between families, and the mean products of scores of two,
-   three and four tasks. #}
+{# If the scores were assigned to the tasks at random: the mean of the squares between families, and the mean products of scores of
+   two, three and four tasks. #}
 dealt as (
   select
     *,

@@ -8,7 +8,7 @@ with points as (
   where told_apart > 0
 ),
 
-{# Of passes for pass^k, of failures for 1 - pass@k: the weight of a hit, and of a miss, which is below 0. #}
+{# The weight of a hit, and of a miss, which is below 0: hits are passes for pass^k, and failures for 1 - pass@k. #}
 leverages as (
   select
     suite,

@@ -11,7 +11,7 @@ with labels as {{ passk._made_once() }}(
   from {{ ref('stg_passk__labels') }}
 ),
 
-{# Copies of a label count once, whoever made them; people who disagree leave no label. #}
+{# Duplicates of a label count once, also those by different people; people who disagree leave no label. #}
 counted as (
   select
     *,

@@ -8,7 +8,7 @@ with variances as (
     {{ keys | join(',\n    ') }},
     mean,
     family_size,
-    {#- Of a family's mean: chance within tasks is not related. #}
+    {#- The variance of a family's mean: chance within tasks is not related. #}
     (between_variance * (1 + family_excess) + within_variance) / family_size as variance,
     {{ passk._as_double(passk._setting('passk_plan_width')) }} / 2 as half
   from {{ ref('int_passk__plan_variances') }}

@@ -2,7 +2,7 @@
 {%- set width = passk._as_double(passk._setting('passk_plan_width')) %}
 {#- The amount that rounding may add to a number of tasks. #}
 {%- set slack = '1e-9' %}
-{#- The quantiles of Student's t that are in a table: with more tasks the number lies beside the root. #}
+{#- The quantiles of Student's t that are in a table: with more tasks the number is next to the root. #}
 {%- set criticals = passk._quantiles_of('passk_plans', none).student %}
 
 with roots as {{ passk._made_once() }}(

@@ -17,7 +17,7 @@ metrics as (
   select 'pass_hat_k' as metric
 )
 
-{# With failures in the place of passes, the formulas of pass^k are those of 1 - pass@k. #}
+{# With failures instead of passes, the formulas of pass^k are those of 1 - pass@k. #}
 select
   histogram.run_id,
   histogram.suite,

@@ -35,7 +35,7 @@ margins as (
   from pairs
 ),
 
-{# By the rules of passk_comparisons: without a verdict there, and where short tasks could undo the difference, nothing is told. #}
+{# By the rules of passk_comparisons: no difference without a verdict there, nor where short tasks could undo it. #}
 tested as (
   select
     suite,

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def dpll(formula: Formula, budget: int, draw: Draw) -> Effort:
     """Search all assignments in a systematic order until every clause holds.
 
-    Variables that a clause forces are set first. Else it branches on the variable that stands in
-    most of the clauses with two open literals, ties broken at random: that is its only luck.
+    Variables that a clause forces are set first. Otherwise it branches on the variable that is in
+    most of the clauses with two open literals. Ties are broken at random: that is its only luck.
     """
     clauses, holders, n = formula.clauses, formula.holders, formula.variables
     everything = (1 << len(clauses)) - 1
@@ -59,7 +59,7 @@ def dpll(formula: Formula, budget: int, draw: Draw) -> Effort:
 def _branch(
     holders: tuple[tuple[int, int], ...], known: int, pressing: int, draw: Draw
 ) -> tuple[int, bool]:
-    """Choose the open variable that stands in most of the pressing clauses, and its value."""
+    """Choose the open variable that is in most of the pressing clauses, and its value."""
     most, choices = -1, [0]
     for v, (no, yes) in enumerate(holders):
         if not known >> v & 1:

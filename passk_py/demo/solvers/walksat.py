@@ -15,8 +15,8 @@ def walksat(formula: Formula, budget: int, draw: Draw, *, noise: float) -> Effor
     """Flip one variable after the other until every clause holds.
 
     From a random assignment, take a random broken clause. If a variable of it can be flipped
-    without breaking another clause, flip that one. Else flip, with the chance `noise`, any of the
-    three, and otherwise the one that breaks the fewest. Little noise gets stuck where every way
+    without breaking another clause, flip that one. Otherwise flip, with the chance `noise`, any of
+    the three, or the one that breaks the fewest. Little noise gets stuck where every way
     out leads up; much noise wanders. A step is one flip, and the start counts as one; the answer is
     the best assignment met.
     """

@@ -18,7 +18,7 @@ KEPT: Final = 20_000
 
 _CHUNK: Final = 4 << 20
 _LONGEST_NAME: Final = 4 << 20
-# Of the row in which a file ends, more is kept: formats are told by the keys of the first row.
+# More is kept of the row in which a file ends: the keys of the first row identify the format.
 _CUT_OFF: Final = 1 << 20
 # Only sets are possessive, because Python before 3.11.5 matches possessive groups wrongly (its
 # issue 106052). Groups step back over their match at most once: no step back lets the rest match.
@@ -152,7 +152,7 @@ class JsonBuffer:
         return data.rstrip(), None
 
     def _too_long(self, depth: int, scan: int) -> Element:
-        """Refuse a row and find its end without holding it."""
+        """Reject a row and find its end without holding it."""
         kept = self._data[self._at : self._at + KEPT]
         self._at = scan
         self._skip(depth)

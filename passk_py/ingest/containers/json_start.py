@@ -19,7 +19,7 @@ _BRACKET: Final = re.compile(rb'["{}\[\]]')
 
 
 def start_of(path: Path) -> bytes:
-    """Read the start of a document, without what may stand before it."""
+    """Read the start of a document, without a byte order mark and blanks."""
     with open_log(path) as file:
         return (read_chunk(file, _PIECE) or b"").removeprefix(BOM).lstrip()
 

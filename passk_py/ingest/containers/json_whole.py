@@ -38,7 +38,7 @@ def whole_decoder(
     quoted = [f'"{name}"'.encode() for name in names]
 
     def decoded(data: bytes) -> Whole | None:
-        # Of two members of one name a decoder keeps one, and the walk sees both.
+        # If two members have one name, a decoder keeps one, and the walk sees both.
         if any(data.count(name) != 1 for name in quoted):
             return None
         try:
@@ -57,7 +57,7 @@ def whole_decoder(
 def _tree(
     rows_in: tuple[str, ...], shape: Shape, heads: Mapping[tuple[str, ...], Shape]
 ) -> Shape | None:
-    """Put the shapes together as they stand in the document; None if they overlap."""
+    """Put the shapes together as they are in the document; None if they overlap."""
     if not rows_in:
         # There is nothing beside the elements of a list.
         return [shape]

@@ -22,7 +22,7 @@ BATCH_BYTES: Final = 16 << 20
 """How much is read at a time. Planning the query of a batch costs as much as running a few MB."""
 
 MAX_RECORD_BYTES: Final = 64 << 20
-"""The longest row that is looked into. A longer one is refused without being held in memory."""
+"""The longest row that is read. A longer one is rejected without being held in memory."""
 
 _KEPT: Final = 20_000
 _BLANK: Final = " \t\r\n"
@@ -38,7 +38,7 @@ class Batch:
     """The text of each row; as much of it as can be shown where ``codes`` has a fault."""
     codes: list[str | None] = field(default_factory=list)
     reasons: list[str | None] = field(default_factory=list)
-    """Why the reader refuses a row, in a word and in a sentence; None where it does not."""
+    """Why the reader rejects a row, in a word and in a sentence; None where it does not."""
     ends: list[bool] = field(default_factory=list)
     """Whether the file ended within the row, before its end was seen."""
 

@@ -59,7 +59,7 @@ def open_log(path: Path) -> IO[bytes]:
 
 
 def position_of(file: IO[bytes]) -> int:
-    """Tell how far a file is read, as nearly as can be in bytes as they lie on the disk."""
+    """Tell how far a file is read, as nearly as possible in bytes on the disk."""
     inner: IO[bytes] = getattr(file, "fileobj", None) or file
     return inner.tell()
 

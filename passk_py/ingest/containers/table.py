@@ -71,7 +71,7 @@ def read_table(
     lines = _Lines(file, newline)
     for row in _rows(lines, delimiter):
         if row.error or any(value.strip() for value in row.values):
-            break  # the header, which may stand below blank lines
+            break  # the header, which may follow blank lines
     batch, size = _new(kept), 0
     for row in _rows(lines, delimiter):
         if _is_blank(row, lines.taken, delimiter):

@@ -55,7 +55,7 @@ _looked_at: list[tuple[_Stamp, _Directory]] = []
 
 def names_in(path: Path) -> tuple[str, ...]:
     """List the members of a zip; an OSError without a number if its directory is damaged."""
-    # Of two members of one name the last counts, as zipfile has it.
+    # If two members have one name, the last one counts, as in zipfile.
     with path.open("rb") as file:
         directory = _directory(file)
         _looked_at[:] = [(_stamp_of(file), directory)]

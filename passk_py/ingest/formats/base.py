@@ -2,7 +2,7 @@
 
 A format is one file with one class. It names the container that its rows come in (lines of JSON, a
 JSON list or object, a CSV or a Parquet table, a zip or an XML document) and maps what it calls
-things to the columns of the contract. Reading the container, typing the values, refusing rows and
+things to the columns of the contract. Reading the container, typing the values, rejecting rows and
 writing them is shared by all formats, in :mod:`passk_py.ingest.landing`. Formats of harnesses have
 a base of their own, in :mod:`passk_py.ingest.formats.harness`.
 """
@@ -41,7 +41,7 @@ class Key:
     path: tuple[str, ...]
     """The object keys that lead to it, from the outside in."""
     scalar: bool = False
-    """Whether an object, a list or a boolean in its place is refused, not stored as JSON."""
+    """Whether an object, a list or a boolean in its place is rejected, not stored as JSON."""
     table: bool = False
     measure: bool = False
     """Whether true and false may be 1 and 0: it can be read as a double, a third faster."""
@@ -121,7 +121,7 @@ class Format(ABC):
         return None
 
     def is_copy(self, path: Path, other: Path) -> bool | None:
-        """Tell whether files of the same bytes are copies; None if two runs may be alike."""
+        """Tell whether files of the same bytes are duplicates; None if two runs may be alike."""
         return self.differs_by_run or path.name == other.name or None
 
     def without_threshold(self, sample: Sample) -> str | None:

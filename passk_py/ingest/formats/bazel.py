@@ -1,8 +1,8 @@
 """Where Bazel puts the JUnit XML of a test: its target, shard, run and attempt.
 
 ``bazel test`` writes ``bazel-testlogs/<package>/<target>/test.xml``, below the target in
-``shard_1_of_4``, ``run_1_of_3`` or ``shard_1_of_4_run_1_of_3`` where there are several. What failed
-and was tried again lies in ``test_attempts/attempt_1.xml`` beside it.
+``shard_1_of_4``, ``run_1_of_3`` or ``shard_1_of_4_run_1_of_3`` where there are several. Failed
+attempts before the last one are in ``test_attempts/attempt_1.xml`` and so on beside it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _MOST_ATTEMPTS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which part of which test a report is of."""
+    """The part of a test that a report is of."""
 
     target: str
     run: int
     attempt: int | None
-    """None for the last one, which lies beside the folder of the others."""
+    """None for the last one, whose report is beside the folder of the others."""
     shard: int
 
     @property
@@ -84,7 +84,7 @@ def is_report(path: Path) -> bool:
 
 
 def _has_traces(path: Path) -> bool:
-    """Tell whether the file lies where only Bazel puts one."""
+    """Tell whether the file is at a place where only Bazel puts one."""
     folder = path.parent
     named = folder.name == _ATTEMPTS or _part_of(folder) is not None
     return named or any((folder / name).is_file() for name in _BESIDE)

@@ -117,7 +117,7 @@ class BigCodeBench(JsonHarness):
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a sample to an attempt."""
         if len(element.names) != len(("eval", "task")):
-            # A list in the place of the object of tasks.
+            # A list instead of the object of tasks.
             raise Unfit("missing_field", "The sample stands under no task in eval.")
         status = row.get("status")
         if status is not None and text(status) is None:

@@ -2,11 +2,11 @@
 
 Lines of JSON, JSON lists and CSV tables may be compressed with gzip or zstd.
 
-- Of JSON, numbers may be texts; ``true`` and ``false`` count as 1 and 0 for the score and the
+- In JSON, numbers may be texts; ``true`` and ``false`` count as 1 and 0 for the score and the
   measures (duration, cost, tokens), not for ``attempt`` and ``seed``. ``tags`` is an object.
-- Of CSV, the first line names the columns; ``tags`` holds a JSON object. The separator is a comma,
+- In CSV, the first line names the columns; ``tags`` holds a JSON object. The separator is a comma,
   semicolon, tab or bar, whichever gives a header with ``task_id``. An empty field is null.
-- Of Parquet, columns may have any type that holds such values: ``attempt`` an integer or a whole
+- In Parquet, columns may have any type that holds such values: ``attempt`` an integer or a whole
   number in a double or a text, ``tags`` a map, a struct or a JSON text.
 """
 
@@ -35,9 +35,9 @@ CANONICAL_FIELDS: Final = (
 _KEYS: Final = tuple(
     Key(
         (name,),
-        # An object in the place of an identifier is a mistake of whoever wrote the log; outcome
-        # needs no such care, because it must be one of three words anyway, and a transcript in the
-        # place of where it lies is passed over.
+        # An object instead of an identifier is a mistake in the log. outcome needs no such check,
+        # because it must be one of three words anyway, and a transcript instead of its address is
+        # skipped.
         scalar=name not in ("outcome", TRANSCRIPT.name)
         and any(c.name == name and c.duckdb_type == "VARCHAR" for c in CONTRACT_COLUMNS),
         table=name == "tags",
@@ -49,12 +49,12 @@ _FIRST_KEYS: Final = ("run_id", "task_id", "attempt")
 
 
 def is_canonical(fields: tuple[str, ...]) -> bool:
-    """Tell whether a row with these fields is an attempt as the contract calls them."""
+    """Tell whether a row with these fields is an attempt in the contract's names."""
     return "task_id" in fields and any(name in fields for name in ("attempt", *_VERDICTS))
 
 
 class _Canonical(Format):
-    """A file whose fields are called as the contract calls them."""
+    """A file whose fields have the contract's names."""
 
     reader_version = 1
     recognised_by = "a field task_id and at least one of attempt, outcome, passed, score"
@@ -81,7 +81,7 @@ class _Canonical(Format):
         if sample.container != self.container:
             return False
         if not sample.complete:
-            # The first row is longer than the sample, so the others may stand behind its end.
+            # The first row is longer than the sample, so the others may be after its end.
             return any(name in sample.fields for name in _FIRST_KEYS)
         return is_canonical(sample.fields)
 
@@ -94,7 +94,7 @@ class _Canonical(Format):
         }
 
     def refuse(self, sample: Sample) -> Refusal | None:
-        """Refuse a file that has no task, no verdict or, if it is a table, no attempt."""
+        """Reject a file that has no task, no verdict or, if it is a table, no attempt."""
         if not sample.complete:
             # A field that seems to be missing may come later in the row.
             return None
@@ -127,8 +127,8 @@ class _Canonical(Format):
         return [name for name in _VERDICTS if name in sample.fields] == ["score"]
 
     def without_attempt(self, sample: Sample) -> Refusal:
-        """Refuse a file in which nothing says which try of its task a row is."""
-        # The order of the rows is not taken for it: a log that was sorted, merged or written by
+        """Reject a file in which nothing says which try of its task a row is."""
+        # The order of the rows does not count as one: a log that was sorted, merged or written by
         # parallel workers would get numbers that mean nothing, and metrics of the order would be
         # wrong without a sign.
         has = listed(sample.fields)

@@ -130,7 +130,7 @@ class DeepEval(JsonHarness):
         if _LISTS[0] not in sample.fields:
             return _LISTS[1] in sample.fields
         keys = sample.keys_of_first_row(self.rows_at)
-        # A case that is cut off by the end of the sample is told by the keys that come early.
+        # The keys that come early identify a case that the end of the sample cuts off.
         early = {"name", "input", "actualOutput"} <= keys
         graded = "name" in keys and bool({"metricsData", "metricsMetadata"} & keys)
         return early or graded or _LISTS[1] in sample.fields
@@ -156,7 +156,7 @@ class DeepEval(JsonHarness):
             if cases[1]:
                 with open_log(path) as file:
                     for record in self.read_file(file, log, (*top, _LISTS[1], EACH)):
-                        # That the file is cut off has been said.
+                        # An earlier message says that the file is cut off.
                         if not record.ends:
                             yield record
 

@@ -6,7 +6,7 @@ The samples themselves, in a file of their own, have no verdict and are not read
 - The verdict is EvalPlus's score with the extra tests; ``plus_status`` is null if those were not
   run (``--base-only``). Both statuses are tags, so that the score of the base tests can be had too.
 - Up to 0.2.0 the statuses were ``success`` and ``timed out``, and the tags have the later words for
-  them. What an exception was is not said, and one of the environment looks like any other.
+  them. The kind of an exception is not recorded, so one of the environment looks like any other.
 - ``date`` is when the samples were tested, not made, so ``started_at`` is null.
 """
 
@@ -103,7 +103,7 @@ class EvalPlus(JsonHarness):
             yield from _former(row, element)
             return
         if len(element.names) != len(("eval", "task")):
-            # A list in the place of the object of tasks.
+            # A list instead of the object of tasks.
             raise Unfit("missing_field", "The sample stands under no task in eval.")
         base, plus = _status(row, "base_status"), _status(row, "plus_status")
         yield {
@@ -130,7 +130,7 @@ def _is_former(keys: Collection[str]) -> bool:
 
 
 def _former(row: dict[str, Any], element: Element) -> Iterator[dict[str, Any]]:
-    """Give the attempts of a task whose statuses stand in lists."""
+    """Give the attempts of a task whose statuses are in lists."""
     base, plus = row.get("base"), row.get("plus") or []
     if not isinstance(base, list) or not isinstance(plus, list) or not element.names:
         raise Unfit("wrong_type", "base and plus are no lists of statuses.")

@@ -43,7 +43,7 @@ _MOST_MEMBERS: Final = 1_000_000
 # Longer ones are no names, but a text that happens to have no line's end.
 _LONGEST_NAME: Final = 10_000
 _SPACE: Final = b" \t\r\n"
-# Text that may stand before the root of an XML document.
+# Text that may precede the root of an XML document.
 _PROLOG: Final = re.compile(
     rb"(?:\s++|<\?.*?\?>|<!--.*?-->|<![A-Z][^>\[]*+(?:\[.*?\]\s*)?>)*+", re.DOTALL
 )

@@ -8,17 +8,17 @@ The trials of a job are read together, because none of them says which attempt i
   and 1 only; a part of a reward is a failure here, with the reason ``partial_reward`` unless there
   is an error. Several rewards of which none is called ``reward`` are no verdict, as in Harbor's
   pass@k.
-- The reasons follow Harbor's own table of causes: the agent's budget and refusals fail, sandbox,
-  model provider, verifier, Harbor itself and cancelling are excluded. A timeout that was graded
-  keeps its reward.
+- The reasons follow Harbor's own table of causes: errors by the agent's budget or its safety rules
+  fail; those of sandbox, model provider, verifier, Harbor itself and cancelling are excluded. A
+  timeout that was graded keeps its reward.
 - The folders of trials have random names. A trial that was retried overwrites its folder, so only
   the last try is an attempt.
 - ``job_name`` stays when the job's folder is moved. In a job of several agents or models, or in one
   without its ``config.json``, the run is job, agent and model, as in Harbor's own totals.
 - Trials without a ``result.json``, or with an empty one, did not end: they are no attempts, and the
   number of attempts expected tells of them.
-- What lies in the folders of a trial, reports of its verifier among them, is not read. A trial that
-  is named without its job is attempt 1 of it.
+- Files in the folders of a trial, such as reports of its verifier, are not read. A trial that is
+  named without its job is attempt 1 of it.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ def _tasks_of(lock: Json, met: set[str]) -> tuple[str, ...]:
     tasks = [at(trial, "task") for trial in list_at(lock, "trials")]
     named = [(name, at(task, "source")) for task in tasks if (name := text(at(task, "name")))]
     names = dict.fromkeys(name for name, _ in named)
-    # Of several datasets it is not known which of them a task would have been of.
+    # With several datasets, the dataset of a task that was not met is not known.
     sources = {text(source) for _, source in named}
     return tuple(names) if len(sources) == 1 and met <= names.keys() else ()
 

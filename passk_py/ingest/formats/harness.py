@@ -2,7 +2,7 @@
 
 A harness writes one file, or a folder of files, in a shape of its own. Such a format reads it piece
 by piece and gives a dict for each attempt, its names those of the contract; typing the values,
-deciding what an error counts as, numbering the attempts and refusing rows is done by
+deciding what an error counts as, numbering the attempts and rejecting rows is done by
 :mod:`passk_py.ingest.landing` for all formats alike.
 """
 
@@ -33,8 +33,8 @@ _MOST_RAW: Final = 10_001
 _MOST_SIDE_BYTES: Final = 16 << 20
 
 
-class Unfit(Exception):  # noqa: N818 - a row that is refused, not an error of ours
-    """Refuses a row by a ``reason_code`` and a sentence; raised, or in the place of an attempt."""
+class Unfit(Exception):  # noqa: N818 - a row that is rejected, not an error of ours
+    """Rejects a row by a ``reason_code`` and a sentence; raised, or given instead of an attempt."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -44,7 +44,7 @@ class Unfit(Exception):  # noqa: N818 - a row that is refused, not an error of o
 
 @dataclass(slots=True)
 class Record:
-    """An attempt as a format tells it, or what stands in its place."""
+    """An attempt as a format tells it, or the fault for which its row is rejected."""
 
     values: dict[str, Any] | None
     """The values of the file, by names of ``CANONICAL_FIELDS``; None where ``fault`` is set."""
@@ -53,7 +53,7 @@ class Record:
     fault: tuple[str, str] | None = None
     ends: bool = False
     line: int | None = None
-    """The line that it stands in; None where rows are counted instead."""
+    """Its line in the file; None where rows are counted instead."""
     size: int = 1000
     """About how many bytes it takes in memory."""
 
@@ -117,7 +117,7 @@ class Log:
 
     @property
     def position(self) -> int:
-        """How many bytes are read, as they lie on the disk."""
+        """How many bytes on the disk are read."""
         return self._done + (position_of(self._open) if self._open else 0)
 
     def beside(self, path: Path) -> Json:
@@ -164,12 +164,12 @@ class Harness(Format):
             if name in columns
         }
         if self.numbers_attempts:
-            # Of the rows that are numbered later, some may say something of their order.
+            # Some of the rows that are numbered later may say something of their order.
             fields["attempt"] = Field("coalesce(attempt, '1')", "text", "attempt")
         return fields
 
     def default_run_id(self, path: Path) -> str | None:
-        """Name the run after the file, or after the folder that it is or lies in."""
+        """Name the run after the file, after its folder, or after the folder that the log is."""
         if path.is_dir():
             return path.name or None
         return run_named_after(path, self.suffixes)

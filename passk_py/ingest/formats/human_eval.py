@@ -71,7 +71,7 @@ class HumanEval(Format):
         if sample.container != self.container or {"attempt", "run_id"} & set(sample.fields):
             return False
         wanted = {"task_id", "completion", "result", "passed"}
-        # Of a completion that is longer than the sample, the keys after it are not seen.
+        # If a completion is longer than the sample, the keys after it are not seen.
         return (wanted if sample.complete else {"task_id", "completion"}) <= set(sample.fields)
 
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
@@ -83,7 +83,7 @@ class HumanEval(Format):
             "outcome_reason": Field(
                 "case when result = 'timed out' then 'timeout' end", "text", "result"
             ),
-            # Keys of the user's own: what is of no use is left out, not refused.
+            # Keys of the user's own: values without use are left out, not rejected.
             "model": Field(
                 "case when left(model, 1) not in ('{', '[') then model end", "text", "model"
             ),

@@ -7,10 +7,10 @@ log is one object of the same names, with whole samples in ``samples``.
 
 - Inspect's reducers ``pass_at`` and ``pass_k`` count a value of at least 1, too, and its
   ``value_to_float`` makes the numbers: yes and true are 1, any other text than its letters is 0.
-- Of several scorers, the verdict is that of the one in ``results.headline``, else of the one that
-  the task declares in ``eval.headline_metric``, else of the first in ``results.scores``, else of
-  the first of the sample: the score that Inspect itself shows first. Of a score with several values
-  it is the value that the headline names, else the first. The other values are tags,
+- The verdict is that of the scorer in ``results.headline``; without it, of the one that the task
+  declares in ``eval.headline_metric``, then of the first in ``results.scores``, then of the first
+  of the sample: the score that Inspect itself shows first. If a score has several values, the
+  verdict is the one that the headline names, otherwise the first. The other values are tags,
   ``score.<scorer>``, as far as they are short.
 - A sample that was tried again after an error within its epoch is one attempt; the tag ``retries``
   says how many tries came before.
@@ -26,7 +26,7 @@ log is one object of the same names, with whole samples in ``samples``.
   same name, and the merged log, not its shards.
 - Each sample is expected once where the log says of no epochs, as Inspect runs it then.
 - Summaries and journals may have a sample's epoch twice, if it was run again. The later row counts,
-  as for Inspect; the earlier one is refused.
+  as for Inspect; the earlier one is rejected.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Inspect(JsonHarness):
         )
 
     def refuse(self, sample: Sample) -> Refusal | None:
-        """Refuse a log that kept no samples."""
+        """Reject a log that kept no samples."""
         if sample.container != "zip" or rows_of(sample.members):
             return None
         return Refusal(

@@ -1,4 +1,4 @@
-"""Which logs of Inspect hold the attempts of another one: retries, copies and merged logs."""
+"""Logs of Inspect that hold the attempts of another one: retries, copies and merged logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHARDS: Final = ".shards"
 
 @dataclass(slots=True)
 class Survey:
-    """Which epochs of its samples a log has, and what it is a log of."""
+    """The epochs of its samples that a log has, and the eval that it records."""
 
     spec: Any = None
     keys: set[str] = field(default_factory=set)

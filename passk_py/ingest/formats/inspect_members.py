@@ -1,4 +1,4 @@
-"""Which members of a log of Inspect hold its samples, and which samples it has twice."""
+"""The members of a log of Inspect that hold its samples, and the samples that it has twice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADS: Final = (_HEADER, _START)
 """The members that say what was run: of a log that ended, and of one that did not."""
 SAMPLE: Final = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)", re.DOTALL)
 MOST_KEYS: Final = 1_000_000
-"""Of how many epochs of samples a log is searched for those that were run again."""
+"""The most epochs of samples of a log that is searched for those that were run again."""
 
 _SUMMARIES: Final = "summaries.json"
 _JOURNAL: Final = re.compile(r"_journal/summaries/(\d{1,18})\.json")

@@ -99,7 +99,7 @@ def _verdict_of(
     scorer, name = chosen
     if scorer is None:
         scorer = next(iter(scores), None)
-    # Of two scorers of one name, the second is numbered in the scores, and in `name` only.
+    # If two scorers have one name, the second has a number in the scores and in `name` only.
     found = name if scorer not in scores and name in scores else scorer
     score = scores.get(found) if found is not None else None
     value = score.get("value") if isinstance(score, dict) else None

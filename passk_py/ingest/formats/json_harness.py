@@ -183,7 +183,7 @@ def _second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:
 
 
 def _size_of(row: object, element: Element) -> int:
-    """Tell about how many bytes a row takes once what nobody asked for is gone."""
+    """Tell about how many bytes a row takes without the values that the format does not use."""
     if len(element.data) < 4000:
         return 1000 + len(element.data)
     try:

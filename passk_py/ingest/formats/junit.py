@@ -160,7 +160,7 @@ class JUnit(Harness):
         """Read the files of a folder."""
         log.heads |= {"of": {}, "others": False, "said": _Said()}
         said: _Said = log.heads["said"]
-        # Of a file alone, nothing beside it says which folder is Bazel's.
+        # A file alone has nothing beside it that says which folder is Bazel's.
         folder = log.path if log.path.is_dir() else None
         places = {
             path: place_of(path, root) if (root := root_of(path, folder)) else None
@@ -292,7 +292,7 @@ def _records(file: IO[bytes], known: Repeats, log: Log, place: Place | None) -> 
         yield from _attempts(tries, task, said)
     for task, of in ofs.items():
         log.heads["of"][task] = log.heads["of"].get(task, 0) + of
-    # Of a document that is cut off, what was met is all there is.
+    # If a document is cut off, the cases read so far are all there are.
     for tries in waiting.values():
         task = _task_of(tries[-1], known.stem(tries[-1])[0], place)
         yield from _attempts(tries, task, said)
@@ -332,7 +332,7 @@ def _attempts(tries: list[Case], task: str | None, said: _Said) -> Iterator[Reco
         tags["reruns"] = str(reruns)
         said.reruns += 1
     started = next((s.timestamp for s in reversed(case.suites) if s.timestamp), None)
-    # Of several tries, the time is that of the last or first one: it is not known of which.
+    # If there are several tries, the time may be that of the last or of the first one.
     time = case.time.replace(",", "") if case.time and len(verdicts) == 1 else None
     for passed, reason in verdicts:
         values = {

@@ -1,7 +1,7 @@
 """The test cases of a JUnit XML document, read as a stream.
 
-Only the elements and attributes that say how a test went are kept; the output of tests is passed
-over. DTDs and entities are refused.
+Only the elements and attributes that say how a test went are kept; the output of tests is skipped.
+DTDs and entities are rejected.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Case:
         return [*before, (passed, reason), *after]
 
     def titles(self) -> tuple[tuple[str, ...], str]:
-        """Give what stands before the name of the test, and the name."""
+        """Give the titles above the name of the test, and the name."""
         name = self.name or ""
         if not self.pytest:
             suites = tuple(suite.name for suite in self.suites if suite.name)
@@ -246,7 +246,7 @@ class _Target:
         self._number = 0
         self._pytest = False
         parser.ordered_attributes = False
-        # Else text is kept back, and handed over where its handler is changed.
+        # Otherwise text is held back until after its handler has changed.
         parser.buffer_text = False
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end

@@ -60,7 +60,7 @@ def in_order(files: Iterable[Path]) -> list[Path]:
 
 
 class Repeats:
-    """Which names of a file are repetitions, and which of them are there several times."""
+    """The names of a file that are repetitions, and those that are there several times."""
 
     def __init__(self, cases: Iterable[Case | Record]) -> None:
         steps: dict[int, set[tuple[int, int]]] = {}

@@ -1,4 +1,4 @@
-"""Words that formats and the look at a file share: containers, kinds of values, refusals."""
+"""Words that formats and the look at a file share: containers, kinds of values, rejections."""
 
 from __future__ import annotations
 

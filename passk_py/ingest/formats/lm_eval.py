@@ -1,16 +1,16 @@
 """lm-evaluation-harness: the ``samples_<task>_<date>.jsonl`` of ``lm_eval --log_samples``.
 
 A line is a document as one filter graded it. The harness stores a figure a document, not a verdict
-a response, so that only what follows from it exactly is landed, and the other lines are refused
-with a reason. Up to 0.4.2 the file was a list, and what was run stands in ``results.json``.
+a response. Only verdicts that follow from it exactly are landed, and the other lines are rejected
+with a reason. Up to 0.4.2 the file was a list, and the settings of the run are in ``results.json``.
 
-- ``bits_per_byte``, word overlaps and the like say nothing of a pass, so their lines are refused.
+- ``bits_per_byte``, word overlaps and the like say nothing of a pass, so their lines are rejected.
 - Several responses that were graded together: ``pass@1`` times their number is the number of
-  passes. Which of them passed is not in the file. The passes are laid on the attempts by a digest,
-  so that n and c are right, and the order says nothing; the tag ``verdicts`` is then ``counted``.
-  ``pass@2`` and on alone are refused: two numbers of passes may give the same figure.
+  passes. The file does not say which of them passed. A digest distributes the passes over the
+  attempts, so that n and c are right, and the order means nothing; the tag ``verdicts`` is then
+  ``counted``. ``pass@2`` and on alone are rejected: two numbers of passes may give the same figure.
 - Several responses of which the filter takes the first one: that one has the verdict, the others
-  are excluded as ``not_graded``. A vote over them is no verdict of any, so its lines are refused.
+  are excluded as ``not_graded``. A vote over them is no verdict of any, so its lines are rejected.
 - Two filters grade the same responses twice, so they can't be one suite. Versions that do not write
   the filter's name have a line of each document for each filter, in the order of ``filter_list`` in
   the results; without those, the second one is called ``filter-2``.

@@ -1,8 +1,8 @@
 """Files of anyone's own, read by a mapping: JSON in any shape, CSV and Parquet tables.
 
-A mapping is never guessed: it is given with ``passk load --map`` or ``--mapping``. Of a table, SQL
-takes the values, so that it lands as fast as a canonical one; of JSON, only what the mapping names
-is decoded.
+A mapping is never guessed: it is given with ``passk load --map`` or ``--mapping``. SQL takes the
+values from a table, so that it lands as fast as a canonical one; from JSON, only the values that
+the mapping names are decoded.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A mapping names, for each column of the contract, where its value is found:
 
-- ``$.case.id`` is what stands under these names in a row of JSON, ``$.scores[0]`` an element of a
-  list; of a table, ``$.name`` is a column. Other names are written ``$["a b"]``.
+- ``$.case.id`` is the value under these names in a row of JSON, ``$.scores[0]`` an element of a
+  list; in a table, ``$.name`` is a column. Other names are written ``$["a b"]``.
 - ``$.score >= 0.8``, ``$.status == 'ok'`` or ``$.kind in ('a', 'b')`` compare it: true, false, or
   null where there is no value.
 - ``$.trial + 1`` counts from another number.

@@ -1,6 +1,6 @@
 """The language of mappings: paths to a value, and what is made of the value.
 
-``$.case.id`` is what stands under these names, ``$.scores[0]`` an element of a list; a value may be
+``$.case.id`` is the value under these names, ``$.scores[0]`` an element of a list; a value may be
 compared or added to, and a text without ``$`` stands for itself.
 """
 

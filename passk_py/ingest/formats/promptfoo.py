@@ -11,12 +11,13 @@ prompt with a provider) it has.
   digest of their assertions.
 - UUIDs and times in the variables and descriptions are ``<uuid>`` and ``<time>`` in the names of
   tasks, because they may be new in each eval; unless nothing else tells two tests apart.
-- Of several columns, the runs are called after the eval, and after the provider and the prompt as
-  far as they differ. JSON lines don't name the eval: the file's name does, or its folder's.
-- ``testIdx`` does not name a test, because ``promptfoo retry`` counts it anew.
+- If there are several columns, the runs are called after the eval, and after the provider and the
+  prompt as far as they differ. JSON lines don't name the eval: the file's name does, or that of its
+  folder.
+- ``testIdx`` does not name a test, because ``promptfoo retry`` counts again from 0.
 - ``latencyMs`` 0 of an error was not measured, and numbers of tokens and a cost that the provider
   did not give are null, not 0.
-- Answers from the cache, which are copies and no tries of their own, have the tag ``cached``.
+- Answers from the cache, which are duplicates and no tries of their own, have the tag ``cached``.
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ class Promptfoo(JsonHarness):
     head_shapes = dict.fromkeys(_HEADS, ANY)
 
     def recognises(self, sample: Sample) -> bool:
-        """Tell from the keys of the first row, or from what stands above the rows."""
+        """Tell from the keys of the first row, or from the keys above the rows."""
         if not sample.can_be(self.container):
             return False
         keys = sample.keys_of_first_row(self.rows_at)
@@ -254,7 +255,7 @@ class Promptfoo(JsonHarness):
                 try:
                     plan.note(row)
                 except RecursionError:
-                    # The row is refused when it is read again.
+                    # The row is rejected when it is read again.
                     continue
         eval_id = text(log.heads.get("evalId")) or self.default_run_id(log.path)
         plan.name_runs(eval_id or self.name)
@@ -317,7 +318,7 @@ class PromptfooLines(Promptfoo):
 
 
 def _is_row(keys: frozenset[str]) -> bool:
-    # A row that is cut off by the end of the sample is told by the keys that come early.
+    # The keys that come early identify a row that the end of the sample cuts off.
     return {"prompt", "namedScores"} <= keys and bool({"success", "latencyMs"} & keys)
 
 

@@ -40,7 +40,7 @@ SURVEYED: Final = decoder(
 
 @dataclass(slots=True)
 class Plan:
-    """Which names of tests are not enough, and which columns there are."""
+    """The names of tests that are not enough, and the columns that there are."""
 
     runs: dict[Hashable, str] = field(default_factory=dict)
     """The run of each column; empty where there is one column, which the eval names."""

@@ -1,4 +1,4 @@
-"""Names of runs, and of their repeats: of files and folders, and of tests."""
+"""Names of runs and of their repeats, from the names of files, folders and tests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ANY_RUN: Final = frozenset(
 )
 _WORDS: Final = re.compile(r"[^-_.+\s]+")
 _CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# Folders above the file that are looked at for a name.
+# How many folders above the file may give the run its name.
 _MOST_FOLDERS: Final = 4
 
 

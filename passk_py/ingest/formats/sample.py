@@ -24,7 +24,7 @@ class Sample:
 
     path: Path
     size: int
-    """Its bytes, as they lie on the disk."""
+    """Its bytes on the disk."""
     compression: Compression = "none"
     container: Container | None = None
     """The container of its rows; None where that can't be told."""

@@ -1,17 +1,17 @@
 """SWE-bench: the reports of evaluated instances, and the summaries of evaluation runs.
 
 ``swebench eval`` writes ``logs/run_evaluation/<run_id>/<model>/<instance>/report.json`` for each
-instance and ``<model>.<run_id>.json`` for a run. What belongs to one working directory is read
+instance and ``<model>.<run_id>.json`` for a run. Files of one working directory are read
 together; either kind works without the other. The leaderboard's ``<submission>/logs/<instance>/``
 is understood too, and OpenHands's ``<run>/eval_outputs/<instance>/`` beside ``report.json`` or
 ``output.report.json``, which is the summary under another name.
 
-- What is not resolved failed, also where SWE-bench suspects the infrastructure: its hint is kept as
-  the reason only.
+- An instance that is not resolved failed, also where SWE-bench suspects the infrastructure: its
+  hint is only kept as the reason.
 - An empty patch failed: it has no report. An instance without a report, or with one that can't be
-  read, is an error. What SWE-bench ascribes to the environment is excluded and the rest fails: most
-  often the patch did not apply. Without a summary, the folders of instances tell which of them have
-  no report.
+  read, is an error. Errors that SWE-bench ascribes to the environment are excluded and the rest
+  fails: most often the patch did not apply. Without a summary, the folders of instances tell which
+  of them have no report.
 - SWE-bench has no attempts: each evaluation run is one of a model and dataset, in the order of
   ``created_at`` or, where one has none, of their names, ``run-2`` before ``run-10``. Load the
   folder that holds all runs: the place of a run depends on the others.
@@ -154,7 +154,7 @@ class SweBench(JsonHarness):
         if path.parts[-4:] == other.parts[-4:]:
             return True
         mine, its = (file.with_name(_INSTANCE_LOG) for file in (path, other))
-        # Of two runs that resolve an instance, the reports are often the same.
+        # Two runs that resolve an instance often have the same report.
         if not (mine.is_file() and its.is_file() and cmp(mine, its, shallow=False)):
             return False
         with mine.open("rb") as file:
@@ -227,7 +227,7 @@ class SweBench(JsonHarness):
             suites.setdefault(run.model, set()).add(suite)
             counts[run.model] = counts.get(run.model, 0) + 1
         for model, tasks in log.heads["tasks"].items():
-            # Of several datasets it is not known which of them a task is of.
+            # With several datasets, the dataset of a task is not known.
             if len(suites[model]) == 1:
                 yield Expected(counts[model], tuple(tasks), model)
 

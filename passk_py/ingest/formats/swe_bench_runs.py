@@ -1,4 +1,4 @@
-"""Which evaluation run of SWE-bench a report or a summary is of, and the place of each run."""
+"""The evaluation run of SWE-bench that a report or a summary is of, and the place of each run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def group_of_report(path: Path) -> Path:
 
 
 def directory_of(summary: Path) -> Path:
-    """Find the working directory of a summary: it may lie in a folder for reports."""
+    """Find the working directory of a summary: it may be in a folder for reports."""
     for folder in [*summary.parents][:_LEVELS]:
         if folder.joinpath(*_LOGS).is_dir():
             return folder

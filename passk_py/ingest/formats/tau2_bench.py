@@ -1,7 +1,7 @@
 """tau2-bench: the ``results.json`` of a run, alone or with a folder of simulations.
 
 Runs of the format "dir" keep each simulation in a file of its own in ``simulations/`` beside a
-``results.json`` that has none. The folder's name tells nothing: runs of the format "json" lie in a
+``results.json`` that has none. The folder's name tells nothing: runs of the format "json" are in a
 folder called ``simulations`` too. The messages are never read, so the tokens are null.
 
 - The verdict is tau2-bench's own ``is_successful``.
@@ -11,10 +11,10 @@ folder called ``simulations`` too. The messages are never read, so the tokens ar
   ``context_window_exceeded`` fails, as most versions count it.
 - Where the grading itself failed, the reward is 0, as tau2-bench counts it, and its error the
   reason.
-- What the simulated user cost is not the agent's. Times are local and without a zone, and are taken
-  as they are.
-- What lies in ``hallucination_discarded`` was thrown away by tau2-bench, which counts the
-  simulations that took its place, and is not read.
+- The cost of the simulated user is not the agent's. Times are local and without a zone, and are
+  taken as they are.
+- Simulations in ``hallucination_discarded`` are not read: tau2-bench threw them away, and counts
+  those that replaced them.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ The ``results.json`` in a trial's own folder is not read, because the run's hold
 
 - ``is_resolved`` false is a failure, whatever ``failure_mode`` says, and a trial that timed out and
   was resolved all the same is a pass.
-- Runs of one attempt each (``.1-of-1``) that lie in one folder are attempts of one run, in the
+- Runs of one attempt each (``.1-of-1``) that are in one folder are attempts of one run, in the
   order of ``start_time`` or, where one has none or was resumed, of their names, ``run2`` before
   ``run10``. A task is counted in the runs that were to try it: those whose ``task_ids`` have it or
   that say nothing of them. Such a run has the dataset in its name if there are several.

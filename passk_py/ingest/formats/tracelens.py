@@ -47,7 +47,7 @@ _BATCH_ID: Final = re.compile(rb'"batch_id"\s*:\s*("(?:[^"\\]|\\.)*+")')
 _NOT_EVIDENCE: Final = ("infra_error", "skipped", "pending", "running")
 _PIECE: Final = 1 << 16
 _MOST_BESIDE: Final = 1000
-# Of each of these, two values are kept: one fills what other trials don't say, two don't.
+# Two values of each are kept: if there is only one, it fills the trials that have none.
 _SAID: Final = ("agent", "agent_version", "model")
 
 

@@ -44,7 +44,7 @@ _OTHERS: Final = {
     "agent": ("agent", "agentname"),
     "model": ("model", "modelname"),
 }
-# Words for a pass, and those that stand in their place.
+# Words for a failure, and the word for a pass that each of them replaces.
 _GOOD: Final = {
     "fail": "pass",
     "failed": "passed",

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.lines import Batch
     from passk_py.ingest.landing.source import Source
 
-# Which share of the time goes into reading; the rest is for writing the rows.
+# The share of the time that goes into reading; the rest is for writing the rows.
 _DONE: Final = 0.9
 _BATCH: Final = "passk_batch"
 _NO_REASON: Final = ", ".join(
     f"null::varchar as {name}"
     for name in ("reject_field", "reject_code", "reject_reason", "raw_text")
 )
-# Of fewer rows, texts are typed, and typed rows counted, sooner than a query is optimized.
+# With fewer rows, typing texts, and counting typed rows, is faster than optimizing a query.
 _FEW: Final = 1000
 _FEW_TYPED: Final = 5000
 

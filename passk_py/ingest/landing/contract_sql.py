@@ -81,7 +81,7 @@ class ContractSql:
             }
         self._path = source.sample.path
         self._uses_threshold = source.format.uses_threshold
-        # Of an attempt without a verdict, the first pattern that its reason fits decides.
+        # If an attempt has no verdict, the first pattern that fits its reason decides.
         self._policy = rules_for(source.format, options.policy.items())
         # A harness may say what fills a null after its last row only; that is left to filled().
         self._heads_follow = source.harness is not None
@@ -154,7 +154,7 @@ class ContractSql:
             f"case when fault is not null then {code} end as reject_code, "
             f"case when fault is not null then {reason} end as reject_reason, "
             f"case when fault is not null then {cut} end as raw_text "
-            # Which rule it is, is asked of the odd rows only.
+            # The broken rule is looked up for the odd rows only.
             f"from (select *, case when odd then {case_of(whens)} end as fault "
             f"from (select *, {self._odd()} as odd from {self._valued(relation)}))"
         )
@@ -309,7 +309,7 @@ def _like(pattern: str) -> str:
 
 
 def _tags_in_order(tags: str, said: Mapping[str, str], given: Mapping[str, str]) -> str:
-    """Write SQL for a row's tags, with those that stand in for them and those that go before."""
+    """Write SQL for a row's tags: they override ``said``, and ``given`` overrides them."""
     if said:
         tags = f"map_concat({_map_of(said)}, {tags})"
     if given:

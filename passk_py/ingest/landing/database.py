@@ -35,8 +35,8 @@ def open_database(database: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
 @contextmanager
 def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> Iterator[None]:
     """Let the only commit write into the database itself, as closing it would do anyway."""
-    # Else it is written twice, first to the log of what is to be written. Of several commits each
-    # would write some pages once more, which costs more than it saves.
+    # Otherwise it is written twice, first to the write-ahead log. If there were several commits,
+    # each would write some pages once more, which costs more than it saves.
     if wanted:
         connection.execute("set checkpoint_threshold = '1KB'")
     try:

@@ -35,7 +35,7 @@ class File:
     folder: str | None = None
     """The folder that was named instead of the file, which is then left alone if it is no log."""
     is_passed_over: bool = False
-    """Whether its name ends like no log's, so that it is told of and not read."""
+    """Whether its name ends like no log's, so that it is reported and not read."""
 
 
 def discover(paths: Iterable[str | Path], report: ReportBuilder) -> Iterator[File]:
@@ -80,7 +80,7 @@ def _file_or_folder(path: Path, given: str, report: ReportBuilder) -> Iterator[F
 
 
 def _misnamed(path: Path) -> tuple[str, str, str] | None:
-    """Refuse a name that no database can hold."""
+    """Reject a name that no database can hold."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -113,9 +113,9 @@ def _in_order(name: str) -> tuple[list[str | int], str]:
 
 def _walk(folder: Path, given: str, report: ReportBuilder) -> Iterator[File]:
     found: list[tuple[Path, str]] = []
-    # os.walk does not follow links to folders; links to files are left out below. What a link
-    # within the folder leads to is found by its own name, and what it leads to outside of the
-    # folder is not what the user named.
+    # os.walk does not follow links to folders; links to files are left out below. The target
+    # of a link is found by its own name if it is within the folder, and the user did not name it
+    # if it is outside.
     closed: list[OSError] = []
     for parent, folders, names in os.walk(folder, onerror=closed.append):
         folders[:] = sorted((name for name in folders if name[0] != "."), key=_in_order)
@@ -130,7 +130,7 @@ def _walk(folder: Path, given: str, report: ReportBuilder) -> Iterator[File]:
                 found.append((path, "a link, which is not followed"))
             else:
                 found.append((path, "" if path.is_file() else "not a regular file"))
-    # Of a file and its duplicate, the one that lies deeper is the duplicate.
+    # If two files are the same, the deeper one is the duplicate.
     for path, reason in sorted(found, key=lambda one: len(one[0].parts)):
         if reason:
             report.skip(str(path), reason)

@@ -132,7 +132,7 @@ def _shares_no_task(
     connection: duckdb.DuckDBPyConnection, source: Source, harness: Harness
 ) -> str | None:
     """Say that the format's other logs of the suite have no task of this one."""
-    # Of a format that has no other names for its tasks, nothing has to be asked.
+    # A format without other names for its tasks has nothing to look up.
     if type(harness).other_tasks is Harness.other_tasks:
         return None
     path, sample = source.path, source.sample

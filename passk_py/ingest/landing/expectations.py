@@ -1,6 +1,6 @@
 """How many attempts of each task there should be, as the log and the options say it.
 
-What a row says of its own task comes first, then what a harness says of all tasks or of some, then
+A row's number for its own task comes first, then a harness's number for all tasks or for some, then
 ``--expected-attempts``.
 """
 
@@ -93,8 +93,8 @@ def is_name(text: str) -> bool:
 
 def _query(relation: str, told: list[_Row], default: int | None) -> str:
     """Write SQL for the key of each task, its number, its good rows, and what its rows say."""
-    # A task of which the log holds no attempt was to be tried in each run that it is said of. What
-    # is said of a task alone comes before what is said of all.
+    # A task of which the log holds no attempt was to be tried in each run that it is said of. A
+    # number for one task comes before one for all tasks.
     every = " union all ".join(
         _said_of(of_run=of_run, of_task=of_task)
         # Each of them takes a while to plan.

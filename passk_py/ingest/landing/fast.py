@@ -33,7 +33,7 @@ NOT_THE_FILE: Final = (
 )
 """Errors of DuckDB that another look at the file would not change."""
 
-# Which share of the time goes into reading; the rest is for writing the rows.
+# The share of the time that goes into reading; the rest is for writing the rows.
 _DONE: Final = 0.5
 _HEADER_LINES: Final = {"json_lines": 0, "csv": 1}
 

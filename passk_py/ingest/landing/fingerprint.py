@@ -33,11 +33,11 @@ class Fingerprint:
 
     sha256: str
     lines: int = 0
-    """The lines of its decompressed text, the last one counted even without an end."""
+    """The lines of its decompressed text; the last one counts even without a newline."""
     last: bytes = b""
     """The last byte of its text that is no blank."""
     odd: bool = False
-    """Whether only the careful way understands its bytes, or it is cut off."""
+    """Whether its bytes need the careful reader, or it is cut off."""
 
 
 def digest_of(sample: Sample) -> str:
@@ -52,7 +52,7 @@ def digest_of(sample: Sample) -> str:
 
 
 def digest_of_file(path: Path) -> str:
-    """Compute the SHA-256 of a file as it lies on the disk."""
+    """Compute the SHA-256 of a file as it is on the disk."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -75,7 +75,7 @@ class FingerprintThread:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # A result that nobody needs any more.
+        # No caller needs the result any more.
         self._stop.set()
         self._pool.shutdown()
 
@@ -105,7 +105,7 @@ class FingerprintThread:
         return digest
 
     def _digest(self) -> str:
-        """Read the file as it lies on the disk, nearly all the time without Python's lock."""
+        """Read the file as it is on the disk, nearly all the time without Python's lock."""
         whole, piece = hashlib.sha256(), memoryview(bytearray(_CHUNK))
         with open_as_it_is(self._sample.path) as file:
             while not self._stop.is_set() and (size := file.readinto(piece)):

@@ -1,8 +1,8 @@
 """The user's values for all attempts of a log, in place of the log's own.
 
-An option of the command line names one run, suite, agent or model. It stands in the place of the
-one that the log names, or of none. A log that tells several apart would lose what it tells, and its
-attempts would get in each other's way, so it is refused.
+An option of the command line names one run, suite, agent or model. It replaces the one that the log
+names, if any. A log that names several would lose the difference, and its attempts would have equal
+numbers, so it is rejected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing.source import Source
 
 _WORDS: Final = {"run_id": "run", "suite": "suite", "agent": "agent", "model": "model"}
-# Of these, an attempt without one is of another than those that have one.
+# An attempt without a run or suite is not of the runs or suites that others name.
 _KEYS: Final = frozenset(("run_id", "suite"))
 _SHOWN: Final = 5
 

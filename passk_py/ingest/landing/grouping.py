@@ -68,10 +68,10 @@ class _Groups:
 
 def _together(sources: list[Source], harness: Harness, folder: Path, named: set[Path]) -> Source:
     first = sources[0].sample
-    # A named file stands for itself, not for all that lies beside it: one run of a folder
-    # of runs must not take the place of the others that landed before.
+    # A named file stands for itself, not for its whole folder: one run of a folder of runs must
+    # not replace the others that landed before.
     path = next(iter(named)) if len(named) == 1 else folder
-    # Of a log that is some of the folders of a folder, no folder is the whole.
+    # If a log is some of the folders of a folder, no folder is the whole.
     homes = {source.sample.path.parent for source in sources}
     if path != first.path and folder not in path.parents and path not in homes:
         path = folder

@@ -1,8 +1,8 @@
 """The rows of a harness's log, in batches with a column for each value of an attempt.
 
-A batch goes to DuckDB in one of two ways. Where nothing is wrong with its rows, a column of numbers
-goes as numbers, and one of tags as their names and values. Where something is, all goes as texts,
-of which DuckDB says what is wrong. What is right means the same in both, so the difference is one
+A batch goes to DuckDB in one of two ways. If nothing is wrong with its rows, a column of numbers
+goes as numbers, and one of tags as their names and values. Otherwise all values go as texts, and
+DuckDB says what is wrong with them. Valid values mean the same both ways, so the difference is one
 of speed.
 """
 

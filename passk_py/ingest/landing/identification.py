@@ -45,7 +45,7 @@ def identify(
 ) -> Iterator[Source]:
     """Give the files that are logs or parts of logs; the others go to the report."""
     formats = _Formats(options)
-    # By folder, the file that says all there is of what lies below.
+    # By folder, the file that stands for all files below the folder.
     owners: dict[Path, Path] = {}
     passed_over: list[File] = []
     for file in files:

@@ -29,7 +29,7 @@ class FileReport:
     status: Status
     format: str | None = None
     rows_read: int = 0
-    """The sum of those landed and rejected, unless ``strict`` refused the file."""
+    """The sum of those landed and rejected, unless ``strict`` rejected the file."""
     rows_landed: int = 0
     rows_rejected: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
@@ -39,9 +39,9 @@ class FileReport:
     ignored: tuple[str, ...] = ()
     """Names of fields that have no place in the contract."""
     refused: bool = False
-    """Whether the file failed only because ``strict`` refuses files with rejected rows."""
+    """Whether the file failed only because ``strict`` rejects files with rejected rows."""
     excluded: dict[str, int] = field(default_factory=dict)
-    """How many attempts of a harness are excluded for which reason. Told when they land."""
+    """How many attempts of a harness are excluded, by reason. Known when they land."""
     missing: int = 0
     is_doubtful: bool = False
     """Whether its attempts may be in the database twice, or have the numbers of others."""
@@ -95,7 +95,7 @@ class LoadReport:
 
     @property
     def exit_code(self) -> int:
-        """0 if every file is in, 1 if ``strict`` refused one, 2 if one could not be read."""
+        """0 if every file is in, 1 if ``strict`` rejected one, 2 if one could not be read."""
         failed = [file for file in self.files if file.status == "failed"]
         if any(not file.refused for file in failed):
             return 2

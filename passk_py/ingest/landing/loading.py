@@ -69,21 +69,21 @@ def load(
     format
         Name of the format; by default each file's content tells it.
     run_id, suite, agent, model
-        Of all attempts, in the place of what a log says. A log that tells several of them apart is
-        refused. Logs that are given together under one ``run_id`` are attempts of one run: those of
-        a task are numbered on from log to log, in the order in which the logs are given, those of
-        a folder or glob by name (``run-2`` before ``run-10``). Only the numbers of canonical logs,
+        Names for all attempts, instead of the log's own. A log that has several of them is an
+        error. Logs that are given together under one ``run_id`` are attempts of one run: those of a
+        task are numbered on from log to log, in the order in which the logs are given, those of a
+        folder or glob by name (``run-2`` before ``run-10``). Only the numbers of canonical logs,
         and of mappings that say them, stay.
     tags
-        Of all attempts, before those that they have of the same name.
+        Tags for all attempts; they replace an attempt's own tags of the same name.
     strict
-        Refuse a file as a whole if one of its rows is rejected.
+        Reject a file as a whole if one of its rows is rejected.
     score_threshold
         A score of at least this passes, where a row has neither outcome nor passed. The default
         allows for 1e-6 of rounding.
     policy
-        What an attempt that was not graded counts as, by its reason: patterns with ``*``, and
-        ``failed`` or ``excluded``. The first that fits decides, before what passk itself says.
+        The class of attempts that were not graded, by reason: patterns with ``*``, and ``failed``
+        or ``excluded``. The first pattern that fits decides, before passk's own.
     expected_attempts
         How many attempts of each task were to be made, where the log does not say it.
     mapping
@@ -102,7 +102,7 @@ def load(
     Returns
     -------
     LoadReport
-        What became of each file. Nothing that went wrong with a file is raised.
+        The result of each file. A file that could not be loaded raises no error.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 """Landed attempts as Parquet files of a folder, of which the database keeps a list.
 
-The readers of ``landing.attempts`` can't tell: it is a view of the listed files. A file is listed,
-and the view made anew, in the transaction of the log that it came from. What is on no list is no
-attempt, so whatever a killed load leaves behind is seen by nobody, and the next load takes it away.
+The readers of ``landing.attempts`` see no difference: it is a view of the listed files. A file is
+listed, and the view replaced, in the transaction of the log that it came from. Files that are not
+listed hold no attempts: readers do not see files that a killed load leaves, and the next load
+deletes them.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class InParquet(Storage):
         return [(f[at["filename"]], f[at["count"]], f[at["partition_keys"]]) for f in files]
 
     def _check_place(self) -> None:
-        """Refuse files that DuckDB has put elsewhere, as some versions do with strange names."""
+        """Raise an error if DuckDB put files elsewhere, as some versions do for strange names."""
         here = os.path.realpath(self.folder)
         for path in self._written:
             there = path.parent.parent.parent
@@ -138,7 +139,7 @@ class InParquet(Storage):
             self.sweep(connection)
 
     def sweep(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Delete the files that a killed load has left on no list. Nobody may be writing."""
+        """Delete the files that a killed load has left on no list. No other load may be running."""
         names = {Path(path).name for path in _listed(connection)}
         self._take_away(path for path in self.folder.glob(_FILES) if path.name not in names)
 
@@ -176,7 +177,7 @@ def storage_of(connection: duckdb.DuckDBPyConnection) -> Storage:
 def keep_in_parquet(
     connection: duckdb.DuckDBPyConnection, folder: str | Path, now: Storage
 ) -> InParquet:
-    """Let the attempts of a database lie in a folder from now on; an error if they can't."""
+    """Keep the attempts of a database in a folder from now on; an error if that can't be."""
     if "://" in str(folder):
         raise PasskError(
             f"--parquet is {folder}, but must be a folder of this machine.",

@@ -30,7 +30,7 @@ class Source:
     format: Format
     options: Options
     after: tuple[str, ...] | None = None
-    """Of logs that are one run by ``--run-id``, those after which this one is numbered on."""
+    """The earlier logs of the same ``--run-id``, after which this one is numbered on."""
 
     @property
     def path(self) -> str:

@@ -40,7 +40,7 @@ def forget(
     Returns
     -------
     ForgetReport
-        What was removed; all zero if there was nothing.
+        The numbers of removed rows and files; all zero if there was nothing.
 
     Raises
     ------

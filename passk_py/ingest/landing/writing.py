@@ -220,7 +220,7 @@ def _expected_of(
 def _insert_expected(source: Source, connection: duckdb.DuckDBPyConnection, at: datetime) -> None:
     before = "0"
     if source.after:
-        # Of logs that are numbered on, each says how many there are with those before it.
+        # If logs are numbered on, each says how many attempts there are with those before it.
         before = (
             "coalesce((select max(said.expected_attempts) "
             "from landing.expected_attempts as said "

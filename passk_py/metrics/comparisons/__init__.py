@@ -1,7 +1,7 @@
 """Two runs on the same tasks: the tables ``passk_comparisons`` and ``passk_task_comparisons``.
 
-Whole numbers of any size stand where SQL has logarithms, so that each quotient is rounded once.
-That suits tasks of up to some hundreds of attempts.
+Whole numbers of any size replace SQL's logarithms, so that each quotient is rounded once. This
+suits tasks of up to some hundreds of attempts.
 """
 
 from __future__ import annotations

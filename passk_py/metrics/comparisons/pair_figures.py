@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from passk_py.stats.permutations import PairCounts
 
 LEAST_DECIDING: Final = 6
-"""Fewer tasks that could come out differently carry no verdict."""
+"""A verdict needs so many tasks that could come out differently."""
 _TINY: Final = 1e-60
-"""A smaller difference adds nothing to sums of powers."""
+"""A smaller difference counts as none in sums of powers."""
 
 
 class Sums(NamedTuple):
@@ -67,11 +67,11 @@ class _Eligible:
     """The tasks with n >= k in both runs, by how many have the same counts."""
 
     states: list[tuple[int, Side, Side]]
-    """How many tasks have which counts in the baseline and in the candidate."""
+    """The number of tasks with the same counts, those in the baseline, those in the candidate."""
     sides: list[Counter[Side]]
-    """How many have which counts in the baseline, and in the candidate."""
+    """The number of tasks by their counts, once in the baseline and once in the candidate."""
     dealt: Counter[tuple[int, int, int]]
-    """How many of those that could come out differently have which n in both, and passes."""
+    """The number of tasks that could come out differently, by n of both runs and all passes."""
     tasks: int
     least_n: int | None
     rate_difference: float
@@ -91,7 +91,7 @@ class PairSums:
             for counts, tasks in self._histogram.items()
             if counts.baseline_n >= k and counts.candidate_n >= k
         }
-        # With k the tasks only become fewer, so that as many are the same.
+        # A larger k only removes tasks, so as many counts are the same ones.
         if len(found) not in self._known:
             self._known[len(found)] = _eligible_of(found)
         return self._known[len(found)]
@@ -108,7 +108,7 @@ class PairSums:
             math.fsum(tasks * scores[side] for side, tasks in one.items()) for one in eligible.sides
         )
         differences = [(tasks, scores[new] - scores[old]) for tasks, old, new in eligible.states]
-        # In SQL a power that is too small for a number stops some engines.
+        # As in SQL, where a power that is too small for a number is an error on some engines.
         sizes = [(tasks, one * one) for tasks, one in differences if abs(one) >= _TINY]
         variances = [
             (tasks, variance_of_difference(one, other, drawn(one + other, passes), k))
@@ -160,7 +160,7 @@ def figures_of(
     outweighed = sums.squares**2 < 2 * sums.fourths * (1 - 1e-9)
     tested = sums.deciding >= LEAST_DECIDING and not outweighed
     z = sums.difference / math.sqrt(sums.variance) if tested else None
-    # The variance if both runs were the same is too small where a few tasks changed far.
+    # The variance if both runs were the same is too small where a few tasks changed much.
     spread_within = max(sums.variance, sums.within)
     floor = floor_of_difference(k, sums.least_n or k, confidence)
     error = math.sqrt(spread_within + floor) / tasks
@@ -184,7 +184,7 @@ def figures_of(
         if families is not None:
             units, total = families.units, families.units * difference
             squares = (units - 1) * (families.variance or 0.0) + units * difference**2
-        # Two more tasks, or families: one that gets better in every try and one that gets worse.
+        # Two tasks, or families, are added: one gets better in every try and one gets worse.
         middle = total / (units + 2)
         spread = (squares + 2 - (units + 2) * middle**2) / (units + 1)
         degrees = math.floor(units + 1.5)

@@ -103,8 +103,8 @@ def diagnose(
     -----
     Given that c of the n attempts of a task passed, the number of switches of its verdict has the
     mean u / n and the variance u (u - n) / (n^2 (n - 1)) with u = 2 c (n - c), and the sum of the
-    places of its passes c (n + 1) / 2 and c (n - c) (n + 1) / 12. What all attempts of a task share
-    looks like another chance of passing, and nothing here sees it.
+    places of its passes c (n + 1) / 2 and c (n - c) (n + 1) / 12. An influence that all attempts
+    of a task share looks like another chance of passing, and no diagnostic finds it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The columns that the frames share: who made the attempts, and what stands where."""
+"""The columns that the frames share: the makers of the attempts, and the order of the columns."""
 
 from __future__ import annotations
 

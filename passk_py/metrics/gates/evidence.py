@@ -287,9 +287,9 @@ class Evidence:
         *,
         other: str | None = None,
     ) -> Moves:
-        """Sum what the excluded attempts of a run could change, of a pair on what is compared."""
+        """Sum what the excluded attempts of a run could change; for a pair, on its common tasks."""
         tasks = self._with_excluded(run_id, suite, slice_name, slice_value)
-        # Of tasks with n < k the limits allow any value already.
+        # The limits allow any value for tasks with n < k already.
         unsure = {task: counts for task, counts in tasks.items() if counts[0] >= k and counts[2]}
         if other is not None:
             there = self._with_excluded(other, suite, "all", "all")
@@ -348,7 +348,7 @@ class Evidence:
     def tails(self, run: Run, p: float) -> list[TaskTails]:
         """Say of each task how sure it is to pass with chance p, and how sure not to.
 
-        What speaks against an excluded attempt counts as a failure, what speaks for it as a pass.
+        Excluded attempts count as failures in the first, and as passes in the second.
         """
         tasks = self._tasks_of(run.run_id, run.suite)
         rows = tasks.select("task_id", "n", "c", "excluded").rows()

@@ -13,7 +13,7 @@ FirstPasses = dict[str, Counter[int]]
 """How many tasks have so many passes, by what excluded attempts count for."""
 
 NONE: Final[FirstPasses] = {"counted": Counter(), "failed": Counter(), "passed": Counter()}
-"""That of a run without a finished task."""
+"""The passes of a run without a finished task."""
 
 
 def first_passes(

@@ -53,9 +53,8 @@ def judge_gates(
     Parameters
     ----------
     attempts
-        A log of attempts, eager or lazy; see :mod:`passk_py.metrics.frames`. Which run is the
-        latest, and which one came before it, is told by ``started_at``; runs without times are
-        ordered by ``run_id``.
+        A log of attempts, eager or lazy; see :mod:`passk_py.metrics.frames`. Runs are ordered
+        by ``started_at``, and runs without times by ``run_id``.
     rules
         Rules as the var ``passk_gates`` has them, or read already; the rows are in their order.
     runs

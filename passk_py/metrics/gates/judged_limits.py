@@ -30,9 +30,9 @@ _LACKS: Final = "the suite has no attempt of the baseline"
 class Measured:
     """An estimate with its limits, what a rule asks of it, and how far they could move.
 
-    Were the excluded attempts counted, the limits would move about as the mean over all tasks does,
-    whose sum changes by so much. Those may lift what they are to lower: no limit says more for
-    them.
+    If the excluded attempts were counted, the limits would move about as the mean over all tasks
+    does, whose sum changes by so much. Excluded attempts may raise a limit that they are to lower;
+    then the limit without them counts.
     """
 
     estimate: float

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
     """Judge a rule of every run that it is about."""
     chosen = [run for run in log.runs if rule.judges(run)]
-    # Of one that names no agent it is not known whose it is.
+    # A run that names no agent may be of any.
     lost = [run for run in log.unusable_runs if rule.judges(run, of_anyone=run.agent is None)]
     if not chosen and not lost:
         yield None, _unmatched(rule)
@@ -137,7 +137,7 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     of_baseline = pair["common_tasks"] + pair["baseline_only_tasks"]
     fell = [row for row in tested if row["moved"] and row["direction"] == "fell"]
     before = sum(row["baseline_c"] > 0 for row in tested)
-    # Of which tasks a fall could be seen, if one more than the rule allows had fallen.
+    # Count the tasks of which a fall could be seen, if one more than the rule allows had fallen.
     bar = log.error * (rule.threshold + 1) * (1 + 1e-9)
     visible = sum(
         row["baseline_c"] > 0 and row["least_p_of_fall"] * len(tested) <= bar for row in tested
@@ -174,8 +174,8 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
 def _fell_together(tested: Sequence[Row], allowed: int, z: float) -> bool:
     """Say whether all tasks but the worst fell beyond chance, though none of them may alone.
 
-    Were the runs the same, each difference would have the variance of a hypergeometric draw. Half a
-    step is taken off, as a sum of draws goes in steps.
+    If the runs were the same, each difference would have the variance of a hypergeometric draw.
+    Half a step is subtracted, because a sum of draws goes in steps.
     """
 
     def place(row: Row) -> tuple[bool, float, str]:

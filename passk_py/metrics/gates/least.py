@@ -23,7 +23,7 @@ def least_tasks(threshold: float, *, confidence: float = 0.95) -> int:
     Parameters
     ----------
     threshold
-        What the metric must reach, between 0 and 1.
+        The value that the metric must reach, between 0 and 1.
     confidence
         Level of the interval, between 0 and 1.
 
@@ -74,7 +74,7 @@ def least_attempts(threshold: float, k: int, *, confidence: float = 0.95) -> int
     Parameters
     ----------
     threshold
-        What pass^k of the task must reach, between 0 and 1.
+        The value that pass^k of the task must reach, between 0 and 1.
     k
         How many attempts in a row, from 1.
     confidence

@@ -1,8 +1,8 @@
 """Rules that may be looked at as often as one likes while tasks come in.
 
-One bets on every finished task that its score is above the threshold, at odds that are fair where
-the mean is the threshold. Of an agent that is not above it, the capital reaches 1 / alpha at any
-time with a chance of at most alpha (Ville 1939), so that its logarithm is evidence at every look.
+One bets on every finished task that its score is above the threshold, at odds that are fair if the
+mean is the threshold. If an agent is not above it, the capital reaches 1 / alpha at any time with a
+chance of at most alpha (Ville 1939), so that its logarithm is evidence at every look.
 The bets are fixed shares of the capital, and the capital is the mean over them, so that it does
 not depend on the order of the tasks (Waudby-Smith and Ramdas 2024, with a mixture for a strategy).
 """

@@ -85,7 +85,7 @@ class Grader:
     shares: Shares | None
     """None without a run of which both kinds are labelled."""
     limits: dict[str, float] = field(default_factory=dict)
-    """Of the two shares, by the names of :data:`POINTS`."""
+    """The limits of the two shares, by the names of :data:`POINTS`."""
     at: dict[str, Rates] = field(default_factory=dict)
     """The rates at each of :data:`POINTS`; empty if there are too few labels."""
     reason: str | None = None

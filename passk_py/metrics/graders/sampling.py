@@ -1,4 +1,4 @@
-"""Which attempts to label next: drawn at random among graded passes and graded failures."""
+"""Attempts to label next: drawn at random among graded passes and graded failures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How much to measure, for an interval or to tell a difference: the table ``passk_plans``.
 
-Whole numbers stand where SQL has logarithms, and a search for the least number of tasks where SQL
-solves an equation.
+Whole numbers replace SQL's logarithms, and a search for the least number of tasks replaces the
+equation that SQL solves.
 """
 
 from __future__ import annotations

@@ -74,9 +74,10 @@ def plan(
     width
         Width that the interval for tasks like these should have, between 0 and 1.
     difference
-        A drop of the metric, between two runs of the same tasks, that should be told from chance.
+        A drop of the metric, between two runs of the same tasks, that should be distinguished from
+        chance.
     power
-        How often it should be told, above 0.5 and below 1.
+        How often it should be found, above 0.5 and below 1.
     confidence
         Level of the interval, and 1 less that of the two-sided test.
     min_eligible_share
@@ -243,7 +244,7 @@ def plan_counts(
             reason = "its families say hardly more than one would"
     rows = []
     for metric in _METRICS:
-        # Of failures, the formulas of pass^k are those of 1 - pass@k.
+        # With failures instead of passes, the formulas of pass^k are those of 1 - pass@k.
         of_metric = Counter(
             {(n, c if metric == "pass_hat_k" else n - c): number for (n, c), number in used.items()}
         )
@@ -274,5 +275,5 @@ def plan_counts(
 
 
 def _tuple(values: Iterable[int]) -> tuple[int, ...]:
-    """Leave it to Wish to refuse what is no list of whole numbers."""
+    """Make a tuple of a list; Wish raises the error on anything but whole numbers."""
     return values if isinstance(values, str) else tuple(values)

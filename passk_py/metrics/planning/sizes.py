@@ -27,7 +27,7 @@ def planned(
 ) -> dict[str, Any]:
     """Add to the variances of a row how many tasks they ask for."""
     mean, within = row["estimate"], row["variance_within"]
-    # Of a family's mean: chance within tasks is not related.
+    # The variance of a family's mean: chance within tasks is not related.
     variance = (row["variance_between"] * (1 + relation.excess) + within) / relation.size
     if row["within_share"] is not None:
         row["within_share"] = within / (variance * relation.size)

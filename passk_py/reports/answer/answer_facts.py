@@ -54,11 +54,11 @@ class Run:
     left_out: dict[int, int] = field(default_factory=dict)
     """How many tasks with n < k the values leave out, by k; only where they leave any out."""
     families: int | None = None
-    """How many families its tasks come in; None where no tasks are related."""
+    """How many families its tasks form; None where no tasks are related."""
     effective_families: dict[int, float] = field(default_factory=dict)
-    """How many families of one size would say as much, by k; only where there are families."""
+    """How many families of equal size would say as much, by k; only where there are families."""
     is_related: bool = False
-    """Whether its tasks seem to come in families of which the limits do not know."""
+    """Whether its tasks seem to form families for which the limits do not allow."""
 
     @property
     def agent_label(self) -> str | None:
@@ -67,7 +67,7 @@ class Run:
 
     @property
     def newness(self) -> tuple[bool, str]:
-        """Sorts after that of an older run; a run of unknown time is the oldest."""
+        """A key that sorts newer runs after older ones; a run of unknown time is the oldest."""
         return (self.since is not None, self.since.isoformat() if self.since else "")
 
     @property
@@ -81,7 +81,7 @@ class Run:
         return f"{agent} (run {self.run_id})"
 
     def called(self, width: int) -> str:
-        """Give the label in so many cells: of agent and run, each is cut in its middle."""
+        """Shorten the label to a width in cells: agent and run are each cut in the middle."""
         whole, agent = self.label, self.agent_label
         if agent is None or whole == agent or len(whole) <= width:
             return shortened(whole, width)
@@ -116,11 +116,11 @@ class Suite:
 
     name: str
     runs: tuple[Run, ...]
-    """Those of one agent together, in the order of time."""
+    """Runs of one agent are together, in the order of time."""
     ks: tuple[int, ...]
     changes: tuple[Change, ...] = ()
     grader: tuple[str, ...] = ()
-    """How often its grader errs, and pass^k without it, in sentences; none without labels."""
+    """How often its grader errs, and pass^k corrected for it, in sentences; none without labels."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -133,7 +133,7 @@ class Suite:
 
     @property
     def families(self) -> int | None:
-        """How many families its tasks come in; None where none are declared, or runs differ."""
+        """How many families its tasks form; None where none are declared, or runs differ."""
         counts = {run.families for run in self.runs}
         return next(iter(counts)) if len(counts) == 1 else None
 
@@ -142,7 +142,7 @@ _TOLD: Final = (
     "run_id", "suite", "agent", "agent_version", "model", "tasks", "attempts", "excluded",
     "rejected", "warnings",
 )  # fmt: skip
-"""The columns of ``passk_runs`` that a run of the answer has as they are."""
+"""The columns of ``passk_runs`` that :class:`Run` takes over unchanged."""
 
 
 def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> tuple[Suite, ...]:
@@ -174,7 +174,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
 
 
 def _of_grader(grader: Row | None, corrected: list[Row], runs: list[Run]) -> list[str]:
-    """Say of the latest runs what their grader hides."""
+    """Write the sentences about the grader, with the latest runs last."""
     newness = {run.run_id: (run.newness, run.run_id) for run in runs}
     return grader_sentences(grader, sorted(corrected, key=lambda row: newness[row["run_id"]]))
 

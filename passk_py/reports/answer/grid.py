@@ -1,4 +1,4 @@
-"""Which k of the grid a table on a terminal has room for."""
+"""The k of the grid for which a table on a terminal has room."""
 
 from __future__ import annotations
 

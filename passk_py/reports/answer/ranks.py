@@ -1,4 +1,4 @@
-"""Which runs can't be told from the best of them, as ``passk_rankings`` has it."""
+"""Runs that can't be distinguished from the best of them, by ``passk_rankings``."""
 
 from __future__ import annotations
 

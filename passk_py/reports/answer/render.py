@@ -148,7 +148,7 @@ def _metrics(answer: Answer, suite: Suite, ks: list[int], width: int, *, bars: b
         drawn, fixed = 0, fixed - drawn
     names = _name_width(suite, width - fixed)
     table = _table(names, 8, *[cell] * len(ks), drawn)
-    # The space stands outside of the line that marks the deployment k.
+    # The line that marks the deployment k does not include the space.
     marks = {k: "bold underline" if k == deployment_k else "bold" for k in ks}
     heads = [Text.assemble((f"k={k}", mark), justify="right") for k, mark in marks.items()]
     table.add_row("", "", *heads, "")

@@ -1,4 +1,4 @@
-"""Which agent to use, and what an average hides: the rules.
+"""The rules for choosing an agent, and for saying what an average hides.
 
 Runs are compared only with runs of the same suite that have tried the same tasks: an average over
 other tasks is another number. The k is the deployment k or, where no run has a value at it, the
@@ -121,7 +121,7 @@ def judge(
     verdicts = []
     for tried in suite.groups:
         group = tried if ranks is None else tuple(run for run in tried if ranks.has(run))
-        # Of runs that are all too old, or of tables without ranks, the values alone are told.
+        # If all runs are too old, or the tables have no ranks, only the values are known.
         of_group = ranks if group else None
         is_ranked = ranks is None or bool(group)
         group = group or tried
@@ -216,7 +216,7 @@ def _regressions(suite: Suite, runs: Sequence[Run], k: int) -> tuple[Regression,
         for change in suite.changes
         if change.k == k and change.candidate in here
     ]
-    # Of one time, those of a larger fall first.
+    # If times are equal, a larger fall comes first.
     found.sort(key=lambda one: one.change.hat_k[1] - one.change.hat_k[0])
     found.sort(key=lambda one: one.after.newness, reverse=True)
     return tuple(found)

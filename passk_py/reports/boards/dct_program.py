@@ -57,7 +57,7 @@ class Dct:
         self._process: subprocess.Popen[bytes] | None = None
 
     def check(self, table: str) -> None:
-        """Read a table, as the boards will; refuse where that fails."""
+        """Read a table, as the boards will; raise an error if that fails."""
         done = subprocess.run(  # noqa: S603 - the program that the user installed
             [self._program, "query", SOURCE, f"select count(*) as n from {table}"],
             cwd=self._folder, env=self._environment, stdin=subprocess.DEVNULL, capture_output=True,
@@ -98,7 +98,7 @@ class Dct:
         self._stop()
 
     def require_running(self) -> None:
-        """Refuse to go on where dct has ended."""
+        """Raise an error if dct has ended."""
         if self._process is not None and self._process.poll() is not None:
             raise self._ended(f"dct ended with exit code {self._process.returncode}")
 

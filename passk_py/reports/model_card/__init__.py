@@ -19,8 +19,8 @@ class Card:
     Parameters
     ----------
     facts
-        What JSON can hold. ``docs/model-card.md`` describes its keys; ``passk_card`` is the version
-        of that schema.
+        Values that JSON can hold. ``docs/model-card.md`` describes the keys; ``passk_card`` is the
+        version of that schema.
     """
 
     facts: dict[str, Any]
@@ -51,8 +51,8 @@ def card(
 ) -> Card:
     """Make the model card of a run from the public tables.
 
-    pass^k stands nowhere without pass@1, k nowhere without why it is this k, and what the log does
-    not record is said not to be recorded.
+    Every pass^k has pass@1 beside it, and every k the reason for it. The card says of facts that
+    the log does not record that they are not recorded.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def as_markdown(card: Row) -> str:
-    """Write a card for people: pass@1 stands in the table or line of every pass^k."""
+    """Write a card for people: pass@1 is in the table or line of every pass^k."""
     run = card["run"]
     lines = [f"# Model card: {name(run['run_id'])} on {name(run['suite'])}", ""]
     parts = (

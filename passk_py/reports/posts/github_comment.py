@@ -22,7 +22,7 @@ _OF_OTHERS: Final = (403, 404)
 
 
 def post_comment(text: str, suites: Sequence[str]) -> str:
-    """Write the comment about some suites anew, and say what was done."""
+    """Post or replace the comment about some suites, and say what was done."""
     token, repository = _variable("GITHUB_TOKEN"), _variable("GITHUB_REPOSITORY")
     number = _pull_request()
     api = os.environ.get("GITHUB_API_URL", "https://api.github.com").rstrip("/")

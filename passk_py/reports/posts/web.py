@@ -15,7 +15,7 @@ _SECONDS: Final = 30
 
 
 class RefusedError(PasskError):
-    """The receiver has answered, and refused."""
+    """The receiver has rejected the request."""
 
     def __init__(self, status: int, named: str) -> None:
         super().__init__(f"{named} refused the request: {status}.", hint=_HINTS.get(status))

@@ -1,4 +1,4 @@
-"""Queries about attempts: how they were sampled, which count, and which were refused."""
+"""Queries about attempts: how they were sampled, which count, and which were rejected."""
 
 from __future__ import annotations
 

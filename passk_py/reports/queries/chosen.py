@@ -26,7 +26,7 @@ class Chosen:
     suites: tuple[str, ...] = ()
 
     def source(self, name: str, *, run: str = "run_id", suite: str = "suite") -> str:
-        """Write a public table and the condition for its rows, to stand after ``from``."""
+        """Write a public table and the condition for its rows, to follow ``from``."""
         return f"{self.tables.require(name)} where {self.where(run=run, suite=suite)}"
 
     def where(self, *, run: str = "run_id", suite: str = "suite") -> str:

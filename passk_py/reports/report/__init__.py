@@ -26,8 +26,8 @@ class Report:
     Parameters
     ----------
     facts
-        What JSON can hold: rows of the public tables, suite by suite. ``docs/report.md`` describes
-        its keys; ``passk_report`` is the version of that schema.
+        Rows of the public tables, suite by suite, as JSON can hold them. ``docs/report.md``
+        describes the keys; ``passk_report`` is the version of that schema.
     """
 
     facts: dict[str, Any]
@@ -78,7 +78,7 @@ def report(
     database
         Path of the DuckDB file.
     run_id, suite
-        Which runs and suites; by default all, of each suite the 40 latest runs.
+        Runs and suites to show; by default all suites, and of each the 40 latest runs.
     transcript_url
         A template for links from attempts to their transcripts, with fields in braces such as
         ``https://logs.example/{run_id}/{task_id}/{attempt}``; by default the addresses in the log.

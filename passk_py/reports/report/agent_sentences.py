@@ -24,7 +24,7 @@ def interval(row: Row, metric: str) -> str:
 
 
 def spoken(row: Row, metric: str) -> str:
-    """Say what a point of a curve is, for who can't see or point at it."""
+    """Say what a point of a curve is, for readers who can't see or point at it."""
     called = symbol(metric, row["k"])
     if row[metric] is None:
         return f"{called} is not known: {row['null_reason']}"

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 _OUTCOMES: Final = {"passed": "P", "failed": "F", "excluded": "x"}
 _MOST_BYTES: Final = 800_000
-"""Of the attempts of all suites."""
+"""The most that the attempts of all suites may take."""
 _REASON: Final = 300
 """Letters of a reason: some harnesses write whole tracebacks."""
 _RUN: Final = 48
@@ -25,7 +25,7 @@ _REASON_AT, _FILE_AT = 4, 10
 
 
 def explorer_data(facts: Row) -> str:
-    """Write the data of the page's script as JSON that can't end the element it stands in."""
+    """Write the data of the page's script as JSON that can't end the element around it."""
     room = _MOST_BYTES // max(1, len(facts["suites"]))
     suites = [_suite(suite, room) for suite in facts["suites"]]
     return _json({"k": facts["deployment_k"], "suites": suites})

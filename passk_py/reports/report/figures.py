@@ -25,8 +25,8 @@ _LONGEST_NAME: Final = 60
 def figures(facts: Row) -> dict[str, Chart]:
     """Make the charts of every suite by name, which can be that of a file.
 
-    Where there are several suites, theirs stands before it. Of more than eight runs, each has a
-    chart over k of its own.
+    If there are several suites, a name begins with that of the suite. If there are more than eight
+    runs, each has its own chart over k.
     """
     found: dict[str, Chart] = {}
     for suite in facts["suites"]:

@@ -1,4 +1,4 @@
-"""The report as one HTML file, which asks nothing of the network and works without scripts."""
+"""The report as one HTML file, which loads nothing over the network and works without scripts."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def as_html(facts: Row) -> str:
 
 
 def _printable(value: Any) -> Any:  # noqa: ANN401 - whatever a template shows
-    """Show what can't be printed as its escape: sentences of the tables have names in them too."""
+    """Escape characters that can't be printed: sentences of the tables have names in them too."""
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -93,11 +93,11 @@ def _read(name: str) -> str:
 
 
 def _sortable(row: Row | None, metric: str) -> str:
-    """Write the value by which a cell is sorted; nothing if it is not known."""
+    """Write the value by which a cell is sorted; empty if it is not known."""
     value = value_to_sort_by(row, metric)
     return "" if math.isinf(value) else repr(value)
 
 
 def _digest(script: str) -> str:
-    """Name a script as the content security policy does, which lets nothing else run."""
+    """Give the digest of a script for the content security policy, which allows no other one."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"

@@ -22,7 +22,7 @@ _TONES: Final = {
     "capable but flaky": "unsure",
     "not capable": "bad",
 }
-"""How what is said is coloured; the words stand beside the colour everywhere."""
+"""The colour of each verdict; its words are beside the colour everywhere."""
 
 
 def signed_points(row: Row, column: str, limits: str | None = None) -> str:

@@ -36,7 +36,7 @@ SCHEMA_VERSION: Final = 2
 """Rises when a key of the facts goes, or comes to mean something else."""
 
 _MEMORY: Final = "1200MB"
-"""Of DuckDB, for tables of any size."""
+"""The memory limit of DuckDB, for tables of any size."""
 
 _LONGEST_LABEL: Final = 72
 """Letters of agent and run in a sentence."""

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Chosen, Row
 
 MOST_TASKS: Final = 5_000
-"""How many tasks can be searched: the first to mend. The heat map bins all of them."""
+"""How many tasks can be searched: the first to mend. The heat map has all tasks, in bins."""
 
 _MOST_CELLS: Final = 100_000
-"""The same, of tasks times runs."""
+"""How many counts by run these tasks may have: tasks times runs."""
 
 _BINS: Final = 100
 """How many columns the heat map has."""
@@ -31,10 +31,10 @@ _MOST_ATTEMPTS: Final = 12_000
 """How many attempts are shown one by one, so that the file stays small."""
 
 _MOST_ATTEMPTS_OF_A_TASK: Final = 200
-"""Of one run and task: a line of more can't be read."""
+"""The same, of one run and task: a longer line can't be read."""
 
 _MOST_TAG_VALUES: Final = 30
-"""A tag with more values is no way to choose tasks."""
+"""How many values a tag may have: with more it is no help in choosing tasks."""
 
 _ATTEMPT: Final = (
     "outcome", "outcome_reason", "score", "started_at", "duration_s", "cost_usd", "seed",
@@ -85,12 +85,12 @@ def _within_room(shown: Iterable[Row], runs: int) -> list[str]:
 
 
 def _attempts(chosen: Chosen, tasks: Iterable[str], transcript_url: str | None) -> list[Row]:
-    # Tables of an older version lack the columns that are newer.
+    # Tables that an older version built lack newer columns.
     known = chosen.tables.columns("passk_attempts")
     columns = dict.fromkeys(_ATTEMPT, "null")
     columns |= shared_columns([name for name in _ATTEMPT if name in known], with_raw=False)
     if transcript_url is not None:
-        # A report is passed on without folders, unless a template asks for them.
+        # Reports are passed on to others, so only a template for links may use whole paths.
         columns |= {_WHOLE[name]: name if name in known else "null" for name in _WHOLE}
     rows = attempts_of_tasks(chosen, tasks, columns, most=_MOST_ATTEMPTS_OF_A_TASK)
     if transcript_url is not None:

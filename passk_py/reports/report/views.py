@@ -32,7 +32,7 @@ class View:
     Parameters
     ----------
     sentences
-        What the rows say.
+        The rows in words.
     heads
         The heads of the table's columns.
     rows

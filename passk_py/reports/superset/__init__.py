@@ -28,9 +28,9 @@ def superset_bundle(
         The address of the database as Superset reaches it, in SQLAlchemy's form:
         ``duckdb:////srv/bi/passk.duckdb`` (opened for reading only) or ``postgresql://...``.
     schema
-        The schema of the public tables; by default that which the database finds by itself.
+        The schema of the public tables; by default the one that the database finds by itself.
     name
-        What Superset calls the database. The bundle of another name stands beside this one.
+        The name of the database in Superset. A bundle of another name does not replace this one.
 
     Returns
     -------

@@ -86,7 +86,7 @@ def _charts(dashboard: Dashboard) -> list[Chart]:
 def _database(uri: str, name: str, ids: _Ids) -> dict[str, Any]:
     extra: dict[str, Any] = {"allows_virtual_table_explore": True}
     if uri.startswith("duckdb:"):
-        # Else the first reader would keep the next copy, or the next build, from being written.
+        # Otherwise the first reader would prevent that the next copy or build is written.
         extra["engine_params"] = {"connect_args": {"read_only": True}}
     return {
         "database_name": name,
@@ -185,7 +185,7 @@ def _chart(chart: Chart, dashboard: Dashboard, ids: _Ids) -> dict[str, Any]:
 
 def _dashboard(dashboard: Dashboard, name: str, ids: _Ids) -> dict[str, Any]:
     charts = _charts(dashboard)
-    # The import puts its own numbers in the place of these.
+    # The import replaces these numbers by its own.
     numbers = {chart.name: number for number, chart in enumerate(charts, start=1)}
     colors = {called: color for chart in charts for called, color in chart.colors.items()}
     return {
@@ -249,7 +249,7 @@ def _filter(
             "sortAscending": True,
         },
         "sortMetric": choice.first or None,
-        # Else the first value is shown, and the charts are not filtered by it.
+        # Otherwise the first value is shown, and the charts are not filtered by it.
         "requiredFirst": choice.must_choose,
     }
 

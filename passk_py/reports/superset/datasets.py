@@ -40,7 +40,7 @@ class Dataset:
     """The public table that it reads; its columns and their descriptions are the dataset's."""
     metrics: tuple[Metric, ...]
     sql: str = "select * from {table}"
-    """The query; ``{schema}`` stands before each table."""
+    """The query; ``{schema}`` precedes each table."""
     added: tuple[Column, ...] = ()
     """Columns that the query adds to those of the table."""
 

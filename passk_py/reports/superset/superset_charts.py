@@ -81,7 +81,7 @@ def table(
 
 
 # The picture's own axis of shares has no option for a step of 10%, so it is hidden, and one of
-# percentages with the same ends stands in its place.
+# percentages with the same ends replaces it.
 _TENS_BESIDE: Final = {
     "animation": False,
     "yAxis": [
@@ -261,7 +261,7 @@ def heat_map(
         "y_axis_format": ".0%",
         "left_margin": 20,
         "bottom_margin": 20,
-        # Each label is shown, and none lies on the next.
+        # Each label is shown, and none overlaps the next.
         "xscale_interval": 1,
         "yscale_interval": 1,
         "x_axis_label_rotation": 90,

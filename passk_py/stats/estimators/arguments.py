@@ -70,7 +70,7 @@ def refuse(function: str, argument: str, value: object, allowed: str) -> NoRetur
 
 
 def checked_counts(function: str, name: str, values: Iterable[int]) -> list[int]:
-    """Give whole numbers from 1 in the order in which they are asked for, or refuse them."""
+    """Give whole numbers from 1 in the order in which they are asked for, or raise an error."""
     found = [] if isinstance(values, str) else list(values)
     whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 1 for one in found)
     if not found or not whole:
@@ -81,19 +81,19 @@ def checked_counts(function: str, name: str, values: Iterable[int]) -> list[int]
 
 
 def checked_ks(function: str, ks: Iterable[int]) -> list[int]:
-    """Give a grid of k in order, each once, or refuse it."""
+    """Give a grid of k in order, each once, or raise an error."""
     return sorted(checked_counts(function, "ks", ks))
 
 
 def checked_share(function: str, share: float, name: str = "min_eligible_share") -> float:
-    """Give a share, by default that of the tasks that must be eligible, or refuse it."""
+    """Give a share, by default that of the tasks that must be eligible, or raise an error."""
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise ArgumentError(f"{function}: {name} must be a number from 0 to 1; got {share!r}")
     return float(share)
 
 
 def checked_slices(function: str, slices: Sequence[str]) -> list[str]:
-    """Give the names of slices, or refuse them."""
+    """Give the names of slices, or raise an error."""
     names = [] if isinstance(slices, str) else list(slices)
     if isinstance(slices, str) or "all" in names or len(set(names)) < len(names):
         raise ArgumentError(
@@ -104,7 +104,7 @@ def checked_slices(function: str, slices: Sequence[str]) -> list[str]:
 
 
 def checked_confidence(function: str, confidence: float) -> float:
-    """Give a level of confidence, or refuse it."""
+    """Give a level of confidence, or raise an error."""
     if isinstance(confidence, bool) or not 0.0 < confidence < 1.0:
         raise ArgumentError(
             f"{function}: confidence must be between 0 and 1; got {confidence!r}",
@@ -114,7 +114,7 @@ def checked_confidence(function: str, confidence: float) -> float:
 
 
 def as_number(function: str, argument: str, value: object, rule: Rule) -> float:
-    """Give a Python number as a float, or refuse it."""
+    """Give a Python number as a float, or raise an error."""
     if isinstance(value, bool) or not isinstance(value, Real):
         refuse(function, argument, value, rule.text)
     try:
@@ -144,7 +144,7 @@ def as_operand(function: str, argument: str, value: IntoExpr, rule: Rule) -> Ope
 def task_operands(
     function: str, n: IntoExpr, c: IntoExpr, k: IntoExpr
 ) -> tuple[Operand, Operand, Operand]:
-    """Give n, c and k, of which two numbers already may be refused."""
+    """Give n, c and k; raise an error on two numbers that can't go together."""
     operands = (
         as_operand(function, "n", n, COUNT),
         as_operand(function, "c", c, COUNT),
@@ -155,7 +155,7 @@ def task_operands(
 
 
 def refuse_above(function: str, part: tuple[str, Operand], whole: tuple[str, Operand]) -> None:
-    """Refuse two numbers of which the part is more than the whole."""
+    """Raise an error on two numbers of which the part is more than the whole."""
     small, large = part[1].literal, whole[1].literal
     if small is not None and large is not None and small > large:
         refuse(function, part[0], int(small), f"at most {whole[0]} = {int(large)}")

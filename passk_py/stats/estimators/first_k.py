@@ -43,7 +43,7 @@ def pass_at_k_first_k(passed: IntoExpr, k: IntoExpr) -> pl.Expr:
         Boolean outcomes in the order of the attempts; null is an excluded attempt, which is
         skipped.
     k
-        How many attempts the user makes. Of a column, the first value in the group counts.
+        How many attempts the user makes. If it is a column, the first value in the group counts.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def pass_hat_k_first_k(passed: IntoExpr, k: IntoExpr) -> pl.Expr:
         Boolean outcomes in the order of the attempts; null is an excluded attempt, which is
         skipped.
     k
-        How many attempts must all pass. Of a column, the first value in the group counts.
+        How many attempts must all pass. If it is a column, the first value in the group counts.
 
     Returns
     -------

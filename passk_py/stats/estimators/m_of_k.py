@@ -23,7 +23,7 @@ MOST_TRIES: Final = 32
 
 
 def checked_m_of_k(function: str, m: int, k: int) -> tuple[int, int]:
-    """Give m and k as they are, or refuse them."""
+    """Give m and k as they are, or raise an error."""
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_TRIES:
         raise ArgumentError(
             f"{function}: k must be a whole number from 1 to {MOST_TRIES}; got {k!r}"

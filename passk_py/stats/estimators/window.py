@@ -52,7 +52,7 @@ def pass_at_k_window(passed: IntoExpr, k: IntoExpr, *, attempt: IntoExpr = None)
         Boolean outcomes in the order of the attempts; null is an excluded attempt. A window that
         would contain it is not counted.
     k
-        How many consecutive attempts make a window. Of a column, the first value in the group
+        How many consecutive attempts make a window. If it is a column, the first value in the group
         counts.
     attempt
         The numbers of the attempts, strictly rising. Where one is missing, windows break too.
@@ -93,7 +93,7 @@ def pass_hat_k_window(passed: IntoExpr, k: IntoExpr, *, attempt: IntoExpr = None
         Boolean outcomes in the order of the attempts; null is an excluded attempt. A window that
         would contain it is not counted.
     k
-        How many consecutive attempts make a window. Of a column, the first value in the group
+        How many consecutive attempts make a window. If it is a column, the first value in the group
         counts.
     attempt
         The numbers of the attempts, strictly rising. Where one is missing, windows break too.

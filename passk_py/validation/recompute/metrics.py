@@ -1,6 +1,6 @@
 """``passk_task_metrics`` and ``passk_suite_metrics``, computed in polars from counted attempts.
 
-Of ``null_reason`` only whether there is one is compared; ``reading`` is made from SQL's numbers.
+``null_reason`` is compared only by whether there is one; ``reading`` is made from SQL's numbers.
 """
 
 from __future__ import annotations

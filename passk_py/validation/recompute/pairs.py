@@ -1,6 +1,6 @@
 """The comparisons of runs, computed in polars with the column names of SQL.
 
-Which pairs there must be follows from the runs and the vars alone, so that a pair that the tables
+The pairs that there must be follow from the runs and the vars alone, so that a pair that the tables
 lack is found.
 """
 

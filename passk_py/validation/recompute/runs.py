@@ -1,6 +1,6 @@
-"""``passk_runs``, and what else is known of a run, computed from attempts in polars.
+"""``passk_runs``, and other facts of a run, computed from attempts in polars.
 
-What is written for people (``warnings``) is left out. So is ``loaded_at``, because it counts
+Text for people (``warnings``) is left out. So is ``loaded_at``, because it counts
 rejected duplicates too, which are no attempts: a batch of nothing else makes a table younger than
 its attempts.
 """
@@ -90,8 +90,8 @@ def run_times(log: pl.LazyFrame, rejected: pl.LazyFrame) -> pl.DataFrame:
 def identities(log: pl.LazyFrame, rejected: pl.LazyFrame, stated: pl.LazyFrame) -> pl.DataFrame:
     """Tell who made the attempts of each run: the least text of its first attempts.
 
-    What ``passk_runs`` states is taken where polars can't know better: conflicting copies tell SQL
-    who made them, but none of them is among the attempts.
+    The names that ``passk_runs`` states are used where polars can't know better: conflicting
+    duplicates tell SQL who made them, but none of them is among the attempts.
     """
     first = pl.col("attempt") == 1
     told = log.group_by(RUN).agg(

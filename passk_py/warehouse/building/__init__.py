@@ -43,13 +43,13 @@ def build(
     database
         Path of the DuckDB file.
     full_refresh
-        Build everything anew instead of what has changed, and test it.
+        Rebuild everything instead of what has changed, and test it.
     select
         dbt selectors: only these models and tests.
     tests
         Whether the data are tested. Without tests, gates don't stop a build either.
     variables
-        Vars of the project by name. What is not given has its default.
+        Vars of the project by name. Vars that are not given have their defaults.
     target
         The target of the packaged profile.
     progress
@@ -59,7 +59,7 @@ def build(
     Returns
     -------
     BuildReport
-        What was built, and what failed.
+        The nodes that were built, and those that failed.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which dbt is installed: dbt 1 as a package of Python, or dbt v2 as a program."""
+"""Find the dbt that is installed: dbt 1 as a package of Python, or dbt v2 as a program."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Dbt:
 
     version: str
     program: Path | None = None
-    """That of dbt v2; None for dbt 1, which runs in this process."""
+    """The program of dbt v2; None for dbt 1, which runs in this process."""
 
     def run(
         self,

@@ -39,7 +39,7 @@ def run(
     manifest = read_parsed(parsed) if parsed else None
     written = folder / "target" / "partial_parse.msgpack"
     if parsed and manifest is None:
-        # Else it might be that of another build, and be kept for one of this build.
+        # Otherwise the file of another build might be kept as that of this build.
         written.unlink(missing_ok=True)
     said: dict[str, list[str]] = {}
 

@@ -80,7 +80,7 @@ there where ``passk_bootstrap`` asks for it.
 
 _KEPT: Final = 8
 _PACKAGES: Final = ("dbt-core", "dbt-adapters", "dbt-duckdb")
-"""Whose macros and formats the parsed project has."""
+"""Packages whose macros and formats are in the parsed project."""
 
 
 def shaping_vars(variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def publish(
         Copy rejected rows as they were read (``raw`` of ``passk_rejected_attempts``) and the paths
         of log files. Without it ``raw`` is null, and ``source_file`` a name without its folder.
     format
-        ``duckdb``, ``parquet`` or ``both``. What is not asked for stays as it is in the folder.
+        ``duckdb``, ``parquet`` or ``both``. The other format stays as it is in the folder.
     wait
         For how many seconds to try again while another process has the database, or publishes to
         the folder.
@@ -85,7 +85,7 @@ def publish(
     Returns
     -------
     PublishedCopy
-        What was published.
+        The files and tables that were published.
 
     Raises
     ------

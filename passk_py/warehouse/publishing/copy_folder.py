@@ -24,7 +24,7 @@ PARQUET: Final = "parquet"
 VERSIONS: Final = "parquet-versions"
 DRAFTS: Final = ".passk-publish-"
 _HEAD: Final = ".passk.duckdb.head"
-"""How the published DuckDB file begins: by it a damaged copy is told from anybody else's file."""
+"""The head of the published DuckDB file, which distinguishes a damaged copy from other files."""
 _HEAD_BYTES: Final = 3 * 4096
 """The headers of a DuckDB file, whose checksums are those of this one."""
 _FORGOTTEN_S: Final = 24 * 60 * 60
@@ -70,7 +70,7 @@ def alone(folder: Path) -> Iterator[bool]:
 
 
 def check_targets(folder: Path, source: Path, kinds: Sequence[str], draft: Path) -> None:
-    """Refuse to replace what `publish` did not write."""
+    """Raise an error rather than replace files that `publish` did not write."""
     if "duckdb" in kinds:
         _check_database(folder / DATABASE, source, draft)
     parquet = folder / PARQUET
@@ -142,7 +142,7 @@ def _is_copy(path: Path, draft: Path) -> bool | None:
 
 
 def remove_drafts(folder: Path, *, all_of_them: bool) -> None:
-    """Remove what killed processes left: whose drafts they are, nobody says, but we are alone."""
+    """Remove drafts that killed processes left; all of them only if no other process publishes."""
     for path in folder.glob(f"{DRAFTS}*"):
         with suppress(OSError):
             if all_of_them or time.time() - path.stat().st_mtime > _FORGOTTEN_S:

@@ -58,6 +58,43 @@ def test_a_sentence_of_the_old_kind_is_found(wrong: str, right: str, tmp_path: P
     assert not found(tmp_path / "x.yml", model.format(right))
 
 
+PYTHON = """\
+def told():
+    \"\"\"Give rows.
+
+    {docstring}
+
+    >>> print("It is made anew.")
+    It is made anew.
+    \"\"\"
+    # A sentence.
+    # {comment}
+    return \"\"\"
+    {code}
+    \"\"\"
+"""
+SQL = """\
+{{# A sentence.
+   {jinja} #}}
+select '{code}' as a, '-- {code}' as b, '{{# {code} #}}' as c  -- {comment}
+"""
+
+
+@pytest.mark.parametrize("wrong", PLANTED)
+@pytest.mark.parametrize(
+    ("name", "content", "places"),
+    [("x.py", PYTHON, {"docstring": 4, "comment": 10, "code": None}), ("x.sql", SQL, {"jinja": 2, "comment": 3, "code": None})],
+)  # fmt: skip
+def test_comments_and_docstrings_are_read_and_code_is_not(
+    name: str, content: str, places: dict[str, int | None], wrong: str, tmp_path: Path
+) -> None:
+    for planted, line in places.items():
+        said = found(
+            tmp_path / name, content.format_map(dict.fromkeys(places, "Fine.") | {planted: wrong})
+        )
+        assert [one.split(":")[1] for one in said] == ([str(line)] if line else [])
+
+
 @pytest.mark.parametrize("rule", prose.rules(), ids=lambda rule: rule.name)
 def test_each_rule_finds_its_example(rule: Any) -> None:
     assert list(rule.places(rule.wrong))

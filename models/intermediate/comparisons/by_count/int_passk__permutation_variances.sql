@@ -22,7 +22,7 @@ with states as (
   {%- endif %}
 ),
 
-{# Failures too: with them in the place of passes, the formula of pass^k is that of pass@k. #}
+{# Failures too: with them instead of passes, the formula of pass^k is that of pass@k. #}
 pooled as (
   select
     fewer_n,

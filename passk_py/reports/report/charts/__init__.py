@@ -1,8 +1,8 @@
 """The report's charts, as Vega-Lite by Altair: each from rows of the facts, and from nothing else.
 
 Every mark that stands for a number says it in its ``description``, which becomes its label in the
-drawing: for screen readers, for who points at it, and for tests. A chart that stands ``alone`` has
-no page around it that says what its marks mean, and says it in a legend.
+drawing: for screen readers, for readers who point at it, and for tests. A chart that is ``alone``
+has no page around it that says what its marks mean, and says it in a legend.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _CLASS_COLOURS: Final = ("heat5", "heat3", "heat0", "none")
 
 
 def heat(suite: Row, *, alone: bool = False, width: int = 860) -> Chart | None:
-    """Draw the pass rate of every task by run: the first to mend stand on the left."""
+    """Draw the pass rate of every task by run: the first to mend are on the left."""
     if not suite["heat"]:
         return None
     names = run_names(suite["runs"])

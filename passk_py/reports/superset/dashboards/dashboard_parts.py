@@ -45,7 +45,7 @@ class Dashboard:
     text: str
     """The text above the charts, which says what they show."""
     rows: tuple[tuple[Chart, ...], ...]
-    """Of a row all charts are as wide as each other."""
+    """All charts of a row have the same width."""
     heights: tuple[int, ...]
     """How high each row is, in Superset's units of eight pixels."""
     filters: tuple[Filter, ...]

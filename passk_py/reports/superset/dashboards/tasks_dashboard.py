@@ -13,7 +13,7 @@ from passk_py.reports.superset.dashboards.dashboard_parts import (
 )
 from passk_py.reports.superset.superset_charts import condition, heat_map, table
 
-# Of these, pictures can show no more: the tables beside them have all.
+# Pictures can't show more runs and tasks; the tables beside them have all.
 _MOST_RUNS: Final = 16
 _MOST_TASKS: Final = 40
 _ORDER: Final = (("ordered_at", False), ("run_id", False))
