@@ -4,7 +4,7 @@
 {%- set rule_types = gates | map(attribute='rule_type') | unique | list %}
 {#- The columns that rules of every type pass on. #}
 {%- set carried = [
-  'gate', 'rule', 'metric', 'k', 'threshold', 'scope', 'severity', 'inconclusive_severity', 'run_id', 'suite', 'agent',
+  'gate', 'rule_type', 'rule', 'metric', 'k', 'threshold', 'scope', 'severity', 'inconclusive_severity', 'run_id', 'suite', 'agent',
   'agent_version', 'model', 'loaded_at'
 ] %}
 {%- set judged = [
@@ -118,6 +118,7 @@ select
   agent,
   agent_version,
   model,
+  rule_type,
   rule,
   metric,
   k,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("gate", "suite", "run_id", "baseline_run_id"), pl.String),
-    **dict.fromkeys(("slice_name", "slice_value", *IDENTITY, "rule", "metric"), pl.String),
+    **dict.fromkeys(("slice_name", "slice_value", *IDENTITY), pl.String),
+    **dict.fromkeys(("rule_type", "rule", "metric"), pl.String),
     "k": pl.Int64,
     "scope": pl.String,
     "threshold": pl.Float64,
@@ -142,6 +143,7 @@ def judge_gates(
                     **found._asdict(),
                     **{name: run.told.get(name) if run else None for name in IDENTITY},
                     "agent": (run.agent if run else None) or rule.agent,
+                    "rule_type": rule.type,
                     "rule": rule.text,
                     "metric": rule.metric,
                     "k": rule.k or None,

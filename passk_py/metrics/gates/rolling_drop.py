@@ -96,40 +96,46 @@ def rolling_drop(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
         return
     mine = log.counted(run.run_id, run.suite)
     line = line_of(mine, earlier, rule.metric, rule.k, log.z, log.confidence)
-    known: dict[str, Any] = {"tasks": line.tasks}
-    name, k = symbol(rule.metric, rule.k), rule.k
-    of = " of every run"
+    yield _judged(rule, run, log, line, len(earlier))
+
+
+def _judged(rule: Rule, run: Run, log: Evidence, line: Line, runs: int) -> Finding:
+    name, k, of = symbol(rule.metric, rule.k), rule.k, " of every run"
     lacking = short_reason(
         k, line.tasks, line.common_tasks, min_eligible_share=log.min_eligible_share, of=of
     )
+    known: dict[str, Any] = {"tasks": line.tasks}
     if lacking is None:
         known["estimate"] = line.candidate - line.baseline
+    if lacking is None and line.reach is not None:
+        known["estimate_lower"], known["estimate_upper"] = (
+            max(
+                -1.0,
+                min(
+                    1.0,
+                    with_short_tasks(
+                        known["estimate"] + side * line.reach, line.tasks, line.common_tasks, side
+                    ),
+                ),
+            )
+            for side in (-1.0, 1.0)
+        )
     if line.common_tasks * 10 < line.earlier_tasks * 9:
         reason = f"Only {line.common_tasks} of {line.earlier_tasks} tasks of the earlier runs are"
         reason += " in every run, fewer than 90 %."
         settle = "A run over the tasks of the earlier runs."
-        yield Finding("inconclusive", reason, settle, **known)
-    elif lacking is not None:
+        return Finding("inconclusive", reason, settle, **known)
+    if lacking is not None:
         reason = f"There is no difference of {name}: {lacking}."
-        yield Finding("inconclusive", reason, say.at_least_attempts(k, " in every run"), **known)
-    elif line.reach is None:
+        return Finding("inconclusive", reason, say.at_least_attempts(k, " in every run"), **known)
+    if line.reach is None:
         reason = "Too few tasks are in every run for an interval."
-        yield Finding("inconclusive", reason, "Runs over more tasks.", **known)
-    else:
-        yield _decided(rule, run, log, line, line.reach, len(earlier))
-
-
-def _decided(rule: Rule, run: Run, log: Evidence, line: Line, reach: float, runs: int) -> Finding:
-    estimate = line.candidate - line.baseline
-    lower, upper = (
-        with_short_tasks(estimate + side * reach, line.tasks, line.common_tasks, side)
-        for side in (-1.0, 1.0)
-    )
-    moves = log.moves(run.run_id, run.suite, rule.metric, rule.k, "all", "all")
+        return Finding("inconclusive", reason, "Runs over more tasks.", **known)
+    moves = log.moves(run.run_id, run.suite, rule.metric, k, "all", "all")
     seen = Measured(
-        estimate,
-        max(lower, -1.0),
-        min(upper, 1.0),
+        known["estimate"],
+        known["estimate_lower"],
+        known["estimate_upper"],
         -rule.threshold,
         moves.if_failed,
         moves.if_passed,
@@ -142,18 +148,13 @@ def _decided(rule: Rule, run: Run, log: Evidence, line: Line, reach: float, runs
     why = say.OF_A_ROLLING_DROP.why(
         seen.result, seen.counted, bar, moves.excluded, seen.units, None
     )
-    settle = None
+    to_settle = None
     if seen.result == "inconclusive":
-        settle = "More attempts of each task, more tasks, or more earlier runs."
+        to_settle = "More attempts of each task, more tasks, or more earlier runs."
         if seen.counted != "inconclusive":
-            settle = say.EXCLUDED_AGAIN
-    return Finding(
-        seen.result,
-        f"{symbol(rule.metric, rule.k)} is {decimals(line.candidate)}, in the {runs} runs before "
-        f"it {decimals(line.baseline)}: a difference of {seen.said}{why}",
-        settle,
-        tasks=line.tasks,
-        estimate=estimate,
-        estimate_lower=seen.lower,
-        estimate_upper=seen.upper,
+            to_settle = say.EXCLUDED_AGAIN
+    reason = (
+        f"{name} is {decimals(line.candidate)}, in the {runs} runs before it "
+        f"{decimals(line.baseline)}: a difference of {seen.said}{why}"
     )
+    return Finding(seen.result, reason, to_settle, **known)

@@ -53,8 +53,8 @@ _COMPARISON: Final = (
     "null_reason", "meaning",
 )  # fmt: skip
 _GATE: Final = (
-    "gate", "run_id", "baseline_run_id", "slice_name", "slice_value", "rule", "metric", "k",
-    "scope", "threshold", "estimate", "estimate_lower", "estimate_upper", "result", "reason",
+    "gate", "run_id", "baseline_run_id", "slice_name", "slice_value", "rule_type", "rule", "metric",
+    "k", "scope", "threshold", "estimate", "estimate_lower", "estimate_upper", "result", "reason",
     "to_settle", "is_advisory",
 )  # fmt: skip
 _DIAGNOSTIC: Final = (

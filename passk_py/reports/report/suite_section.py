@@ -202,7 +202,7 @@ class SuiteSection:
         if row["metric"] is None or row["k"] is None or estimate is None or threshold is None:
             return ""
         domain, mark = (0.0, 1.0), threshold
-        if row["baseline_run_id"] is not None:
+        if row["rule_type"] in ("drop", "rolling_drop"):
             # The loss that a rule allows is written without its sign.
             mark = -threshold
             ends = (estimate, row["estimate_lower"], row["estimate_upper"], mark)

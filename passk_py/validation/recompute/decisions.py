@@ -220,8 +220,9 @@ def declared_rules(settings: Settings, stored: Collection[str]) -> list[Rule]:
 
 def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Recomputed:
     """Compute ``passk_gates``; ``stored`` is SQL's, for rules whose estimate is the threshold."""
-    # A drop has a baseline, and its threshold is below 0; only rules with an interval have a scope.
-    bar = pl.when(pl.col("baseline_run_id").is_null()).then(1).otherwise(-1) * pl.col("threshold")
+    # The threshold of a drop is below 0; only rules with an interval have a scope.
+    is_drop = pl.col("rule_type").is_in(["drop", "rolling_drop"])
+    bar = pl.when(is_drop).then(-pl.col("threshold")).otherwise("threshold")
     is_tie = pl.col("scope").is_not_null() & ((pl.col("estimate") - bar).abs() <= CLOSE)
     said = stored.select(*GATE, sql_to_settle="to_settle").unique(GATE, keep="first")
     frame = (
@@ -239,7 +240,18 @@ def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Reco
     return Recomputed(
         frame,
         GATE,
-        (*IDENTITY, "rule", "metric", "k", "scope", "tasks", "result", "severity", "is_advisory"),
+        (
+            *IDENTITY,
+            "rule_type",
+            "rule",
+            "metric",
+            "k",
+            "scope",
+            "tasks",
+            "result",
+            "severity",
+            "is_advisory",
+        ),
         {
             "threshold": None,
             "estimate": SIZE,

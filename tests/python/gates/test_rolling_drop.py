@@ -156,7 +156,7 @@ def test_limits_are_those_of_the_means_of_runs(
 
 def test_sql_and_polars_say_the_same(built: Project, attempts: Rows) -> None:
     columns = [
-        "gate", "suite", "run_id", "baseline_run_id", "rule", "metric", "k", "scope", "threshold", "tasks",
+        "gate", "suite", "run_id", "baseline_run_id", "rule_type", "rule", "metric", "k", "scope", "threshold", "tasks",
         "estimate", "estimate_lower", "estimate_upper", "result", "reason", "to_settle", "severity",
     ]  # fmt: skip
     order = ["gate", "run_id"]
