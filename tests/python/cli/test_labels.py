@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 from pathlib import Path
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
     Passk = Callable[..., Said]
 
 
-@pytest.fixture
-def logged(passk: Passk) -> None:
-    """Two runs whose grader flips one verdict in ten, and labels of a third of their attempts."""
+def write_log() -> None:
+    """Write two runs whose grader flips one verdict in ten, and labels of a third of their attempts."""
     dice = random.Random(4)
     rows, labels = [], []
     for run in ("old", "new"):
@@ -39,6 +39,11 @@ def logged(passk: Passk) -> None:
     odd = [{**labels[0], "task_id": "nowhere"}, {**labels[0], "labelled_at": "soon"}]
     chosen = [*dice.sample(labels[1:], 120), *odd]
     pl.DataFrame(chosen, infer_schema_length=None).write_csv("labels.csv")
+
+
+@pytest.fixture
+def logged(passk: Passk) -> None:
+    write_log()
     assert passk("load", "log.jsonl").code == 0
 
 
@@ -72,11 +77,24 @@ def test_a_file_that_is_not_there(passk: Passk) -> None:
     assert "There is no file nothing.csv." in said.err
 
 
+@pytest.fixture(scope="session")
+def labelled(make_once: Callable[[str, Callable[[Path], None]], Path], passk: Passk) -> Path:
+    """A database of the log and its labels, loaded and built."""
+
+    def fill(folder: Path) -> None:
+        with contextlib.chdir(folder):
+            write_log()
+            assert passk("load", "log.jsonl").code == 0
+            assert passk("load", "--labels", "labels.csv").code == 0
+            said = passk("build", "--no-tests")
+            assert said.code == 0, said.err
+
+    return make_once("labelled", fill) / "passk.duckdb"
+
+
 @pytest.fixture
-def built(passk: Passk, logged: None, models_only: tuple[str, str]) -> None:
-    assert passk("load", "--labels", "labels.csv").code == 0
-    said = passk("build", *models_only)
-    assert said.code == 0, said.err
+def built(labelled: Path, copy_built: Callable[[Path], Path]) -> None:
+    copy_built(labelled)
 
 
 def test_the_answer_says_how_often_the_grader_errs(passk: Passk, built: None) -> None:
@@ -126,11 +144,13 @@ def alter(name: str, column: str, passk: Passk) -> list[Any]:
     return [table["table"] for table in json.loads(said.out)["tables"] if table["different"]]
 
 
-def test_new_labels_are_built_and_nothing_new_is_not(passk: Passk, logged: None) -> None:
-    assert passk("load", "--labels", "labels.csv").code == 0
-    assert passk("build", "--no-tests").code == 0
+def test_new_labels_are_built_and_nothing_new_is_not(
+    passk: Passk, built: None, labelled: Path
+) -> None:
     assert "Nothing is new" in passk("build", "--no-tests").out
-    lines = Path("labels.csv").read_text(encoding="utf-8").splitlines()
+    file = labelled.with_name("labels.csv")
+    assert passk("unload", "--source-file", file).code == 0
+    lines = file.read_text(encoding="utf-8").splitlines()
     Path("labels.csv").write_text("\n".join(lines[:60]) + "\n", encoding="utf-8")
     assert passk("load", "--labels", "labels.csv").code == 0
     assert "Nothing is new" not in passk("build", "--no-tests").out

@@ -10,19 +10,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from passk_py.common.contract import CONTRACT_COLUMNS, TRANSCRIPT
 from passk_py.demo import write_csv
 from passk_py.demo.__main__ import main
 
 if TYPE_CHECKING:
-    import pytest
-
     from passk_py.demo import AttemptRow
 
 ROOT = Path(__file__).resolve().parents[3]
 SEED = ROOT / "seeds" / "demo" / "passk_demo_attempts.csv"
 
 
+@pytest.mark.long
 def test_regenerating_the_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "again.csv"
     write_csv(path)
