@@ -10,7 +10,8 @@
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
   :func:`tasks`, :func:`suite_metrics`, :func:`m_of_k_metrics`, of two runs :func:`compare` and
-  :func:`compare_tasks`, of many :func:`rank_runs`;
+  :func:`compare_tasks`, of many :func:`rank_runs`
+  and :func:`trends`;
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
   :func:`plan` how much to measure next. :func:`view` shows them as sentences in a notebook.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.graders.sampling import attempts_to_label
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.metrics.rankings import rank_runs
+    from passk_py.metrics.trends import trends
     from passk_py.reports.model_card import card
     from passk_py.reports.report import report
     from passk_py.reports.report.views import view
@@ -144,6 +146,7 @@ __all__ = [
     "task_counts",
     "task_metrics",
     "tasks",
+    "trends",
     "validate_tables",
     "view",
 ]
@@ -181,6 +184,7 @@ _ELSEWHERE: Final = {
     "task_counts": "metrics.frames",
     "task_metrics": "metrics.frames",
     "tasks": "metrics.frames",
+    "trends": "metrics.trends",
     "validate_tables": "validation.check_all",
     "view": "reports.report.views",
 }

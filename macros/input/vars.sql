@@ -101,6 +101,10 @@
       'default': 40, 'takes': {'kind': 'integer', 'least': 2, 'most': 100, 'must_be': 'an integer from 2 to 100'}
     },
 
+    'passk_trend_runs': {
+      'default': 12, 'takes': {'kind': 'integer', 'least': 5, 'most': 100, 'must_be': 'an integer from 5 to 100'}
+    },
+
     'passk_gates': {'default': [], 'takes': {'kind': 'gates'}},
 
     'passk_plan_attempts': {

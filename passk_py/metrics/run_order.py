@@ -47,13 +47,18 @@ def latest_first(runs: Iterable[Mapping[str, Any]], most: int) -> dict[str, list
     }
 
 
-def runs_in_order(runs: Iterable[Mapping[str, Any]]) -> list[Run]:
-    """Give each run its place among those of its suite and agent."""
+def lines_in_order(runs: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Group runs by suite and agent, the earliest of each first."""
     lines: dict[tuple[str, str | None], list[Mapping[str, Any]]] = {}
     for run in runs:
         lines.setdefault((run["suite"], run.get("agent")), []).append(run)
+    return [in_order(line) for line in lines.values()]
+
+
+def runs_in_order(runs: Iterable[Mapping[str, Any]]) -> list[Run]:
+    """Give each run its place among those of its suite and agent."""
     found = []
-    for line in map(in_order, lines.values()):
+    for line in lines_in_order(runs):
         ids = [run["run_id"] for run in line]
         before = [None, *ids[:-1]]
         found += [

@@ -14,6 +14,7 @@ from passk_py.validation import check_decisions
 from passk_py.validation.check_graders import LABELLED, compare_graders
 from passk_py.validation.check_pairs import PAIRED, compare_pairs, compare_rankings, stored_pairs
 from passk_py.validation.check_tables import Compared
+from passk_py.validation.check_trends import compare_trends
 from passk_py.validation.parity import Recomputed
 from passk_py.validation.recompute import diagnostics, metrics, tasks
 from passk_py.validation.recompute.pairs import RUN_COLUMNS
@@ -45,7 +46,7 @@ _COMPARED: Final = (
     "passk_runs",
     "passk_diagnostics",
 )
-_WHOLE: Final = ("passk_rankings", "passk_contamination", *LABELLED, "passk_gates")
+_WHOLE: Final = ("passk_rankings", "passk_trends", "passk_contamination", *LABELLED, "passk_gates")
 """Tables of which a row may be about any of the runs."""
 _LOG: Final = (
     "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
@@ -239,6 +240,7 @@ class Validation:
         pairs = compare_pairs(self.compared, self._counts, who, self.stored_pairs, batch=_BATCH)
         if self._values:
             compare_rankings(self.compared, self._counts, who, pl.concat(self._values))
+        compare_trends(self.compared, self._counts, who)
         check_decisions.compare_suites(self.compared, self._counts, who)
         ids = [(run.run_id, run.suite) for run in self.runs]
         compare_graders(self.compared, self._counts, ids, who)

@@ -80,6 +80,10 @@ class Counts:
             return None
         return families_of(self._read_run(run_id, suite))
 
+    def of_run(self, run_id: str, suite: str) -> pl.DataFrame:
+        """Read the counts of the tasks of a run."""
+        return self._read(run_id, suite)
+
     def pair(self, suite: str, baseline: str, candidate: str) -> Pair:
         """Put two runs of a suite side by side."""
         before, after = ((run, self._read(run, suite)) for run in (baseline, candidate))

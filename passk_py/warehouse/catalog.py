@@ -114,6 +114,10 @@ PUBLIC_TABLES: Final = (
         ("run_id", "metric", "k", "estimate", "rank_lower", "rank_upper", "may_be_best"),
     ),
     PublicTable(
+        "passk_trends",
+        ("agent", "metric", "k", "runs", "slope", "slope_lower", "slope_upper", "verdict"),
+    ),
+    PublicTable(
         "passk_extrapolations",
         ("run_id", "k", "pass_at_k", "pass_hat_k", "pass_hat_k_at_most", "basis", "measured_k"),
     ),

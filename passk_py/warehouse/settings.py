@@ -76,6 +76,7 @@ class Settings:
     bootstrap_seed = _Var(int)
     minimum_change = _Var(float)
     ranked_runs = _Var(int)
+    trend_runs = _Var(int)
     plan_attempts = _Var(_integers)
     plan_width = _Var(float)
     plan_difference = _Var(float)

@@ -24,4 +24,5 @@ PUBLIC_TABLES: Final = (
     "passk_task_comparisons",
     "passk_task_metrics",
     "passk_tasks",
+    "passk_trends",
 )

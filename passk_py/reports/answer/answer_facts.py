@@ -13,6 +13,8 @@ from passk_py.reports.queries.comparison_queries import falls
 from passk_py.reports.queries.grader_queries import corrected_at, graders
 from passk_py.reports.queries.run_queries import related_runs, values_over_k
 from passk_py.reports.queries.task_queries import TaskCounts, task_counts
+from passk_py.reports.queries.trend_queries import trends_at
+from passk_py.reports.trend_words import trend_sentences
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -121,6 +123,8 @@ class Suite:
     changes: tuple[Change, ...] = ()
     grader: tuple[str, ...] = ()
     """How often its grader errs, and pass^k corrected for it, in sentences; none without labels."""
+    trends: tuple[str, ...] = ()
+    """How pass^k of its agents rises or falls from run to run, in sentences; none without one."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -152,6 +156,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     tasks = task_counts(chosen)
     rates = graders(chosen)
     corrected = corrected_at(chosen, deployment_k) if rates else {}
+    trends = trends_at(chosen, deployment_k)
     changes: dict[str, list[Change]] = {}
     for row in falls(tables):
         changes.setdefault(row["suite"], []).append(_change(row))
@@ -168,6 +173,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             tuple(sorted({k for run in runs for k in run.pass_at_k})),
             tuple(changes.get(name, ())),
             tuple(_of_grader(rates.get(name), corrected.get(name, []), runs)),
+            tuple(trend_sentences(trends.get(name, []))),
         )
         for name, runs in sorted(found.items())
     )

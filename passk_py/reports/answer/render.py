@@ -80,6 +80,7 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
         *_left_out(suite, listed),
         *_warnings(suite),
         *([Text(" ".join(suite.grader)), Text()] if suite.grader else []),
+        *([Text(" ".join(suite.trends)), Text()] if suite.trends else []),
         Text(legend, style=_QUIET),
         Text(),
     ]

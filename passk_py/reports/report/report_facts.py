@@ -174,6 +174,7 @@ def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | N
         **gather_tasks(chosen, transcript_url),
         "families": suite.families,
         "grader": list(suite.grader),
+        "trends": list(suite.trends),
         "comparisons": _comparisons(chosen, answer.deployment_k),
         "gates": chosen.rows("passk_gates", _GATE),
         "diagnostics": _diagnostics(chosen, latest),

@@ -124,6 +124,8 @@ def _passed(cell: Row | None) -> str:
 
 def _comparisons(suite: Row, _facts: Row) -> list[str]:
     lines = ["### Against the baseline", ""]
+    if suite["trends"]:
+        lines += [text(" ".join(suite["trends"])), ""]
     if not suite["comparisons"]:
         return [*lines, "No two of these runs are compared."]
     rows = [

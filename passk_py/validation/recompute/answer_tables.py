@@ -21,6 +21,7 @@ from passk_py.metrics.diagnostics.read_runs import read_tasks
 from passk_py.metrics.frames.averaging import suite_metrics_of_counts
 from passk_py.metrics.rankings import Shared, ranking
 from passk_py.metrics.run_order import latest_first
+from passk_py.metrics.trends import lines_of_runs
 from passk_py.stats import estimators as est
 from passk_py.stats.permutations import PairCounts
 from passk_py.validation.recompute.metrics import reading
@@ -151,7 +152,21 @@ def write_answer_tables(
                 confidence=settings.confidence,
                 min_eligible_share=settings.min_eligible_share,
             ),
+            "passk_trends": _trends(runs, counts, settings),
         },
+    )
+
+
+def _trends(runs: pl.DataFrame, counts: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+    """Fit the lines that the answer reads, those at the deployment k."""
+    by_run = counts.partition_by("run_id", "suite", as_dict=True)
+    return lines_of_runs(
+        runs.to_dicts(),
+        lambda run_id, suite: by_run[run_id, suite],
+        [settings.deployment_k],
+        most_runs=settings.trend_runs,
+        confidence=settings.confidence,
+        min_eligible_share=settings.min_eligible_share,
     )
 
 

@@ -66,6 +66,7 @@ def test_only_tables_of_several_k_can_be_filtered_by_it() -> None:
         "passk_suite_bootstrap",
         "passk_suite_metrics",
         "passk_task_metrics",
+        "passk_trends",
     }
 
 

@@ -1,0 +1,92 @@
+"""How often a trend is seen where there is none, and where there is one.
+
+    python benchmarks/trends.py
+
+The same tasks are tried in run after run. All chances of a run move together on the logit scale, by nothing or by a standard deviation
+of 0.3; in half of the rows pass^4 falls by a share of its level in every run.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+from rolling import POPULATIONS, K, lowered, moved, tried, value
+
+from passk_py.metrics.trends import lines_of_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REPETITIONS: Final = 300
+
+
+def verdicts(
+    population: str, drift: float, runs: int, tasks: int, fall: float
+) -> Mapping[str, int]:
+    """Count the verdicts on agents whose pass^4 falls by so much of its level in each run."""
+    dice = random.Random(f"{population} {drift} {runs} {tasks} {fall}")
+    found = dict.fromkeys(("rising", "falling", "no_trend"), 0)
+    line = [
+        {
+            "run_id": f"r{place:02}",
+            "suite": "s",
+            "agent": "a",
+            "started_at": None,
+            "loaded_at": place,
+        }
+        for place in range(runs)
+    ]
+    for _ in range(REPETITIONS):
+        rates = [POPULATIONS[population](dice) for _ in range(tasks)]
+        frames = {}
+        for place, run in enumerate(line):
+            shift = dice.gauss(0, drift)
+            chances = [moved(rate, shift) for rate in rates]
+            counts = tried(lowered(chances, fall * place * value(chances)), 8, dice)
+            frames[run["run_id"]] = pl.DataFrame(
+                [(task, n, c) for task, (n, c) in counts.items()],
+                schema=["task_id", "n", "c"],
+                orient="row",
+            )
+        table = lines_of_runs(
+            line,
+            lambda run, _, of=frames: of[run],
+            [K],
+            most_runs=runs,
+            confidence=0.95,
+            min_eligible_share=0.95,
+        )
+        (verdict,) = table.filter(metric="pass_hat_k")["verdict"]
+        found[verdict] += 1
+    return found
+
+
+def main() -> None:
+    """Print the shares of verdicts."""
+    print(
+        f"{REPETITIONS} agents a cell, 8 attempts, pass^{K}: most over T = 10, 50 of trends that are not there"
+    )
+    for population in POPULATIONS:
+        for drift in (0.0, 0.3):
+            cells = {}
+            for runs in (5, 8, 12):
+                most = 0
+                for tasks in (10, 50):
+                    seen = verdicts(population, drift, runs, tasks, 0.0)
+                    most = max(most, seen["rising"] + seen["falling"])
+                cells[f"{runs} runs"] = most / REPETITIONS
+            print(f"{population:>9}  drift {drift}  {cells}", flush=True)
+    print("\nFalls that are seen, 50 tasks, near 1")
+    for drift in (0.0, 0.3):
+        for fall in (0.02, 0.05):
+            seen = {
+                f"{runs} runs": verdicts("near 1", drift, runs, 50, fall)["falling"] / REPETITIONS
+                for runs in (5, 8, 12)
+            }
+            print(f"drift {drift}  a run loses {fall:.0%}  {seen}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
