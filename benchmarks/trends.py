@@ -17,9 +17,14 @@ from rolling import POPULATIONS, K, lowered, moved, tried, value
 from passk_py.metrics.trends import lines_of_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 REPETITIONS: Final = 300
+
+
+def frames_of(frames: Mapping[str, pl.DataFrame]) -> Callable[[str, str], pl.DataFrame]:
+    """Give the counts of a run, whatever its suite."""
+    return lambda run_id, _: frames[run_id]
 
 
 def verdicts(
@@ -45,14 +50,14 @@ def verdicts(
             shift = dice.gauss(0, drift)
             chances = [moved(rate, shift) for rate in rates]
             counts = tried(lowered(chances, fall * place * value(chances)), 8, dice)
-            frames[run["run_id"]] = pl.DataFrame(
+            frames[str(run["run_id"])] = pl.DataFrame(
                 [(task, n, c) for task, (n, c) in counts.items()],
                 schema=["task_id", "n", "c"],
                 orient="row",
             )
         table = lines_of_runs(
             line,
-            lambda run, _, of=frames: of[run],
+            frames_of(frames),
             [K],
             most_runs=runs,
             confidence=0.95,
@@ -81,11 +86,11 @@ def main() -> None:
     print("\nFalls that are seen, 50 tasks, near 1")
     for drift in (0.0, 0.3):
         for fall in (0.02, 0.05):
-            seen = {
+            shares = {
                 f"{runs} runs": verdicts("near 1", drift, runs, 50, fall)["falling"] / REPETITIONS
                 for runs in (5, 8, 12)
             }
-            print(f"drift {drift}  a run loses {fall:.0%}  {seen}", flush=True)
+            print(f"drift {drift}  a run loses {fall:.0%}  {shares}", flush=True)
 
 
 if __name__ == "__main__":
