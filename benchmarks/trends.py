@@ -81,7 +81,7 @@ def main() -> None:
                 for tasks in (10, 50):
                     seen = verdicts(population, drift, runs, tasks, 0.0)
                     most = max(most, seen["rising"] + seen["falling"])
-                cells[f"{runs} runs"] = most / REPETITIONS
+                cells[f"{runs} runs"] = round(most / REPETITIONS, 3)
             print(f"{population:>9}  drift {drift}  {cells}", flush=True)
     print("\nFalls that are seen, 50 tasks, near 1")
     for drift in (0.0, 0.3):
