@@ -84,6 +84,7 @@ def test_filters_apply_to_the_tables_that_have_the_column(passk: Passk, letters:
         "passk_task_metrics": 6,
         "passk_suite_metrics": 2,
         "passk_rankings": 4,
+        "passk_trends": 4,
         "passk_extrapolations": 0,
         "passk_comparisons": 4,
         "passk_task_comparisons": 3,

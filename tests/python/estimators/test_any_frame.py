@@ -49,6 +49,7 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "compare": lambda log: pk.compare(log, "old", "new", ks=[2]),
     "compare_tasks": lambda log: pk.compare_tasks(log, "old", "new"),
     "rank_runs": lambda log: pk.rank_runs(log, ks=[2]),
+    "trends": lambda log: pk.trends(log, ks=[2]),
     "diagnose": pk.diagnose,
     "plan": lambda log: pk.plan(log, ks=[2]),
     "extrapolate": lambda log: pk.extrapolate(log, ks=[8]),
