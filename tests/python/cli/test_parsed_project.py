@@ -44,6 +44,7 @@ CHANGED: dict[str, Any] = {
     "passk_plan_width": 0.2,
     "passk_ranked_runs": 3,
     "passk_score_threshold": 0.5,
+    "passk_trend_runs": 5,
 }
 """Another value of each var that shapes nothing."""
 
@@ -59,11 +60,25 @@ ALIKE: dict[str, tuple[Any, Any]] = {
             {"name": "a", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5},
             {"name": "b", "type": "drop", "metric": "pass_at_k", "max_drop": 0.1, "baseline": "r"},
             {"name": "c", "type": "diagnostics", "diagnostics": "all"},
+            {
+                "name": "d",
+                "type": "drop",
+                "metric": "pass_at_k",
+                "max_drop": 0.1,
+                "baseline": {"last": 3},
+            },
         ],
         [
             {"name": "x", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.9},
             {"name": "y", "type": "drop", "metric": "pass_at_k", "max_drop": 0.2, "baseline": "s"},
             {"name": "z", "type": "diagnostics", "diagnostics": ["drift"]},
+            {
+                "name": "w",
+                "type": "drop",
+                "metric": "pass_at_k",
+                "max_drop": 0.3,
+                "baseline": {"last": 9},
+            },
             {"name": "v", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.1},
         ],
     ),
