@@ -110,8 +110,24 @@ PUBLIC_TABLES: Final = (
         "passk_m_of_k", ("run_id", "metric", "m", "k", "estimate", "lower", "upper", "null_reason")
     ),
     PublicTable(
+        "passk_costs",
+        ("run_id", "measure", "coverage", "mean", "p95", "per_success", "share_on_failures"),
+    ),
+    PublicTable(
+        "passk_cost_curves",
+        ("run_id", "measure", "k", "tries", "retry_cost", "cost_per_solved", "cost_per_reliable"),
+    ),
+    PublicTable(
+        "passk_task_costs",
+        ("run_id", "task_id", "measure", "k", "n", "c", "retry_cost", "cost_per_reliable"),
+    ),
+    PublicTable(
         "passk_rankings",
         ("run_id", "metric", "k", "estimate", "rank_lower", "rank_upper", "may_be_best"),
+    ),
+    PublicTable(
+        "passk_frontier",
+        ("run_id", "measure", "k", "pass_hat_k", "cost", "is_on_frontier", "beaten_by"),
     ),
     PublicTable(
         "passk_extrapolations",
@@ -120,6 +136,10 @@ PUBLIC_TABLES: Final = (
     PublicTable(
         "passk_comparisons",
         ("baseline_run_id", "candidate_run_id", "metric", "k", "difference", "p", "verdict"),
+    ),
+    PublicTable(
+        "passk_cost_comparisons",
+        ("baseline_run_id", "candidate_run_id", "measure", "change", "verdict", "meaning"),
     ),
     PublicTable(
         "passk_task_comparisons",
