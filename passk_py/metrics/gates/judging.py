@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.findings import UNKNOWN, Finding
 from passk_py.metrics.gates.judged_limits import drop, thresholds
+from passk_py.metrics.gates.judged_costs import cost, cost_increase
 from passk_py.metrics.gates.least import least_attempts
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.gates.sequential import sequential
@@ -61,8 +62,9 @@ def _with_baselines(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
             say.NAME_A_BASELINE,
             rule.baseline,
         )
+    judged = {"drop": drop, "cost_increase": cost_increase}.get(rule.type, _regressed)
     for baseline in baselines:
-        yield (drop if rule.type == "drop" else _regressed)(rule, run, log, baseline)
+        yield judged(rule, run, log, baseline)
 
 
 def _each_task(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -223,6 +225,8 @@ _JUDGES: Final = {
     "each_task": _each_task,
     "drop": _with_baselines,
     "coverage": _coverage,
+    "cost": cost,
+    "cost_increase": _with_baselines,
     "regressed_tasks": _with_baselines,
     "diagnostics": _diagnostics,
 }
