@@ -80,6 +80,7 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
         *_left_out(suite, listed),
         *_warnings(suite),
         *([Text(" ".join(suite.grader)), Text()] if suite.grader else []),
+        *([*map(Text, suite.costs), Text()] if suite.costs else []),
         Text(legend, style=_QUIET),
         Text(),
     ]
