@@ -36,6 +36,12 @@ _RELIABILITY: Final = {
 }
 
 
+def axis_title(measure: str) -> str:
+    """Name the cost of an attempt with its unit."""
+    noun, _, unit = MEASURE_NAMES[measure].partition(", ")
+    return f"{noun} of an attempt" + (f", {unit}" if unit else "")
+
+
 def amount(value: float | None) -> str:
     """Write a cost without its unit."""
     return money(value) if value is None or value < 1000 else f"{value:,.0f}"

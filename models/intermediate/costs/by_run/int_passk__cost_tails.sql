@@ -118,7 +118,8 @@ spread as (
   select
     {{ keys | join(', ') }},
     sum(size) * sum(size) / sum(size * size) as units,
-    sum(apart * apart) * count(*) / nullif(count(*) - 1, 0) / (sum(size) * sum(size)) as variance
+    {#- With one draw more that is as far off as the farthest: few of them hold much of the variance. #}
+    (sum(apart * apart) + max(apart * apart)) * count(*) / nullif(count(*) - 1, 0) / (sum(size) * sum(size)) as variance
   from draws
   group by {{ keys | join(', ') }}
 ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 
 from passk_py.common.words import percents, symbol
-from passk_py.reports.cost_words import MEASURE_NAMES, amounts
+from passk_py.reports.cost_words import MEASURE_NAMES, amounts, axis_title
 from passk_py.reports.report.charts.chart_parts import (
     SHARES,
     agent_colours,
@@ -51,7 +51,7 @@ def frontier(
         "cost:Q",
         scale=_scale(points),
         axis=alt.Axis(grid=False, tickCount=5),
-        title=f"{MEASURE_NAMES[measure]} of an attempt",
+        title=axis_title(measure),
     )
     y = alt.Y("value:Q", scale=SHARES, axis=share_axis(), title=symbol("pass_hat_k", k))
     base = of_rows(points).encode(color=color, opacity=opacity)
