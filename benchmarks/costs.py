@@ -68,7 +68,12 @@ Attempt = tuple[str, str, str, int, str, float]
 
 
 def attempts(
-    suite: str, run: str, rates: Sequence[tuple[float, float]], n: int, costs: Costs, dice: random.Random
+    suite: str,
+    run: str,
+    rates: Sequence[tuple[float, float]],
+    n: int,
+    costs: Costs,
+    dice: random.Random,
 ) -> Iterator[Attempt]:
     """Draw the attempts of a run on tasks, each a chance of passing and the logarithm of a cost."""
     for task, (rate, size) in enumerate(rates):
@@ -78,7 +83,9 @@ def attempts(
             yield suite, run, f"t{task}", number, "passed" if passed else "failed", math.exp(log)
 
 
-def tasks(population: str, number: int, costs: Costs, dice: random.Random) -> list[tuple[float, float]]:
+def tasks(
+    population: str, number: int, costs: Costs, dice: random.Random
+) -> list[tuple[float, float]]:
     """Draw tasks of a population."""
     rates = [CHOSEN[population](dice) for _ in range(number)]
     return [
@@ -105,7 +112,8 @@ def truth(population: str, costs: Costs) -> dict[str, float]:
         for rate, cost in both
     )
     drawn = sorted(
-        cost for *_, cost in attempts("", "", tasks(population, _SAMPLE, costs, dice), 1, costs, dice)
+        cost
+        for *_, cost in attempts("", "", tasks(population, _SAMPLE, costs, dice), 1, costs, dice)
     )
     return {
         "mean": attempt,
@@ -159,14 +167,18 @@ def runs(repetitions: int) -> None:
     for number, n in ((10, 8), (30, 4), (30, 8), (100, 8)):
         dice = random.Random(f"{number} {n}")
 
-        def drawn(number: int = number, n: int = n, dice: random.Random = dice) -> Iterator[Attempt]:
+        def drawn(
+            number: int = number, n: int = n, dice: random.Random = dice
+        ) -> Iterator[Attempt]:
             for place, (population, model) in enumerate(cells()):
                 costs = MODELS[model]
                 for repetition in range(repetitions):
                     some = tasks(population, number, costs, dice)
                     yield from attempts(f"{place}|{repetition}", "r", some, n, costs, dice)
 
-        columns = ", ".join(f"{figure}{end}" for figure in FIGURES for end in ("", "_lower", "_upper"))
+        columns = ", ".join(
+            f"{figure}{end}" for figure in FIGURES for end in ("", "_lower", "_upper")
+        )
         with built(drawn(), [], ["+passk_costs", "+passk_cost_curves"]) as connection:
             rows = fetch_frame(
                 connection,
@@ -183,7 +195,9 @@ def runs(repetitions: int) -> None:
                 if seen.height < repetitions // 4:
                     continue
                 # A limit that is not known holds whatever it is.
-                held = (lower <= true * (1 + 1e-9)) & (upper.fill_null(math.inf) >= true * (1 - 1e-9))
+                held = (lower <= true * (1 + 1e-9)) & (
+                    upper.fill_null(math.inf) >= true * (1 - 1e-9)
+                )
                 row = seen.select(
                     held=held.mean(), width=(upper / lower).median(), known=upper.count() / pl.len()
                 ).row(0)
@@ -226,16 +240,17 @@ def changes(repetitions: int) -> None:
                 rows = fetch_frame(
                     connection,
                     "select split_part(suite, '|', 1)::int as place,"
-                    f" avg((change_lower <= {factor - 1} + 1e-9 and change_upper >= {factor - 1} - 1e-9)::int) as held,"
+                    f" avg((relative_change_lower <= {factor - 1} + 1e-9 and relative_change_upper >= {factor - 1} - 1e-9)::int) as held,"
                     " avg((verdict in ('less', 'more'))::int) as told,"
-                    " median((1 + change_upper) / (1 + change_lower)) as width"
+                    " median((1 + relative_change_upper) / (1 + relative_change_lower)) as width"
                     " from passk_cost_comparisons group by 1 order by held",
                 )
             worst = rows.row(0, named=True)
+            held, told, width = (float(rows[name].mean()) for name in ("held", "told", "width"))  # type: ignore[arg-type]
             print(
-                f"| {number} | 8 | {100 * (factor - 1):+.0f} % | {rows['held'].mean():.3f} "
+                f"| {number} | 8 | {100 * (factor - 1):+.0f} % | {held:.3f} "
                 f"| {worst['held']:.3f} | {', '.join(cells()[worst['place']])} "
-                f"| {rows['told'].mean():.3f} | {rows['width'].mean():.2f} |",
+                f"| {told:.3f} | {width:.2f} |",
                 flush=True,
             )
 

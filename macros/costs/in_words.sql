@@ -27,13 +27,13 @@ cast(cast(floor(abs({{ change }}) * 100 + 0.5e0) as {{ dbt.type_bigint() }}) as 
 {% macro _cost_change_said() -%}
 case
     when null_reason is not null then 'No comparison of ' || measure || ': ' || null_reason || '.'
-    when change_lower > -0.005e0 and change_upper < 0.005e0 then 'The same ' || measure || ' to the percent.'
-    when change_lower is null then {{ passk._percent_said('change') }} || ', of too few tasks for limits.'
+    when relative_change_lower > -0.005e0 and relative_change_upper < 0.005e0 then 'The same ' || measure || ' to the percent.'
+    when relative_change_lower is null then {{ passk._percent_said('relative_change') }} || ', of too few tasks for limits.'
     when verdict = 'inconclusive'
-      then {{ passk._percent_said('change') }} || ', which chance alone can explain: from ' || {{ passk._percent_said('change_lower') }}
-        || ' to ' || {{ passk._percent_said('change_upper') }} || '.'
+      then {{ passk._percent_said('relative_change') }} || ', which chance alone can explain: from ' || {{ passk._percent_said('relative_change_lower') }}
+        || ' to ' || {{ passk._percent_said('relative_change_upper') }} || '.'
     when verdict = 'less'
-      then {{ passk._percent_said('change') }} || ' (' || {{ passk._percent('change_upper') }} || ' to ' || {{ passk._percent('change_lower') }} || ').'
-    else {{ passk._percent_said('change') }} || ' (' || {{ passk._percent('change_lower') }} || ' to ' || {{ passk._percent('change_upper') }} || ').'
+      then {{ passk._percent_said('relative_change') }} || ' (' || {{ passk._percent('relative_change_upper') }} || ' to ' || {{ passk._percent('relative_change_lower') }} || ').'
+    else {{ passk._percent_said('relative_change') }} || ' (' || {{ passk._percent('relative_change_lower') }} || ' to ' || {{ passk._percent('relative_change_upper') }} || ').'
   end
 {%- endmacro %}

@@ -93,19 +93,19 @@ told_increases as (
     comparisons.null_reason,
     comparisons.baseline as baseline_cost,
     comparisons.candidate as candidate_cost,
-    comparisons.change as estimate,
-    comparisons.change_lower as estimate_lower,
-    comparisons.change_upper as estimate_upper,
+    comparisons.relative_change as estimate,
+    comparisons.relative_change_lower as estimate_lower,
+    comparisons.relative_change_upper as estimate_upper,
     case when comparisons.families is null then comparisons.common_tasks else comparisons.families end as units,
     case when comparisons.families is null then 'tasks' else 'families of tasks' end as unit_name,
     case
-      when comparisons.change_upper <= gates.threshold then 'pass'
-      when comparisons.change_lower > gates.threshold then 'fail'
+      when comparisons.relative_change_upper <= gates.threshold then 'pass'
+      when comparisons.relative_change_lower > gates.threshold then 'fail'
       else 'inconclusive'
     end as result,
-    (1 + comparisons.change) / (1 + gates.threshold) as from_bar,
-    (1 + case when comparisons.change > gates.threshold then comparisons.change_lower else comparisons.change_upper end)
-    / nullif(1 + comparisons.change, 0) as to_limit
+    (1 + comparisons.relative_change) / (1 + gates.threshold) as from_bar,
+    (1 + case when comparisons.relative_change > gates.threshold then comparisons.relative_change_lower else comparisons.relative_change_upper end)
+    / nullif(1 + comparisons.relative_change, 0) as to_limit
   from gates
   left join {{ ref('int_passk__pairs') }} as pairs
     on gates.run_id = pairs.candidate_run_id and gates.suite = pairs.suite and {{ passk._is_pair_of_gate('pairs') }}

@@ -22,7 +22,7 @@ ratio_sums as (
   group by {{ keys | join(', ') }}
 ),
 
-{#- A task whose family is not known is a family of its own. #}
+{# A task whose family is not known is a family of its own. #}
 ratio_draws as (
   select
     {% for key in keys %}terms.{{ key }}, {% endfor %}

@@ -1,5 +1,6 @@
 {%- set keys = ['run_id', 'suite', 'measure'] %}
 {%- set bigint = dbt.type_bigint() %}
+{%- set short = passk._short_tasks_reason('answered.eligible_tasks', 'answered.total_tasks', k='answered.k') %}
 
 with eligible as (
   select
@@ -17,15 +18,14 @@ ratios as (
     k,
     max(case when ratio = 'tries' then families end) as families,
     max(case when ratio = 'tries' then effective_families end) as effective_families,
-    max(case when ratio = 'reliable' then mean_x end) as series_cost,
     {%- for ratio, name in [
       ('tries', 'tries'), ('retry', 'retry_cost'), ('solved', 'cost_per_solved'), ('reliable', 'cost_per_reliable')
     ] %}
-    {%- for column, end in [('estimate', ''), ('lower', '_lower'), ('upper', '_upper')] %}
-    max(case when ratio = '{{ ratio }}' then {{ column }} end) as {{ name ~ end }}
-    {{- ',' if not (ratio == 'reliable' and loop.last) }}
+    max(case when ratio = '{{ ratio }}' then lower end) as {{ name }}_lower,
+    max(case when ratio = '{{ ratio }}' then upper end) as {{ name }}_upper,
+    max(case when ratio = '{{ ratio }}' then estimate end) as {{ name }},
     {%- endfor %}
-    {%- endfor %}
+    max(case when ratio = 'reliable' then mean_x end) as series_cost
   from {{ ref('int_passk__cost_ratios') }}
   where k > 0
   group by {{ keys | join(', ') }}, k
@@ -63,11 +63,11 @@ select
   case
     when answered.no_coverage is not null then answered.no_coverage
     when not answered.is_answered
-      then {{ passk._short_tasks_reason('answered.eligible_tasks', 'answered.total_tasks', k='answered.k') }}
+      then {{ short }}
   end as null_reason,
   case
     when answered.is_answered and answered.eligible_tasks < answered.total_tasks
-      then {{ passk._short_tasks_reason('answered.eligible_tasks', 'answered.total_tasks', k='answered.k') }} || ', which are left out'
+      then {{ short }} || ', which are left out'
     when answered.is_answered then answered.coverage_caveat
   end as caveat,
   runs.loaded_at

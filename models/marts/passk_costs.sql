@@ -1,5 +1,6 @@
 {%- set keys = ['run_id', 'suite', 'measure'] %}
 {%- set bigint = dbt.type_bigint() %}
+{%- set said = passk._coverage_said('joined.measured', 'joined.n') %}
 
 with totals as (
   select
@@ -75,14 +76,14 @@ select
   joined.spent_on_failures,
   joined.spent_on_excluded,
   joined.spent_on_failures / nullif(joined.spent, 0) as share_on_failures,
-  case when not joined.is_covered then 'only ' || {{ passk._coverage_said('joined.measured', 'joined.n') }} end as null_reason,
+  case when not joined.is_covered then 'only ' || {{ said }} end as null_reason,
   case
     when joined.is_covered and (joined.measured < joined.n or joined.measured_excluded < joined.excluded)
-      then {{ passk._coverage_said('joined.measured', 'joined.n') }}
+      then {{ said }}
         || case
           when joined.excluded > 0
-            then ', and ' || {{ passk._whole('joined.measured_excluded') }} || ' of ' || {{ passk._whole('joined.excluded') }}
-              || ' excluded ones'
+            then ', and ' || {{ passk._whole('joined.measured_excluded') }}
+              || ' of ' || {{ passk._whole('joined.excluded') }} || ' excluded ones'
           else ''
         end
   end as caveat,

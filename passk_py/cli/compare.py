@@ -268,8 +268,8 @@ def _costs(
         if found:
             return [row for row in found if row["suite"] in suites]
     there = tables.columns("passk_attempts")
-    columns = dict.fromkeys(name for measure in settings.costs for name in MEASURES[measure])
-    columns = [name for name in columns if name in there]
+    wanted = dict.fromkeys(name for measure in settings.costs for name in MEASURES[measure])
+    columns = [name for name in wanted if name in there]
     if not columns:
         return []
     log = fetch_frame(
@@ -290,9 +290,7 @@ def _costs(
     return [row for row in found if row["suite"] in suites]
 
 
-def _say(
-    session: Session, rows: list[Row], tasks: list[Row], costs: list[Row], k: int
-) -> None:
+def _say(session: Session, rows: list[Row], tasks: list[Row], costs: list[Row], k: int) -> None:
     """Print the comparison on one suite."""
     first = rows[0]
     console = session.console()
@@ -307,8 +305,8 @@ def _say(
     session.say()
     for sentence in _headlines(rows, k):
         session.say(in_points(sentence))
-    if said := _costs_said(rows, costs, k):
-        session.say(said)
+    if changed := _costs_said(rows, costs, k):
+        session.say(changed)
     answered = [row for row in rows if row["difference"] is not None]
     if answered:
         session.say()

@@ -66,7 +66,7 @@ def cost_sentences(
     *,
     newness: Callable[[str], Any],
 ) -> list[str]:
-    """Say what a success of the latest runs costs, how costs changed, and which runs to choose from.
+    """Say what a success of the latest runs costs, how costs changed, and who beats whom.
 
     The rows are those of one suite: of ``passk_costs``, of ``passk_cost_comparisons`` with what
     pass^k did in ``reliability``, and of ``passk_frontier`` at one k.
@@ -111,7 +111,7 @@ def _success(row: Row) -> str:
 def change_of_pair(rows: Iterable[Row], k: int) -> str:
     """Say of a pair how pass^k and costs changed; nothing where no cost was compared."""
     found = list(rows)
-    known = [row["meaning"].rstrip(".") for row in found if row["change"] is not None]
+    known = [row["meaning"].rstrip(".") for row in found if row["relative_change"] is not None]
     if not known:
         return ""
     first = found[0]

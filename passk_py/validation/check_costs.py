@@ -1,4 +1,4 @@
-"""What runs cost: summed up batch by batch, compared with the tables, then set beside each other."""
+"""Costs of runs: summed up batch by batch, compared with the tables, then beside each other."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ PUBLIC_TABLES: Final = (
     ),
     PublicTable(
         "passk_frontier",
-        ("run_id", "measure", "k", "pass_hat_k", "cost", "is_on_frontier", "beaten_by"),
+        ("run_id", "measure", "k", "pass_hat_k", "mean_cost", "is_on_frontier", "beaten_by"),
     ),
     PublicTable(
         "passk_extrapolations",
@@ -139,7 +139,7 @@ PUBLIC_TABLES: Final = (
     ),
     PublicTable(
         "passk_cost_comparisons",
-        ("baseline_run_id", "candidate_run_id", "measure", "change", "verdict", "meaning"),
+        ("baseline_run_id", "candidate_run_id", "measure", "relative_change", "meaning"),
     ),
     PublicTable(
         "passk_task_comparisons",

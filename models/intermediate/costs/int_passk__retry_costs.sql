@@ -1,5 +1,5 @@
-{#- Over all orders of the n recorded attempts: of k tries that stop at the first pass, (k + (n - k + 1) pass@k) / (c + 1) are made, of
-    which pass@k pass and the others fail. No difference, so that nothing cancels. #}
+{#- Over all orders of the n recorded attempts: of k tries that stop at the first pass, (k + (n - k + 1) pass@k) / (c + 1)
+    are made, of which pass@k pass and the others fail. No difference, so that nothing cancels. #}
 select
   spending.run_id,
   spending.suite,
@@ -10,10 +10,10 @@ select
   spending.n,
   spending.c,
   states.k,
-  spending.is_measured and spending.n >= states.k as is_eligible,
   states.pass_at_k,
   states.pass_hat_k,
   spending.cost_of_attempt,
+  spending.is_measured and spending.n >= states.k as is_eligible,
   (states.k + (spending.n - states.k + 1) * states.pass_at_k) / (spending.c + 1) as tries,
   case
     when spending.is_measured

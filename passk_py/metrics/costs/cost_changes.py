@@ -30,7 +30,7 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
 """What a cost that is lower, or higher, is called."""
 
 PAIR: Final = ("suite", "baseline_run_id", "candidate_run_id", "measure")
-CHANGES: Final = ("change", "change_lower", "change_upper")
+CHANGES: Final = ("relative_change", "relative_change_lower", "relative_change_upper")
 CHANGE_TYPES: Final[dict[str, Any]] = {
     **dict.fromkeys(PAIR, pl.String),
     **dict.fromkeys(("baseline_tasks", "common_tasks", "families"), pl.Int64),
@@ -76,9 +76,9 @@ def compare_costs(
     polars.DataFrame
         One row per suite and measure that either run has, with the columns of the table
         ``passk_cost_comparisons`` except ``pair_source`` and ``loaded_at``: agents and their
-        versions, the mean costs of an attempt in both runs, ``change`` (-0.84 is 84 % less) with
-        limits for tasks like these, ``verdict`` (``less``, ``more``, ``inconclusive`` or
-        ``insufficient``), ``null_reason`` and ``meaning``.
+        versions, the mean costs of an attempt in both runs, ``relative_change`` (-0.84 is 84 %
+        less) with limits for tasks like these, ``verdict`` (``less``, ``more``, ``inconclusive``
+        or ``insufficient``), ``null_reason`` and ``meaning``.
 
     Raises
     ------
@@ -147,9 +147,9 @@ def table_of_changes(
             of_pair = [known.get((suite, run, measure)) for run in (baseline, candidate)]
             if any(of_pair):
                 before, after = (
-                    spending.filter(
-                        "is_measured", suite=suite, run_id=run, measure=measure
-                    ).select("task_id", "family", "cost_of_attempt")
+                    spending.filter("is_measured", suite=suite, run_id=run, measure=measure).select(
+                        "task_id", "family", "cost_of_attempt"
+                    )
                     for run in (baseline, candidate)
                 )
                 found = _ratio(before, after, confidence, by_family=by_family)
@@ -214,8 +214,7 @@ def _reason(
     of_baseline = before["measured_tasks"] if before else 0
     if tasks * 10 < of_baseline * 9:
         return (
-            f"only {tasks} of {of_baseline} tasks of the baseline are in both runs, "
-            "fewer than 90 %"
+            f"only {tasks} of {of_baseline} tasks of the baseline are in both runs, fewer than 90 %"
         )
     return "the baseline cost nothing" if estimate is None else None
 
@@ -230,7 +229,7 @@ def judged_change(row: Mapping[str, Any]) -> tuple[str, str]:
     if lower is None:
         return "inconclusive", f"{said}, of too few tasks for limits."
     verdict = "less" if upper < -_ROUNDING else "more" if lower > _ROUNDING else "inconclusive"
-    if -_SAME < lower and upper < _SAME:
+    if lower > -_SAME and upper < _SAME:
         return verdict, f"The same {measure} to the percent."
     if verdict == "inconclusive":
         ends = f"from {change_said(measure, lower)} to {change_said(measure, upper)}"

@@ -1,4 +1,4 @@
-"""The tables ``passk_costs``, ``passk_cost_curves`` and ``passk_task_costs``, from what was spent."""
+"""``passk_costs``, ``passk_cost_curves`` and ``passk_task_costs``, from what was spent."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def table_of_costs(
 ) -> pl.DataFrame:
     """Sum up the costs of runs, with what an attempt and a success cost."""
     one = pl.lit(1.0)
-    attempts = _terms(
-        spending.filter("is_measured"), pl.col("cost_of_attempt"), one, pl.lit(0.0)
-    )
+    attempts = _terms(spending.filter("is_measured"), pl.col("cost_of_attempt"), one, pl.lit(0.0))
     # Without counted attempts a task has still been paid for.
     paid = pl.col("cost_of_attempt").fill_null(0) * pl.col("n") + pl.col("spent_on_excluded")
     successes = _terms(
@@ -82,9 +80,7 @@ def table_of_costs(
 
 
 def _terms(spending: pl.DataFrame, x: pl.Expr, y: pl.Expr, reach: pl.Expr) -> pl.DataFrame:
-    return spending.select(
-        *PLACE, "draw", x=x, y=y.cast(pl.Float64), reach=reach.cast(pl.Float64)
-    )
+    return spending.select(*PLACE, "draw", x=x, y=y.cast(pl.Float64), reach=reach.cast(pl.Float64))
 
 
 def _row(
@@ -110,9 +106,7 @@ def _row(
     }
     if is_covered:
         for figure, of_figure in (("mean", attempt), ("per_success", success)):
-            row |= {
-                f"{figure}{end}": of_figure.get(end[1:] or "estimate") for end in _ENDS
-            }
+            row |= {f"{figure}{end}": of_figure.get(end[1:] or "estimate") for end in _ENDS}
         row |= {f"p95{end}": tail.get(f"p95{end}") for end in _ENDS}
         if measured < n or measured_excluded < excluded:
             of_excluded = f", and {measured_excluded} of {excluded} excluded ones"

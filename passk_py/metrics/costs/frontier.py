@@ -20,7 +20,7 @@ FRONTIER_TYPES: Final[dict[str, Any]] = {
     **dict.fromkeys(("suite", "run_id", "measure"), pl.String),
     **dict.fromkeys(("k", "runs"), pl.Int64),
     **dict.fromkeys((f"pass_hat_k{end}" for end in ("", "_lower", "_upper")), pl.Float64),
-    **dict.fromkeys((f"cost{end}" for end in ("", "_lower", "_upper")), pl.Float64),
+    **dict.fromkeys((f"mean_cost{end}" for end in ("", "_lower", "_upper")), pl.Float64),
     **dict.fromkeys(("is_on_frontier", "is_surely_beaten"), pl.Boolean),
     **dict.fromkeys(("beaten_by", "meaning"), pl.String),
 }
@@ -56,8 +56,9 @@ def cost_frontier(
     -------
     polars.DataFrame
         One row per suite, measure, k and run that has both figures, the most reliable first:
-        ``runs`` beside it and itself, ``pass_hat_k`` and ``cost`` with limits, ``is_on_frontier``
-        (no other run is at least as good on both and better on one, by the estimates),
+        ``runs`` beside it and itself, ``pass_hat_k`` and ``mean_cost`` with limits,
+        ``is_on_frontier`` (no other run is at least as good on both and better on one, by the
+        estimates),
         ``is_surely_beaten`` (another run is more reliable beyond chance, as
         :func:`passk_py.rank_runs` tells, and the limits of its cost are below those of this run),
         ``beaten_by`` and ``meaning``.
@@ -105,7 +106,7 @@ def cost_frontier(
         threshold=threshold,
     )
     return table_of_frontier(ranks, costs).sort(
-        *PLACE, "pass_hat_k", "cost", "run_id", descending=[False] * 3 + [True, False, False]
+        *PLACE, "pass_hat_k", "mean_cost", "run_id", descending=[False] * 3 + [True, False, False]
     )
 
 
@@ -114,11 +115,7 @@ def table_of_frontier(ranks: pl.DataFrame, costs: pl.DataFrame) -> pl.DataFrame:
     placed = ranks.filter(pl.col("metric") == "pass_hat_k", pl.col("estimate").is_not_null()).join(
         costs.filter(pl.col("mean").is_not_null()), on=["suite", "run_id"]
     )
-    rows = [
-        row
-        for group in placed.partition_by(*PLACE)
-        for row in _rows(group.to_dicts())
-    ]
+    rows = [row for group in placed.partition_by(*PLACE) for row in _rows(group.to_dicts())]
     return pl.DataFrame(rows, schema=FRONTIER_TYPES, orient="row")
 
 
@@ -139,7 +136,7 @@ def _rows(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             {name: run[name] for name in ("suite", "run_id", "measure", "k")}
             | {"runs": len(runs)}
             | {f"pass_hat_k{end}": run[end[1:] or "estimate"] for end in ("", "_lower", "_upper")}
-            | {f"cost{end}": run[f"mean{end}"] for end in ("", "_lower", "_upper")}
+            | {f"mean_cost{end}": run[f"mean{end}"] for end in ("", "_lower", "_upper")}
             | {
                 "is_on_frontier": not beating,
                 "is_surely_beaten": sure,
@@ -152,11 +149,12 @@ def _rows(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _rounded(run: dict[str, Any]) -> float:
     """Round as ranks do: sums of the same values in another order differ in their last digits."""
-    return math.floor(run["estimate"] * 1e12 + 0.5)
+    return math.floor(float(run["estimate"]) * 1e12 + 0.5)
 
 
 def _beats(other: dict[str, Any], run: dict[str, Any]) -> bool:
-    more, cost, others = _rounded(other) - _rounded(run), run["mean"], other["mean"]
+    more = _rounded(other) - _rounded(run)
+    cost, others = float(run["mean"]), float(other["mean"])
     if other is run or more < 0 or others > cost * (1 + _ROUNDING):
         return False
     return more > 0 or others < cost * (1 - _ROUNDING)

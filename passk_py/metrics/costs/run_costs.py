@@ -163,7 +163,9 @@ def cost_curves(
     by_family = cluster is not None
     costs = table_of_costs(
         spending,
-        pl.DataFrame(schema={name: spending.schema[name] for name in ("run_id", "suite", "measure")}),
+        pl.DataFrame(
+            schema={name: spending.schema[name] for name in ("run_id", "suite", "measure")}
+        ),
         min_eligible_share=share,
         confidence=level,
         by_family=by_family,

@@ -81,10 +81,7 @@ def task_spending(log: pl.LazyFrame, measures: Sequence[str]) -> pl.DataFrame:
         wide.select(
             *TASK,
             *("family", "n", "c", "excluded"),
-            *(
-                pl.col(f"{name}_{measure}").alias(name)
-                for name in (*MEASURED, *SPENT)
-            ),
+            *(pl.col(f"{name}_{measure}").alias(name) for name in (*MEASURED, *SPENT)),
             measure=pl.lit(measure),
         )
         for measure in measures
@@ -119,5 +116,7 @@ def _with_costs(spending: pl.DataFrame) -> pl.DataFrame:
         # Each kind of attempt that the task has must be measured at least once.
         is_measured=(n > 0) & ((c == 0) | (passes > 0)) & ((c == n) | (failures > 0)),
     )
-    both = c * pl.col("cost_of_pass").fill_null(0) + (n - c) * pl.col("cost_of_failure").fill_null(0)
+    both = c * pl.col("cost_of_pass").fill_null(0) + (n - c) * pl.col("cost_of_failure").fill_null(
+        0
+    )
     return frame.with_columns(cost_of_attempt=pl.when(n > 0).then(both / n))

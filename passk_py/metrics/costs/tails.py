@@ -58,7 +58,7 @@ def _tail(costs: pl.DataFrame, confidence: float) -> dict[str, float | None]:
 
     def at(share: float) -> float:
         return next(
-            value for level, value in zip(levels, values, strict=True) if level >= share
+            float(value) for level, value in zip(levels, values, strict=True) if level >= share
         )
 
     p95 = at(_SHARE)

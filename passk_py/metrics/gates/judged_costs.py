@@ -1,4 +1,4 @@
-"""Rules about costs: a mean, a 95th percentile or a success that may cost so much, and an increase."""
+"""Rules about costs: the most that an attempt or a success may cost, and the most of a rise."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ def cost(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     figure = figure_of(rule.metric)
     row = log.costs.of_run(run, figure.measure)
     if row is None:
-        yield Finding(
-            "inconclusive", "No attempt of the run says it.", "Attempts that say it."
-        )
+        yield Finding("inconclusive", "No attempt of the run says it.", "Attempts that say it.")
         return
     estimate, lower, upper = (row[f"{figure.statistic}{end}"] for end in ("", "_lower", "_upper"))
     known: dict[str, Any] = {
@@ -62,7 +60,7 @@ def cost_increase(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding
     settle = "Attempts of both runs that say it, over the same tasks."
     if row is None:
         return Finding("inconclusive", "Neither run says it.", settle, baseline)
-    change, lower, upper = (row[f"change{end}"] for end in ("", "_lower", "_upper"))
+    change, lower, upper = (row[f"relative_change{end}"] for end in ("", "_lower", "_upper"))
     known: dict[str, Any] = {
         "baseline_run_id": baseline, "tasks": row["common_tasks"], "estimate": change,
         "estimate_lower": lower, "estimate_upper": upper,

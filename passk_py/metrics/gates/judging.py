@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.findings import UNKNOWN, Finding
-from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.judged_costs import cost, cost_increase
+from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.gates.sequential import sequential

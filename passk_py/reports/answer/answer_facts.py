@@ -173,7 +173,11 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             tuple(sorted({k for run in runs for k in run.pass_at_k})),
             tuple(changes.get(name, ())),
             tuple(_of_grader(rates.get(name), corrected.get(name, []), runs)),
-            tuple(_of_costs({what: of.get(name, []) for what, of in spent.items()}, runs, deployment_k)),
+            tuple(
+                _of_costs(
+                    {what: of.get(name, []) for what, of in spent.items()}, runs, deployment_k
+                )
+            ),
         )
         for name, runs in sorted(found.items())
     )

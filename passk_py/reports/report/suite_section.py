@@ -282,4 +282,3 @@ class SuiteSection:
 
 def _listed(runs: Sequence[Row]) -> str:
     return ", ".join(shortened(run["run_id"], _LONG) for run in runs)
-

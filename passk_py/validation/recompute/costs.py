@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -30,7 +30,7 @@ def of_runs(
     spending: pl.DataFrame, tails: pl.DataFrame, settings: Settings
 ) -> tuple[Recomputed, Recomputed, Recomputed]:
     """Compute ``passk_costs``, ``passk_cost_curves`` and ``passk_task_costs``."""
-    options = {
+    options: dict[str, Any] = {
         "min_eligible_share": settings.min_eligible_share,
         "confidence": settings.confidence,
         "by_family": settings.cluster is not None,
@@ -49,7 +49,9 @@ def of_runs(
                 *("total_tasks", "families", "null_reason", "caveat"),
             ),
             {
-                **dict.fromkeys(("coverage", "effective_families", "p95", "p95_lower", "p95_upper")),
+                **dict.fromkeys(
+                    ("coverage", "effective_families", "p95", "p95_lower", "p95_upper")
+                ),
                 **{
                     name: size_of_total(pl.col(name), many)
                     for name in (
@@ -115,8 +117,8 @@ def changes(
             spending.head(0).collect(), costs, [], confidence=settings.confidence, by_family=False
         )
         frame = empty.with_columns(pair_source=pl.lit(None, pl.String))
-    ratio = 1 + pl.col("change")
-    far = pl.max_horizontal(1.0, ((1 + pl.col("change_upper")) / ratio).log())
+    ratio = 1 + pl.col("relative_change")
+    far = pl.max_horizontal(1.0, ((1 + pl.col("relative_change_upper")) / ratio).log())
     return Recomputed(
         frame,
         ("suite", "baseline_run_id", "candidate_run_id", "measure"),
@@ -146,7 +148,7 @@ def frontier(ranks: pl.DataFrame, costs: pl.DataFrame) -> Recomputed:
         {
             "pass_hat_k": None,
             **dict.fromkeys(("pass_hat_k_lower", "pass_hat_k_upper"), QUANTILE),
-            "cost": 100 * pl.col("cost"),
-            **_limits("cost"),
+            "mean_cost": 100 * pl.col("mean_cost"),
+            **_limits("mean_cost"),
         },
     )

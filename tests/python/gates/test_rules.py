@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 RATE: Final = {"metric": "pass_hat_k", "k": 4}
 KS: Final = [1, 2, 4]
 BETWEEN: Final = "a number between 0 and 1; no number of attempts shows that a chance is 1"
-TYPES: Final = "threshold, each_task, drop, coverage, cost, cost_increase, regressed_tasks, diagnostics"
+TYPES: Final = (
+    "threshold, each_task, drop, coverage, cost, cost_increase, regressed_tasks, diagnostics"
+)
 COMMON: Final = "name, type, run, suite, agent, severity, inconclusive"
 KNOWN: Final = (
     "serial_dependence, drift, shared_run_effect, batch_effect, duplicate_seeds, duplicate_outputs, "

@@ -16,7 +16,6 @@ import passk_py as pk
 from passk_py.stats.distributions import student_quantile
 from passk_py.validation.check_all import validate_tables
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -65,7 +64,12 @@ def some_log() -> Rows:
             base = dice.lognormvariate(0, 0.7)
             for attempt in range(1, dice.choice([3, 5, 6, 8]) + 1):
                 outcome = "passed" if dice.random() < rate else "failed"
-                cost = factor * base * dice.lognormvariate(0, 0.3) * (1.5 if outcome == "failed" else 1)
+                cost = (
+                    factor
+                    * base
+                    * dice.lognormvariate(0, 0.3)
+                    * (1.5 if outcome == "failed" else 1)
+                )
                 rows.append(
                     {
                         "run_id": run, "suite": "suite", "task_id": f"t{task}", "attempt": attempt,
@@ -145,7 +149,8 @@ def test_retries_in_sql_are_the_mean_over_all_orders(built: Project, attempts: R
         of_task = [
             (one["outcome"] == "passed", Fraction(one["input_tokens"] + one["output_tokens"]))
             for one in attempts
-            if (one["run_id"], one["task_id"]) == ("cheap", row["task_id"]) and one["outcome"] != "excluded"
+            if (one["run_id"], one["task_id"]) == ("cheap", row["task_id"])
+            and one["outcome"] != "excluded"
         ]
         tries, spent = tried(of_task, row["k"])
         assert row["tries"] == pytest.approx(float(tries), rel=1e-14)
@@ -155,9 +160,13 @@ def test_retries_in_sql_are_the_mean_over_all_orders(built: Project, attempts: R
 
 
 def test_totals_are_what_the_attempts_say(built: Project, attempts: Rows) -> None:
-    for row in built.records(f"select * from {built.relation('passk_costs')} where measure = 'cost_usd'"):
+    for row in built.records(
+        f"select * from {built.relation('passk_costs')} where measure = 'cost_usd'"
+    ):
         mine = [one for one in attempts if one["run_id"] == row["run_id"]]
-        assert row["spent"] == pytest.approx(math.fsum(one["cost_usd"] or 0 for one in mine), rel=1e-13)
+        assert row["spent"] == pytest.approx(
+            math.fsum(one["cost_usd"] or 0 for one in mine), rel=1e-13
+        )
         failed = math.fsum(one["cost_usd"] or 0 for one in mine if one["outcome"] == "failed")
         assert row["spent_on_failures"] == pytest.approx(failed, rel=1e-13)
         assert row["share_on_failures"] == pytest.approx(failed / row["spent"], rel=1e-13)
@@ -170,10 +179,15 @@ def test_totals_are_what_the_attempts_say(built: Project, attempts: Rows) -> Non
 def test_a_run_without_costs_has_no_row_and_one_with_few_no_figures(built: Project) -> None:
     rows = built.records(f"select * from {built.relation('passk_costs')}")
     assert not [row for row in rows if row["run_id"] == "mute"]
-    slow = next(row for row in rows if (row["run_id"], row["measure"]) == ("slow, a,b", "duration_s"))
+    slow = next(
+        row for row in rows if (row["run_id"], row["measure"]) == ("slow, a,b", "duration_s")
+    )
     assert slow["spent"] > 0
     assert slow["mean"] is slow["p95"] is slow["per_success"] is None
-    assert slow["null_reason"] == f"only {slow['measured']} of {slow['n']} counted attempts have duration_s"
+    assert (
+        slow["null_reason"]
+        == f"only {slow['measured']} of {slow['n']} counted attempts have duration_s"
+    )
     curves = built.records(
         f"select * from {built.relation('passk_cost_curves')} where run_id like 'slow%' and measure = 'duration_s'"
     )
@@ -233,14 +247,22 @@ def test_perfect_runs_of_one_price_still_may_fail_one_day() -> None:
 def test_one_task_has_no_limits_and_no_pass_no_cost_of_a_success() -> None:
     row = pk.run_costs(even_log([[(False, 2.0), (False, 3.0)]])).row(0, named=True)
     assert (row["mean"], row["p95"], row["spent_on_failures"]) == (2.5, 3.0, 5.0)
-    assert row["mean_lower"] is row["p95_lower"] is row["per_success"] is row["per_success_upper"] is None
+    assert (
+        row["mean_lower"]
+        is row["p95_lower"]
+        is row["per_success"]
+        is row["per_success_upper"]
+        is None
+    )
     curve = pk.cost_curves(even_log([[(False, 2.0), (False, 3.0)]]), ks=[2]).row(0, named=True)
     assert (curve["tries"], curve["retry_cost"], curve["cost_per_solved"]) == (2.0, 5.0, None)
 
 
 def test_families_of_one_task_are_tasks_and_copies_of_tasks_say_no_more() -> None:
     dice = random.Random(4)
-    costs = [[(dice.random() < 0.6, dice.lognormvariate(0, 1)) for _ in range(4)] for _ in range(12)]
+    costs = [
+        [(dice.random() < 0.6, dice.lognormvariate(0, 1)) for _ in range(4)] for _ in range(12)
+    ]
     alone = pk.run_costs(even_log(costs)).drop("families", "effective_families")
     lone = even_log(costs).with_columns(repo=pl.col("task_id"))
     assert pk.run_costs(lone, cluster="repo").drop("families", "effective_families").equals(alone)
@@ -264,9 +286,13 @@ def test_changes_are_said_in_the_words_of_their_measure() -> None:
     base = [[(True, dice.lognormvariate(0, 0.5)) for _ in range(3)] for _ in range(40)]
     old = even_log(base).with_columns(run_id=pl.lit("old"), duration_s=pl.col("cost_usd"))
     new = old.with_columns(
-        run_id=pl.lit("new"), cost_usd=pl.col("cost_usd") * 0.16, duration_s=pl.col("duration_s") * 3
+        run_id=pl.lit("new"),
+        cost_usd=pl.col("cost_usd") * 0.16,
+        duration_s=pl.col("duration_s") * 3,
     )
-    rows = pk.compare_costs(pl.concat([old, new]), "old", "new", measures=["cost_usd", "duration_s"])
+    rows = pk.compare_costs(
+        pl.concat([old, new]), "old", "new", measures=["cost_usd", "duration_s"]
+    )
     assert rows.select("measure", "verdict", "meaning").rows() == [
         ("cost_usd", "less", "84 % cheaper (84 to 84)."),
         ("duration_s", "more", "200 % more time (200 to 200)."),
@@ -284,7 +310,7 @@ def test_the_frontier_is_what_no_other_run_beats() -> None:
         for run, (rate, cost) in runs.items()
     )  # fmt: skip
     rows = {row["run_id"]: row for row in pk.cost_frontier(log, ks=[2]).iter_rows(named=True)}
-    values = {run: (row["pass_hat_k"], row["cost"]) for run, row in rows.items()}
+    values = {run: (row["pass_hat_k"], row["mean_cost"]) for run, row in rows.items()}
     for run, (mine, cost) in values.items():
         beating = [
             other
@@ -332,7 +358,10 @@ def test_gates_say_each_result_in_words(built: Project) -> None:
         "An attempt costs at most 10 % more than in the baseline, for tasks like these"
     )
     assert rows["named", "dear"]["reason"] == "The run is the baseline."
-    assert rows["lost", "cheap"]["reason"] == "There is no change: no attempt of the baseline has tokens."
+    assert (
+        rows["lost", "cheap"]["reason"]
+        == "There is no change: no attempt of the baseline has tokens."
+    )
 
 
 def test_wrong_rules_are_named_by_dbt_and_python_alike(built: Project) -> None:
@@ -355,4 +384,6 @@ def test_wrong_rules_are_named_by_dbt_and_python_alike(built: Project) -> None:
         name, _, rest = mistake.partition(": ")
         assert f'passk_gates, "{name}": {rest}' in said
     unlisted = [{"name": "e", "type": "cost", "metric": "tokens", "max": 1}]
-    assert 'passk_gates, "e": passk_costs does not list tokens.' in built.refused({"passk_gates": unlisted})
+    assert 'passk_gates, "e": passk_costs does not list tokens.' in built.refused(
+        {"passk_gates": unlisted}
+    )

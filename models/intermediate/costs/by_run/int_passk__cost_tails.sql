@@ -1,6 +1,7 @@
 {%- set keys = ['run_id', 'suite', 'measure'] %}
 {%- set double = passk.type_double() %}
 {%- set measures = passk._setting('passk_costs') %}
+{%- set amount_keys = 'amounts.' ~ keys | join(', amounts.') %}
 {%- set by_family = passk._family() is not none %}
 
 with changed_runs as (
@@ -15,24 +16,24 @@ measured as (
     suite,
     task_id,
     '{{ measure }}' as measure,
-    cast({{ value }} as {{ double }}) as cost
-  from {{ ref('int_passk__attempts') }} as attempts
+    cast({{ value }} as {{ double }}) as amount
+  from {{ ref('int_passk__attempts') }}
   where
     outcome <> 'excluded'
     and {{ value }} is not null
-    and {{ passk._is_of_changed_runs('attempts') if measures else '1 = 0' }}
+    and {{ passk._is_of_changed_runs(ref('int_passk__attempts')) if measures else '1 = 0' }}
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}
 ),
 
-{#- Each task counts as one, and each of its attempts as much as the others. #}
+{# Each task counts as one, and each of its attempts as much as the others. #}
 attempts as {{ passk._made_once() }}(
   select
     measured.run_id,
     measured.suite,
     measured.task_id,
     measured.measure,
-    measured.cost,
+    measured.amount,
     spending.family,
     1e0 / (spending.measured_passes + spending.measured_failures) as weight
   from measured
@@ -49,34 +50,34 @@ sizes as (
   group by {{ keys | join(', ') }}
 ),
 
-costs as (
+amounts as (
   select
     {{ keys | join(', ') }},
-    cost,
+    amount,
     sum(weight) as weight
   from attempts
-  group by {{ keys | join(', ') }}, cost
+  group by {{ keys | join(', ') }}, amount
 ),
 
-{#- The share of attempts that cost at most so much; a share of exactly .95 must not fall below it by rounding. #}
+{# The share of attempts that cost at most so much; a share of exactly .95 must not fall below it by rounding. #}
 shares as {{ passk._made_once() }}(
   select
-    {% for key in keys %}costs.{{ key }}, {% endfor %}
-    costs.cost,
-    sum(costs.weight) over (
-      partition by {% for key in keys %}costs.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
-      order by costs.cost
+    {% for key in keys %}amounts.{{ key }}, {% endfor %}
+    amounts.amount,
+    sum(amounts.weight) over (
+      partition by {{ amount_keys }}
+      order by amounts.amount
       rows between unbounded preceding and current row
-    ) / sizes.tasks + 1e-9 as share
-  from costs
+    ) / sizes.tasks + 1e-9 as reached
+  from amounts
   inner join sizes
-    on {{ passk._same_keys(keys, 'costs', 'sizes') }}
+    on {{ passk._same_keys(keys, 'amounts', 'sizes') }}
 ),
 
 quantiles as (
   select
     {{ keys | join(', ') }},
-    min(case when share >= 0.95e0 then cost end) as p95
+    min(case when reached >= 0.95e0 then amount end) as p95
   from shares
   group by {{ keys | join(', ') }}
 ),
@@ -85,8 +86,8 @@ task_shares as (
   select
     {% for key in keys %}attempts.{{ key }}, {% endfor %}
     attempts.task_id,
-    min(attempts.family) as family,
-    sum(case when attempts.cost <= quantiles.p95 then attempts.weight else 0e0 end) as share
+    min(attempts.family) as named_family,
+    sum(case when attempts.amount <= quantiles.p95 then attempts.weight else 0e0 end) as part_within
   from attempts
   inner join quantiles
     on {{ passk._same_keys(keys, 'attempts', 'quantiles') }}
@@ -96,7 +97,7 @@ task_shares as (
 mean_shares as (
   select
     {{ keys | join(', ') }},
-    avg(share) as share
+    avg(part_within) as part_within
   from task_shares
   group by {{ keys | join(', ') }}
 ),
@@ -105,13 +106,18 @@ draws as (
   select
     {% for key in keys %}task_shares.{{ key }}, {% endfor %}
     {{ passk._as_double('count(*)') }} as size,
-    sum(task_shares.share - mean_shares.share) as apart
+    sum(task_shares.part_within - mean_shares.part_within) as apart
   from task_shares
   inner join mean_shares
     on {{ passk._same_keys(keys, 'task_shares', 'mean_shares') }}
   group by
     {% for key in keys %}task_shares.{{ key }}, {% endfor %}
-    {{ 'task_shares.family, case when task_shares.family is null then task_shares.task_id end' if by_family else 'task_shares.task_id' }}
+    {%- if by_family %}
+    task_shares.named_family,
+    case when task_shares.named_family is null then task_shares.task_id end
+    {%- else %}
+    task_shares.task_id
+    {%- endif %}
 ),
 
 spread as (
@@ -124,7 +130,7 @@ spread as (
   group by {{ keys | join(', ') }}
 ),
 
-{#- Not less than the variance of as many attempts that have nothing to do with each other. #}
+{# Not less than the variance of as many attempts that have nothing to do with each other. #}
 levels as (
   select
     {% for key in keys %}sizes.{{ key }}, {% endfor %}
@@ -141,9 +147,9 @@ levels as (
 
 select
   {% for key in keys %}shares.{{ key }}, {% endfor %}
-  min(case when shares.share >= 0.95e0 then shares.cost end) as p95,
-  min(case when shares.share >= 0.95e0 - levels.reach then shares.cost end) as p95_lower,
-  min(case when shares.share >= 0.95e0 + levels.reach and 0.95e0 + levels.reach <= 1 then shares.cost end) as p95_upper,
+  min(case when shares.reached >= 0.95e0 then shares.amount end) as p95,
+  min(case when shares.reached >= 0.95e0 - levels.reach then shares.amount end) as p95_lower,
+  min(case when shares.reached >= 0.95e0 + levels.reach and 0.95e0 + levels.reach <= 1 then shares.amount end) as p95_upper,
   changed_runs.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from shares

@@ -99,15 +99,15 @@ def _point(row: Row, name: str) -> Row:
     limits = percents(row["pass_hat_k_lower"], row["pass_hat_k_upper"])
     said = f"{short_name(row['run_id'])}: {symbol('pass_hat_k', k)} "
     said += f"{100 * row['pass_hat_k']:.1f}% ({limits}), {MEASURE_NAMES[row['measure']]} "
-    said += amounts(row, "cost")
+    said += amounts(row, "mean_cost")
     return {
         "run": name,
         "value": row["pass_hat_k"],
         "lower": row["pass_hat_k_lower"],
         "upper": row["pass_hat_k_upper"],
-        "cost": row["cost"],
-        "cost_lower": row["cost_lower"],
-        "cost_upper": row["cost_upper"],
+        "cost": row["mean_cost"],
+        "cost_lower": row["mean_cost_lower"],
+        "cost_upper": row["mean_cost_upper"],
         "best": row["is_on_frontier"],
         "said": f"{said}: {'on the frontier' if row['is_on_frontier'] else 'beaten on both'}",
     }
