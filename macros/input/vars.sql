@@ -66,6 +66,17 @@
         'element': {'kind': 'm of k', 'must_be': '{m: ..., k: ...}, both integers, with m from 1 to k and k up to 32'}
       }
     },
+    'passk_costs': {
+      'default': ['cost_usd'],
+      'takes': {
+        'kind': 'list', 'must_be': 'a list of measures, maybe empty', 'once': 'measure',
+        'element': {
+          'kind': 'choice', 'choices': passk._cost_measures().keys() | list,
+          'must_be': passk._cost_measures().keys() | join(', ') ~ ' only'
+        }
+      },
+      'rebuilds': true
+    },
     'passk_extrapolated_ks': {
       'default': [],
       'takes': {

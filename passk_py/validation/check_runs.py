@@ -11,6 +11,7 @@ import polars as pl
 from passk_py.common.sql_text import quote, slice_sql
 from passk_py.metrics.diagnostics.read_runs import TAGS_SQL
 from passk_py.validation import check_decisions
+from passk_py.validation.check_costs import COSTS, COSTS_OF_RUNS, Costs
 from passk_py.validation.check_graders import LABELLED, compare_graders
 from passk_py.validation.check_pairs import PAIRED, compare_pairs, compare_rankings, stored_pairs
 from passk_py.validation.check_tables import Compared
@@ -46,7 +47,14 @@ _COMPARED: Final = (
     "passk_runs",
     "passk_diagnostics",
 )
-_WHOLE: Final = ("passk_rankings", "passk_trends", "passk_contamination", *LABELLED, "passk_gates")
+_WHOLE: Final = (
+    "passk_rankings",
+    "passk_trends",
+    *COSTS,
+    "passk_contamination",
+    *LABELLED,
+    "passk_gates",
+)
 """Tables of which a row may be about any of the runs."""
 _LOG: Final = (
     "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
@@ -92,10 +100,11 @@ class Validation:
         self._tables = tables
         self._settings = settings
         self._folder = folder
-        self._of_runs = (*_COMPARED, *check_decisions.decided(settings))
+        self._of_runs = (*_COMPARED, *COSTS_OF_RUNS, *check_decisions.decided(settings))
         self.compared = Compared(tables, settings, (*self._of_runs, *PAIRED, *_WHOLE), keep=keep)
         self._ks = settings.ks
         self._counts = Counts(folder, by_family=settings.cluster is not None)
+        self._costs = Costs(self.compared, folder)
         self._known: list[pl.DataFrame] = []
         self._pending = _Pending()
         self._numbers = itertools.count()
@@ -150,6 +159,7 @@ class Validation:
         for number in range(1, len(self._settings.slices) + 1):
             sliced = tasks.sliced(log, number, self._settings).collect(engine="streaming")
             self._pending.slices.setdefault(number, []).append(self._put_aside(sliced))
+        self._costs.keep(log)
         self._diagnose(log, runs)
         who = identities(log, rejected, self._stated(_are_of(runs)))
         self._known.append(run_times(log, rejected).join(who, on=list(RUN)))
@@ -203,6 +213,7 @@ class Validation:
         self.compared.compare("passk_runs", listed, chosen)
         ids = [(run.run_id, run.suite) for run in runs]
         check_decisions.compare_runs(self.compared, self._counts, ids, slices, who, chosen)
+        self._costs.compare_runs(who, chosen)
         for path in (*pending.tasks, *itertools.chain(*pending.slices.values())):
             path.unlink()
 
@@ -239,7 +250,9 @@ class Validation:
         )
         pairs = compare_pairs(self.compared, self._counts, who, self.stored_pairs, batch=_BATCH)
         if self._values:
-            compare_rankings(self.compared, self._counts, who, pl.concat(self._values))
+            values = pl.concat(self._values)
+            ranks = compare_rankings(self.compared, self._counts, who, values)
+            self._costs.compare_whole(who, ranks)
         compare_trends(self.compared, self._counts, who)
         check_decisions.compare_suites(self.compared, self._counts, who)
         ids = [(run.run_id, run.suite) for run in self.runs]

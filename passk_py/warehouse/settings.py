@@ -72,6 +72,7 @@ class Settings:
     min_eligible_share = _Var(float)
     ordered = _Var(bool, "passk_ordered_metrics")
     diagnostics = _Var(bool)
+    costs = _Var(list)
     bootstrap = _Var(int)
     bootstrap_seed = _Var(int)
     minimum_change = _Var(float)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import shortened
+from passk_py.reports.cost_words import cost_sentences
 from passk_py.reports.grader_words import grader_sentences
 from passk_py.reports.queries.chosen import Chosen
 from passk_py.reports.queries.comparison_queries import falls
+from passk_py.reports.queries.cost_queries import cost_changes, costs, frontier
 from passk_py.reports.queries.grader_queries import corrected_at, graders
 from passk_py.reports.queries.run_queries import related_runs, values_over_k
 from passk_py.reports.queries.task_queries import TaskCounts, task_counts
@@ -122,9 +124,11 @@ class Suite:
     ks: tuple[int, ...]
     changes: tuple[Change, ...] = ()
     grader: tuple[str, ...] = ()
-    """How often its grader errs, and pass^k corrected for it, in sentences; none without labels."""
+    """How often its grader errs, and pass^k without it, in sentences; none without labels."""
     trends: tuple[str, ...] = ()
     """How pass^k of its agents rises or falls from run to run, in sentences; none without one."""
+    costs: tuple[str, ...] = ()
+    """What its runs cost, in sentences; none where no attempt says it."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -157,6 +161,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     rates = graders(chosen)
     corrected = corrected_at(chosen, deployment_k) if rates else {}
     trends = trends_at(chosen, deployment_k)
+    spent = {name: _of_suites(rows) for name, rows in _costs(chosen, deployment_k).items()}
     changes: dict[str, list[Change]] = {}
     for row in falls(tables):
         changes.setdefault(row["suite"], []).append(_change(row))
@@ -174,6 +179,11 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             tuple(changes.get(name, ())),
             tuple(_of_grader(rates.get(name), corrected.get(name, []), runs)),
             tuple(trend_sentences(trends.get(name, []))),
+            tuple(
+                _of_costs(
+                    {what: of.get(name, []) for what, of in spent.items()}, runs, deployment_k
+                )
+            ),
         )
         for name, runs in sorted(found.items())
     )
@@ -183,6 +193,33 @@ def _of_grader(grader: Row | None, corrected: list[Row], runs: list[Run]) -> lis
     """Write the sentences about the grader, with the latest runs last."""
     newness = {run.run_id: (run.newness, run.run_id) for run in runs}
     return grader_sentences(grader, sorted(corrected, key=lambda row: newness[row["run_id"]]))
+
+
+def _costs(chosen: Chosen, k: int) -> dict[str, list[Row]]:
+    """Read what runs cost, as sentences about them need it."""
+    found = costs(chosen)
+    if not found:
+        return {}
+    return {
+        "costs": found,
+        "changes": cost_changes(chosen, k),
+        "frontier": frontier(chosen, k),
+    }
+
+
+def _of_suites(rows: list[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["suite"], []).append(row)
+    return found
+
+
+def _of_costs(spent: dict[str, list[Row]], runs: list[Run], k: int) -> list[str]:
+    """Say what the runs of a suite cost."""
+    if not spent:
+        return []
+    newness = {run.run_id: (run.newness, run.run_id) for run in runs}
+    return cost_sentences(**spent, k=k, newness=newness.__getitem__)
 
 
 def _run(

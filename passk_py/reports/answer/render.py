@@ -81,6 +81,7 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
         *_warnings(suite),
         *([Text(" ".join(suite.grader)), Text()] if suite.grader else []),
         *([Text(" ".join(suite.trends)), Text()] if suite.trends else []),
+        *([*map(Text, suite.costs), Text()] if suite.costs else []),
         Text(legend, style=_QUIET),
         Text(),
     ]

@@ -22,6 +22,7 @@ from passk_py.common.words import (
     shortened,
     symbol,
 )
+from passk_py.reports.cost_words import MEASURE_NAMES, amounts
 from passk_py.reports.report.agent_sentences import interval
 from passk_py.reports.report.explorer_data import explorer_data
 from passk_py.reports.report.leaderboard import any_cost, measured, value_to_sort_by
@@ -73,6 +74,8 @@ def as_html(facts: Row) -> str:
         measured=measured,
         limits=limits_of,
         money=money,
+        amounts=amounts,
+        cost_names=MEASURE_NAMES,
         dash=DASH,
         symbol=symbol,
         interval=interval,

@@ -19,6 +19,7 @@ from passk_py.reports.answer.verdict_sentences import paragraphs
 from passk_py.reports.queries.attempt_queries import attempts_with_cost, excluded_reasons
 from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared
+from passk_py.reports.queries.cost_queries import cost_changes, costs, costs_at, frontier
 from passk_py.reports.queries.run_queries import known_runs, values_over_k
 from passk_py.reports.queries.task_ranking import drop_ranking
 from passk_py.reports.report.task_facts import gather_tasks
@@ -175,6 +176,7 @@ def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | N
         "families": suite.families,
         "grader": list(suite.grader),
         "trends": list(suite.trends),
+        "costs": _costs(chosen, suite, answer.deployment_k),
         "comparisons": _comparisons(chosen, answer.deployment_k),
         "gates": chosen.rows("passk_gates", _GATE),
         "diagnostics": _diagnostics(chosen, latest),
@@ -189,12 +191,12 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     chosen = Chosen(tables, tuple(row["run_id"] for row in latest), (suite.name,))
     curves = values_over_k(chosen)
     reasons = excluded_reasons(chosen)
-    costs = attempts_with_cost(chosen)
+    measured = attempts_with_cost(chosen)
     return [
         {
             **row,
-            "cost_per_success_usd": _cost(row, costs.get(row["run_id"], 0)),
-            "attempts_with_cost": costs.get(row["run_id"], 0),
+            "cost_per_success_usd": _cost(row, measured.get(row["run_id"], 0)),
+            "attempts_with_cost": measured.get(row["run_id"], 0),
             "label": known[row["run_id"]].called(_LONGEST_LABEL),
             "classes": dict(known[row["run_id"]].classes),
             "curve": list(curves.get((row["run_id"], suite.name), {}).values()),
@@ -242,6 +244,20 @@ def _comparisons(chosen: Chosen, k: int) -> list[Row]:
     """Read the pairs of which both runs are shown: pass@1, and both metrics at the deployment k."""
     rows = compared(chosen, k, _COMPARISON, baselines=chosen.runs)
     return sorted(rows, key=lambda row: chosen.runs.index(row["candidate_run_id"]))
+
+
+def _costs(chosen: Chosen, suite: Suite, k: int) -> Row | None:
+    """Read what the runs cost; None where no attempt says it."""
+    found = costs(chosen)
+    if not found:
+        return None
+    return {
+        "said": list(suite.costs),
+        "runs": found,
+        "at_k": costs_at(chosen, k),
+        "comparisons": cost_changes(chosen, k),
+        "frontier": frontier(chosen, k),
+    }
 
 
 def _diagnostics(chosen: Chosen, latest: set[str]) -> list[Row]:

@@ -44,6 +44,7 @@ class SuiteSection:
             ("k", "Over k"),
             ("baseline", "Against the baseline"),
             ("gates", "Gates"),
+            *([("costs", "Cost")] if self.told["costs"] else []),
             *([("trend", "Over releases")] if self.trends else []),
             ("coverage", "What was measured"),
             ("trust", "Can the log be trusted?"),
@@ -155,6 +156,27 @@ class SuiteSection:
             )
             for agent, runs in charts.releases(self.runs, self.k)
         ]
+
+    @property
+    def costs(self) -> list[tuple[Row, Row | None]]:
+        """What the shown runs cost, and what it is at the deployment k."""
+        at_k = {(row["run_id"], row["measure"]): row for row in self.told["costs"]["at_k"]}
+        by_run = {row["run_id"]: place for place, row in enumerate(self.runs)}
+        rows = [row for row in self.told["costs"]["runs"] if row["run_id"] in by_run]
+        rows.sort(key=lambda row: (row["measure"], by_run[row["run_id"]]))
+        return [(row, at_k.get((row["run_id"], row["measure"]))) for row in rows]
+
+    @cached_property
+    def frontiers(self) -> list[tuple[str, str, list[Row]]]:
+        """Each measure that two runs or more have, a drawing of who is beaten, and its runs."""
+        found = []
+        for measure, rows in charts.by_measure(self.told):
+            there = {row["run_id"] for row in rows}
+            runs = [run for run in self.runs if run["run_id"] in there]
+            said = f"{symbol('pass_hat_k', self.k)} over the cost of an attempt for "
+            drawn = inline(charts.frontier(runs, rows), said + _listed(runs))
+            found.append((measure, drawn, runs))
+        return found
 
     @cached_property
     def pairs(self) -> list[tuple[Row, list[tuple[Row, str]]]]:

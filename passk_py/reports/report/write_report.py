@@ -25,6 +25,7 @@ from passk_py.common.words import (
 )
 from passk_py.reports.decision_words import result_of, verdict_of, why_of
 from passk_py.reports.report.agent_sentences import verdict
+from passk_py.reports.report.write_costs import costs_section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,11 @@ def as_markdown(facts: Row) -> str:
     if facts["stale"]:
         lines += ["", f"The tables are not those of the log: {text(facts['stale'])}"]
     for suite in facts["suites"]:
-        parts = (_verdicts, _curves, _tasks, _comparisons, _gates, _coverage, _diagnostics)
+        parts = (
+            *(_verdicts, _curves, _tasks, _comparisons, _gates),
+            *([costs_section] if suite["costs"] else []),
+            *(_coverage, _diagnostics),
+        )
         left = suite["runs_left_out"]
         older = f"; {plural(left, 'older run')} not shown" if left else ""
         count = f"{plural(len(suite['runs']), 'run')}, {plural(suite['total_tasks'], 'task')}"

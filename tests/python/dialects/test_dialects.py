@@ -34,6 +34,7 @@ VARS: Final[dict[str, Any]] = {
     "passk_ks": [1, 2, 4, 8],
     "passk_slices": ["level", {"name": "maker", "expression": "agent"}],
     "passk_m_of_k": [{"m": 2, "k": 3}],
+    "passk_costs": ["cost_usd", "tokens"],
     "passk_extrapolated_ks": [16],
     "passk_private_suites": [{"public": "a", "private": "b"}],
     "passk_gates": [
@@ -58,6 +59,8 @@ VARS: Final[dict[str, Any]] = {
         {"name": "each task", "type": "each_task", "metric": "pass_hat_k", "k": 2, "min": 0.5},
         {"name": "drop", "type": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.1},
         {"name": "worse", "type": "regressed_tasks", "max": 1},
+        {"name": "tail", "type": "cost", "metric": "tokens", "statistic": "p95", "max": 100},
+        {"name": "dearer", "type": "cost_increase", "metric": "cost_usd", "max_increase": 0.1},
         {"name": "excluded", "type": "coverage", "metric": "excluded_attempts", "max": 0.1},
         {"name": "missing", "type": "coverage", "metric": "missing_attempts", "max": 0.1},
         {"name": "rejected", "type": "coverage", "metric": "rejected_attempts", "max": 0.1},

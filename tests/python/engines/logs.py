@@ -303,6 +303,7 @@ RANDOM_VARS: Final = {
     "passk_slices": ["domain", {"name": "reason", "expression": "outcome_reason"}],
     "passk_cluster": "domain",
     "passk_m_of_k": [{"m": 1, "k": 2}, {"m": 3, "k": 4}, {"m": 5, "k": 8}, {"m": 17, "k": 32}],
+    "passk_costs": ["cost_usd", "duration_s", "tokens"],
     "passk_extrapolated_ks": [128, 1000],
     "passk_private_suites": [{"public": "even", "private": "far"}],
     "passk_gates": [
@@ -325,6 +326,24 @@ RANDOM_VARS: Final = {
             "min": 0.5,
             "run": "all",
             "severity": "ignore",
+        },
+        {
+            "name": "cheap",
+            "type": "cost",
+            "metric": "cost_usd",
+            "max": 1,
+            "run": "all",
+            "severity": "ignore",
+            "inconclusive": "ignore",
+        },
+        {
+            "name": "no dearer",
+            "type": "cost_increase",
+            "metric": "duration_s",
+            "max_increase": 0.1,
+            "run": "all",
+            "severity": "ignore",
+            "inconclusive": "ignore",
         },
         {
             "name": "drop",

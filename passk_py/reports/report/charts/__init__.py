@@ -8,6 +8,7 @@ has no page around it that says what its marks mean, and says it in a legend.
 from __future__ import annotations
 
 from passk_py.reports.report.charts.chart_parts import Chart
+from passk_py.reports.report.charts.over_costs import by_measure, frontier
 from passk_py.reports.report.charts.over_k import (
     curve,
     delta,
@@ -22,9 +23,11 @@ from passk_py.reports.report.charts.spans import span
 
 __all__ = [
     "Chart",
+    "by_measure",
     "classes",
     "curve",
     "delta",
+    "frontier",
     "heat",
     "known_ks",
     "overlay",
