@@ -1,4 +1,4 @@
-{#- What a cost that is lower, or higher, is called. -#}
+{#- The word for a cost that is lower, or higher. -#}
 {% macro _cost_words() -%}
   {{ return({
     'cost_usd': ['cheaper', 'dearer'], 'duration_s': ['less time', 'more time'],
@@ -23,7 +23,7 @@ cast(cast(floor(abs({{ change }}) * 100 + 0.5e0) as {{ dbt.type_bigint() }}) as 
 {%- endmacro %}
 
 
-{#- What a comparison of costs says, from its columns. -#}
+{#- The sentence of a comparison of costs, from its columns. -#}
 {% macro _cost_change_said() -%}
 case
     when null_reason is not null then 'No comparison of ' || measure || ': ' || null_reason || '.'

@@ -1,4 +1,4 @@
-{#- What attempts may cost, as SQL over the contract's columns; a cost is in the unit of its measure. -#}
+{#- The measures of cost, as SQL over the contract's columns; a cost is in the unit of its measure. -#}
 {% macro _cost_measures() -%}
   {{ return({
     'cost_usd': 'cost_usd', 'duration_s': 'duration_s', 'input_tokens': 'input_tokens', 'output_tokens': 'output_tokens',

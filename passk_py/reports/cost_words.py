@@ -1,4 +1,4 @@
-"""What runs cost, in sentences."""
+"""Costs of runs, in sentences."""
 
 from __future__ import annotations
 

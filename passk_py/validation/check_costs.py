@@ -23,7 +23,7 @@ COSTS: Final = ("passk_cost_comparisons", "passk_frontier")
 
 
 class Costs:
-    """What was spent on the tasks of each run, in files, because memory would not hold all."""
+    """Spending on the tasks of each run, in files, because memory would not hold all."""
 
     def __init__(self, compared: Compared, folder: Path) -> None:
         self._compared = compared

@@ -1,1 +1,1 @@
-"""What attempts cost, and what a success costs by it: in dollars, seconds or tokens."""
+"""Costs of attempts, and of a success by them: in dollars, seconds or tokens."""

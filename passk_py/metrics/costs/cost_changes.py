@@ -27,7 +27,7 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
     "output_tokens": ("fewer output tokens", "more output tokens"),
     "tokens": ("fewer tokens", "more tokens"),
 }
-"""What a cost that is lower, or higher, is called."""
+"""The word for a cost that is lower, or higher."""
 
 PAIR: Final = ("suite", "baseline_run_id", "candidate_run_id", "measure")
 CHANGES: Final = ("relative_change", "relative_change_lower", "relative_change_upper")

@@ -1,4 +1,4 @@
-"""What a task costs that is retried until it passes, and one that must pass k times in a row."""
+"""The cost of a task that is retried until it passes, and one that must pass k times in a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs cost, from attempts: ``passk_py.run_costs``, ``cost_curves`` and ``task_costs``."""
+"""Costs of runs, from attempts: ``passk_py.run_costs``, ``cost_curves`` and ``task_costs``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run_costs(
     attempts
         A log of attempts, eager or lazy; see :mod:`passk_py.metrics.frames`.
     measures
-        What a cost is: ``cost_usd``, ``duration_s``, ``input_tokens``, ``output_tokens`` or
+        Measures of cost: ``cost_usd``, ``duration_s``, ``input_tokens``, ``output_tokens`` or
         ``tokens``, the sum of both. A cost is in the unit of its measure.
     min_eligible_share
         The share of the counted attempts that must have the measure for there to be figures.

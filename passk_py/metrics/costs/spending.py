@@ -1,4 +1,4 @@
-"""What was spent on the attempts of each task, by what became of them."""
+"""Spending on the attempts of each task, by what became of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEASURES: Final[dict[str, tuple[str, ...]]] = {
     "output_tokens": ("output_tokens",),
     "tokens": ("input_tokens", "output_tokens"),
 }
-"""What attempts may cost, and the columns whose sum it is."""
+"""The measures of cost, and the columns whose sum each is."""
 
 _OUTCOMES: Final = ("passes", "failures", "excluded")
 SPENT: Final = tuple(f"spent_on_{one}" for one in _OUTCOMES)
@@ -28,7 +28,7 @@ MEASURED: Final = tuple(f"measured_{one}" for one in _OUTCOMES)
 
 
 def checked_measures(function: str, measures: Iterable[str]) -> list[str]:
-    """Give the names of measures, each once, or refuse them."""
+    """Give the names of measures, each once, or raise an error."""
     names = [] if isinstance(measures, str) else list(measures)
     if isinstance(measures, str) or any(name not in MEASURES for name in names):
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""What attempts cost, computed once for each measure that a rule asks about."""
+"""Costs of attempts, computed once for each measure that a rule asks about."""
 
 from __future__ import annotations
 

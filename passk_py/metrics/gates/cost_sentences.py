@@ -1,4 +1,4 @@
-"""What gates on costs say."""
+"""The sentences of gates on costs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ STATISTICS: Final[tuple[str, ...]] = tuple(SCHEMA["allowed"]["statistic"]["one_o
 
 
 class Figure(NamedTuple):
-    """What a rule is about: ``p95_duration_s`` is the statistic p95 of duration_s."""
+    """The subject of a rule: ``p95_duration_s`` is the statistic p95 of duration_s."""
 
     statistic: str
     measure: str
 
     @property
     def words(self) -> tuple[str, str]:
-        """What comes before a number in a sentence, and what comes after."""
+        """The text before a number in a sentence, and the text after."""
         words = SCHEMA["measures"][self.measure]
         if self.statistic == "p95":
             return f"95 % of attempts {words['verbs']} at most ", f" {words['unit']}"

@@ -325,7 +325,7 @@ class Evidence:
 
     @cached_property
     def costs(self) -> CostEvidence:
-        """What attempts cost, for the rules on it."""
+        """The costs of attempts, for the rules on them."""
         return CostEvidence(
             self.attempts, self.confidence, self.min_eligible_share, self.cluster, self.threshold
         )

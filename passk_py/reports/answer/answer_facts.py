@@ -128,7 +128,7 @@ class Suite:
     trends: tuple[str, ...] = ()
     """How pass^k of its agents rises or falls from run to run, in sentences; none without one."""
     costs: tuple[str, ...] = ()
-    """What its runs cost, in sentences; none where no attempt says it."""
+    """The costs of its runs, in sentences; none where no attempt says it."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 

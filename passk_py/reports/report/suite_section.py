@@ -159,7 +159,7 @@ class SuiteSection:
 
     @property
     def costs(self) -> list[tuple[Row, Row | None]]:
-        """What the shown runs cost, and what it is at the deployment k."""
+        """The costs of the shown runs, and their figures at the deployment k."""
         at_k = {(row["run_id"], row["measure"]): row for row in self.told["costs"]["at_k"]}
         by_run = {row["run_id"]: place for place, row in enumerate(self.runs)}
         rows = [row for row in self.told["costs"]["runs"] if row["run_id"] in by_run]

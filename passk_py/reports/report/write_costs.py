@@ -1,4 +1,4 @@
-"""What runs cost, as Markdown."""
+"""Costs of runs, as Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs cost, computed in polars with the column names of SQL."""
+"""Costs of runs, computed in polars with the column names of SQL."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from passk_py.reports.report.charts.chart_parts import Chart, Row
 
 _FAR: Final = 8.0
-"""Costs that are so many times apart stand on a logarithmic scale."""
+"""Costs that are so many times apart are drawn on a logarithmic scale."""
 
 
 def frontier(
