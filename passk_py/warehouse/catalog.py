@@ -110,6 +110,10 @@ PUBLIC_TABLES: Final = (
         "passk_m_of_k", ("run_id", "metric", "m", "k", "estimate", "lower", "upper", "null_reason")
     ),
     PublicTable(
+        "passk_lost_reliability",
+        ("run_id", "dimension", "part", "k", "lost", "lost_share", "pass_hat_k_if_passed"),
+    ),
+    PublicTable(
         "passk_rankings",
         ("run_id", "metric", "k", "estimate", "rank_lower", "rank_upper", "may_be_best"),
     ),

@@ -13,6 +13,7 @@ PUBLIC_TABLES: Final = (
     "passk_extrapolations",
     "passk_gates",
     "passk_graders",
+    "passk_lost_reliability",
     "passk_m_of_k",
     "passk_missing_attempts",
     "passk_plans",

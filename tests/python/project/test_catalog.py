@@ -60,6 +60,7 @@ def test_only_tables_of_several_k_can_be_filtered_by_it() -> None:
         "passk_corrected_metrics",
         "passk_extrapolations",
         "passk_gates",
+        "passk_lost_reliability",
         "passk_m_of_k",
         "passk_plans",
         "passk_rankings",
