@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing import forget, load, load_labels
     from passk_py.metrics.averaged_m_of_k import m_of_k_metrics
     from passk_py.metrics.bootstrap import bootstrap_limits
+    from passk_py.metrics.causes.lost_shares import lost_reliability
     from passk_py.metrics.comparisons import compare, compare_tasks
     from passk_py.metrics.contamination import contamination
     from passk_py.metrics.diagnostics import diagnose
@@ -109,6 +110,7 @@ __all__ = [
     "load",
     "load_labels",
     "log_choose",
+    "lost_reliability",
     "m_of_k_metrics",
     "mean_lower",
     "mean_upper",
@@ -168,6 +170,7 @@ _ELSEWHERE: Final = {
     "least_attempts": "metrics.gates",
     "least_tasks": "metrics.gates",
     "load": "ingest.landing",
+    "lost_reliability": "metrics.causes.lost_shares",
     "m_of_k_metrics": "metrics.averaged_m_of_k",
     "load_labels": "ingest.landing",
     "plan": "metrics.planning",

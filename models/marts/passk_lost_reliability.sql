@@ -33,7 +33,10 @@ joined as (
     case when metrics.null_reason is null then sums.{{ column }} end as {{ column }},
     {%- endfor %}
     metrics.null_reason,
-    metrics.caveat,
+    case
+      when metrics.null_reason is null and metrics.eligible_tasks < metrics.total_tasks
+        then {{ passk._short_tasks_reason('metrics.eligible_tasks', 'metrics.total_tasks', k='metrics.k') }} || ', which are left out'
+    end as caveat,
     metrics.loaded_at
   from sums
   inner join metrics

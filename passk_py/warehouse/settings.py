@@ -91,6 +91,11 @@ class Settings:
         return [(int(pair["m"]), int(pair["k"])) for pair in self.values["passk_m_of_k"] or []]
 
     @property
+    def causes(self) -> dict[str, str]:
+        """The patterns of reasons, and their causes, that come before those of the package."""
+        return dict(self.values["passk_causes"] or {})
+
+    @property
     def pairs(self) -> list[dict[str, str | None]]:
         """The declared pairs: ``baseline``, ``candidate``, and ``suite``, None for all."""
         return [{"suite": None, **pair} for pair in self.values["passk_pairs"] or []]

@@ -27,9 +27,9 @@ _ANYTHING: Final = {"*": ".*", "%": ".*", "_": "."}
 def cause_finder(patterns: Mapping[str, str]) -> Callable[[str], str]:
     """Make the function that finds the cause of a reason; the patterns given come first."""
     rules = [
-        (re.compile("".join(_ANYTHING.get(sign, re.escape(sign)) for sign in text.lower()), re.S), of)
+        (_as_regex(pattern), cause)
         for each in (patterns, PATTERNS)
-        for text, of in each.items()
+        for pattern, cause in each.items()
     ]
 
     def cause_of(reason: str) -> str:
@@ -37,3 +37,8 @@ def cause_finder(patterns: Mapping[str, str]) -> Callable[[str], str]:
         return next((cause for rule, cause in rules if rule.fullmatch(lowered)), UNKNOWN)
 
     return cause_of
+
+
+def _as_regex(pattern: str) -> re.Pattern[str]:
+    signs = (_ANYTHING.get(sign, re.escape(sign)) for sign in pattern.lower())
+    return re.compile("".join(signs), re.DOTALL)
