@@ -191,7 +191,7 @@ class Validation:
             self.compared.compare("passk_tasks", described(classed, who), where)
         self.compared.compare(
             "passk_tasks",
-            tasks.ranks(pl.concat(classes), self._settings),
+            tasks.ranks(pl.concat(ranked), self._settings),
             chosen,
             more_columns=True,
         )
