@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import shortened
 from passk_py.reports.grader_words import grader_sentences
+from passk_py.reports.loss_words import loss_sentences
 from passk_py.reports.queries.chosen import Chosen
 from passk_py.reports.queries.comparison_queries import falls
 from passk_py.reports.queries.grader_queries import corrected_at, graders
+from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import related_runs, values_over_k
 from passk_py.reports.queries.task_queries import TaskCounts, task_counts
 
@@ -121,6 +123,8 @@ class Suite:
     changes: tuple[Change, ...] = ()
     grader: tuple[str, ...] = ()
     """How often its grader errs, and pass^k without it, in sentences; none without labels."""
+    losses: tuple[str, ...] = ()
+    """Whose doing its failures are, in sentences; none where it is one's alone."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -152,6 +156,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     tasks = task_counts(chosen)
     rates = graders(chosen)
     corrected = corrected_at(chosen, deployment_k) if rates else {}
+    lost = lost_by_cause(chosen, deployment_k)
     changes: dict[str, list[Change]] = {}
     for row in falls(tables):
         changes.setdefault(row["suite"], []).append(_change(row))
@@ -168,6 +173,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             tuple(sorted({k for run in runs for k in run.pass_at_k})),
             tuple(changes.get(name, ())),
             tuple(_of_grader(rates.get(name), corrected.get(name, []), runs)),
+            tuple(_of_losses(lost, runs)),
         )
         for name, runs in sorted(found.items())
     )
@@ -177,6 +183,13 @@ def _of_grader(grader: Row | None, corrected: list[Row], runs: list[Run]) -> lis
     """Say of the latest runs what their grader hides."""
     newness = {run.run_id: (run.newness, run.run_id) for run in runs}
     return grader_sentences(grader, sorted(corrected, key=lambda row: newness[row["run_id"]]))
+
+
+def _of_losses(lost: dict[tuple[str, str], list[Row]], runs: list[Run]) -> list[str]:
+    """Say of the latest runs whose doing their failures are."""
+    ordered = sorted(runs, key=lambda run: (run.newness, run.run_id))
+    found = [lost.get((run.run_id, run.suite), []) for run in ordered]
+    return loss_sentences(found, of_several=len(runs) > 1)
 
 
 def _run(

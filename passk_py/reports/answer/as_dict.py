@@ -22,6 +22,7 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
             {
                 "suite": suite.name,
                 "grader": list(suite.grader),
+                "losses": list(suite.losses),
                 "runs": [_run(run) for run in suite.runs],
                 "verdicts": [_verdict(verdict) for verdict in answer.verdicts[suite.name]],
             }

@@ -41,6 +41,7 @@ class SuiteSection:
         return [
             ("verdict", "Leaderboard"),
             ("tasks", "Tasks"),
+            *([("losses", "Where reliability is lost")] if self.mixed_losses else []),
             ("k", "Over k"),
             ("baseline", "Against the baseline"),
             ("gates", "Gates"),
@@ -78,6 +79,11 @@ class SuiteSection:
     def has_best(self) -> bool:
         """Whether a run is the best at something."""
         return any(run["may_be_best_at"] for run in self.runs)
+
+    @property
+    def mixed_losses(self) -> list[Row]:
+        """The runs whose failures have more than one cause."""
+        return [run for run in self.runs if len(run["lost_by_cause"]) > 1]
 
     @property
     def first(self) -> list[Row]:

@@ -50,14 +50,15 @@ def as_markdown(facts: Row) -> str:
     if facts["stale"]:
         lines += ["", f"The tables are not those of the log: {text(facts['stale'])}"]
     for suite in facts["suites"]:
-        parts = (_verdicts, _curves, _tasks, _comparisons, _gates, _coverage, _diagnostics)
+        parts = (_verdicts, _curves, _tasks, _losses, _comparisons, _gates, _coverage, _diagnostics)
         left = suite["runs_left_out"]
         older = f"; {plural(left, 'older run')} not shown" if left else ""
         count = f"{plural(len(suite['runs']), 'run')}, {plural(suite['total_tasks'], 'task')}"
         count += in_families(suite["families"])
         lines += ["", f"## {name(suite['suite'])}", "", f"{count}{older}."]
         for part in parts:
-            lines += ["", *part(suite, facts)]
+            said = part(suite, facts)
+            lines += ["", *said] if said else []
     return "\n".join(lines) + "\n"
 
 
@@ -116,6 +117,34 @@ def _tasks(suite: Row, facts: Row) -> list[str]:
         "",
         *table(heads, rows, numbers=(1, *range(2, 2 + len(runs)))),
     ]
+
+
+def _losses(suite: Row, facts: Row) -> list[str]:
+    rows = [
+        (
+            name(run["run_id"]),
+            text(row["part"].replace("_", " ")),
+            share(row["lost_share"]),
+            share_interval(row, "lost_share"),
+            share(row["lost"]),
+            share(row["pass_hat_k_if_passed"]),
+        )
+        for run in suite["runs"]
+        for row in run["lost_by_cause"]
+        if len(run["lost_by_cause"]) > 1
+    ]
+    if not rows:
+        return []
+    hat = symbol("pass_hat_k", facts["deployment_k"])
+    heads = (
+        "run",
+        "cause",
+        f"share of lost {hat}",
+        "interval",
+        "lost",
+        f"{hat} if these had passed",
+    )
+    return ["### Where reliability is lost", "", *table(heads, rows, numbers=(2, 4, 5))]
 
 
 def _passed(cell: Row | None) -> str:
