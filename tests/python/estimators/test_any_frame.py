@@ -50,6 +50,7 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "compare_tasks": lambda log: pk.compare_tasks(log, "old", "new"),
     "rank_runs": lambda log: pk.rank_runs(log, ks=[2]),
     "diagnose": pk.diagnose,
+    "lost_reliability": lambda log: pk.lost_reliability(log, [2]),
     "plan": lambda log: pk.plan(log, ks=[2]),
     "extrapolate": lambda log: pk.extrapolate(log, ks=[8]),
     "bootstrap_limits": lambda log: pk.bootstrap_limits(log, ks=[2], resamples=100),

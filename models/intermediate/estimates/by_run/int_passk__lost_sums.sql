@@ -81,7 +81,7 @@ scored as {{ passk._made_once() }}(
       else states.lost_reliability * ({{ passk._as_double('parts.failures') }} / (parts.n - parts.c))
     end as loss,
     case when parts.n >= grid.k then states.lost_reliability end as whole_loss,
-    mended_states.pass_hat_k - states.pass_hat_k as gain
+    case when parts.failures = 0 then 0e0 else mended_states.pass_hat_k - states.pass_hat_k end as gain
   from parts
   cross join grid
   inner join {{ ref('int_passk__states') }} as states
