@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.comparisons import compare, compare_tasks
     from passk_py.metrics.contamination import contamination
     from passk_py.metrics.diagnostics import diagnose
+    from passk_py.metrics.difficulty.horizons import difficulty_curve, horizons
     from passk_py.metrics.extrapolation import extrapolate
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
@@ -98,11 +99,13 @@ __all__ = [
     "delta_k_max",
     "delta_k_unbiased",
     "diagnose",
+    "difficulty_curve",
     "export_tables",
     "extrapolate",
     "forget",
     "grader_rates",
     "heterogeneity",
+    "horizons",
     "judge_gates",
     "k_sweep",
     "least_attempts",
@@ -161,6 +164,8 @@ _ELSEWHERE: Final = {
     "contamination": "metrics.contamination",
     "corrected_metrics": "metrics.graders.corrected_metrics",
     "diagnose": "metrics.diagnostics",
+    "difficulty_curve": "metrics.difficulty.horizons",
+    "horizons": "metrics.difficulty.horizons",
     "export_tables": "warehouse.exporting",
     "extrapolate": "metrics.extrapolation",
     "forget": "ingest.landing",

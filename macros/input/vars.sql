@@ -67,6 +67,11 @@
       },
       'rebuilds': true
     },
+    'passk_difficulty': {
+      'default': none,
+      'takes': {'kind': 'slice', 'must_be': 'a tag, a column of the contract or {name: ..., expression: ...}'},
+      'rebuilds': true
+    },
     'passk_m_of_k': {
       'default': [],
       'takes': {

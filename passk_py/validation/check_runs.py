@@ -15,7 +15,13 @@ from passk_py.validation.check_graders import LABELLED, compare_graders
 from passk_py.validation.check_pairs import PAIRED, compare_pairs, compare_rankings, stored_pairs
 from passk_py.validation.check_tables import Compared
 from passk_py.validation.parity import Recomputed
-from passk_py.validation.recompute import diagnostics, losses_by_part, metrics, tasks
+from passk_py.validation.recompute import (
+    diagnostics,
+    horizons_of_runs,
+    losses_by_part,
+    metrics,
+    tasks,
+)
 from passk_py.validation.recompute.pairs import RUN_COLUMNS
 from passk_py.validation.recompute.run_ranks import VALUES
 from passk_py.validation.recompute.runs import IDENTITY, RUN, described, identities, run_times
@@ -44,6 +50,8 @@ _COMPARED: Final = (
     "passk_suite_metrics",
     "passk_runs",
     "passk_lost_reliability",
+    "passk_difficulty_curve",
+    "passk_horizons",
     "passk_diagnostics",
 )
 _WHOLE: Final = ("passk_rankings", "passk_contamination", *LABELLED, "passk_gates")
@@ -79,6 +87,7 @@ class _Pending:
     tasks: list[Path] = field(default_factory=list)
     slices: dict[int, list[Path]] = field(default_factory=dict)
     parts: list[pl.DataFrame] = field(default_factory=list)
+    lengths: list[pl.DataFrame] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -152,6 +161,7 @@ class Validation:
             sliced = tasks.sliced(log, number, self._settings).collect(engine="streaming")
             self._pending.slices.setdefault(number, []).append(self._put_aside(sliced))
         self._pending.parts.append(losses_by_part.parts(log, self._settings))
+        self._pending.lengths.append(horizons_of_runs.lengths(log, self._settings))
         self._diagnose(log, runs)
         who = identities(log, rejected, self._stated(_are_of(runs)))
         self._known.append(run_times(log, rejected).join(who, on=list(RUN)))
@@ -210,6 +220,10 @@ class Validation:
         check_decisions.compare_runs(self.compared, self._counts, ids, slices, who, chosen)
         lost = losses_by_part.lost_reliability(pl.concat(pending.parts), self._settings)
         self.compared.compare("passk_lost_reliability", described(lost, who), chosen)
+        for name, table in horizons_of_runs.tables(
+            pl.concat(pending.lengths), self._settings
+        ).items():
+            self.compared.compare(name, described(table, who), chosen)
         for path in (*pending.tasks, *itertools.chain(*pending.slices.values())):
             path.unlink()
 
@@ -280,7 +294,7 @@ class Validation:
             f", {slice_sql(name, expression)} as slice_{number}"
             for number, (name, expression) in enumerate(self._settings.slices.items(), 1)
         )
-        more = slices + self._settings.family_sql
+        more = slices + self._settings.family_sql + self._settings.length_sql
         path = self._folder / "attempts.parquet"
         self._tables.connection.execute(
             f"copy (select {_LOG}, {TAGS_SQL}, hash(task_id) % {buckets} as bucket{more} "

@@ -51,6 +51,8 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "rank_runs": lambda log: pk.rank_runs(log, ks=[2]),
     "diagnose": pk.diagnose,
     "lost_reliability": lambda log: pk.lost_reliability(log, [2]),
+    "difficulty_curve": lambda log: pk.difficulty_curve(log, "attempt", [2]),
+    "horizons": lambda log: pk.horizons(log, "attempt", [2]),
     "plan": lambda log: pk.plan(log, ks=[2]),
     "extrapolate": lambda log: pk.extrapolate(log, ks=[8]),
     "bootstrap_limits": lambda log: pk.bootstrap_limits(log, ks=[2], resamples=100),
