@@ -38,6 +38,8 @@ joined as (
     fits.level,
     fits.slope,
     fits.units,
+    fits.above_half + fits.slope * (ln(lengths.shortest) / ln(2e0) - lengths.mean_doublings) / lengths.spread as above_first,
+    fits.above_half + fits.slope * (ln(lengths.longest) / ln(2e0) - lengths.mean_doublings) / lengths.spread as above_last,
     lengths.mean_doublings + lengths.spread * fits.half_place as half_at,
     lengths.mean_doublings + lengths.spread * fits.lower_place as lower_at,
     lengths.mean_doublings + lengths.spread * fits.upper_place as upper_at,
@@ -70,11 +72,13 @@ select
   total_tasks,
   shortest,
   longest,
-  {%- for name, at in [('horizon', 'half_at'), ('horizon_lower', 'lower_at'), ('horizon_upper', 'upper_at')] %}
   {#- Nothing is said of lengths that no task has. #}
-  case
-    when fit_reason is null and {{ at }} >= first_doubling and {{ at }} <= last_doubling then exp({{ at }} * ln(2e0))
-  end as {{ name }},
+  {%- for name, at, there in [
+    ('horizon', 'half_at', 'slope < 0 and above_first >= 0 and above_last <= 0'),
+    ('horizon_lower', 'lower_at', 'lower_at >= first_doubling and lower_at <= last_doubling'),
+    ('horizon_upper', 'upper_at', 'upper_at >= first_doubling and upper_at <= last_doubling')
+  ] %}
+  case when fit_reason is null and {{ there }} then exp({{ at }} * ln(2e0)) end as {{ name }},
   {%- endfor %}
   case when fit_reason is null then level - slope * mean_doublings / spread end as curve_level,
   case when fit_reason is null then slope / spread end as curve_slope,
@@ -82,9 +86,9 @@ select
   case when fit_reason is null then units end as effective_draws,
   case
     when fit_reason is not null then fit_reason
+    when above_first > 0 and above_last > 0 then 'pass^k is above one half at all lengths of the tasks'
+    when above_first < 0 and above_last < 0 then 'pass^k is below one half at all lengths of the tasks'
     when slope >= 0 then 'pass^k does not fall with length'
-    when half_at > last_doubling then 'pass^k is above one half up to the longest task'
-    when half_at < first_doubling then 'pass^k is below one half from the shortest task on'
   end as null_reason,
   case
     when fit_reason is null and lower_at is null then 'no limits: that pass^k falls with length is not sure'

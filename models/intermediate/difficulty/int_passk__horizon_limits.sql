@@ -124,6 +124,7 @@ select
   slope,
   moved,
   units,
+  above_half,
   case when slope < 0 then 0 - above_half / slope end as half_place,
   case when near_root < far_root then near_root else far_root end as lower_place,
   case when near_root < far_root then far_root else near_root end as upper_place

@@ -30,8 +30,8 @@ class HorizonFit:
     """How far the last step moved it."""
     units: float
     """The number of tasks, or of families of one size that would say as much."""
-    half: float | None
-    """The place where it is one half; None where it does not fall."""
+    above: float
+    """Its level less the level at which it is one half."""
     limits: tuple[float, float] | None
     """Fieller's limits of the place; None where the slope is not surely below 0."""
 
@@ -66,12 +66,11 @@ def fit_horizon(points: pl.DataFrame, k: int, confidence: float) -> HorizonFit:
     units, inverse, squares = _spread(points, halves, level, slope, power)
     at_half = 0.5 ** (1 / power)
     above = level - math.log(at_half / (1 - at_half))
-    half = -above / slope if slope < 0 else None
     quantile = student_quantile(math.floor(units + 0.5), confidence)
     limits = None
     if slope < 0:
         limits = _fieller(above, slope, quantile**2 * (1 + 2 / units), inverse, squares)
-    return HorizonFit(power, level, slope, moved, units, half, limits)
+    return HorizonFit(power, level, slope, moved, units, above, limits)
 
 
 def _leaning(points: pl.DataFrame, level: float, slope: float, power: float) -> pl.DataFrame:

@@ -199,7 +199,11 @@ def task_lengths(
         cluster=cluster,
     )
     known = pl.col("length").is_finite() & (pl.col("length") > 0)
-    lengths = log.group_by(TASK).agg(length=pl.col("length").filter(known).mean())
+    # The mean of equal numbers may be off by rounding.
+    told = pl.col("length").filter(known)
+    lengths = log.group_by(TASK).agg(
+        length=pl.when(told.min() == told.max()).then(told.min()).otherwise(told.mean())
+    )
     family = pl.col("family") if cluster is not None else pl.lit(None, pl.String)
     return (
         unordered_tasks(log, TASK)
@@ -273,31 +277,29 @@ def _horizon(fitted: pl.DataFrame, k: int, confidence: float) -> dict[str, Any]:
     if not fit.moved <= SETTLED:
         return {"null_reason": "the fit does not settle", "caveat": None}
     ends: Any = doublings.min(), doublings.max()
-    first, last = ends
+    first, last = (fit.above + fit.slope * (end - mean) / spread for end in ends)
 
-    def length_at(place: float | None) -> float | None:
-        at = math.nan if place is None else mean + spread * place
-        return 2.0**at if first <= at <= last else None
+    def length_at(place: float) -> float | None:
+        at = mean + spread * place
+        return 2.0**at if ends[0] <= at <= ends[1] else None
 
-    lower, upper = fit.limits or (None, None)
+    lower, upper = (None, None) if fit.limits is None else map(length_at, fit.limits)
     found: dict[str, Any] = {
-        "horizon": length_at(fit.half),
-        "horizon_lower": length_at(lower),
-        "horizon_upper": length_at(upper),
+        "horizon_lower": lower,
+        "horizon_upper": upper,
         "curve_level": fit.level - fit.slope * mean / spread,
         "curve_slope": fit.slope / spread,
         "curve_power": fit.power,
         "effective_draws": fit.units,
     }
-    if fit.half is None:
+    if min(first, last) > 0:
+        found["null_reason"] = "pass^k is above one half at all lengths of the tasks"
+    elif max(first, last) < 0:
+        found["null_reason"] = "pass^k is below one half at all lengths of the tasks"
+    elif fit.slope >= 0:
         found["null_reason"] = "pass^k does not fall with length"
-    elif found["horizon"] is None:
-        is_long = mean + spread * fit.half > last
-        found["null_reason"] = (
-            "pass^k is above one half up to the longest task"
-            if is_long
-            else "pass^k is below one half from the shortest task on"
-        )
+    else:
+        found["horizon"] = 2.0 ** (mean - spread * fit.above / fit.slope)
     if fit.limits is None:
         found["caveat"] = "no limits: that pass^k falls with length is not sure"
     return found
