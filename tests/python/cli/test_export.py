@@ -93,6 +93,8 @@ def test_filters_apply_to_the_tables_that_have_the_column(passk: Passk, letters:
         "passk_graders": 0,
         "passk_m_of_k": 0,
         "passk_lost_reliability": 2,
+        "passk_difficulty_curve": 0,
+        "passk_horizons": 0,
         "passk_corrected_metrics": 0,
         "passk_rejected_labels": 0,
         "passk_gates": 0,
