@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import shortened
 from passk_py.reports.grader_words import grader_sentences
+from passk_py.reports.length_words import horizon_sentences
 from passk_py.reports.loss_words import loss_sentences
 from passk_py.reports.queries.chosen import Chosen
 from passk_py.reports.queries.comparison_queries import falls
 from passk_py.reports.queries.grader_queries import corrected_at, graders
+from passk_py.reports.queries.length_queries import horizons_at
 from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import related_runs, values_over_k
 from passk_py.reports.queries.task_queries import TaskCounts, task_counts
@@ -125,6 +127,8 @@ class Suite:
     """How often its grader errs, and pass^k without it, in sentences; none without labels."""
     losses: tuple[str, ...] = ()
     """Whose doing its failures are, in sentences; none where it is one's alone."""
+    horizons: tuple[str, ...] = ()
+    """How long tasks may be, in sentences; none where they have no length."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -157,6 +161,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     rates = graders(chosen)
     corrected = corrected_at(chosen, deployment_k) if rates else {}
     lost = lost_by_cause(chosen, deployment_k)
+    lengths = horizons_at(chosen, [deployment_k])
     changes: dict[str, list[Change]] = {}
     for row in falls(tables):
         changes.setdefault(row["suite"], []).append(_change(row))
@@ -174,6 +179,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             tuple(changes.get(name, ())),
             tuple(_of_grader(rates.get(name), corrected.get(name, []), runs)),
             tuple(_of_losses(lost, runs)),
+            tuple(_of_lengths(lengths, runs)),
         )
         for name, runs in sorted(found.items())
     )
@@ -187,9 +193,18 @@ def _of_grader(grader: Row | None, corrected: list[Row], runs: list[Run]) -> lis
 
 def _of_losses(lost: dict[tuple[str, str], list[Row]], runs: list[Run]) -> list[str]:
     """Say of the latest runs whose doing their failures are."""
-    ordered = sorted(runs, key=lambda run: (run.newness, run.run_id))
-    found = [lost.get((run.run_id, run.suite), []) for run in ordered]
+    found = [lost.get((run.run_id, run.suite), []) for run in _by_newness(runs)]
     return loss_sentences(found, of_several=len(runs) > 1)
+
+
+def _of_lengths(lengths: dict[tuple[str, str], list[Row]], runs: list[Run]) -> list[str]:
+    """Say of the latest runs how long tasks may be."""
+    found = [row for run in _by_newness(runs) for row in lengths.get((run.run_id, run.suite), [])]
+    return horizon_sentences(found)
+
+
+def _by_newness(runs: list[Run]) -> list[Run]:
+    return sorted(runs, key=lambda run: (run.newness, run.run_id))
 
 
 def _run(

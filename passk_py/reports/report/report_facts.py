@@ -19,6 +19,7 @@ from passk_py.reports.answer.verdict_sentences import paragraphs
 from passk_py.reports.queries.attempt_queries import attempts_with_cost, excluded_reasons
 from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared
+from passk_py.reports.queries.length_queries import horizons_at, length_bins
 from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import known_runs, values_over_k
 from passk_py.reports.queries.task_ranking import drop_ranking
@@ -191,6 +192,8 @@ def _runs(tables: Tables, suite: Suite, deployment_k: int) -> list[Row]:
     curves = values_over_k(chosen)
     reasons = excluded_reasons(chosen)
     lost = lost_by_cause(chosen, deployment_k)
+    ks = sorted({1, deployment_k})
+    horizons, bins = horizons_at(chosen, ks), length_bins(chosen, ks)
     costs = attempts_with_cost(chosen)
     return [
         {
@@ -208,6 +211,8 @@ def _runs(tables: Tables, suite: Suite, deployment_k: int) -> list[Row]:
                 {name: value for name, value in one.items() if name not in ("run_id", "suite")}
                 for one in lost.get((row["run_id"], suite.name), [])
             ],
+            "horizons": horizons.get((row["run_id"], suite.name), []),
+            "length_bins": bins.get((row["run_id"], suite.name), []),
             "is_latest": row["run_id"] == line[-1]["run_id"] or row["agent"] is None,
         }
         for line in _lines(latest)

@@ -43,6 +43,7 @@ class SuiteSection:
             ("tasks", "Tasks"),
             *([("losses", "Where reliability is lost")] if self.mixed_losses else []),
             ("k", "Over k"),
+            *([("lengths", "Over the length of tasks")] if self.lengths else []),
             ("baseline", "Against the baseline"),
             ("gates", "Gates"),
             *([("trend", "Over releases")] if self.trends else []),
@@ -146,6 +147,18 @@ class SuiteSection:
     def classes(self) -> str:
         """The number of tasks of each class."""
         return inline(charts.classes(self.told), "Number of tasks of each class by run")
+
+    @cached_property
+    def lengths(self) -> list[tuple[Row, str]]:
+        """The runs whose tasks have a length, and their pass^k over it."""
+        found = []
+        for run in self.runs:
+            drawn = charts.over_length(run)
+            if drawn is not None:
+                name = shortened(run["run_id"], _LONG)
+                label = f"pass^1 and {symbol('pass_hat_k', self.k)} over length for {name}"
+                found.append((run, inline(drawn, label)))
+        return found
 
     @cached_property
     def trends(self) -> list[tuple[str, str]]:

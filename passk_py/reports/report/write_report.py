@@ -24,6 +24,7 @@ from passk_py.common.words import (
     symbol,
 )
 from passk_py.reports.decision_words import result_of, verdict_of, why_of
+from passk_py.reports.length_words import horizon_sentences
 from passk_py.reports.report.agent_sentences import verdict
 
 if TYPE_CHECKING:
@@ -50,7 +51,10 @@ def as_markdown(facts: Row) -> str:
     if facts["stale"]:
         lines += ["", f"The tables are not those of the log: {text(facts['stale'])}"]
     for suite in facts["suites"]:
-        parts = (_verdicts, _curves, _tasks, _losses, _comparisons, _gates, _coverage, _diagnostics)
+        parts = (
+            *(_verdicts, _curves, _lengths, _tasks, _losses),
+            *(_comparisons, _gates, _coverage, _diagnostics),
+        )
         left = suite["runs_left_out"]
         older = f"; {plural(left, 'older run')} not shown" if left else ""
         count = f"{plural(len(suite['runs']), 'run')}, {plural(suite['total_tasks'], 'task')}"
@@ -86,6 +90,13 @@ def _curves(suite: Row, _facts: Row) -> list[str]:
     ]
     heads = ("run", "k", "pass@k", "interval", "pass^k", "interval", "delta_k", "why not known")
     return ["### Over k", "", *table(heads, rows, numbers=(1, 2, 4, 6))]
+
+
+def _lengths(suite: Row, _facts: Row) -> list[str]:
+    said = [text(" ".join(horizon_sentences(run["horizons"]))) for run in suite["runs"]]
+    if not any(said):
+        return []
+    return ["### Over the length of tasks", "", *(f"- {one}" for one in said if one)]
 
 
 def _tasks(suite: Row, facts: Row) -> list[str]:
