@@ -76,7 +76,7 @@ select
   case when dimension <> 'family' then {{ passk._clipped('middle ' ~ sign ~ ' reach', 0, 1) }} end as lost_share_{{ side }},
   {%- endfor %}
   units as effective_draws,
-  pass_hat_k + gain / eligible_tasks as pass_hat_k_if_passed,
+  case when null_reason is null then pass_hat_k + gain / eligible_tasks end as pass_hat_k_if_passed,
   coalesce(
     null_reason, case when lost_share is null then 'nothing is lost: no counted attempt of these tasks failed' end
   ) as null_reason,

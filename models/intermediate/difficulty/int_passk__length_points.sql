@@ -3,7 +3,7 @@
 {%- set by_family = passk._family() is not none %}
 
 {#- Tasks of the same length and counts as one row. A task whose family is not known is a family of its own. -#}
-with tasks as (
+with counts as (
   select
     counts.run_id,
     counts.suite,
@@ -11,20 +11,25 @@ with tasks as (
     {{ "case when counts.family is null then counts.task_id else '' end" if by_family else "''" }} as lone_task,
     lengths.length,
     counts.n,
-    counts.c,
-    count(*) as tasks
+    counts.c
   from {{ ref('int_passk__task_counts') }} as counts
   inner join {{ ref('int_passk__task_lengths') }} as lengths
     on {{ passk._same_keys(['run_id', 'suite', 'task_id'], 'counts', 'lengths') }}
   where counts.slice_name = 'all' and counts.attempts > 0 and lengths.length is not null
-  group by
-    counts.run_id,
-    counts.suite,
-    {{ "coalesce(counts.family, '')" if by_family else "''" }},
-    {{ "case when counts.family is null then counts.task_id else '' end" if by_family else "''" }},
-    lengths.length,
-    counts.n,
-    counts.c
+),
+
+tasks as (
+  select
+    run_id,
+    suite,
+    family,
+    lone_task,
+    length,
+    n,
+    c,
+    count(*) as tasks
+  from counts
+  group by run_id, suite, family, lone_task, length, n, c
 ),
 
 scored as (
