@@ -61,7 +61,7 @@ draws as (
     sum(placed.tasks * (placed.pass_hat_k - means.pass_hat_k)) as off
     {%- else %}
     placed.tasks as number,
-    1e0 as tasks,
+    {{ passk._as_double(1) }} as tasks,
     placed.pass_hat_k - means.pass_hat_k as off
     {%- endif %}
   from placed

@@ -30,7 +30,7 @@ fit_0 as (
 {%- set step_text = passk._fit_step(fit, 'fit_before') %}
 {%- for step in range(1, steps + 1) %},
 
-fit_{{ step }} as (
+fit_{{ step }} as {{ passk._link() }}(
   {{ step_text | replace('fit_before', 'fit_' ~ (step - 1)) }}
 )
 {%- endfor %}
