@@ -32,12 +32,14 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing import forget, load, load_labels
     from passk_py.metrics.averaged_m_of_k import m_of_k_metrics
     from passk_py.metrics.bootstrap import bootstrap_limits
+    from passk_py.metrics.causes.lost_shares import lost_reliability
     from passk_py.metrics.comparisons import compare, compare_tasks
     from passk_py.metrics.contamination import contamination
     from passk_py.metrics.costs.cost_changes import compare_costs
     from passk_py.metrics.costs.frontier import cost_frontier
     from passk_py.metrics.costs.run_costs import cost_curves, run_costs, task_costs
     from passk_py.metrics.diagnostics import diagnose
+    from passk_py.metrics.difficulty.horizons import difficulty_curve, horizons
     from passk_py.metrics.extrapolation import extrapolate
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
@@ -105,11 +107,13 @@ __all__ = [
     "delta_k_max",
     "delta_k_unbiased",
     "diagnose",
+    "difficulty_curve",
     "export_tables",
     "extrapolate",
     "forget",
     "grader_rates",
     "heterogeneity",
+    "horizons",
     "judge_gates",
     "k_sweep",
     "least_attempts",
@@ -117,6 +121,7 @@ __all__ = [
     "load",
     "load_labels",
     "log_choose",
+    "lost_reliability",
     "m_of_k_metrics",
     "mean_lower",
     "mean_upper",
@@ -173,6 +178,8 @@ _ELSEWHERE: Final = {
     "cost_curves": "metrics.costs.run_costs",
     "cost_frontier": "metrics.costs.frontier",
     "diagnose": "metrics.diagnostics",
+    "difficulty_curve": "metrics.difficulty.horizons",
+    "horizons": "metrics.difficulty.horizons",
     "export_tables": "warehouse.exporting",
     "extrapolate": "metrics.extrapolation",
     "forget": "ingest.landing",
@@ -182,6 +189,7 @@ _ELSEWHERE: Final = {
     "least_attempts": "metrics.gates",
     "least_tasks": "metrics.gates",
     "load": "ingest.landing",
+    "lost_reliability": "metrics.causes.lost_shares",
     "m_of_k_metrics": "metrics.averaged_m_of_k",
     "load_labels": "ingest.landing",
     "plan": "metrics.planning",

@@ -59,6 +59,19 @@
       'takes': {'kind': 'slice', 'must_be': 'a tag, a column of the contract or {name: ..., expression: ...}'},
       'rebuilds': true
     },
+    'passk_causes': {
+      'default': {},
+      'takes': {
+        'kind': 'mapping', 'must_be': 'a mapping of patterns of outcome_reason to causes',
+        'value': {'kind': 'text', 'must_be': 'the name of a cause'}
+      },
+      'rebuilds': true
+    },
+    'passk_difficulty': {
+      'default': none,
+      'takes': {'kind': 'slice', 'must_be': 'a tag, a column of the contract or {name: ..., expression: ...}'},
+      'rebuilds': true
+    },
     'passk_m_of_k': {
       'default': [],
       'takes': {

@@ -122,6 +122,18 @@ PUBLIC_TABLES: Final = (
         ("run_id", "task_id", "measure", "k", "n", "c", "retry_cost", "cost_per_reliable"),
     ),
     PublicTable(
+        "passk_lost_reliability",
+        ("run_id", "dimension", "part", "k", "lost", "lost_share", "pass_hat_k_if_passed"),
+    ),
+    PublicTable(
+        "passk_difficulty_curve",
+        ("run_id", "k", "bin", "shortest", "longest", "tasks", "pass_hat_k"),
+    ),
+    PublicTable(
+        "passk_horizons",
+        ("run_id", "k", "horizon", "horizon_lower", "horizon_upper", "fitted_tasks", "null_reason"),
+    ),
+    PublicTable(
         "passk_rankings",
         ("run_id", "metric", "k", "estimate", "rank_lower", "rank_upper", "may_be_best"),
     ),

@@ -20,6 +20,8 @@ from passk_py.reports.queries.attempt_queries import attempts_with_cost, exclude
 from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared
 from passk_py.reports.queries.cost_queries import cost_changes, costs, costs_at, frontier
+from passk_py.reports.queries.length_queries import horizons_at, length_bins
+from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import known_runs, values_over_k
 from passk_py.reports.queries.task_ranking import drop_ranking
 from passk_py.reports.report.task_facts import gather_tasks
@@ -142,7 +144,7 @@ def _agent(run: Row) -> str:
 
 
 def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | None) -> Row:
-    rows = _runs(tables, suite)
+    rows = _runs(tables, suite, answer.deployment_k)
     chosen = Chosen(tables, tuple(row["run_id"] for row in rows), (suite.name,))
     latest = {row["run_id"] for row in rows if row["is_latest"]}
     sure = {
@@ -177,13 +179,14 @@ def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | N
         "grader": list(suite.grader),
         "trends": list(suite.trends),
         "costs": _costs(chosen, suite, answer.deployment_k),
+        "losses": list(suite.losses),
         "comparisons": _comparisons(chosen, answer.deployment_k),
         "gates": chosen.rows("passk_gates", _GATE),
         "diagnostics": _diagnostics(chosen, latest),
     }
 
 
-def _runs(tables: Tables, suite: Suite) -> list[Row]:
+def _runs(tables: Tables, suite: Suite, deployment_k: int) -> list[Row]:
     """Read the latest runs: those of one agent together, in the order in which they were made."""
     known = {run.run_id: run for run in suite.runs}
     told = Chosen(tables, tuple(known), (suite.name,)).rows("passk_runs", _RUN)
@@ -192,6 +195,9 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     curves = values_over_k(chosen)
     reasons = excluded_reasons(chosen)
     measured = attempts_with_cost(chosen)
+    lost = lost_by_cause(chosen, deployment_k)
+    ks = sorted({1, deployment_k})
+    horizons, bins = horizons_at(chosen, ks), length_bins(chosen, ks)
     return [
         {
             **row,
@@ -204,6 +210,12 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
                 {"reason": one["outcome_reason"], "attempts": one["attempts"]}
                 for one in reasons.get(row["run_id"], [])
             ],
+            "lost_by_cause": [
+                {name: value for name, value in one.items() if name not in ("run_id", "suite")}
+                for one in lost.get((row["run_id"], suite.name), [])
+            ],
+            "horizons": horizons.get((row["run_id"], suite.name), []),
+            "length_bins": bins.get((row["run_id"], suite.name), []),
             "is_latest": row["run_id"] == line[-1]["run_id"] or row["agent"] is None,
         }
         for line in _lines(latest)

@@ -41,7 +41,9 @@ class SuiteSection:
         return [
             ("verdict", "Leaderboard"),
             ("tasks", "Tasks"),
+            *([("losses", "Where reliability is lost")] if self.mixed_losses else []),
             ("k", "Over k"),
+            *([("lengths", "Over the length of tasks")] if self.lengths else []),
             ("baseline", "Against the baseline"),
             ("gates", "Gates"),
             *([("costs", "Cost")] if self.told["costs"] else []),
@@ -79,6 +81,11 @@ class SuiteSection:
     def has_best(self) -> bool:
         """Whether a run is the best at something."""
         return any(run["may_be_best_at"] for run in self.runs)
+
+    @property
+    def mixed_losses(self) -> list[Row]:
+        """The runs whose failures have more than one cause."""
+        return [run for run in self.runs if len(run["lost_by_cause"]) > 1]
 
     @property
     def first(self) -> list[Row]:
@@ -141,6 +148,18 @@ class SuiteSection:
     def classes(self) -> str:
         """The number of tasks of each class."""
         return inline(charts.classes(self.told), "Number of tasks of each class by run")
+
+    @cached_property
+    def lengths(self) -> list[tuple[Row, str]]:
+        """The runs whose tasks have a length, and their pass^k over it."""
+        found = []
+        for run in self.runs:
+            drawn = charts.over_length(run)
+            if drawn is not None:
+                name = shortened(run["run_id"], _LONG)
+                label = f"pass^1 and {symbol('pass_hat_k', self.k)} over length for {name}"
+                found.append((run, inline(drawn, label)))
+        return found
 
     @cached_property
     def trends(self) -> list[tuple[str, str]]:

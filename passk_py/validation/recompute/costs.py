@@ -37,7 +37,7 @@ def of_runs(
     }
     costs = table_of_costs(spending, tails, **options)
     curves = table_of_curves(spending, costs, settings.ks, **options)
-    # What one term of a sum may round off, for every attempt of a run.
+    # The most that one term of a sum may round off, for every attempt of a run.
     many = pl.col("n") + pl.col("excluded")
     tasks = pl.col("total_tasks")
     return (

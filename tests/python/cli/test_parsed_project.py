@@ -37,6 +37,7 @@ CHANGED: dict[str, Any] = {
     "passk_ks": [1, 2, 3],
     "passk_min_eligible_share": 0.9,
     "passk_minimum_change": 0.1,
+    "passk_causes": {"tool_*": "tools"},
     "passk_outcome_policy": {"timeout": "excluded"},
     "passk_plan_attempts": [3],
     "passk_plan_difference": 0.2,
@@ -53,6 +54,7 @@ ALIKE: dict[str, tuple[Any, Any]] = {
     "passk_attempts_files": ("one.csv", "two/*.parquet"),
     "passk_baseline": ("r", "s"),
     "passk_cluster": ("repo", {"name": "start", "expression": "left(task_id, 3)"}),
+    "passk_difficulty": ("human_minutes", "steps"),
     "passk_m_of_k": ([{"m": 2, "k": 3}], [{"m": 1, "k": 2}, {"m": 4, "k": 8}]),
     "passk_extrapolated_ks": ([100], [200, 1000]),
     "passk_gates": (

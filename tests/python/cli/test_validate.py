@@ -53,6 +53,10 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
         "passk_task_costs": 0,
         "passk_cost_comparisons": 0,
         "passk_frontier": 0,
+        "passk_difficulty_curve": 0,
+        "passk_horizons": 0,
+        # Each run exhausts its budget, and some attempts lose their worker.
+        "passk_lost_reliability": 4 * 2 * 12,
         "passk_extrapolations": 0,
         "passk_contamination": 0,
         "passk_graders": 0,

@@ -33,6 +33,8 @@ VARS: Final[dict[str, Any]] = {
     "passk_attempts_model": "trials",
     "passk_ks": [1, 2, 4, 8],
     "passk_slices": ["level", {"name": "maker", "expression": "agent"}],
+    "passk_causes": {"tool_*": "tools"},
+    "passk_difficulty": "duration_s",
     "passk_m_of_k": [{"m": 2, "k": 3}],
     "passk_costs": ["cost_usd", "tokens"],
     "passk_extrapolated_ks": [16],

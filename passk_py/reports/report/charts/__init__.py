@@ -17,6 +17,7 @@ from passk_py.reports.report.charts.over_k import (
     overlay_delta,
     spark,
 )
+from passk_py.reports.report.charts.over_length import over_length
 from passk_py.reports.report.charts.over_releases import releases, trend
 from passk_py.reports.report.charts.over_tasks import classes, heat
 from passk_py.reports.report.charts.spans import span
@@ -30,6 +31,7 @@ __all__ = [
     "frontier",
     "heat",
     "known_ks",
+    "over_length",
     "overlay",
     "overlay_delta",
     "releases",
