@@ -3,71 +3,16 @@
 {%- set bigint = dbt.type_bigint() %}
 {%- set z = passk.normal_quantile() %}
 
-with gates as (
-  select * from {{ ref('int_passk__gate_runs') }} where has_run and rule_type = 'rolling_drop'
-),
-
-runs as (
-  select * from {{ ref('int_passk__run_order') }}
-),
-
-judged as (
-  select
-    {% for key in keys %}gates.{{ key }}, {% endfor %}
-    gates.metric,
-    gates.k,
-    gates.last_runs,
-    runs.agent,
-    runs.place
-  from gates
-  inner join runs
-    on gates.run_id = runs.run_id and gates.suite = runs.suite
-),
-
-{# The run, and up to so many runs of its suite and agent before it. #}
-line as (
-  select
-    {% for key in keys %}judged.{{ key }}, {% endfor %}
-    judged.metric,
-    judged.k,
-    runs.run_id as line_run_id,
-    judged.place = runs.place as is_judged
-  from judged
-  inner join runs
-    on judged.suite = runs.suite
-    and coalesce(judged.agent = runs.agent, judged.agent is null and runs.agent is null)
-    and runs.place >= judged.place - judged.last_runs
-    and runs.place <= judged.place
-),
-
-lengths as (
-  select
-    {{ keys | join(', ') }},
-    count(*) as line_runs
-  from line
-  group by {{ keys | join(', ') }}
-),
-
-scored as (
-  select
-    {% for key in keys %}line.{{ key }}, {% endfor %}
-    line.line_run_id,
-    line.is_judged,
-    counts.task_id,
-    counts.n,
-    case line.metric when 'pass_at_k' then states.pass_at_k else states.pass_hat_k end as score
-  from line
-  inner join {{ ref('int_passk__task_counts') }} as counts
-    on line.line_run_id = counts.run_id and line.suite = counts.suite
-  left join {{ ref('int_passk__states') }} as states
-    on counts.n = states.n and counts.c = states.c and line.k = states.k and counts.n >= line.k
-  where counts.slice_name = 'all' and counts.attempts > 0
+with scored as (
+  select * from {{ ref('int_passk__rolling_scores') }}
 ),
 
 tasks as (
   select
     {{ keys | join(', ') }},
     task_id,
+    max(k) as k,
+    max(line_runs) as line_runs,
     count(*) as tried_in,
     count(score) as scored_in,
     min(n) as least_n,
@@ -79,17 +24,16 @@ tasks as (
 
 sizes as (
   select
-    {% for key in keys %}lengths.{{ key }}, {% endfor %}
-    lengths.line_runs,
-    cast(sum(tasks.is_earlier) as {{ bigint }}) as earlier_tasks,
-    cast(sum(case when tasks.tried_in = lengths.line_runs then 1 else 0 end) as {{ bigint }}) as common_tasks,
-    cast(sum(case when tasks.scored_in = lengths.line_runs then 1 else 0 end) as {{ bigint }}) as tasks,
-    min(case when tasks.scored_in = lengths.line_runs then tasks.least_n end) as least_n,
-    avg(case when tasks.scored_in = lengths.line_runs then tasks.difference end) as difference
-  from lengths
-  inner join tasks
-    on {{ passk._same_keys(keys, 'lengths', 'tasks') }}
-  group by {% for key in keys %}lengths.{{ key }}, {% endfor %}lengths.line_runs
+    {{ keys | join(', ') }},
+    max(k) as k,
+    max(line_runs) as line_runs,
+    cast(sum(is_earlier) as {{ bigint }}) as earlier_tasks,
+    cast(sum(case when tried_in = line_runs then 1 else 0 end) as {{ bigint }}) as common_tasks,
+    cast(sum(case when scored_in = line_runs then 1 else 0 end) as {{ bigint }}) as tasks,
+    min(case when scored_in = line_runs then least_n end) as least_n,
+    avg(case when scored_in = line_runs then difference end) as difference
+  from tasks
+  group by {{ keys | join(', ') }}
 ),
 
 {# The tasks that every run of the line has tried k times. #}
@@ -178,14 +122,7 @@ reached as (
           + {{ z }} * {{ z }} * {{ passk._floor_of_difference('k', 'least_n') }} / tasks / tasks
         )
     end as reach
-  from (
-    select
-      spread.*,
-      judged.k
-    from spread
-    inner join judged
-      on {{ passk._same_keys(keys, 'spread', 'judged') }}
-  ) as with_k
+  from spread
 )
 
 select
