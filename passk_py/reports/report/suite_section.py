@@ -44,7 +44,7 @@ class SuiteSection:
             ("k", "Over k"),
             ("baseline", "Against the baseline"),
             ("gates", "Gates"),
-            *([("trend", "Over releases")] if self.trends else []),
+            *([("trend", "Over releases")] if self.has_releases else []),
             ("coverage", "What was measured"),
             ("trust", "Can the log be trusted?"),
         ]
@@ -141,6 +141,11 @@ class SuiteSection:
         """The number of tasks of each class."""
         return inline(charts.classes(self.told), "Number of tasks of each class by run")
 
+    @property
+    def has_releases(self) -> bool:
+        """Whether there is anything to say of several runs of an agent."""
+        return bool(self.trends or self.told["trends"])
+
     @cached_property
     def trends(self) -> list[tuple[str, str]]:
         """Each agent of several runs, and its numbers over its releases."""
@@ -202,7 +207,7 @@ class SuiteSection:
         if row["metric"] is None or row["k"] is None or estimate is None or threshold is None:
             return ""
         domain, mark = (0.0, 1.0), threshold
-        if row["rule_type"] in ("drop", "rolling_drop"):
+        if row["baseline_run_id"] is not None or row["rule_type"] == "rolling_drop":
             # The loss that a rule allows is written without its sign.
             mark = -threshold
             ends = (estimate, row["estimate_lower"], row["estimate_upper"], mark)
