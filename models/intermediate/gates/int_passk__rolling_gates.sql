@@ -43,6 +43,7 @@ line as (
 lengths as (
   select
     {{ keys | join(', ') }},
+    max(k) as k,
     count(*) as line_runs
   from line
   group by {{ keys | join(', ') }}
@@ -80,6 +81,7 @@ tasks as (
 sizes as (
   select
     {% for key in keys %}lengths.{{ key }}, {% endfor %}
+    lengths.k,
     lengths.line_runs,
     cast(sum(tasks.is_earlier) as {{ bigint }}) as earlier_tasks,
     cast(sum(case when tasks.tried_in = lengths.line_runs then 1 else 0 end) as {{ bigint }}) as common_tasks,
@@ -89,7 +91,7 @@ sizes as (
   from lengths
   inner join tasks
     on {{ passk._same_keys(keys, 'lengths', 'tasks') }}
-  group by {% for key in keys %}lengths.{{ key }}, {% endfor %}lengths.line_runs
+  group by {% for key in keys %}lengths.{{ key }}, {% endfor %}lengths.k, lengths.line_runs
 ),
 
 {# The tasks that every run of the line has tried k times. #}
@@ -178,14 +180,7 @@ reached as (
           + {{ z }} * {{ z }} * {{ passk._floor_of_difference('k', 'least_n') }} / tasks / tasks
         )
     end as reach
-  from (
-    select
-      spread.*,
-      judged.k
-    from spread
-    inner join judged
-      on {{ passk._same_keys(keys, 'spread', 'judged') }}
-  ) as with_k
+  from spread
 )
 
 select
