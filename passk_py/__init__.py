@@ -10,8 +10,8 @@
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
   :func:`tasks`, :func:`suite_metrics`, :func:`m_of_k_metrics`, of two runs :func:`compare` and
-  :func:`compare_tasks`, of many :func:`rank_runs`
-  and :func:`trends`;
+  :func:`compare_tasks`, of many :func:`rank_runs` and :func:`trends`; :func:`run_costs`,
+  :func:`cost_curves` and :func:`compare_costs` say what attempts cost;
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
   :func:`plan` how much to measure next. :func:`view` shows them as sentences in a notebook.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
@@ -32,9 +32,14 @@ if TYPE_CHECKING:
     from passk_py.ingest.landing import forget, load, load_labels
     from passk_py.metrics.averaged_m_of_k import m_of_k_metrics
     from passk_py.metrics.bootstrap import bootstrap_limits
+    from passk_py.metrics.causes.lost_shares import lost_reliability
     from passk_py.metrics.comparisons import compare, compare_tasks
     from passk_py.metrics.contamination import contamination
+    from passk_py.metrics.costs.cost_changes import compare_costs
+    from passk_py.metrics.costs.frontier import cost_frontier
+    from passk_py.metrics.costs.run_costs import cost_curves, run_costs, task_costs
     from passk_py.metrics.diagnostics import diagnose
+    from passk_py.metrics.difficulty.horizons import difficulty_curve, horizons
     from passk_py.metrics.extrapolation import extrapolate
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
@@ -92,18 +97,23 @@ __all__ = [
     "build",
     "card",
     "compare",
+    "compare_costs",
     "compare_tasks",
     "contamination",
     "corrected_metrics",
+    "cost_curves",
+    "cost_frontier",
     "delta_k",
     "delta_k_max",
     "delta_k_unbiased",
     "diagnose",
+    "difficulty_curve",
     "export_tables",
     "extrapolate",
     "forget",
     "grader_rates",
     "heterogeneity",
+    "horizons",
     "judge_gates",
     "k_sweep",
     "least_attempts",
@@ -111,6 +121,7 @@ __all__ = [
     "load",
     "load_labels",
     "log_choose",
+    "lost_reliability",
     "m_of_k_metrics",
     "mean_lower",
     "mean_upper",
@@ -139,10 +150,12 @@ __all__ = [
     "rank_runs",
     "read_table",
     "report",
+    "run_costs",
     "suite_metrics",
     "suite_reading",
     "superset_bundle",
     "task_class",
+    "task_costs",
     "task_counts",
     "task_metrics",
     "tasks",
@@ -159,9 +172,14 @@ _ELSEWHERE: Final = {
     "card": "reports.model_card",
     "compare": "metrics.comparisons",
     "compare_tasks": "metrics.comparisons",
+    "compare_costs": "metrics.costs.cost_changes",
     "contamination": "metrics.contamination",
     "corrected_metrics": "metrics.graders.corrected_metrics",
+    "cost_curves": "metrics.costs.run_costs",
+    "cost_frontier": "metrics.costs.frontier",
     "diagnose": "metrics.diagnostics",
+    "difficulty_curve": "metrics.difficulty.horizons",
+    "horizons": "metrics.difficulty.horizons",
     "export_tables": "warehouse.exporting",
     "extrapolate": "metrics.extrapolation",
     "forget": "ingest.landing",
@@ -171,6 +189,7 @@ _ELSEWHERE: Final = {
     "least_attempts": "metrics.gates",
     "least_tasks": "metrics.gates",
     "load": "ingest.landing",
+    "lost_reliability": "metrics.causes.lost_shares",
     "m_of_k_metrics": "metrics.averaged_m_of_k",
     "load_labels": "ingest.landing",
     "plan": "metrics.planning",
@@ -179,9 +198,11 @@ _ELSEWHERE: Final = {
     "plan_guess": "metrics.planning",
     "rank_runs": "metrics.rankings",
     "read_table": "warehouse.tables",
+    "run_costs": "metrics.costs.run_costs",
     "suite_metrics": "metrics.frames",
     "superset_bundle": "reports.superset",
     "task_counts": "metrics.frames",
+    "task_costs": "metrics.costs.run_costs",
     "task_metrics": "metrics.frames",
     "tasks": "metrics.frames",
     "trends": "metrics.trends",

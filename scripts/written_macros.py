@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from passk_py.metrics.causes.cause_of_reason import PATTERNS
 from passk_py.metrics.diagnostic_words import WORDS
 from passk_py.metrics.gates.rule_schema import SCHEMA
 
@@ -15,6 +16,12 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 WIDTH: Final = 120
 
 MACROS: Final[dict[str, tuple[str, str, str, dict[str, Any]]]] = {
+    "macros/causes/cause_patterns.sql": (
+        "_cause_patterns",
+        "Patterns of reasons, and whose doing they are; the first that fits decides.",
+        "passk_py/metrics/causes/cause_patterns.yml",
+        dict(PATTERNS),
+    ),
     "macros/diagnostics/words.sql": (
         "_diagnostic_words",
         "The words of each diagnostic, in the order in which they are shown.",

@@ -14,3 +14,12 @@ left join {{ ref('int_passk__runs') }} as baselines
   left join {{ ref('int_passk__runs') }} as candidates
     on {{ pairs }}.candidate_run_id = candidates.run_id and {{ pairs }}.suite = candidates.suite
 {%- endmacro %}
+
+
+{#- When the newest row behind either run landed. -#}
+{% macro _latest_of_pair() -%}
+case
+      when baselines.loaded_at is null or candidates.loaded_at > baselines.loaded_at then candidates.loaded_at
+      else baselines.loaded_at
+    end
+{%- endmacro %}

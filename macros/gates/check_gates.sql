@@ -57,7 +57,12 @@
     {%- do mistakes.extend(passk._mistakes_of_m(gate)) -%}
     {%- do mistakes.extend(passk._mistakes_of_sequence(gate)) -%}
   {%- endif -%}
-  {%- if gate.type == 'diagnostics' -%}
+  {%- if gate.type in ['cost', 'cost_increase'] -%}
+    {%- set asked = var('passk_costs', passk._vars().passk_costs.default) -%}
+    {%- if gate.get('metric') in passk._cost_measures() and passk._is_list(asked) and gate.metric not in asked -%}
+      {%- do mistakes.append('passk_costs does not list ' ~ gate.metric ~ '.') -%}
+    {%- endif -%}
+  {%- elif gate.type == 'diagnostics' -%}
     {%- do mistakes.extend(passk._mistakes_of_diagnostics(gate.get('diagnostics'))) -%}
     {%- if not var('passk_diagnostics', true) -%}
       {%- do mistakes.append('passk_diagnostics is false, so that no diagnostic is computed.') -%}

@@ -26,11 +26,13 @@
       'each_task': {'metric': 'rate', 'k': 'count', 'min': 'chance'},
       'drop': {'metric': 'rate', 'k': 'count', 'max_drop': 'fall', 'baseline': 'text', 'scope': 'scope'},
       'coverage': {'metric': 'coverage', 'max': 'share'},
+      'cost': {'metric': 'measure', 'statistic': 'statistic', 'max': 'amount'},
+      'cost_increase': {'metric': 'measure', 'max_increase': 'increase', 'baseline': 'text'},
       'regressed_tasks': {'max': 'tasks', 'baseline': 'text'},
       'diagnostics': {'diagnostics': 'diagnostics'}
     },
-    'required': ['metric', 'min', 'max', 'max_drop', 'diagnostics'],
-    'scopes': {'threshold': 'unseen', 'drop': 'suite'},
+    'required': ['metric', 'min', 'max', 'max_drop', 'max_increase', 'diagnostics'],
+    'scopes': {'threshold': 'unseen', 'drop': 'suite', 'cost': 'unseen', 'cost_increase': 'unseen'},
     'allowed': {
       'text': {'is': 'text', 'must': 'a text'},
       'severity': {'one_of': ['error', 'warn', 'ignore'], 'must': 'error, warn or ignore'},
@@ -45,6 +47,13 @@
         'one_of': ['excluded_attempts', 'missing_attempts', 'rejected_attempts'],
         'must': 'one of excluded_attempts, missing_attempts, rejected_attempts'
       },
+      'measure': {
+        'one_of': ['cost_usd', 'duration_s', 'input_tokens', 'output_tokens', 'tokens'],
+        'must': 'one of cost_usd, duration_s, input_tokens, output_tokens, tokens'
+      },
+      'statistic': {'one_of': ['mean', 'p95', 'per_success'], 'must': 'one of mean, p95, per_success'},
+      'amount': {'is': 'number', 'above': 0, 'must': 'a number above 0'},
+      'increase': {'is': 'number', 'least': 0, 'must': 'a share of the baseline, a number from 0'},
       'count': {'is': 'integer', 'least': 1, 'must': 'an integer of at least 1'},
       'tasks': {'is': 'integer', 'least': 0, 'must': 'a number of tasks, an integer of at least 0'},
       'chance': {
@@ -76,6 +85,13 @@
         'said': 'rows are rejected',
         'of': 'the rows that were read rejected'
       }
+    },
+    'measures': {
+      'cost_usd': {'verb': 'costs', 'verbs': 'cost', 'unit': 'US dollars'},
+      'duration_s': {'verb': 'takes', 'verbs': 'take', 'unit': 'seconds'},
+      'input_tokens': {'verb': 'reads', 'verbs': 'read', 'unit': 'tokens'},
+      'output_tokens': {'verb': 'writes', 'verbs': 'write', 'unit': 'tokens'},
+      'tokens': {'verb': 'uses', 'verbs': 'use', 'unit': 'tokens'}
     },
     'demo': [
       {'name': 'finds-an-answer', 'type': 'threshold', 'metric': 'pass_at_k', 'k': 4, 'min': 0.9, 'agent': 'walker'},

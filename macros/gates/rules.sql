@@ -4,7 +4,8 @@
     inconclusive_severity, rule.
 
     rule_type is one of `threshold` (a suite's metric is at least so high), `sequential` (the same, looked at often), `each_task` (every
-    task's is), `drop` (it is not so much lower than a baseline's), `rolling_drop` (than the mean of the runs before), `coverage` (a share of the attempts), `regressed_tasks` and `diagnostics`. -#}
+    task's is), `drop` (it is not so much lower than a baseline's), `rolling_drop` (than the mean of the runs before), `coverage` (a share
+    of the attempts), `cost`, `cost_increase`, `regressed_tasks` and `diagnostics`. -#}
 {% macro _gates() -%}
   {%- set rules = [] -%}
   {%- for gate in passk._given_gates() -%}
@@ -14,7 +15,7 @@
       {%- set rule_type = 'rolling_drop' -%}
     {%- endif -%}
     {%- set k = gate.get('k', passk._setting('passk_deployment_k')) if 'k' in passk._keys_of_gate(gate.type) else none -%}
-    {%- set threshold = gate.get('min', gate.get('max', gate.get('max_drop'))) -%}
+    {%- set threshold = gate.get('min', gate.get('max', gate.get('max_drop', gate.get('max_increase')))) -%}
     {%- set rule = {
       'gate': gate.name,
       'rule_type': rule_type,
@@ -72,10 +73,14 @@
 {%- endmacro %}
 
 
-{#- The metric of a rule; at least m of k has its numbers in its name, such as `pass_3_of_4`. -#}
+{#- The metric of a rule; at least m of k has its numbers in its name, such as `pass_3_of_4`, and a cost its statistic, such as
+    `mean_cost_usd`. -#}
 {% macro _gate_metric(gate) -%}
   {%- if gate.get('metric') == 'pass_m_of_k' -%}
     {{ return('pass_' ~ gate.m ~ '_of_' ~ gate.k) }}
+  {%- endif -%}
+  {%- if gate.type in ['cost', 'cost_increase'] -%}
+    {{ return(gate.get('statistic', 'mean') ~ '_' ~ gate.metric) }}
   {%- endif -%}
   {{ return(gate.get('metric', gate.type)) }}
 {%- endmacro %}
@@ -103,6 +108,11 @@
     {{ return(metric ~ ' at most ' ~ threshold ~ ' below the ' ~ rule.last_runs ~ ' runs before, on ' ~ tasks) }}
   {%- elif rule.rule_type == 'coverage' -%}
     {{ return('at most ' ~ threshold ~ ' of ' ~ passk._rule_schema().shares[rule.metric].of) }}
+  {%- elif rule.rule_type == 'cost' -%}
+    {%- set before, after = passk._cost_figure(rule.metric) -%}
+    {{ return((before ~ ('' if before.endswith('at most ') else 'at most ')) ~ threshold ~ after ~ ', for tasks like these') }}
+  {%- elif rule.rule_type == 'cost_increase' -%}
+    {{ return(passk._cost_figure(rule.metric)[0] ~ 'at most ' ~ '%g' % (rule.threshold * 100) ~ ' % more than in the baseline, for tasks like these') }}
   {%- elif rule.rule_type == 'regressed_tasks' -%}
     {{ return('at most ' ~ threshold ~ (' task' if rule.threshold == 1 else ' tasks') ~ ' worse than in the baseline') }}
   {%- endif -%}

@@ -98,7 +98,7 @@
 {% macro _slice_mistakes() -%}
   {%- set mistakes = [] -%}
   {%- set slices = [] -%}
-  {%- for name, given in [('passk_slices', passk._setting('passk_slices')), ('passk_cluster', [passk._setting('passk_cluster')])] -%}
+  {%- for name, given in [('passk_slices', passk._setting('passk_slices')), ('passk_cluster', [passk._setting('passk_cluster')]), ('passk_difficulty', [passk._setting('passk_difficulty')])] -%}
     {%- for slice in given if slice is mapping -%}
       {%- do slices.append(dict(slice, var=name)) -%}
     {%- endfor -%}

@@ -59,12 +59,36 @@
       'takes': {'kind': 'slice', 'must_be': 'a tag, a column of the contract or {name: ..., expression: ...}'},
       'rebuilds': true
     },
+    'passk_causes': {
+      'default': {},
+      'takes': {
+        'kind': 'mapping', 'must_be': 'a mapping of patterns of outcome_reason to causes',
+        'value': {'kind': 'text', 'must_be': 'the name of a cause'}
+      },
+      'rebuilds': true
+    },
+    'passk_difficulty': {
+      'default': none,
+      'takes': {'kind': 'slice', 'must_be': 'a tag, a column of the contract or {name: ..., expression: ...}'},
+      'rebuilds': true
+    },
     'passk_m_of_k': {
       'default': [],
       'takes': {
         'kind': 'list', 'must_be': 'a list of {m: ..., k: ...}', 'once': 'pair',
         'element': {'kind': 'm of k', 'must_be': '{m: ..., k: ...}, both integers, with m from 1 to k and k up to 32'}
       }
+    },
+    'passk_costs': {
+      'default': ['cost_usd'],
+      'takes': {
+        'kind': 'list', 'must_be': 'a list of measures, maybe empty', 'once': 'measure',
+        'element': {
+          'kind': 'choice', 'choices': passk._cost_measures().keys() | list,
+          'must_be': passk._cost_measures().keys() | join(', ') ~ ' only'
+        }
+      },
+      'rebuilds': true
     },
     'passk_extrapolated_ks': {
       'default': [],

@@ -13,7 +13,8 @@
 ] %}
 {%- set relations = {
   'threshold': 'judged_thresholds', 'sequential': 'judged_sequences', 'drop': 'judged_drops',
-  'rolling_drop': 'judged_rolling_drops', 'each_task': 'judged_tasks', 'coverage': 'judged_coverage', 'regressed_tasks': 'judged_moves', 'diagnostics': 'judged_diagnostics'
+  'rolling_drop': 'judged_rolling_drops', 'each_task': 'judged_tasks', 'coverage': 'judged_coverage', 'cost': 'judged_costs',
+  'cost_increase': 'judged_cost_increases', 'regressed_tasks': 'judged_moves', 'diagnostics': 'judged_diagnostics'
 } %}
 
 with gates as (
@@ -83,6 +84,16 @@ bounds as (
 {%- if 'coverage' in rule_types %},
 
 {{ passk._judged_coverage(carried) }}
+
+{%- endif %}
+{%- if 'cost' in rule_types %},
+
+{{ passk._judged_costs(carried) }}
+
+{%- endif %}
+{%- if 'cost_increase' in rule_types %},
+
+{{ passk._judged_cost_increases(carried) }}
 
 {%- endif %}
 {%- if 'regressed_tasks' in rule_types %},

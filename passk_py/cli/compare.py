@@ -26,6 +26,7 @@ from passk_py.common.words import (
     side_of_zero,
     symbol,
 )
+from passk_py.reports.cost_words import change_of_pair
 from passk_py.reports.queries.run_queries import known_runs
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ class Comparison(NamedTuple):
     candidate: str
     rows: list[Row]
     tasks: list[Row]
+    costs: list[Row]
+    """Rows of ``passk_cost_comparisons``."""
     is_stored: bool
 
 
@@ -135,7 +138,8 @@ def find_comparison(
             f"The tables have no k = {' and no k = '.join(map(str, ks))}.",
             hint=f"They were built for k = {known}, by the var passk_ks.",
         )
-    return Comparison(baseline, candidate, rows, tasks, stored)
+    costs = _costs(tables, baseline, candidate, {row["suite"] for row in rows}, settings)
+    return Comparison(baseline, candidate, rows, tasks, costs, stored)
 
 
 def _shown_k(settings: Settings, ks: tuple[int, ...]) -> int:
@@ -156,13 +160,15 @@ def say_comparison(
             "source": "passk_comparisons" if found.is_stored else "passk_attempts",
             "comparisons": found.rows,
             "tasks": found.tasks,
+            "costs": found.costs,
         }
     )
     if session.as_json:
         return
     for name, of_suite in groupby(found.rows, lambda row: row["suite"]):
         moved = [task for task in found.tasks if task["suite"] == name]
-        _say(session, list(of_suite), moved, k)
+        changes = [cost for cost in found.costs if cost["suite"] == name]
+        _say(session, list(of_suite), moved, changes, k)
 
 
 def _exit_code(rows: list[Row], tasks: list[Row]) -> int:
@@ -245,7 +251,46 @@ def _computed(
     return rows.sort("suite", "metric", "k").to_dicts(), by_p.to_dicts()
 
 
-def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
+def _costs(
+    tables: Tables, baseline: str, candidate: str, suites: set[str], settings: Settings
+) -> list[Row]:
+    """Read how costs changed, or compute it from the attempts."""
+    from passk_py.metrics.costs.cost_changes import compare_costs
+    from passk_py.metrics.costs.spending import MEASURES
+    from passk_py.warehouse.tables import fetch_frame
+
+    where = f"baseline_run_id = {quote(baseline)} and candidate_run_id = {quote(candidate)}"
+    if tables.find("passk_cost_comparisons") is not None:
+        found = tables.records(
+            f"select * exclude (loaded_at) from {tables.require('passk_cost_comparisons')} "
+            f"where {where} order by suite, measure"
+        )
+        if found:
+            return [row for row in found if row["suite"] in suites]
+    there = tables.columns("passk_attempts")
+    wanted = dict.fromkeys(name for measure in settings.costs for name in MEASURES[measure])
+    columns = [name for name in wanted if name in there]
+    if not columns:
+        return []
+    log = fetch_frame(
+        tables.connection,
+        f"select run_id, suite, task_id, attempt, outcome, {', '.join(columns)}"
+        f"{settings.family_sql} from {tables.require('passk_attempts')} "
+        f"where run_id in ({quote(baseline)}, {quote(candidate)})",
+    )
+    found = compare_costs(
+        log,
+        baseline,
+        candidate,
+        measures=settings.costs,
+        confidence=settings.confidence,
+        min_eligible_share=settings.min_eligible_share,
+        cluster=settings.cluster,
+    ).to_dicts()
+    return [row for row in found if row["suite"] in suites]
+
+
+def _say(session: Session, rows: list[Row], tasks: list[Row], costs: list[Row], k: int) -> None:
     """Print the comparison on one suite."""
     first = rows[0]
     console = session.console()
@@ -260,6 +305,8 @@ def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
     session.say()
     for sentence in _headlines(rows, k):
         session.say(in_points(sentence))
+    if changed := _costs_said(rows, costs, k):
+        session.say(changed)
     answered = [row for row in rows if row["difference"] is not None]
     if answered:
         session.say()
@@ -275,6 +322,13 @@ def _say(session: Session, rows: list[Row], tasks: list[Row], k: int) -> None:
         session.say(f"No figures from k = {least} on: {unanswered[least]}.")
     session.say()
     _say_tasks(session, tasks)
+
+
+def _costs_said(rows: list[Row], costs: list[Row], k: int) -> str:
+    """Say how costs changed while pass^k did what it did."""
+    at_k = next((row for row in rows if row["metric"] == "pass_hat_k" and row["k"] == k), None)
+    verdict = None if at_k is None else at_k["verdict"]
+    return change_of_pair(({**cost, "reliability": verdict} for cost in costs), k)
 
 
 def _headlines(rows: list[Row], k: int) -> list[str]:

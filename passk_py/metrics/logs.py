@@ -69,7 +69,7 @@ def _verdict(frame: pl.DataFrame | pl.LazyFrame, schema: pl.Schema, threshold: f
     return verdict
 
 
-def _value_of(what: str, name: str, schema: pl.Schema) -> pl.Expr:
+def value_of(what: str, name: str, schema: pl.Schema) -> pl.Expr:
     """Give the value of a column, or of a tag, as text."""
     if name in schema and name != "tags":
         value = pl.col(name).cast(pl.String)
@@ -159,9 +159,9 @@ def read_log(
         "passed": _verdict(frame, schema, threshold),
     }
     if slice_name is not None:
-        columns["slice_value"] = _value_of("slice", slice_name, schema).fill_null(_UNTAGGED)
+        columns["slice_value"] = value_of("slice", slice_name, schema).fill_null(_UNTAGGED)
     if cluster is not None:
-        family = _value_of("cluster", cluster, schema)
+        family = value_of("cluster", cluster, schema)
         columns["family"] = pl.when(family != "").then(family)
     return frame.lazy().select(**columns, **(more or {}))
 

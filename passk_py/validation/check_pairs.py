@@ -100,8 +100,8 @@ def _compare(
 
 def compare_rankings(
     compared: Compared, counts: Counts, runs: pl.DataFrame, values: pl.DataFrame
-) -> None:
-    """Compare the ranks, for which each two of the latest runs of a suite are tested."""
+) -> pl.DataFrame | None:
+    """Compare and give the ranks, for which each two of the latest runs of a suite are tested."""
     ranked = recompute_ranks.ranked_runs(runs, compared.settings)
     shared: dict[Key, Shared] = {}
     for suite, names in ranked.items():
@@ -112,7 +112,8 @@ def compare_rankings(
                     f"The ranks were not recomputed: a task of {suite} has more than "
                     f"{_MOST_PERMUTED:,} attempts in two runs."
                 )
-                return
+                return None
             shared[suite, older, newer] = found
     expected = recompute_ranks.rankings(values, ranked, shared, compared.settings)
     compared.compare("passk_rankings", expected)
+    return expected.frame

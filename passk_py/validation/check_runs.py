@@ -11,12 +11,19 @@ import polars as pl
 from passk_py.common.sql_text import quote, slice_sql
 from passk_py.metrics.diagnostics.read_runs import TAGS_SQL
 from passk_py.validation import check_decisions
+from passk_py.validation.check_costs import COSTS, COSTS_OF_RUNS, Costs
 from passk_py.validation.check_graders import LABELLED, compare_graders
 from passk_py.validation.check_pairs import PAIRED, compare_pairs, compare_rankings, stored_pairs
 from passk_py.validation.check_tables import Compared
 from passk_py.validation.check_trends import compare_trends
 from passk_py.validation.parity import Recomputed
-from passk_py.validation.recompute import diagnostics, metrics, tasks
+from passk_py.validation.recompute import (
+    diagnostics,
+    horizons_of_runs,
+    losses_by_part,
+    metrics,
+    tasks,
+)
 from passk_py.validation.recompute.pairs import RUN_COLUMNS
 from passk_py.validation.recompute.run_ranks import VALUES
 from passk_py.validation.recompute.runs import IDENTITY, RUN, described, identities, run_times
@@ -44,13 +51,23 @@ _COMPARED: Final = (
     "passk_tasks",
     "passk_suite_metrics",
     "passk_runs",
+    "passk_lost_reliability",
+    "passk_difficulty_curve",
+    "passk_horizons",
     "passk_diagnostics",
 )
-_WHOLE: Final = ("passk_rankings", "passk_trends", "passk_contamination", *LABELLED, "passk_gates")
+_WHOLE: Final = (
+    "passk_rankings",
+    "passk_trends",
+    *COSTS,
+    "passk_contamination",
+    *LABELLED,
+    "passk_gates",
+)
 """Tables of which a row may be about any of the runs."""
 _LOG: Final = (
-    "run_id, suite, task_id, attempt, outcome, agent, agent_version, model, seed, output_hash, "
-    "started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
+    "run_id, suite, task_id, attempt, outcome, outcome_reason, agent, agent_version, model, seed, "
+    "output_hash, started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
 )
 
 
@@ -78,6 +95,8 @@ class _Pending:
     who: list[pl.DataFrame] = field(default_factory=list)
     tasks: list[Path] = field(default_factory=list)
     slices: dict[int, list[Path]] = field(default_factory=dict)
+    parts: list[pl.DataFrame] = field(default_factory=list)
+    lengths: list[pl.DataFrame] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -92,10 +111,11 @@ class Validation:
         self._tables = tables
         self._settings = settings
         self._folder = folder
-        self._of_runs = (*_COMPARED, *check_decisions.decided(settings))
+        self._of_runs = (*_COMPARED, *COSTS_OF_RUNS, *check_decisions.decided(settings))
         self.compared = Compared(tables, settings, (*self._of_runs, *PAIRED, *_WHOLE), keep=keep)
         self._ks = settings.ks
         self._counts = Counts(folder, by_family=settings.cluster is not None)
+        self._costs = Costs(self.compared, folder)
         self._known: list[pl.DataFrame] = []
         self._pending = _Pending()
         self._numbers = itertools.count()
@@ -150,6 +170,9 @@ class Validation:
         for number in range(1, len(self._settings.slices) + 1):
             sliced = tasks.sliced(log, number, self._settings).collect(engine="streaming")
             self._pending.slices.setdefault(number, []).append(self._put_aside(sliced))
+        self._costs.keep(log)
+        self._pending.parts.append(losses_by_part.parts(log, self._settings))
+        self._pending.lengths.append(horizons_of_runs.lengths(log, self._settings))
         self._diagnose(log, runs)
         who = identities(log, rejected, self._stated(_are_of(runs)))
         self._known.append(run_times(log, rejected).join(who, on=list(RUN)))
@@ -180,15 +203,18 @@ class Validation:
                 (pl.scan_parquet(place), f"{chosen} and hash(task_id) % {buckets} = {bucket}")
                 for bucket, place in enumerate(pending.tasks)
             ]
-        lost: list[pl.DataFrame] = []
+        ranked: list[pl.DataFrame] = []
         for counts, where in parts:
             of_tasks = metrics.task_metrics(counts, self._settings)
             self.compared.compare("passk_task_metrics", described(of_tasks, who), where)
             classed = tasks.tasks(counts, self._settings)
-            lost.append(classed.frame.select(*classed.key, "n", "c", "lost_reliability"))
+            ranked.append(classed.frame.select(*classed.key, "n", "c", "lost_reliability"))
             self.compared.compare("passk_tasks", described(classed, who), where)
         self.compared.compare(
-            "passk_tasks", tasks.ranks(pl.concat(lost), self._settings), chosen, more_columns=True
+            "passk_tasks",
+            tasks.ranks(pl.concat(ranked), self._settings),
+            chosen,
+            more_columns=True,
         )
         for ks in self._ks_at_a_time(runs):
             suites = metrics.suite_metrics(every, slices, self._settings, ks)
@@ -203,6 +229,13 @@ class Validation:
         self.compared.compare("passk_runs", listed, chosen)
         ids = [(run.run_id, run.suite) for run in runs]
         check_decisions.compare_runs(self.compared, self._counts, ids, slices, who, chosen)
+        self._costs.compare_runs(who, chosen)
+        lost = losses_by_part.lost_reliability(pl.concat(pending.parts), self._settings)
+        self.compared.compare("passk_lost_reliability", described(lost, who), chosen)
+        for name, table in horizons_of_runs.tables(
+            pl.concat(pending.lengths), self._settings
+        ).items():
+            self.compared.compare(name, described(table, who), chosen)
         for path in (*pending.tasks, *itertools.chain(*pending.slices.values())):
             path.unlink()
 
@@ -239,7 +272,9 @@ class Validation:
         )
         pairs = compare_pairs(self.compared, self._counts, who, self.stored_pairs, batch=_BATCH)
         if self._values:
-            compare_rankings(self.compared, self._counts, who, pl.concat(self._values))
+            values = pl.concat(self._values)
+            ranks = compare_rankings(self.compared, self._counts, who, values)
+            self._costs.compare_whole(who, ranks)
         compare_trends(self.compared, self._counts, who)
         check_decisions.compare_suites(self.compared, self._counts, who)
         ids = [(run.run_id, run.suite) for run in self.runs]
@@ -274,7 +309,7 @@ class Validation:
             f", {slice_sql(name, expression)} as slice_{number}"
             for number, (name, expression) in enumerate(self._settings.slices.items(), 1)
         )
-        more = slices + self._settings.family_sql
+        more = slices + self._settings.family_sql + self._settings.length_sql
         path = self._folder / "attempts.parquet"
         self._tables.connection.execute(
             f"copy (select {_LOG}, {TAGS_SQL}, hash(task_id) % {buckets} as bucket{more} "

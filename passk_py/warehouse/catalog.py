@@ -110,6 +110,30 @@ PUBLIC_TABLES: Final = (
         "passk_m_of_k", ("run_id", "metric", "m", "k", "estimate", "lower", "upper", "null_reason")
     ),
     PublicTable(
+        "passk_costs",
+        ("run_id", "measure", "coverage", "mean", "p95", "per_success", "share_on_failures"),
+    ),
+    PublicTable(
+        "passk_cost_curves",
+        ("run_id", "measure", "k", "tries", "retry_cost", "cost_per_solved", "cost_per_reliable"),
+    ),
+    PublicTable(
+        "passk_task_costs",
+        ("run_id", "task_id", "measure", "k", "n", "c", "retry_cost", "cost_per_reliable"),
+    ),
+    PublicTable(
+        "passk_lost_reliability",
+        ("run_id", "dimension", "part", "k", "lost", "lost_share", "pass_hat_k_if_passed"),
+    ),
+    PublicTable(
+        "passk_difficulty_curve",
+        ("run_id", "k", "bin", "shortest", "longest", "tasks", "pass_hat_k"),
+    ),
+    PublicTable(
+        "passk_horizons",
+        ("run_id", "k", "horizon", "horizon_lower", "horizon_upper", "fitted_tasks", "null_reason"),
+    ),
+    PublicTable(
         "passk_rankings",
         ("run_id", "metric", "k", "estimate", "rank_lower", "rank_upper", "may_be_best"),
     ),
@@ -118,12 +142,20 @@ PUBLIC_TABLES: Final = (
         ("agent", "metric", "k", "runs", "slope", "slope_lower", "slope_upper", "verdict"),
     ),
     PublicTable(
+        "passk_frontier",
+        ("run_id", "measure", "k", "pass_hat_k", "mean_cost", "is_on_frontier", "beaten_by"),
+    ),
+    PublicTable(
         "passk_extrapolations",
         ("run_id", "k", "pass_at_k", "pass_hat_k", "pass_hat_k_at_most", "basis", "measured_k"),
     ),
     PublicTable(
         "passk_comparisons",
         ("baseline_run_id", "candidate_run_id", "metric", "k", "difference", "p", "verdict"),
+    ),
+    PublicTable(
+        "passk_cost_comparisons",
+        ("baseline_run_id", "candidate_run_id", "measure", "relative_change", "meaning"),
     ),
     PublicTable(
         "passk_task_comparisons",

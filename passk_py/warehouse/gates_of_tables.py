@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from passk_py.common.sql_text import identifier, slice_sql
 from passk_py.metrics.diagnostics.read_runs import TAGS_SQL
+from passk_py.metrics.gates.cost_evidence import COST_COLUMNS
 from passk_py.metrics.gates.gates_table import judge_gates
 from passk_py.warehouse.tables import fetch_frame
 
@@ -39,6 +40,8 @@ def judge_tables(
         for name, sql in told.items()
         if name in there and any(rule.type == "diagnostics" for rule in rules)
     ]
+    if any(rule.type.startswith("cost") for rule in rules):
+        more += [name for name in COST_COLUMNS if name in there]
     attempts = fetch_frame(
         tables.connection,
         f"select {', '.join(['run_id, suite, task_id, attempt, outcome', *more])}{slices}"

@@ -32,6 +32,8 @@ INPUTS: Final = ("passk_attempts_model", "passk_attempts_source", "passk_attempt
 _FAMILY: Final = "passk_family"
 """A name that no slice has."""
 
+_LENGTH: Final = "passk_length"
+
 _LONGEST_SHOWN: Final = 200
 
 T = TypeVar("T")
@@ -72,6 +74,7 @@ class Settings:
     min_eligible_share = _Var(float)
     ordered = _Var(bool, "passk_ordered_metrics")
     diagnostics = _Var(bool)
+    costs = _Var(list)
     bootstrap = _Var(int)
     bootstrap_seed = _Var(int)
     minimum_change = _Var(float)
@@ -90,6 +93,11 @@ class Settings:
     def m_of_k(self) -> list[tuple[int, int]]:
         """The pairs (m, k) whose chance is asked for."""
         return [(int(pair["m"]), int(pair["k"])) for pair in self.values["passk_m_of_k"] or []]
+
+    @property
+    def causes(self) -> dict[str, str]:
+        """The patterns of reasons, and their causes, that come before those of the package."""
+        return dict(self.values["passk_causes"] or {})
 
     @property
     def pairs(self) -> list[dict[str, str | None]]:
@@ -138,19 +146,37 @@ class Settings:
     def family_sql(self) -> str:
         """The family of a task as one more column over ``passk_attempts``, if they are declared."""
         cluster = self.values["passk_cluster"]
-        if cluster is None:
-            return ""
-        if isinstance(cluster, str):
-            is_column = cluster in (column.name for column in CONTRACT_COLUMNS)
-            value = slice_sql(cluster, cluster if is_column else None)
-        else:
-            value = slice_sql(str(cluster["name"]), str(cluster["expression"]))
-        return f", nullif({value}, '') as {_FAMILY}"
+        return "" if cluster is None else f", nullif({_value_sql(cluster)}, '') as {_FAMILY}"
+
+    @property
+    def difficulty(self) -> str | None:
+        """The column in which :attr:`length_sql` puts lengths; None where none are declared."""
+        return None if self.values["passk_difficulty"] is None else _LENGTH
+
+    @property
+    def difficulty_name(self) -> str | None:
+        """The name of the lengths; None where none are declared."""
+        axis = self.values["passk_difficulty"]
+        return axis if axis is None or isinstance(axis, str) else str(axis["name"])
+
+    @property
+    def length_sql(self) -> str:
+        """The length of a task as one more column over ``passk_attempts``, if it is declared."""
+        axis = self.values["passk_difficulty"]
+        return "" if axis is None else f", {_value_sql(axis)} as {_LENGTH}"
 
     @property
     def reads_landing(self) -> bool:
         """Whether the attempts come from ``landing.attempts``."""
         return not any(self.values.get(name) is not None for name in INPUTS)
+
+
+def _value_sql(named: Any) -> str:  # noqa: ANN401 - what YAML holds
+    """Write the value of a tag, of a column, or of an expression with a name."""
+    if not isinstance(named, str):
+        return slice_sql(str(named["name"]), str(named["expression"]))
+    is_column = named in (column.name for column in CONTRACT_COLUMNS)
+    return slice_sql(named, named if is_column else None)
 
 
 def read_settings(tables: Tables, given: Mapping[str, Any] | None = None) -> Settings:

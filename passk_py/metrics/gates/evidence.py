@@ -17,6 +17,7 @@ from passk_py.metrics.comparisons.run_pairs import Pair, pair_of
 from passk_py.metrics.diagnostics import diagnose
 from passk_py.metrics.frames import suite_metrics
 from passk_py.metrics.frames.counting import TASK, ordered_tasks
+from passk_py.metrics.gates.cost_evidence import CostEvidence
 from passk_py.metrics.gates.first_attempts import first_passes
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.logs import read_log, said_of_runs, suite_of
@@ -321,6 +322,13 @@ class Evidence:
             for baseline, candidate, suite in self.pairs
             if candidate == run.run_id and suite in (None, run.suite)
         ]
+
+    @cached_property
+    def costs(self) -> CostEvidence:
+        """The costs of attempts, for the rules on them."""
+        return CostEvidence(
+            self.attempts, self.confidence, self.min_eligible_share, self.cluster, self.threshold
+        )
 
     @cached_property
     def _known(self) -> set[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.findings import UNKNOWN, Finding
+from passk_py.metrics.gates.judged_costs import cost, cost_increase
 from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
 from passk_py.metrics.gates.rolling_drop import rolling_drop
@@ -62,8 +63,9 @@ def _with_baselines(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
             say.NAME_A_BASELINE,
             rule.baseline,
         )
+    judged = {"drop": drop, "cost_increase": cost_increase}.get(rule.type, _regressed)
     for baseline in baselines:
-        yield (drop if rule.type == "drop" else _regressed)(rule, run, log, baseline)
+        yield judged(rule, run, log, baseline)
 
 
 def _each_task(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
@@ -225,6 +227,8 @@ _JUDGES: Final = {
     "drop": _with_baselines,
     "rolling_drop": rolling_drop,
     "coverage": _coverage,
+    "cost": cost,
+    "cost_increase": _with_baselines,
     "regressed_tasks": _with_baselines,
     "diagnostics": _diagnostics,
 }

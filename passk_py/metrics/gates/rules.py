@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.errors import PasskError
 from passk_py.common.files import not_a_file
 from passk_py.common.words import symbol
 from passk_py.metrics.diagnostic_words import OF_LOG
+from passk_py.metrics.gates.cost_sentences import rule_text
 from passk_py.metrics.gates.rule_mistakes import means_all, mistakes_of, quotes, shown
 from passk_py.metrics.gates.rule_schema import SCHEMA, SHARES, keys_of
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.run_order import Run
 
+_BARS: Final = ("min", "max", "max_drop", "max_increase")
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -27,7 +30,8 @@ class Rule:
     gate: str
     type: str
     metric: str
-    """At least m of k has its numbers in its name, such as ``pass_3_of_4``."""
+    """At least m of k has its numbers in its name, such as ``pass_3_of_4``, and a cost its
+    statistic, such as ``mean_cost_usd``."""
     k: int = 0
     """0 where the metric has none."""
     threshold: float = 0.0
@@ -89,6 +93,8 @@ class Rule:
             return f"{metric} at most {self.threshold} below {before}, on {tasks}"
         if self.type == "coverage":
             return f"at most {self.threshold} of {SHARES[self.metric].of}"
+        if self.type in ("cost", "cost_increase"):
+            return rule_text(self.type, self.metric, self.threshold)
         if self.type == "regressed_tasks":
             noun = "task" if self.threshold == 1 else "tasks"
             return f"at most {self.threshold} {noun} worse than in the baseline"
@@ -155,7 +161,7 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
         k=k,
         m=gate.get("m", 0),
         attempts=gate.get("attempts", k) if is_sequential else 0,
-        threshold=next((gate[name] for name in ("min", "max", "max_drop") if name in gate), 0.0),
+        threshold=next((gate[name] for name in _BARS if name in gate), 0.0),
         scope=gate.get("scope", SCHEMA["scopes"].get(rule_type)),
         slice_name=gate.get("each", "all"),
         slice_value=gate.get("slice_value") if by_slice else "all",
@@ -174,6 +180,8 @@ def _rule(gate: Mapping[str, Any], deployment_k: int) -> Rule:
 
 
 def _metric(gate: Mapping[str, Any]) -> str:
+    if gate["type"] in ("cost", "cost_increase"):
+        return f"{gate.get('statistic', 'mean')}_{gate['metric']}"
     if gate.get("metric") == "pass_m_of_k":
         return f"pass_{gate['m']}_of_{gate['k']}"
     return str(gate.get("metric", gate["type"]))

@@ -7,10 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import shortened
+from passk_py.reports.cost_words import cost_sentences
 from passk_py.reports.grader_words import grader_sentences
+from passk_py.reports.length_words import horizon_sentences
+from passk_py.reports.loss_words import loss_sentences
 from passk_py.reports.queries.chosen import Chosen
 from passk_py.reports.queries.comparison_queries import falls
+from passk_py.reports.queries.cost_queries import cost_changes, costs, frontier
 from passk_py.reports.queries.grader_queries import corrected_at, graders
+from passk_py.reports.queries.length_queries import horizons_at
+from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import related_runs, values_over_k
 from passk_py.reports.queries.task_queries import TaskCounts, task_counts
 from passk_py.reports.queries.trend_queries import trends_at
@@ -122,9 +128,15 @@ class Suite:
     ks: tuple[int, ...]
     changes: tuple[Change, ...] = ()
     grader: tuple[str, ...] = ()
-    """How often its grader errs, and pass^k corrected for it, in sentences; none without labels."""
+    """How often its grader errs, and pass^k without it, in sentences; none without labels."""
     trends: tuple[str, ...] = ()
     """How pass^k of its agents rises or falls from run to run, in sentences; none without one."""
+    costs: tuple[str, ...] = ()
+    """The costs of its runs, in sentences; none where no attempt says it."""
+    losses: tuple[str, ...] = ()
+    """The causes of its failures, in sentences; none where it is one's alone."""
+    horizons: tuple[str, ...] = ()
+    """How long tasks may be, in sentences; none where they have no length."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -157,6 +169,9 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     rates = graders(chosen)
     corrected = corrected_at(chosen, deployment_k) if rates else {}
     trends = trends_at(chosen, deployment_k)
+    spent = {name: _of_suites(rows) for name, rows in _costs(chosen, deployment_k).items()}
+    lost = lost_by_cause(chosen, deployment_k)
+    lengths = horizons_at(chosen, [deployment_k])
     changes: dict[str, list[Change]] = {}
     for row in falls(tables):
         changes.setdefault(row["suite"], []).append(_change(row))
@@ -174,6 +189,13 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             tuple(changes.get(name, ())),
             tuple(_of_grader(rates.get(name), corrected.get(name, []), runs)),
             tuple(trend_sentences(trends.get(name, []))),
+            tuple(
+                _of_costs(
+                    {what: of.get(name, []) for what, of in spent.items()}, runs, deployment_k
+                )
+            ),
+            tuple(_of_losses(lost, runs)),
+            tuple(_of_lengths(lengths, runs)),
         )
         for name, runs in sorted(found.items())
     )
@@ -183,6 +205,49 @@ def _of_grader(grader: Row | None, corrected: list[Row], runs: list[Run]) -> lis
     """Write the sentences about the grader, with the latest runs last."""
     newness = {run.run_id: (run.newness, run.run_id) for run in runs}
     return grader_sentences(grader, sorted(corrected, key=lambda row: newness[row["run_id"]]))
+
+
+def _costs(chosen: Chosen, k: int) -> dict[str, list[Row]]:
+    """Read what runs cost, as sentences about them need it."""
+    found = costs(chosen)
+    if not found:
+        return {}
+    return {
+        "costs": found,
+        "changes": cost_changes(chosen, k),
+        "frontier": frontier(chosen, k),
+    }
+
+
+def _of_suites(rows: list[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["suite"], []).append(row)
+    return found
+
+
+def _of_costs(spent: dict[str, list[Row]], runs: list[Run], k: int) -> list[str]:
+    """Say what the runs of a suite cost."""
+    if not spent:
+        return []
+    newness = {run.run_id: (run.newness, run.run_id) for run in runs}
+    return cost_sentences(**spent, k=k, newness=newness.__getitem__)
+
+
+def _of_losses(lost: dict[tuple[str, str], list[Row]], runs: list[Run]) -> list[str]:
+    """Say of the latest runs whose doing their failures are."""
+    found = [lost.get((run.run_id, run.suite), []) for run in _by_newness(runs)]
+    return loss_sentences(found, of_several=len(runs) > 1)
+
+
+def _of_lengths(lengths: dict[tuple[str, str], list[Row]], runs: list[Run]) -> list[str]:
+    """Say of the latest runs how long tasks may be."""
+    found = [row for run in _by_newness(runs) for row in lengths.get((run.run_id, run.suite), [])]
+    return horizon_sentences(found)
+
+
+def _by_newness(runs: list[Run]) -> list[Run]:
+    return sorted(runs, key=lambda run: (run.newness, run.run_id))
 
 
 def _run(

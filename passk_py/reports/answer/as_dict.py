@@ -23,6 +23,9 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
                 "suite": suite.name,
                 "grader": list(suite.grader),
                 "trends": list(suite.trends),
+                "costs": list(suite.costs),
+                "losses": list(suite.losses),
+                "horizons": list(suite.horizons),
                 "runs": [_run(run) for run in suite.runs],
                 "verdicts": [_verdict(verdict) for verdict in answer.verdicts[suite.name]],
             }

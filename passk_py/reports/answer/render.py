@@ -79,8 +79,11 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
         Text(),
         *_left_out(suite, listed),
         *_warnings(suite),
+        *([Text(" ".join(suite.losses)), Text()] if suite.losses else []),
+        *([Text(" ".join(suite.horizons)), Text()] if suite.horizons else []),
         *([Text(" ".join(suite.grader)), Text()] if suite.grader else []),
         *([Text(" ".join(suite.trends)), Text()] if suite.trends else []),
+        *([*map(Text, suite.costs), Text()] if suite.costs else []),
         Text(legend, style=_QUIET),
         Text(),
     ]

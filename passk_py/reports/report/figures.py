@@ -51,6 +51,8 @@ def _of_suite(suite: Row, k: int) -> Iterable[tuple[str, Chart | None]]:
             yield f"over-k{own}", charts.curve(run, ks, k, alone=True, width=480, height=300)
     yield "classes", charts.classes(suite, alone=True)
     yield "tasks", charts.heat(suite, alone=True)
+    for measure, rows in charts.by_measure(suite):
+        yield f"frontier-{measure}", charts.frontier(runs, rows, alone=True)
     for agent, line in charts.releases(runs, k):
         yield f"releases-{agent}", charts.trend(line, k, alone=True)
 

@@ -22,6 +22,8 @@ from passk_py.common.words import (
     shortened,
     symbol,
 )
+from passk_py.reports.cost_words import MEASURE_NAMES, amounts
+from passk_py.reports.length_words import horizon_sentences
 from passk_py.reports.report.agent_sentences import interval
 from passk_py.reports.report.explorer_data import explorer_data
 from passk_py.reports.report.leaderboard import any_cost, measured, value_to_sort_by
@@ -72,7 +74,10 @@ def as_html(facts: Row) -> str:
         any_cost=any_cost,
         measured=measured,
         limits=limits_of,
+        horizon_sentences=horizon_sentences,
         money=money,
+        amounts=amounts,
+        cost_names=MEASURE_NAMES,
         dash=DASH,
         symbol=symbol,
         interval=interval,

@@ -19,6 +19,9 @@ from passk_py.reports.answer.verdict_sentences import paragraphs
 from passk_py.reports.queries.attempt_queries import attempts_with_cost, excluded_reasons
 from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared
+from passk_py.reports.queries.cost_queries import cost_changes, costs, costs_at, frontier
+from passk_py.reports.queries.length_queries import horizons_at, length_bins
+from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import known_runs, values_over_k
 from passk_py.reports.queries.task_ranking import drop_ranking
 from passk_py.reports.report.task_facts import gather_tasks
@@ -141,7 +144,7 @@ def _agent(run: Row) -> str:
 
 
 def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | None) -> Row:
-    rows = _runs(tables, suite)
+    rows = _runs(tables, suite, answer.deployment_k)
     chosen = Chosen(tables, tuple(row["run_id"] for row in rows), (suite.name,))
     latest = {row["run_id"] for row in rows if row["is_latest"]}
     sure = {
@@ -175,13 +178,15 @@ def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | N
         "families": suite.families,
         "grader": list(suite.grader),
         "trends": list(suite.trends),
+        "costs": _costs(chosen, suite, answer.deployment_k),
+        "losses": list(suite.losses),
         "comparisons": _comparisons(chosen, answer.deployment_k),
         "gates": _gates(chosen),
         "diagnostics": _diagnostics(chosen, latest),
     }
 
 
-def _runs(tables: Tables, suite: Suite) -> list[Row]:
+def _runs(tables: Tables, suite: Suite, deployment_k: int) -> list[Row]:
     """Read the latest runs: those of one agent together, in the order in which they were made."""
     known = {run.run_id: run for run in suite.runs}
     told = Chosen(tables, tuple(known), (suite.name,)).rows("passk_runs", _RUN)
@@ -189,12 +194,15 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
     chosen = Chosen(tables, tuple(row["run_id"] for row in latest), (suite.name,))
     curves = values_over_k(chosen)
     reasons = excluded_reasons(chosen)
-    costs = attempts_with_cost(chosen)
+    measured = attempts_with_cost(chosen)
+    lost = lost_by_cause(chosen, deployment_k)
+    ks = sorted({1, deployment_k})
+    horizons, bins = horizons_at(chosen, ks), length_bins(chosen, ks)
     return [
         {
             **row,
-            "cost_per_success_usd": _cost(row, costs.get(row["run_id"], 0)),
-            "attempts_with_cost": costs.get(row["run_id"], 0),
+            "cost_per_success_usd": _cost(row, measured.get(row["run_id"], 0)),
+            "attempts_with_cost": measured.get(row["run_id"], 0),
             "label": known[row["run_id"]].called(_LONGEST_LABEL),
             "classes": dict(known[row["run_id"]].classes),
             "curve": list(curves.get((row["run_id"], suite.name), {}).values()),
@@ -202,6 +210,12 @@ def _runs(tables: Tables, suite: Suite) -> list[Row]:
                 {"reason": one["outcome_reason"], "attempts": one["attempts"]}
                 for one in reasons.get(row["run_id"], [])
             ],
+            "lost_by_cause": [
+                {name: value for name, value in one.items() if name not in ("run_id", "suite")}
+                for one in lost.get((row["run_id"], suite.name), [])
+            ],
+            "horizons": horizons.get((row["run_id"], suite.name), []),
+            "length_bins": bins.get((row["run_id"], suite.name), []),
             "is_latest": row["run_id"] == line[-1]["run_id"] or row["agent"] is None,
         }
         for line in _lines(latest)
@@ -249,6 +263,20 @@ def _gates(chosen: Chosen) -> list[Row]:
     known = chosen.tables.columns("passk_gates")
     rows = chosen.rows("passk_gates", [name for name in _GATE if name in known])
     return [dict.fromkeys(_GATE) | row for row in rows]
+
+
+def _costs(chosen: Chosen, suite: Suite, k: int) -> Row | None:
+    """Read what the runs cost; None where no attempt says it."""
+    found = costs(chosen)
+    if not found:
+        return None
+    return {
+        "said": list(suite.costs),
+        "runs": found,
+        "at_k": costs_at(chosen, k),
+        "comparisons": cost_changes(chosen, k),
+        "frontier": frontier(chosen, k),
+    }
 
 
 def _diagnostics(chosen: Chosen, latest: set[str]) -> list[Row]:

@@ -41,9 +41,12 @@ class SuiteSection:
         return [
             ("verdict", "Leaderboard"),
             ("tasks", "Tasks"),
+            *([("losses", "Where reliability is lost")] if self.mixed_losses else []),
             ("k", "Over k"),
+            *([("lengths", "Over the length of tasks")] if self.lengths else []),
             ("baseline", "Against the baseline"),
             ("gates", "Gates"),
+            *([("costs", "Cost")] if self.told["costs"] else []),
             *([("trend", "Over releases")] if self.has_releases else []),
             ("coverage", "What was measured"),
             ("trust", "Can the log be trusted?"),
@@ -78,6 +81,11 @@ class SuiteSection:
     def has_best(self) -> bool:
         """Whether a run is the best at something."""
         return any(run["may_be_best_at"] for run in self.runs)
+
+    @property
+    def mixed_losses(self) -> list[Row]:
+        """The runs whose failures have more than one cause."""
+        return [run for run in self.runs if len(run["lost_by_cause"]) > 1]
 
     @property
     def first(self) -> list[Row]:
@@ -147,6 +155,18 @@ class SuiteSection:
         return bool(self.trends or self.told["trends"])
 
     @cached_property
+    def lengths(self) -> list[tuple[Row, str]]:
+        """The runs whose tasks have a length, and their pass^k over it."""
+        found = []
+        for run in self.runs:
+            drawn = charts.over_length(run)
+            if drawn is not None:
+                name = shortened(run["run_id"], _LONG)
+                label = f"pass^1 and {symbol('pass_hat_k', self.k)} over length for {name}"
+                found.append((run, inline(drawn, label)))
+        return found
+
+    @cached_property
     def trends(self) -> list[tuple[str, str]]:
         """Each agent of several runs, and its numbers over its releases."""
         return [
@@ -160,6 +180,27 @@ class SuiteSection:
             )
             for agent, runs in charts.releases(self.runs, self.k)
         ]
+
+    @property
+    def costs(self) -> list[tuple[Row, Row | None]]:
+        """The costs of the shown runs, and their figures at the deployment k."""
+        at_k = {(row["run_id"], row["measure"]): row for row in self.told["costs"]["at_k"]}
+        by_run = {row["run_id"]: place for place, row in enumerate(self.runs)}
+        rows = [row for row in self.told["costs"]["runs"] if row["run_id"] in by_run]
+        rows.sort(key=lambda row: (row["measure"], by_run[row["run_id"]]))
+        return [(row, at_k.get((row["run_id"], row["measure"]))) for row in rows]
+
+    @cached_property
+    def frontiers(self) -> list[tuple[str, str, list[Row]]]:
+        """Each measure that two runs or more have, a drawing of who is beaten, and its runs."""
+        found = []
+        for measure, rows in charts.by_measure(self.told):
+            there = {row["run_id"] for row in rows}
+            runs = [run for run in self.runs if run["run_id"] in there]
+            said = f"{symbol('pass_hat_k', self.k)} over the cost of an attempt for "
+            drawn = inline(charts.frontier(runs, rows), said + _listed(runs))
+            found.append((measure, drawn, runs))
+        return found
 
     @cached_property
     def pairs(self) -> list[tuple[Row, list[tuple[Row, str]]]]:

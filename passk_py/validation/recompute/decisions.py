@@ -254,8 +254,12 @@ def gates(judged: pl.DataFrame, who: pl.DataFrame, stored: pl.DataFrame) -> Reco
         ),
         {
             "threshold": None,
-            "estimate": SIZE,
-            **dict.fromkeys(("estimate_lower", "estimate_upper"), STUDENT),
+            "estimate": pl.max_horizontal(1.0, 10 * pl.col("estimate").abs()),
+            **{
+                # Costs may be of any size.
+                name: STUDENT * pl.max_horizontal(1.0, 10 * pl.col(name).abs())
+                for name in ("estimate_lower", "estimate_upper")
+            },
         },
         words=("reason", "to_settle"),
     )

@@ -46,6 +46,9 @@ def test_a_command_that_waits_ends_and_leaves_nothing(tmp_path: Path, number: in
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.skipif(
+    "PASSK_COVERAGE" in os.environ, reason="it does not end where coverage.py traces it"
+)
 @pytest.mark.timeout(120)
 def test_a_python_model_ends_too(passk: Passk, letters: Path) -> None:
     """A thousand million draws take hours: dbt waits for its threads, which must be told."""

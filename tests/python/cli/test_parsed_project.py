@@ -37,6 +37,7 @@ CHANGED: dict[str, Any] = {
     "passk_ks": [1, 2, 3],
     "passk_min_eligible_share": 0.9,
     "passk_minimum_change": 0.1,
+    "passk_causes": {"tool_*": "tools"},
     "passk_outcome_policy": {"timeout": "excluded"},
     "passk_plan_attempts": [3],
     "passk_plan_difference": 0.2,
@@ -44,6 +45,7 @@ CHANGED: dict[str, Any] = {
     "passk_plan_width": 0.2,
     "passk_ranked_runs": 3,
     "passk_score_threshold": 0.5,
+    "passk_trend_runs": 5,
 }
 """Another value of each var that shapes nothing."""
 
@@ -52,6 +54,7 @@ ALIKE: dict[str, tuple[Any, Any]] = {
     "passk_attempts_files": ("one.csv", "two/*.parquet"),
     "passk_baseline": ("r", "s"),
     "passk_cluster": ("repo", {"name": "start", "expression": "left(task_id, 3)"}),
+    "passk_difficulty": ("human_minutes", "steps"),
     "passk_m_of_k": ([{"m": 2, "k": 3}], [{"m": 1, "k": 2}, {"m": 4, "k": 8}]),
     "passk_extrapolated_ks": ([100], [200, 1000]),
     "passk_gates": (
@@ -59,11 +62,25 @@ ALIKE: dict[str, tuple[Any, Any]] = {
             {"name": "a", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5},
             {"name": "b", "type": "drop", "metric": "pass_at_k", "max_drop": 0.1, "baseline": "r"},
             {"name": "c", "type": "diagnostics", "diagnostics": "all"},
+            {
+                "name": "d",
+                "type": "drop",
+                "metric": "pass_at_k",
+                "max_drop": 0.1,
+                "baseline": {"last": 3},
+            },
         ],
         [
             {"name": "x", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.9},
             {"name": "y", "type": "drop", "metric": "pass_at_k", "max_drop": 0.2, "baseline": "s"},
             {"name": "z", "type": "diagnostics", "diagnostics": ["drift"]},
+            {
+                "name": "w",
+                "type": "drop",
+                "metric": "pass_at_k",
+                "max_drop": 0.3,
+                "baseline": {"last": 9},
+            },
             {"name": "v", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.1},
         ],
     ),

@@ -302,7 +302,10 @@ def own_rows(seed: int = 11) -> list[tuple[str | None, ...]]:
 RANDOM_VARS: Final = {
     "passk_slices": ["domain", {"name": "reason", "expression": "outcome_reason"}],
     "passk_cluster": "domain",
+    "passk_causes": {"budget*": "budget"},
+    "passk_difficulty": "duration_s",
     "passk_m_of_k": [{"m": 1, "k": 2}, {"m": 3, "k": 4}, {"m": 5, "k": 8}, {"m": 17, "k": 32}],
+    "passk_costs": ["cost_usd", "duration_s", "tokens"],
     "passk_extrapolated_ks": [128, 1000],
     "passk_private_suites": [{"public": "even", "private": "far"}],
     "passk_gates": [
@@ -325,6 +328,24 @@ RANDOM_VARS: Final = {
             "min": 0.5,
             "run": "all",
             "severity": "ignore",
+        },
+        {
+            "name": "cheap",
+            "type": "cost",
+            "metric": "cost_usd",
+            "max": 1,
+            "run": "all",
+            "severity": "ignore",
+            "inconclusive": "ignore",
+        },
+        {
+            "name": "no dearer",
+            "type": "cost_increase",
+            "metric": "duration_s",
+            "max_increase": 0.1,
+            "run": "all",
+            "severity": "ignore",
+            "inconclusive": "ignore",
         },
         {
             "name": "drop",
@@ -359,6 +380,7 @@ OWN_VARS: Final = {
     "passk_attempts_columns": OWN_MAPPING,
     "passk_slices": ["domain"],
     "passk_cluster": {"name": "shape", "expression": "substring(task_id, 1, 1)"},
+    "passk_difficulty": {"name": "last", "expression": "attempt"},
     "passk_outcome_policy": {"rate_limited": "excluded"},
 }
 

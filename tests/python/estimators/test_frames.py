@@ -481,6 +481,7 @@ def test_the_defaults_are_those_of_the_sql_tables() -> None:
 
     assert default(frames.suite_metrics, "min_eligible_share") == share
     assert default(pk.rank_runs, "most_runs") == defaults["passk_ranked_runs"]
+    assert default(pk.trends, "most_runs") == defaults["passk_trend_runs"]
     assert default(frames.suite_metrics, "ordered") == defaults["passk_ordered_metrics"]
     assert default(frames.suite_metrics, "threshold") == defaults["passk_score_threshold"]
     for name in ("consistent_rate", "incapable_rate"):

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 RATE: Final = {"metric": "pass_hat_k", "k": 4}
 KS: Final = [1, 2, 4]
 BETWEEN: Final = "a number between 0 and 1; no number of attempts shows that a chance is 1"
-TYPES: Final = "threshold, each_task, drop, coverage, regressed_tasks, diagnostics"
+TYPES: Final = (
+    "threshold, each_task, drop, coverage, cost, cost_increase, regressed_tasks, diagnostics"
+)
 COMMON: Final = "name, type, run, suite, agent, severity, inconclusive"
 KNOWN: Final = (
     "serial_dependence, drift, shared_run_effect, batch_effect, duplicate_seeds, duplicate_outputs, "
@@ -33,7 +35,7 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     ({}, [f"type is missing; write {' or '.join(f'type: {one}' for one in TYPES.split(', '))}."]),
     ({**RATE, "min": 0.5}, ["type is missing; write type: threshold or type: each_task."]),
     ({**RATE, "max_drop": 0.1}, ["type is missing; write type: drop."]),
-    ({"metric": "regressed_tasks", "max": 1}, ["type is missing; write type: coverage or type: regressed_tasks."]),
+    ({"metric": "regressed_tasks", "max": 1}, ["type is missing; write type: coverage or type: cost or type: regressed_tasks."]),
     ({"diagnostics": "all"}, ["type is missing; write type: diagnostics."]),
     (
         {**RATE, "min": 0.5, "max_drop": 0.1},

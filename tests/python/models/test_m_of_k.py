@@ -248,7 +248,13 @@ def test_polars_gives_the_table(built: Project, attempts: Rows) -> None:
             assert row[name] == (pytest.approx(value, rel=wide) if isinstance(value, float) else value), (name, row)  # fmt: skip
 
 
-@pytest.mark.parametrize("variables", [VARS, FAMILIES], ids=["alone", "families"])
+@pytest.mark.parametrize(
+    "variables",
+    [
+        pytest.param(VARS, id="alone"),
+        pytest.param(FAMILIES, id="families", marks=pytest.mark.long),
+    ],
+)
 def test_validate_recomputes_it(
     make_project: Callable[[], Project], attempts: Rows, variables: dict[str, Any]
 ) -> None:
@@ -336,32 +342,32 @@ def test_polars_judges_gates_as_sql_does(built: Project, attempts: Rows) -> None
             assert row[name] == sql[name], (row, sql)
 
 
-@pytest.mark.parametrize(
-    ("gate", "mistake"),
-    [
-        ({"m": 2}, "pass_m_of_k takes both m and k: at least m of k tries succeed."),
-        ({"k": 3}, "pass_m_of_k takes both m and k: at least m of k tries succeed."),
-        ({"m": 4, "k": 3}, "m is 4 and k is 3, but m must be from 1 to k, and k up to 32."),
-        ({"m": 2, "k": 33}, "m is 2 and k is 33, but m must be from 1 to k, and k up to 32."),
-        ({"m": "2", "k": 3}, 'm is "2", but must be an integer of at least 1.'),
-        ({"m": 2, "k": 3, "metric": "pass_hat_k"}, "m has no meaning without metric: pass_m_of_k."),
-    ],
-)
-def test_both_readers_of_rules_tell_the_same_mistakes(
-    make_project: Callable[[], Project], gate: dict[str, Any], mistake: str
-) -> None:
-    rule = {"name": "g", **GATE, "min": 0.5, **gate}
+MISTAKES: Final[list[tuple[dict[str, Any], str]]] = [
+    ({"m": 2}, "pass_m_of_k takes both m and k: at least m of k tries succeed."),
+    ({"k": 3}, "pass_m_of_k takes both m and k: at least m of k tries succeed."),
+    ({"m": 4, "k": 3}, "m is 4 and k is 3, but m must be from 1 to k, and k up to 32."),
+    ({"m": 2, "k": 33}, "m is 2 and k is 33, but m must be from 1 to k, and k up to 32."),
+    ({"m": "2", "k": 3}, 'm is "2", but must be an integer of at least 1.'),
+    ({"m": 2, "k": 3, "metric": "pass_hat_k"}, "m has no meaning without metric: pass_m_of_k."),
+]
+
+
+def test_both_readers_of_rules_tell_the_same_mistakes(make_project: Callable[[], Project]) -> None:
+    rules = [
+        {"name": f"g{place}", **GATE, "min": 0.5, **gate}
+        for place, (gate, _) in enumerate(MISTAKES)
+    ]
     with pytest.raises(pk.PasskError) as caught:
-        pk.judge_gates(frame(some_log()), [rule])
-    assert f"g: {mistake}" in str(caught.value)
+        pk.judge_gates(frame(some_log()), rules)
     variables = {
         "passk_ks": [1, 2, 3, 33],
         "passk_deployment_k": 3,
         "passk_m_of_k": [{"m": 2, "k": 3}],
     }
-    assert f'passk_gates, "g": {mistake}' in make_project().refused(
-        {**variables, "passk_gates": [rule]}
-    )
+    said = make_project().refused({**variables, "passk_gates": rules})
+    for place, (_, mistake) in enumerate(MISTAKES):
+        assert f"g{place}: {mistake}" in str(caught.value)
+        assert f'passk_gates, "g{place}": {mistake}' in said
 
 
 def test_a_gate_needs_its_pair_in_the_table(make_project: Callable[[], Project]) -> None:

@@ -58,13 +58,19 @@ def test_only_tables_of_several_k_can_be_filtered_by_it() -> None:
         "passk_comparisons",
         "passk_contamination",
         "passk_corrected_metrics",
+        "passk_cost_curves",
+        "passk_difficulty_curve",
         "passk_extrapolations",
+        "passk_frontier",
         "passk_gates",
+        "passk_horizons",
+        "passk_lost_reliability",
         "passk_m_of_k",
         "passk_plans",
         "passk_rankings",
         "passk_suite_bootstrap",
         "passk_suite_metrics",
+        "passk_task_costs",
         "passk_task_metrics",
         "passk_trends",
     }
@@ -75,8 +81,10 @@ def test_pairs_are_those_of_both_runs() -> None:
     both = ("baseline_run_id", "candidate_run_id")
     assert {name: columns for name, columns in runs.items() if columns != ("run_id",)} == {
         "passk_comparisons": both,
+        "passk_cost_comparisons": both,
         "passk_task_comparisons": both,
         "passk_graders": (),
+        "passk_trends": ("first_run_id", "last_run_id"),
         "passk_contamination": ("public_run_id", "private_run_id"),
     }
     suites = {table.name: table.columns_of("suite") for table in KNOWN_TABLES}

@@ -185,6 +185,7 @@ def test_the_address_holds_the_view(visit: Callable[..., Any], expect: Any) -> N
     assert tasks_shown(again) == ["shaky"]
 
 
+@pytest.mark.long
 def test_an_address_of_what_is_gone_says_so(visit: Callable[..., Any]) -> None:
     page = visit("#tasks-1?run=gone&against=old&task=shaky")
     assert "The report has no such run" in page.locator("#explorer-1 .count").inner_text()
@@ -194,6 +195,7 @@ def test_an_address_of_what_is_gone_says_so(visit: Callable[..., Any]) -> None:
     assert "no such class and no such tag and no such task" in page.locator(".count").inner_text()
 
 
+@pytest.mark.long
 def test_the_way_back_leads_to_the_view_before(visit: Callable[..., Any], expect: Any) -> None:
     page = visit()
     panel = page.locator(".panel")
@@ -213,6 +215,7 @@ def test_the_way_back_leads_to_the_view_before(visit: Callable[..., Any], expect
     expect(link).to_be_focused()
 
 
+@pytest.mark.long
 def test_the_gain_is_that_of_the_run(built: Project, visit: Callable[..., Any]) -> None:
     for run in LETTERS:
         page = visit(f"#tasks-1?run={run}")
@@ -240,6 +243,7 @@ def test_tasks_are_found_by_name_and_tag(visit: Callable[..., Any]) -> None:
     assert page.get_by_text("No task is like that.").is_visible()
 
 
+@pytest.mark.long
 def test_two_runs_stand_side_by_side(visit: Callable[..., Any]) -> None:
     page = visit("#tasks-1?run=new&against=old")
     rows = {
@@ -272,6 +276,7 @@ def test_columns_can_be_sorted_either_way(visit: Callable[..., Any], expect: Any
     expect(values).to_have_text(["44.4", "50.0"])
 
 
+@pytest.mark.long
 def test_a_list_sorts_the_runs_where_the_columns_have_no_heads(
     visit: Callable[..., Any], expect: Any
 ) -> None:
@@ -285,6 +290,7 @@ def test_a_list_sorts_the_runs_where_the_columns_have_no_heads(
     expect(visit(width=1280).get_by_label("Sort the runs")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_an_open_task_is_printed_with_its_attempts(visit: Callable[..., Any], expect: Any) -> None:
     page = visit("#tasks-1?run=new&task=shaky")
     page.emulate_media(media="print")
@@ -293,7 +299,7 @@ def test_an_open_task_is_printed_with_its_attempts(visit: Callable[..., Any], ex
     expect(page.get_by_role("link", name="Close")).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("width", [1280, pytest.param(1920, marks=pytest.mark.long)])
 def test_no_table_is_cut_on_a_desk(visit: Callable[..., Any], width: int) -> None:
     page = visit("#tasks-1?task=shaky", width)
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
@@ -304,7 +310,7 @@ def test_no_table_is_cut_on_a_desk(visit: Callable[..., Any], width: int) -> Non
     assert cut == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.long), 390])
 def test_axe_finds_nothing_serious_in_an_open_task(visit: Callable[..., Any], width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("#tasks-1?run=new&against=old&task=shaky", width)

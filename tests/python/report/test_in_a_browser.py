@@ -95,7 +95,9 @@ def test_axe_finds_no_serious_violation(visit: Callable[..., Any], mode: str, wi
     assert found == {}
 
 
-@pytest.mark.parametrize("width", [1920, 1280, 800, 390, 360])
+@pytest.mark.parametrize(
+    "width", [1280, 390, *(pytest.param(one, marks=pytest.mark.long) for one in (1920, 800, 360))]
+)
 def test_nothing_is_wider_than_the_screen(visit: Callable[..., Any], width: int) -> None:
     """Of every element that does not scroll by itself, such as a table of forty runs."""
     page = visit(width)

@@ -21,10 +21,7 @@ pairs as (
     {{ side }}s.agent_version as {{ side }}_agent_version,
     coalesce({{ side }}s.task_rows, 0) > 0 as has_{{ side }},
     {%- endfor %}
-    case
-      when baselines.loaded_at is null or candidates.loaded_at > baselines.loaded_at then candidates.loaded_at
-      else baselines.loaded_at
-    end as loaded_at
+    {{ passk._latest_of_pair() }} as loaded_at
   from {{ ref('int_passk__pair_sums') }} as sums
   inner join changed_pairs
     on {{ passk._same_keys(keys, 'changed_pairs', 'sums') }}

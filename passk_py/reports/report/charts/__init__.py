@@ -8,6 +8,7 @@ has no page around it that says what its marks mean, and says it in a legend.
 from __future__ import annotations
 
 from passk_py.reports.report.charts.chart_parts import Chart
+from passk_py.reports.report.charts.over_costs import by_measure, frontier
 from passk_py.reports.report.charts.over_k import (
     curve,
     delta,
@@ -16,17 +17,21 @@ from passk_py.reports.report.charts.over_k import (
     overlay_delta,
     spark,
 )
+from passk_py.reports.report.charts.over_length import over_length
 from passk_py.reports.report.charts.over_releases import releases, trend
 from passk_py.reports.report.charts.over_tasks import classes, heat
 from passk_py.reports.report.charts.spans import span
 
 __all__ = [
     "Chart",
+    "by_measure",
     "classes",
     "curve",
     "delta",
+    "frontier",
     "heat",
     "known_ks",
+    "over_length",
     "overlay",
     "overlay_delta",
     "releases",

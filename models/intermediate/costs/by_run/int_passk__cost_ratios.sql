@@ -1,0 +1,63 @@
+{%- set keys = ['run_id', 'suite', 'measure', 'ratio', 'k'] %}
+{%- set bigint = dbt.type_bigint() %}
+{%- set one = passk._as_double(1) %}
+
+with changed_runs as (
+  {{ passk.changed_runs(ref('int_passk__task_costs')) }}
+),
+
+spending as (
+  select spending.*
+  from {{ ref('int_passk__spending') }} as spending
+  inner join changed_runs
+    on spending.run_id = changed_runs.run_id and spending.suite = changed_runs.suite
+  {#- Without counted attempts a task has still been paid for. #}
+  where spending.is_measured or spending.n = 0
+),
+
+retries as {{ passk._made_once() }}(
+  select retries.*
+  from {{ ref('int_passk__retry_costs') }} as retries
+  inner join changed_runs
+    on retries.run_id = changed_runs.run_id and retries.suite = changed_runs.suite
+  where retries.is_eligible
+),
+
+terms as {{ passk._made_once() }}(
+  {#- The distance of a task that never succeeds, were it to cost the mean of an attempt each try. #}
+  {%- for ratio, relation, k, x, y, reach in [
+    ('attempt', 'spending', '0', 'cost_of_attempt', one, '0'),
+    ('success', 'spending', '0', 'coalesce(cost_of_attempt, 0e0) * n + spent_on_excluded', passk._as_double('c'), '1'),
+    ('tries', 'retries', 'k', 'tries', one, 'k - 1'),
+    ('retry', 'retries', 'k', 'retry_cost', one, 'k - 1'),
+    ('solved', 'retries', 'k', 'retry_cost', 'pass_at_k', 'k'),
+    ('reliable', 'retries', 'k', 'k * cost_of_attempt', 'pass_hat_k', '1')
+  ] %}
+  select
+    run_id,
+    suite,
+    measure,
+    '{{ ratio }}' as ratio,
+    cast({{ k }} as {{ bigint }}) as k,
+    family,
+    lone_task,
+    {{ x }} as x,
+    {{ y }} as y,
+    {{ reach }} as reach
+  from {{ relation }}
+  {%- if ratio == 'attempt' %}
+  where is_measured
+  {%- endif %}
+  {{- '\n  union all' if not loop.last }}
+  {%- endfor %}
+),
+
+{{ passk._ratio_steps(keys) }}
+
+select
+  ratios.*,
+  changed_runs.log_version,
+  {{ passk._quoted(passk._built_with()) }} as built_with
+from ratios
+inner join changed_runs
+  on ratios.run_id = changed_runs.run_id and ratios.suite = changed_runs.suite

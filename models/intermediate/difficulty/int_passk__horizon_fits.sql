@@ -1,0 +1,39 @@
+{{ config(materialized='table') }}
+{%- set fit = ['run_id', 'suite', 'k'] %}
+{%- set double = passk.type_double() %}
+
+with points as {{ passk._made_once() }}(
+  select *
+  from {{ ref('int_passk__fit_points') }}
+),
+
+{# Flat, at the mean of all scores. #}
+fit_0 as (
+  select
+    {{ fit | join(', ') }},
+    power,
+    ln(share / (1 - share)) as level,
+    0e0 as slope,
+    0e0 as moved
+  from (
+    select
+      {{ fit | join(', ') }},
+      sqrt(cast(k as {{ double }})) as power,
+      exp(ln(sum(weight * score) / sum(weight)) / sqrt(cast(k as {{ double }}))) as share
+    from points
+    group by {{ fit | join(', ') }}
+  ) as shares
+)
+
+{#- Each step is the same text but for the one before it; none where nothing is asked for. #}
+{%- set steps = passk._fit_steps() if passk._difficulty() else 0 %}
+{%- set step_text = passk._fit_step(fit, 'fit_before') %}
+{%- for step in range(1, steps + 1) %},
+
+fit_{{ step }} as {{ passk._link() }}(
+  {{ step_text | replace('fit_before', 'fit_' ~ (step - 1)) }}
+)
+{%- endfor %}
+
+select *
+from fit_{{ steps }}
