@@ -35,8 +35,7 @@ quantile = lru_cache(None)(lambda degrees: student_quantile(degrees, 0.95))
 
 def chance(eta: np.ndarray) -> np.ndarray:
     """Give the logistic function."""
-    found: np.ndarray = 1 / (1 + np.exp(-np.clip(eta, -40, 40)))
-    return found
+    return np.asarray(1 / (1 + np.exp(-np.clip(eta, -40, 40))))
 
 
 def mean_curve(x: float, b: float, s: float, m: float, k: int) -> float:
@@ -91,8 +90,7 @@ class Fits:
         """Find the doublings at which the curve has a height."""
         height = share ** (1 / self.power)
         above = self.a - math.log(height / (1 - height))
-        found: np.ndarray = self.mean - self.spread * above / self.b
-        return found
+        return np.asarray(self.mean - self.spread * above / self.b)
 
     def holds(self, truth: float, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Say whether Fieller's set holds the truth, and whether it is an interval."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from passk_py.cli.changed_costs import changed_costs, costs_said
 from passk_py.cli.next_steps import command_line, note_stale
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
@@ -26,7 +27,6 @@ from passk_py.common.words import (
     side_of_zero,
     symbol,
 )
-from passk_py.reports.cost_words import change_of_pair
 from passk_py.reports.queries.run_queries import known_runs
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def find_comparison(
             f"The tables have no k = {' and no k = '.join(map(str, ks))}.",
             hint=f"They were built for k = {known}, by the var passk_ks.",
         )
-    costs = _costs(tables, baseline, candidate, {row["suite"] for row in rows}, settings)
+    costs = changed_costs(tables, baseline, candidate, {row["suite"] for row in rows}, settings)
     return Comparison(baseline, candidate, rows, tasks, costs, stored)
 
 
@@ -251,45 +251,6 @@ def _computed(
     return rows.sort("suite", "metric", "k").to_dicts(), by_p.to_dicts()
 
 
-def _costs(
-    tables: Tables, baseline: str, candidate: str, suites: set[str], settings: Settings
-) -> list[Row]:
-    """Read how costs changed, or compute it from the attempts."""
-    from passk_py.metrics.costs.cost_changes import compare_costs
-    from passk_py.metrics.costs.spending import MEASURES
-    from passk_py.warehouse.tables import fetch_frame
-
-    where = f"baseline_run_id = {quote(baseline)} and candidate_run_id = {quote(candidate)}"
-    if tables.find("passk_cost_comparisons") is not None:
-        found = tables.records(
-            f"select * exclude (loaded_at) from {tables.require('passk_cost_comparisons')} "
-            f"where {where} order by suite, measure"
-        )
-        if found:
-            return [row for row in found if row["suite"] in suites]
-    there = tables.columns("passk_attempts")
-    wanted = dict.fromkeys(name for measure in settings.costs for name in MEASURES[measure])
-    columns = [name for name in wanted if name in there]
-    if not columns:
-        return []
-    log = fetch_frame(
-        tables.connection,
-        f"select run_id, suite, task_id, attempt, outcome, {', '.join(columns)}"
-        f"{settings.family_sql} from {tables.require('passk_attempts')} "
-        f"where run_id in ({quote(baseline)}, {quote(candidate)})",
-    )
-    found = compare_costs(
-        log,
-        baseline,
-        candidate,
-        measures=settings.costs,
-        confidence=settings.confidence,
-        min_eligible_share=settings.min_eligible_share,
-        cluster=settings.cluster,
-    ).to_dicts()
-    return [row for row in found if row["suite"] in suites]
-
-
 def _say(session: Session, rows: list[Row], tasks: list[Row], costs: list[Row], k: int) -> None:
     """Print the comparison on one suite."""
     first = rows[0]
@@ -305,7 +266,7 @@ def _say(session: Session, rows: list[Row], tasks: list[Row], costs: list[Row], 
     session.say()
     for sentence in _headlines(rows, k):
         session.say(in_points(sentence))
-    if changed := _costs_said(rows, costs, k):
+    if changed := costs_said(rows, costs, k):
         session.say(changed)
     answered = [row for row in rows if row["difference"] is not None]
     if answered:
@@ -322,13 +283,6 @@ def _say(session: Session, rows: list[Row], tasks: list[Row], costs: list[Row], 
         session.say(f"No figures from k = {least} on: {unanswered[least]}.")
     session.say()
     _say_tasks(session, tasks)
-
-
-def _costs_said(rows: list[Row], costs: list[Row], k: int) -> str:
-    """Say how costs changed while pass^k did what it did."""
-    at_k = next((row for row in rows if row["metric"] == "pass_hat_k" and row["k"] == k), None)
-    verdict = None if at_k is None else at_k["verdict"]
-    return change_of_pair(({**cost, "reliability": verdict} for cost in costs), k)
 
 
 def _headlines(rows: list[Row], k: int) -> list[str]:

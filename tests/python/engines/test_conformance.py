@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 ADAPTERS: Final = ROOT / "macros" / "engine"
-TABLES: Final = 23
-TABLES: Final = 21
+TABLES: Final = 27
 FAR_NUMBERS: Final = """
     insert into landing.attempts by name
     select

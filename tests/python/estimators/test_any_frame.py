@@ -25,6 +25,7 @@ LOG: Final = pl.DataFrame(
             "run_id": run, "suite": "s", "task_id": f"t{task:02}", "attempt": number,
             "outcome": {"P": "passed", "F": "failed", "X": "excluded"}[letter],
             "agent": None if run == "old" else "bot", "seed": None if number == 2 else number,
+            "cost_usd": None if number == 3 else float(number),
         }
         for run, words in {"old": ["PPPP", "PPFP", "FXFF"] * 4, "new": ["PPPP", "PFFP", "PFFF"] * 4}.items()
         for task, word in enumerate(words)
@@ -48,6 +49,11 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "m_of_k_metrics": lambda log: pk.m_of_k_metrics(log, [(1, 2)]),
     "compare": lambda log: pk.compare(log, "old", "new", ks=[2]),
     "compare_tasks": lambda log: pk.compare_tasks(log, "old", "new"),
+    "run_costs": lambda log: pk.run_costs(log, min_eligible_share=0.5),
+    "cost_curves": lambda log: pk.cost_curves(log, ks=[2], min_eligible_share=0.5),
+    "task_costs": lambda log: pk.task_costs(log, ks=[2]),
+    "compare_costs": lambda log: pk.compare_costs(log, "old", "new", min_eligible_share=0.5),
+    "cost_frontier": lambda log: pk.cost_frontier(log, ks=[2], min_eligible_share=0.5),
     "rank_runs": lambda log: pk.rank_runs(log, ks=[2]),
     "trends": lambda log: pk.trends(log, ks=[2]),
     "diagnose": pk.diagnose,
