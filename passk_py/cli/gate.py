@@ -255,6 +255,8 @@ def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
     if "last" in given:
         if "baseline" in given:
             raise PasskError("--last can't be combined with --baseline.", hint=_HELP)
+        if not given.keys().isdisjoint(("min", "max", "diagnostics")):
+            raise PasskError("--last is for --max-drop alone.", hint=_HELP)
         given["baseline"] = {"last": given.pop("last")}
     if "diagnostics" in given:
         given["diagnostics"] = list(given["diagnostics"])

@@ -86,6 +86,8 @@ def _declared(settings: Settings, name: str) -> Rule:
 
 def _attempts(rule: Rule) -> int:
     """Give how many counted attempts of each task the rule judges by; 0 for rules about others."""
+    if rule.type == "rolling_drop":
+        return rule.k
     if rule.type not in ("threshold", "sequential", "drop"):
         return 0
     # An interval for these tasks takes twice as many.

@@ -181,7 +181,7 @@ def _suite(tables: Tables, suite: Suite, answer: Answer, transcript_url: str | N
         "costs": _costs(chosen, suite, answer.deployment_k),
         "losses": list(suite.losses),
         "comparisons": _comparisons(chosen, answer.deployment_k),
-        "gates": chosen.rows("passk_gates", _GATE),
+        "gates": _gates(chosen),
         "diagnostics": _diagnostics(chosen, latest),
     }
 
@@ -256,6 +256,13 @@ def _comparisons(chosen: Chosen, k: int) -> list[Row]:
     """Read the pairs of which both runs are shown: pass@1, and both metrics at the deployment k."""
     rows = compared(chosen, k, _COMPARISON, baselines=chosen.runs)
     return sorted(rows, key=lambda row: chosen.runs.index(row["candidate_run_id"]))
+
+
+def _gates(chosen: Chosen) -> list[Row]:
+    """Read the results of the gates; older tables don't name the types of their rules."""
+    known = chosen.tables.columns("passk_gates")
+    rows = chosen.rows("passk_gates", [name for name in _GATE if name in known])
+    return [dict.fromkeys(_GATE) | row for row in rows]
 
 
 def _costs(chosen: Chosen, suite: Suite, k: int) -> Row | None:

@@ -47,7 +47,7 @@ class SuiteSection:
             ("baseline", "Against the baseline"),
             ("gates", "Gates"),
             *([("costs", "Cost")] if self.told["costs"] else []),
-            *([("trend", "Over releases")] if self.trends else []),
+            *([("trend", "Over releases")] if self.has_releases else []),
             ("coverage", "What was measured"),
             ("trust", "Can the log be trusted?"),
         ]
@@ -149,6 +149,11 @@ class SuiteSection:
         """The number of tasks of each class."""
         return inline(charts.classes(self.told), "Number of tasks of each class by run")
 
+    @property
+    def has_releases(self) -> bool:
+        """Whether there is anything to say of several runs of an agent."""
+        return bool(self.trends or self.told["trends"])
+
     @cached_property
     def lengths(self) -> list[tuple[Row, str]]:
         """The runs whose tasks have a length, and their pass^k over it."""
@@ -243,7 +248,7 @@ class SuiteSection:
         if row["metric"] is None or row["k"] is None or estimate is None or threshold is None:
             return ""
         domain, mark = (0.0, 1.0), threshold
-        if row["rule_type"] in ("drop", "rolling_drop"):
+        if row["baseline_run_id"] is not None or row["rule_type"] == "rolling_drop":
             # The loss that a rule allows is written without its sign.
             mark = -threshold
             ends = (estimate, row["estimate_lower"], row["estimate_upper"], mark)

@@ -114,6 +114,9 @@ def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
             "--max is a limit for shares of attempts, not for pass_hat_k.\n"
             "--min 0.5 requires at least this pass_hat_k.\n",
         ),
+        ((*RELIABLE, "--last", 6, "--min", 0.5), "--last is for --max-drop alone.\n"),
+        (("--metric", "regressed_tasks", "--last", 6, "--max", 3), "--last is for --max-drop "),
+        ((*RELIABLE, "--last", 6), "nothing is asked for; a gate has one of min, max, "),
     ],
 )
 def test_wrong_rules_are_refused(

@@ -69,6 +69,17 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "max": 0.5,
             "run": "all",
         },
+        {
+            "name": "rolling",
+            "type": "drop",
+            "metric": "pass_hat_k",
+            "k": 2,
+            "max_drop": 0.1,
+            "baseline": {"last": 3},
+            "run": "new",
+            "severity": "ignore",
+            "inconclusive": "ignore",
+        },
     ]
     pk.build(
         database,
@@ -106,6 +117,11 @@ def test_a_decided_gate_needs_none(passk: Passk, built: Path) -> None:
     assert said.out.splitlines()[-1] == "The gate is decided: no more attempts are needed."
     whole = passk("next", "new", "--gate", "whole", "--database", built, "--json").json
     assert (whole["is_decided"], whole["tasks"]) == (True, [])
+
+
+def test_a_rolling_baseline_takes_k_attempts(passk: Passk, built: Path) -> None:
+    said = passk("next", "new", "--gate", "rolling", "--database", built, "--json").json
+    assert said["tasks"] == [{"suite": "s", "task_id": "late", "attempts": 1}]
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,26 @@ def test_the_answer_says_who_falls(built: Project, tmp_path: Path) -> None:
         assert sentence in page.read_text(encoding="utf-8")
 
 
+def test_the_answer_names_no_agent_that_is_not_shown(built: Project, tmp_path: Path) -> None:
+    call = CliRunner().invoke
+    database = ("--database", str(built.database))
+
+    def said(run: str) -> list[str]:
+        shown = call(cli, ["show", *database, "--run", run, "--json"])
+        return list(json.loads(shown.stdout)["suites"][0]["trends"])
+
+    assert [said(run) for run in ("stays-07", "falls-13")] == [[], []]
+    (sentence,) = said("falls-14")
+    assert sentence.startswith("falls: pass^2 falls by ")
+    # One run alone has no curve over releases, and still a trend.
+    for form in ("md", "html"):
+        page = tmp_path / f"page.{form}"
+        done = call(cli, ["report", *database, "--run", "falls-14", "-o", str(page)])
+        assert done.exit_code == 0
+        assert sentence in page.read_text(encoding="utf-8")
+    assert 'href="#trend-' in page.read_text(encoding="utf-8")
+
+
 def test_fewer_runs_may_be_asked_for(log: Rows) -> None:
     told = pl.DataFrame([row for row in log if row["agent"] == "falls"])
     assert pk.trends(told, ks=[2], most_runs=5)["first_run_id"].unique().to_list() == ["falls-10"]

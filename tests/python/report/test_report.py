@@ -140,6 +140,23 @@ def place(element: Element) -> tuple[float, float]:
 # the numbers
 
 
+def test_tables_without_the_types_of_rules_are_reported(built: Project, tmp_path: Path) -> None:
+    older = built.copy(tmp_path)
+    older.execute(
+        "create table kept as select * exclude (rule_type) from passk_gates",
+        "drop view passk_gates",
+        "alter table kept rename to passk_gates",
+        "drop view passk_trends",
+    )
+    new, old = pk.report(built.database), pk.report(older.database)
+    gates = [row for suite in old.facts["suites"] for row in suite["gates"]]
+    assert {row["gate"] for row in gates} == {"finds", "no worse", "whole"}
+    assert {row["rule_type"] for row in gates} == {None}
+    # The mark of a drop is below 0 in both.
+    assert "held against -0.1" in old.html()
+    assert "held against -0.1" in new.html()
+
+
 def test_the_curves_are_those_of_the_table(built: Project, desk: dict[str, Any]) -> None:
     for run in desk["runs"]:
         rows = built.records(
