@@ -6,13 +6,17 @@ rolling_drops as (
   select
     gates.*,
     lines.earlier_runs,
-    lines.earlier_tasks,
+    lines.left_out_runs,
+    lines.own_tasks,
+    lines.own_eligible_tasks,
+    lines.is_enough_of_own,
+    lines.previous_tasks,
     lines.common_tasks,
-    case when lines.earlier_runs >= 3 then lines.tasks end as tasks,
+    case when lines.earlier_runs >= 3 and lines.is_enough_of_own then lines.tasks end as tasks,
     lines.is_enough,
     lines.candidate as candidate_estimate,
     lines.baseline as baseline_estimate,
-    case when lines.is_enough and lines.earlier_runs >= 3 then lines.candidate - lines.baseline end as estimate,
+    case when lines.is_enough_of_own and lines.is_enough and lines.earlier_runs >= 3 then lines.candidate - lines.baseline end as estimate,
     lines.difference_lower as estimate_lower,
     lines.difference_upper as estimate_upper,
     coalesce(bounds.excluded, 0) as excluded,
@@ -42,7 +46,7 @@ told_rolling_drops as (
   select
     *,
     case
-      when common_tasks * 10 < earlier_tasks * 9 then 'inconclusive'
+      when common_tasks * 10 < previous_tasks * 9 then 'inconclusive'
       when estimate_lower - loss >= -threshold then 'pass'
       when estimate_upper + gain < -threshold then 'fail'
       else 'inconclusive'
@@ -63,16 +67,25 @@ judged_rolling_drops as (
     estimate_upper,
     result,
     case
+      when not is_enough_of_own
+        then 'There is no difference of ' || metric_name || ': '
+          || {{ passk._short_tasks_reason('own_eligible_tasks', 'own_tasks') }} || '.'
       when earlier_runs < 3 then {{ passk._few_earlier_runs() }}
-      when common_tasks * 10 < earlier_tasks * 9
-        then 'Only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('earlier_tasks') }}
-          || ' tasks of the earlier runs are in every run, fewer than 90 %.'
+      when common_tasks * 10 < previous_tasks * 9
+        then 'Only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('previous_tasks') }}
+          || ' tasks of the run before are in every run, fewer than 90 %.'
       when not is_enough
         then 'There is no difference of ' || metric_name || ': '
           || {{ passk._short_tasks_reason('tasks', 'common_tasks', ' of every run') }} || '.'
       when estimate_lower is null then 'Too few tasks are in every run for an interval.'
       else metric_name || ' is ' || {{ passk._decimals('candidate_estimate') }} || ', in the '
-        || {{ passk._whole('earlier_runs') }} || ' runs before it ' || {{ passk._decimals('baseline_estimate') }}
+        || {{ passk._whole('earlier_runs') }} || ' runs before it '
+        || case
+          when left_out_runs = 1 then '(1 of other tasks left out) '
+          when left_out_runs > 1 then '(' || {{ passk._whole('left_out_runs') }} || ' of other tasks left out) '
+          else ''
+        end
+        || {{ passk._decimals('baseline_estimate') }}
         || ': a difference of ' || {{ passk._decimals('estimate') }} || {{ passk._gate_interval() }}
         || {{ passk._over_tasks('common_tasks') }}
         || case
@@ -85,8 +98,9 @@ judged_rolling_drops as (
     end as reason,
     case
       when result <> 'inconclusive' then null
-      when earlier_runs < 3 then 'At least 3 earlier runs of the agent on this suite.'
-      when common_tasks * 10 < earlier_tasks * 9 then 'A run over the tasks of the earlier runs.'
+      when not is_enough_of_own then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task.'
+      when earlier_runs < 3 then 'At least 3 earlier runs of the agent over these tasks.'
+      when common_tasks * 10 < previous_tasks * 9 then 'A run over the tasks of the run before.'
       when not is_enough then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in every run.'
       when estimate_lower is null then 'Runs over more tasks.'
       when estimate_lower >= -threshold or estimate_upper < -threshold then {{ passk._excluded_again() }}
@@ -101,5 +115,5 @@ judged_rolling_drops as (
 {% macro _few_earlier_runs() -%}
 'There '
         || case earlier_runs when 0 then 'is no earlier run' when 1 then 'is 1 earlier run' else 'are 2 earlier runs' end
-        || ' of the agent on this suite; a rolling baseline takes at least 3.'
+        || ' of the agent over these tasks; a rolling baseline takes at least 3.'
 {%- endmacro %}

@@ -4,7 +4,10 @@
 {%- set z = passk.normal_quantile() %}
 
 with scored as (
-  select * from {{ ref('int_passk__rolling_scores') }}
+  select
+    *,
+    place = 1 as is_judged
+  from {{ ref('int_passk__rolling_scores') }}
 ),
 
 tasks as (
@@ -16,7 +19,10 @@ tasks as (
     count(*) as tried_in,
     count(score) as scored_in,
     min(n) as least_n,
-    max(case when is_judged then 0 else 1 end) as is_earlier,
+    max(runs_ago) as runs_ago,
+    max(case when is_judged then 1 else 0 end) as is_own,
+    max(case when is_judged and score is not null then 1 else 0 end) as is_own_scored,
+    max(case when place = 2 then 1 else 0 end) as is_previous,
     max(case when is_judged then score end) - avg(case when is_judged then null else score end) as difference
   from scored
   group by {{ keys | join(', ') }}, task_id
@@ -27,7 +33,10 @@ sizes as (
     {{ keys | join(', ') }},
     max(k) as k,
     max(line_runs) as line_runs,
-    cast(sum(is_earlier) as {{ bigint }}) as earlier_tasks,
+    max(runs_ago) as runs_ago,
+    cast(sum(is_own) as {{ bigint }}) as own_tasks,
+    cast(sum(is_own_scored) as {{ bigint }}) as own_eligible_tasks,
+    cast(sum(is_previous) as {{ bigint }}) as previous_tasks,
     cast(sum(case when tried_in = line_runs then 1 else 0 end) as {{ bigint }}) as common_tasks,
     cast(sum(case when scored_in = line_runs then 1 else 0 end) as {{ bigint }}) as tasks,
     min(case when scored_in = line_runs then least_n end) as least_n,
@@ -104,6 +113,7 @@ spread as (
         then lines.squares_of_runs / (lines.earlier_runs - 1) * (1 + 1e0 / lines.earlier_runs)
           * power({{ passk.student_quantile('lines.earlier_runs - 1') }}, 2)
     end as square_of_runs,
+    {{ passk._has_enough_tasks('sizes.own_eligible_tasks', 'sizes.own_tasks') }} as is_enough_of_own,
     {{ passk._has_enough_tasks('sizes.tasks', 'sizes.common_tasks') }} as is_enough
   from sizes
   left join lines
@@ -116,7 +126,7 @@ reached as (
   select
     *,
     case
-      when is_enough and square_of_runs >= 0 and variance_of_tasks >= 0
+      when is_enough_of_own and is_enough and square_of_runs >= 0 and variance_of_tasks >= 0
         then sqrt(
           greatest(square_of_runs, {{ z }} * {{ z }} * variance_of_tasks)
           + {{ z }} * {{ z }} * {{ passk._floor_of_difference('k', 'least_n') }} / tasks / tasks
@@ -128,7 +138,11 @@ reached as (
 select
   {{ keys | join(', ') }},
   cast(earlier_runs as {{ bigint }}) as earlier_runs,
-  earlier_tasks,
+  cast(runs_ago - earlier_runs as {{ bigint }}) as left_out_runs,
+  own_tasks,
+  own_eligible_tasks,
+  is_enough_of_own,
+  previous_tasks,
   common_tasks,
   tasks,
   is_enough,

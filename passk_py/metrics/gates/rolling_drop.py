@@ -21,7 +21,7 @@ from passk_py.metrics.uncertainty import floor_of_difference
 from passk_py.stats.distributions import student_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from passk_py.metrics.gates.evidence import Evidence
     from passk_py.metrics.gates.rules import Rule
@@ -37,8 +37,8 @@ LEAST_RUNS: Final = 3
 class Line(NamedTuple):
     """A run beside those before it, over the tasks that each of them has tried k times."""
 
-    earlier_tasks: int
-    """Tasks of any earlier run."""
+    previous_tasks: int
+    """Tasks of the run before."""
     common_tasks: int
     """Tasks of every run."""
     tasks: int
@@ -49,6 +49,20 @@ class Line(NamedTuple):
     """Half the width of the interval; None with fewer than two tasks."""
 
 
+def alike(candidate: Counts, earlier: Iterable[Counts], k: int, last: int) -> dict[int, Counts]:
+    """Choose the last runs that have tried at least 90 % of the candidate's tasks k times.
+
+    They are by how many runs ago they were made, of the latest twice as many.
+    """
+    own = [task for task, (n, _) in candidate.items() if n >= k]
+    found = {}
+    for runs_ago, run in enumerate(islice(earlier, 2 * last), 1):
+        shared = sum(run.get(task, (0, 0))[0] >= k for task in own)
+        if own and shared * 10 >= len(own) * 9:
+            found[runs_ago] = run
+    return dict(islice(found.items(), last))
+
+
 def line_of(
     candidate: Counts, earlier: Sequence[Counts], metric: str, k: int, z: float, confidence: float
 ) -> Line:
@@ -56,7 +70,7 @@ def line_of(
     every = [candidate, *earlier]
     common = sorted(set(candidate).intersection(*earlier))
     eligible = [task for task in common if all(run[task][0] >= k for run in every)]
-    sizes = (len(set().union(*earlier)), len(common), len(eligible))
+    sizes = (len(earlier[0]), len(common), len(eligible))
     if not eligible:
         return Line(*sizes)
     scores = [[score(metric, *run[task], k) for task in eligible] for run in every]
@@ -85,21 +99,30 @@ def _variance(values: Sequence[float]) -> float:
 
 def rolling_drop(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
     """Judge whether a metric is not too far below the mean of the runs before."""
-    earlier = [log.counted(one, run.suite) for one in islice(log.before(run), rule.last_runs)]
-    if len(earlier) < LEAST_RUNS:
+    mine, k = log.counted(run.run_id, run.suite), rule.k
+    runs = (log.counted(one, run.suite) for one in log.before(run))
+    earlier = alike(mine, runs, k, rule.last_runs)
+    eligible = sum(n >= k for n, _ in mine.values())
+    share = log.min_eligible_share
+    lacking = short_reason(k, eligible, len(mine), min_eligible_share=share)
+    if lacking is not None:
+        reason = f"There is no difference of {symbol(rule.metric, k)}: {lacking}."
+        yield Finding("inconclusive", reason, say.at_least_attempts(k))
+    elif len(earlier) < LEAST_RUNS:
         there = ("is no earlier run", "is 1 earlier run", "are 2 earlier runs")[len(earlier)]
         yield Finding(
             "inconclusive",
-            f"There {there} of the agent on this suite; a rolling baseline takes at least 3.",
-            "At least 3 earlier runs of the agent on this suite.",
+            f"There {there} of the agent over these tasks; a rolling baseline takes at least 3.",
+            "At least 3 earlier runs of the agent over these tasks.",
         )
-        return
-    mine = log.counted(run.run_id, run.suite)
-    line = line_of(mine, earlier, rule.metric, rule.k, log.z, log.confidence)
-    yield _judged(rule, run, log, line, len(earlier))
+    else:
+        line = line_of(mine, list(earlier.values()), rule.metric, k, log.z, log.confidence)
+        yield _judged(rule, run, log, line, earlier)
 
 
-def _judged(rule: Rule, run: Run, log: Evidence, line: Line, runs: int) -> Finding:
+def _judged(
+    rule: Rule, run: Run, log: Evidence, line: Line, earlier: Mapping[int, Counts]
+) -> Finding:
     name, k, of = symbol(rule.metric, rule.k), rule.k, " of every run"
     lacking = short_reason(
         k, line.tasks, line.common_tasks, min_eligible_share=log.min_eligible_share, of=of
@@ -120,10 +143,10 @@ def _judged(rule: Rule, run: Run, log: Evidence, line: Line, runs: int) -> Findi
             )
             for side in (-1.0, 1.0)
         )
-    if line.common_tasks * 10 < line.earlier_tasks * 9:
-        reason = f"Only {line.common_tasks} of {line.earlier_tasks} tasks of the earlier runs are"
+    if line.common_tasks * 10 < line.previous_tasks * 9:
+        reason = f"Only {line.common_tasks} of {line.previous_tasks} tasks of the run before are"
         reason += " in every run, fewer than 90 %."
-        settle = "A run over the tasks of the earlier runs."
+        settle = "A run over the tasks of the run before."
         return Finding("inconclusive", reason, settle, **known)
     if lacking is not None:
         reason = f"There is no difference of {name}: {lacking}."
@@ -153,8 +176,10 @@ def _judged(rule: Rule, run: Run, log: Evidence, line: Line, runs: int) -> Findi
         to_settle = "More attempts of each task, more tasks, or more earlier runs."
         if seen.counted != "inconclusive":
             to_settle = say.EXCLUDED_AGAIN
+    left_out = max(earlier) - len(earlier)
+    others = f"({left_out} of other tasks left out) " if left_out else ""
     reason = (
-        f"{name} is {decimals(line.candidate)}, in the {runs} runs before it "
+        f"{name} is {decimals(line.candidate)}, in the {len(earlier)} runs before it {others}"
         f"{decimals(line.baseline)}: a difference of {seen.said}{why}"
     )
     return Finding(seen.result, reason, to_settle, **known)

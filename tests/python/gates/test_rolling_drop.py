@@ -48,11 +48,21 @@ def some_log() -> Rows:
     dice = random.Random(8)
     rows: Rows = []
     rates = [dice.betavariate(6, 1) for _ in range(40)]
-    for agent, nights in (("steady", 9), ("falls", 8), ("perfect", 5), ("changes", 6), ("lost", 5)):
+    for agent, nights in (
+        ("steady", 9),
+        ("falls", 8),
+        ("perfect", 5),
+        ("changes", 6),
+        ("lost", 5),
+        ("outage", 8),
+    ):
         for night in range(nights):
             last = night == nights - 1
             for task in range(40):
                 if agent == "changes" and task >= (30 if last else 40):
+                    continue
+                # One night of few tasks, and one on which nothing could be graded.
+                if agent == "outage" and night == 3 and task >= 5:
                     continue
                 rate = 1.0 if agent in ("perfect", "lost") else rates[task]
                 if agent == "falls" and last:
@@ -60,6 +70,8 @@ def some_log() -> Rows:
                 for attempt in range(1, 3 if agent == "changes" and task == 0 else 5):
                     outcome = "passed" if dice.random() < rate else "failed"
                     if agent == "lost" and last and task % 2 == 0 and attempt == 1:
+                        outcome = "excluded"
+                    if agent == "outage" and night == 5:
                         outcome = "excluded"
                     rows.append(
                         {
@@ -91,16 +103,16 @@ def judged(built: Project) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_runs_get_what_they_deserve(judged: dict[tuple[str, str], dict[str, Any]]) -> None:
-    assert len(judged) == 4 * (9 + 8 + 5 + 6 + 5)
+    assert len(judged) == 4 * (9 + 8 + 5 + 6 + 5 + 8)
     assert judged["large", "steady-09"]["result"] == "pass"
     assert judged["small", "falls-08"]["result"] == "fail"
     assert judged["small", "falls-08"]["rule"] == (
         "pass^2 at most 0.05 below the 6 runs before, on these tasks"
     )
     first, third = judged["small", "steady-01"], judged["none", "steady-03"]
-    assert first["reason"].startswith("There is no earlier run of the agent on this suite; ")
-    assert third["reason"].startswith("There are 2 earlier runs of the agent on this suite; ")
-    assert third["to_settle"] == "At least 3 earlier runs of the agent on this suite."
+    assert first["reason"].startswith("There is no earlier run of the agent over these tasks; ")
+    assert third["reason"].startswith("There are 2 earlier runs of the agent over these tasks; ")
+    assert third["to_settle"] == "At least 3 earlier runs of the agent over these tasks."
     assert {row["result"] for row in (first, third)} == {"inconclusive"}
     assert (third["estimate"], third["tasks"], third["baseline_run_id"]) == (None, None, None)
     # Perfect runs don't scatter, and still forty tasks don't show that nothing fell.
@@ -108,10 +120,19 @@ def test_runs_get_what_they_deserve(judged: dict[tuple[str, str], dict[str, Any]
     assert (perfect["estimate"], perfect["result"]) == (0, "inconclusive")
     assert perfect["estimate_lower"] < -0.02
     assert judged["small", "changes-06"]["reason"] == (
-        "Only 30 of 40 tasks of the earlier runs are in every run, fewer than 90 %."
+        "Only 30 of 40 tasks of the run before are in every run, fewer than 90 %."
     )
     # One short task of forty is no reason to say nothing, but it widens the limits.
     assert " over 39 of 40 tasks" in judged["any", "changes-05"]["reason"]
+    after = judged["large", "outage-08"]
+    assert " in the 5 runs before it (2 of other tasks left out) " in after["reason"]
+    assert (after["tasks"], after["result"]) == (40, "pass")
+    assert judged["large", "outage-04"]["reason"] == (
+        "Only 5 of 40 tasks of the run before are in every run, fewer than 90 %."
+    )
+    assert judged["large", "outage-06"]["reason"] == (
+        "There is no difference of pass^2: n < 2 in 40 of 40 tasks."
+    )
     lost = judged["large", "lost-05"]
     assert lost["result"] == "inconclusive"
     assert lost["reason"].endswith(
