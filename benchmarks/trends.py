@@ -8,6 +8,7 @@ of 0.3; in half of the rows pass^4 falls by a share of its level in every run.
 
 from __future__ import annotations
 
+import math
 import random
 from typing import TYPE_CHECKING, Final
 
@@ -28,9 +29,12 @@ def frames_of(frames: Mapping[str, pl.DataFrame]) -> Callable[[str, str], pl.Dat
 
 
 def verdicts(
-    population: str, drift: float, runs: int, tasks: int, fall: float
+    population: str, drift: float, runs: int, tasks: int, fall: float, takes_after: float = 0.0
 ) -> Mapping[str, int]:
-    """Count the verdicts on agents whose pass^4 falls by so much of its level in each run."""
+    """Count the verdicts on agents whose pass^4 falls by so much of its level in each run.
+
+    Each shift takes so much after the one before.
+    """
     dice = random.Random(f"{population} {drift} {runs} {tasks} {fall}")
     found = dict.fromkeys(("rising", "falling", "no_trend"), 0)
     line = [
@@ -45,9 +49,12 @@ def verdicts(
     ]
     for _ in range(REPETITIONS):
         rates = [POPULATIONS[population](dice) for _ in range(tasks)]
-        frames = {}
+        frames, shift = {}, 0.0
         for place, run in enumerate(line):
-            shift = dice.gauss(0, drift)
+            fresh = dice.gauss(0, drift)
+            if place:
+                fresh *= math.sqrt(1 - takes_after**2)
+            shift = takes_after * shift + fresh
             chances = [moved(rate, shift) for rate in rates]
             counts = tried(lowered(chances, fall * place * value(chances)), 8, dice)
             frames[str(run["run_id"])] = pl.DataFrame(
@@ -83,6 +90,15 @@ def main() -> None:
                     most = max(most, seen["rising"] + seen["falling"])
                 cells[f"{runs} runs"] = round(most / REPETITIONS, 3)
             print(f"{population:>9}  drift {drift}  {cells}", flush=True)
+    print(
+        "\nTrends that are not there, each run takes .8 after the one before, 50 tasks, drift 0.3"
+    )
+    for population in ("near 1", "middling"):
+        shares = {}
+        for runs in (5, 8, 12):
+            seen = verdicts(population, 0.3, runs, 50, 0.0, 0.8)
+            shares[f"{runs} runs"] = (seen["rising"] + seen["falling"]) / REPETITIONS
+        print(f"{population:>9}  {shares}", flush=True)
     print("\nFalls that are seen, 50 tasks, near 1")
     for drift in (0.0, 0.3):
         for fall in (0.02, 0.05):

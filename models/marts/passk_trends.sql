@@ -53,7 +53,7 @@ answered as (
   select
     *,
     case
-      when runs < 5 then 'a trend takes at least 5 runs, and there are ' || {{ passk._whole('runs') }}
+      when runs < 5 then 'a trend takes at least 5 runs over the same tasks, and there ' || case when runs = 1 then 'is ' else 'are ' end || {{ passk._whole('runs') }}
       when common_tasks * 10 < last_tasks * 9
         then 'only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('last_tasks') }}
           || ' tasks of the last run are in every run'

@@ -60,7 +60,8 @@ def trends(
     ks
         Whole numbers from 1.
     most_runs
-        The latest runs of an agent on a suite that the line goes through, from 5 to 100. Runs are
+        The latest runs of an agent on a suite that the line goes through, from 5 to 100, chosen
+        from twice as many. Runs are
         ordered by ``started_at`` where all of them have it, else by ``loaded_at``, then by
         ``run_id``.
     confidence
@@ -76,7 +77,8 @@ def trends(
         One row per suite, agent with at least two runs, metric and k, with the columns of the
         table ``passk_trends`` except ``loaded_at``. ``slope`` is the change of the metric from one
         run to the next, by least squares over the tasks that every run has tried k times; its
-        limits are those of Student's t with R - 2 degrees of freedom for R runs. They are null with
+        limits are those of Student's t with R - 2 degrees of freedom for R runs. Runs that have
+        tried less than 90 % of the last run's tasks are left out. Limits are null with
         fewer than 5 runs, where fewer than 90 % of the last run's tasks are in every run, and where
         too few have n >= k; ``null_reason`` says why. ``verdict`` is ``rising`` or ``falling``
         where the limits are on one side of 0, else ``no_trend``.
@@ -139,10 +141,26 @@ def lines_of_runs(
     rows = []
     for line in lines_in_order(runs):
         if len(line) > 1:
-            latest = line[-most_runs:]
+            latest = line[-2 * most_runs :]
             tasks = [counts(run["run_id"], run["suite"]) for run in latest]
-            rows += _trends_of_line(latest, tasks, ks, confidence, min_eligible_share)
+            chosen = _alike(tasks)[-most_runs:]
+            rows += _trends_of_line(
+                [latest[place] for place in chosen],
+                [tasks[place] for place in chosen],
+                ks,
+                confidence,
+                min_eligible_share,
+            )
     return pl.DataFrame(rows, schema=TREND_COLUMNS)
+
+
+def _alike(counts: Sequence[pl.DataFrame]) -> list[int]:
+    """Choose the runs that have tried at least 90 % of the last one's tasks, and the last one."""
+    *others, own = (set(run.filter(pl.col("n") > 0)["task_id"]) for run in counts)
+    chosen = [
+        place for place, run in enumerate(others) if own and len(run & own) * 10 >= len(own) * 9
+    ]
+    return [*chosen, len(others)]
 
 
 def _trends_of_line(
@@ -200,7 +218,8 @@ def _null_reason(
     runs: int, last: int, common: int, eligible: int, k: int, share: float
 ) -> str | None:
     if runs < LEAST_RUNS:
-        return f"a trend takes at least 5 runs, and there are {runs}"
+        are = "is" if runs == 1 else "are"
+        return f"a trend takes at least 5 runs over the same tasks, and there {are} {runs}"
     if common * 10 < last * 9:
         return f"only {common} of {last} tasks of the last run are in every run"
     return short_reason(k, eligible, common, min_eligible_share=share, of=" of every run")

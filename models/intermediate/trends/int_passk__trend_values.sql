@@ -1,6 +1,7 @@
 {#- The latest runs of an agent on a suite, over the tasks that every one of them has tried k times. -#}
 {%- set bigint = dbt.type_bigint() %}
 {%- set line = ['suite', 'last_run_id'] %}
+{%- set most = passk._setting('passk_trend_runs') %}
 
 with placed as (
   select
@@ -16,42 +17,89 @@ latest as (
   select
     suite,
     run_id,
-    row_number() over (partition by suite, agent order by place) as place,
-    count(*) over (partition by suite, agent) as runs,
-    max(case when place = places then run_id end) over (partition by suite, agent) as last_run_id,
-    min(case when place = greatest(1, places - {{ passk._setting('passk_trend_runs') - 1 }}) then run_id end)
-      over (partition by suite, agent) as first_run_id
+    place,
+    max(case when place = places then run_id end) over (partition by suite, agent) as last_run_id
   from placed
-  where place > places - {{ passk._setting('passk_trend_runs') }} and places > 1
+  where places > 1 and place > places - 2 * {{ most }}
 ),
 
 counts as (
   select
     latest.suite,
     latest.last_run_id,
-    latest.first_run_id,
-    latest.runs,
     latest.run_id,
     latest.place,
     counts.task_id,
     counts.n,
-    counts.c
+    counts.c,
+    max(case when latest.run_id = latest.last_run_id then counts.n end)
+      over (partition by latest.suite, latest.last_run_id, counts.task_id) as last_n
   from latest
   inner join {{ ref('int_passk__task_counts') }} as counts
     on latest.run_id = counts.run_id and latest.suite = counts.suite
   where counts.slice_name = 'all' and counts.attempts > 0
 ),
 
+shared as (
+  select
+    {{ line | join(', ') }},
+    run_id,
+    place,
+    sum(case when n > 0 and last_n > 0 then 1 else 0 end) as shared_tasks
+  from counts
+  group by {{ line | join(', ') }}, run_id, place
+),
+
+with_last as (
+  select
+    *,
+    max(case when run_id = last_run_id then shared_tasks end) over (partition by {{ line | join(', ') }}) as last_tasks
+  from shared
+),
+
+{# A run that has tried less than 90 % of the last run's tasks, such as one that was lost, is left out. #}
+alike as (
+  select
+    *,
+    row_number() over (partition by {{ line | join(', ') }} order by place desc) as runs_back
+  from with_last
+  where run_id = last_run_id or (last_tasks > 0 and shared_tasks * 10 >= last_tasks * 9)
+),
+
+chosen as (
+  select
+    {{ line | join(', ') }},
+    run_id,
+    row_number() over (partition by {{ line | join(', ') }} order by place) as place,
+    count(*) over (partition by {{ line | join(', ') }}) as runs
+  from alike
+  where runs_back <= {{ most }}
+),
+
+scored as (
+  select
+    {% for key in line %}chosen.{{ key }}, {% endfor %}
+    chosen.place,
+    chosen.runs,
+    counts.run_id,
+    counts.task_id,
+    counts.n,
+    counts.c
+  from chosen
+  inner join counts
+    on {{ passk._same_keys(line + ['run_id'], 'chosen', 'counts') }}
+),
+
 tasks as (
   select
     {{ line | join(', ') }},
     task_id,
-    max(first_run_id) as first_run_id,
+    max(case when place = 1 then run_id end) as first_run_id,
     max(runs) as runs,
     count(*) as tried_in,
     min(n) as least_n,
     max(case when run_id = last_run_id then 1 else 0 end) as is_in_last
-  from counts
+  from scored
   group by {{ line | join(', ') }}, task_id
 ),
 
@@ -76,18 +124,18 @@ sizes as (
 
 run_values as (
   select
-    {% for key in line %}counts.{{ key }}, {% endfor %}
-    counts.place,
+    {% for key in line %}scored.{{ key }}, {% endfor %}
+    scored.place,
     states.k,
     avg(states.pass_at_k) as pass_at_k,
     avg(states.pass_hat_k) as pass_hat_k
-  from counts
+  from scored
   inner join tasks
-    on {{ passk._same_keys(line + ['task_id'], 'counts', 'tasks') }}
+    on {{ passk._same_keys(line + ['task_id'], 'scored', 'tasks') }}
   inner join {{ ref('int_passk__states') }} as states
-    on counts.n = states.n and counts.c = states.c and states.k <= tasks.least_n
+    on scored.n = states.n and scored.c = states.c and states.k <= tasks.least_n
   where tasks.tried_in = tasks.runs
-  group by {% for key in line %}counts.{{ key }}, {% endfor %}counts.place, states.k
+  group by {% for key in line %}scored.{{ key }}, {% endfor %}scored.place, states.k
 )
 
 select

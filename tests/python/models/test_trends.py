@@ -35,11 +35,13 @@ def some_log() -> Rows:
     rows: Rows = []
     rates = [dice.betavariate(4, 1) for _ in range(30)]
     for agent, nights in (
-        ("falls", 14), ("stays", 7), ("perfect", 6), ("few", 4), ("once", 1), ("grows", 6), (None, 6), ("short", 5),
+        ("falls", 14), ("stays", 7), ("perfect", 6), ("few", 4), ("once", 1), ("grows", 6), (None, 6), ("short", 5), ("outage", 8),
     ):  # fmt: skip
         for night in range(nights):
             for task in range(30):
                 if agent == "grows" and task >= 20 + 2 * night:
+                    continue
+                if agent == "outage" and night == 3 and task >= 5:
                     continue
                 rate = 1.0 if agent == "perfect" else rates[task]
                 if agent == "falls":
@@ -49,7 +51,8 @@ def some_log() -> Rows:
                     {
                         "run_id": f"{agent}-{night + 1:02}", "suite": "suite", "agent": agent,
                         "task_id": f"t{task:02}", "attempt": attempt,
-                        "outcome": "passed" if dice.random() < rate else "failed",
+                        "outcome": "excluded" if (agent, night) == ("outage", 5)
+                        else "passed" if dice.random() < rate else "failed",
                         "started_at": datetime(2026, 1, 1) + timedelta(days=night),
                     }
                     for attempt in range(1, attempts + 1)
@@ -81,7 +84,7 @@ def test_verdicts_are_those_that_the_agents_deserve(
     rows: dict[tuple[str | None, str, int], dict[str, Any]],
 ) -> None:
     agents = {agent for agent, _, _ in rows}
-    assert agents == {"falls", "stays", "perfect", "few", "grows", None, "short"}
+    assert agents == {"falls", "stays", "perfect", "few", "grows", None, "short", "outage"}
     falls = rows["falls", "pass_hat_k", 2]
     assert (falls["verdict"], falls["runs"], falls["first_run_id"]) == ("falling", 12, "falls-03")
     assert falls["meaning"].startswith("pass^2 falls over 12 runs: -0.0")
@@ -89,10 +92,16 @@ def test_verdicts_are_those_that_the_agents_deserve(
     assert (perfect["slope"], perfect["verdict"]) == (0, "no_trend")
     assert perfect["slope_lower"] < -0.001
     assert rows["few", "pass_at_k", 1]["meaning"] == (
-        "Not known: a trend takes at least 5 runs, and there are 4."
+        "Not known: a trend takes at least 5 runs over the same tasks, and there are 4."
     )
+    # Of six runs, those of 28 and of 30 tasks have 90 % of the last one's.
     assert rows["grows", "pass_at_k", 1]["null_reason"] == (
-        "only 20 of 30 tasks of the last run are in every run"
+        "a trend takes at least 5 runs over the same tasks, and there are 2"
+    )
+    # The run in which nothing was graded is left out, and the one of few tasks.
+    assert (rows["outage", "pass_at_k", 1]["runs"], rows["outage", "pass_at_k", 1]["tasks"]) == (
+        6,
+        30,
     )
     assert rows["stays", "pass_hat_k", 5]["null_reason"] == "n < 5 in 30 of 30 tasks of every run"
     short, whole = rows["short", "pass_hat_k", 4], rows["short", "pass_hat_k", 1]
