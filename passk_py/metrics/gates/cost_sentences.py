@@ -39,7 +39,8 @@ def rule_text(kind: str, metric: str, threshold: float) -> str:
     if kind == "cost_increase":
         more = round(threshold * 100, 4)
         said = int(more) if more == int(more) else more
-        return f"{before}at most {said} % more than in the baseline, for tasks like these"
+        of = " tokens" if after.startswith(" tokens") else ""
+        return f"{before}at most {said} % more{of} than in the baseline, for tasks like these"
     most = "" if before.endswith("at most ") else "at most "
     return f"{before}{most}{threshold}{after}, for tasks like these"
 
