@@ -112,7 +112,10 @@
     {%- set before, after = passk._cost_figure(rule.metric) -%}
     {{ return((before ~ ('' if before.endswith('at most ') else 'at most ')) ~ threshold ~ after ~ ', for tasks like these') }}
   {%- elif rule.rule_type == 'cost_increase' -%}
-    {{ return(passk._cost_figure(rule.metric)[0] ~ 'at most ' ~ '%g' % (rule.threshold * 100) ~ ' % more than in the baseline, for tasks like these') }}
+    {%- set before, after = passk._cost_figure(rule.metric) -%}
+    {%- set more = (rule.threshold * 100) | round(4) -%}
+    {%- set share = (more | int if more == more | int else more) ~ ' % more' ~ (' tokens' if after.startswith(' tokens') else '') -%}
+    {{ return(before ~ 'at most ' ~ share ~ ' than in the baseline, for tasks like these') }}
   {%- elif rule.rule_type == 'regressed_tasks' -%}
     {{ return('at most ' ~ threshold ~ (' task' if rule.threshold == 1 else ' tasks') ~ ' worse than in the baseline') }}
   {%- endif -%}

@@ -37,9 +37,10 @@ def rule_text(kind: str, metric: str, threshold: float) -> str:
     """Write a rule on costs as a person reads it."""
     before, after = figure_of(metric).words
     if kind == "cost_increase":
-        return (
-            f"{before}at most {threshold * 100:g} % more than in the baseline, for tasks like these"
-        )
+        more = round(threshold * 100, 4)
+        said = int(more) if more == int(more) else more
+        of = " tokens" if after.startswith(" tokens") else ""
+        return f"{before}at most {said} % more{of} than in the baseline, for tasks like these"
     most = "" if before.endswith("at most ") else "at most "
     return f"{before}{most}{threshold}{after}, for tasks like these"
 

@@ -357,6 +357,9 @@ def test_gates_say_each_result_in_words(built: Project) -> None:
     assert rows["increase", "dear"]["rule"] == (
         "An attempt costs at most 10 % more than in the baseline, for tasks like these"
     )
+    assert rows["lost", "cheap"]["rule"] == (
+        "An attempt uses at most 0 % more tokens than in the baseline, for tasks like these"
+    )
     assert rows["named", "dear"]["reason"] == "The run is the baseline."
     assert (
         rows["lost", "cheap"]["reason"]
