@@ -13,7 +13,7 @@ fits as (
 ),
 
 curved as {{ passk._made_once() }}(
-  {{ passk._curve_at_points(fit, ['family', 'lone_task', 'place', 'score', 'weight', 'is_half'], 'fits') }}
+  {{ passk._curve_at_points(fit, ['family_key', 'lone_task', 'place', 'score', 'weight', 'is_half'], 'fits') }}
 ),
 
 information as (
@@ -46,7 +46,7 @@ draws as (
     sum(weight) as tasks
   from curved
   where is_half = 0
-  group by {{ fit | join(', ') }}, family, lone_task
+  group by {{ fit | join(', ') }}, family_key, lone_task
   {%- endif %}
 ),
 
@@ -67,26 +67,38 @@ spreads as (
 ),
 
 {# The inverse of the information around the squares of the draws: a sandwich. -#}
-variances as (
+gathered as (
   select
     {% for key in fit %}fits.{{ key }}, {% endfor %}
     fits.power,
-    fits.level,
+    fits.base_level,
     fits.slope,
     fits.moved,
     spreads.units,
     {#- One half is where the curve has the level ln(h / (1 - h)), with h^power = 1/2. #}
-    fits.level - ln(exp(ln(0.5e0) / fits.power) / (1 - exp(ln(0.5e0) / fits.power))) as above_half,
-    power({{ passk.student_quantile('floor(spreads.units + 0.5e0)') }}, 2) * (1 + 2 / spreads.units)
-    / nullif(power(s0 * s2 - s1 * s1, 2), 0) as size,
-    s2 * s2 * m0 - 2 * s1 * s2 * m1 + s1 * s1 * m2 as level_variance,
-    (s0 * s2 + s1 * s1) * m1 - s1 * s2 * m0 - s0 * s1 * m2 as covariance,
-    s1 * s1 * m0 - 2 * s0 * s1 * m1 + s0 * s0 * m2 as slope_variance
+    fits.base_level - ln(exp(ln(0.5e0) / fits.power) / (1 - exp(ln(0.5e0) / fits.power))) as above_half,
+    power({{ passk.student_quantile('floor(spreads.units + 0.5e0)') }}, 2) * (1 + 2 / spreads.units) as scale,
+    {%- for sum in ['s0', 's1', 's2'] %}
+    information.{{ sum }},
+    {%- endfor %}
+    {%- for sum in ['m0', 'm1', 'm2'] %}
+    spreads.{{ sum }}{{ ',' if not loop.last }}
+    {%- endfor %}
   from fits
   inner join information
     on {{ passk._same_keys(fit, 'fits', 'information') }}
   inner join spreads
     on {{ passk._same_keys(fit, 'fits', 'spreads') }}
+),
+
+variances as (
+  select
+    *,
+    scale / nullif(power(s0 * s2 - s1 * s1, 2), 0) as size,
+    s2 * s2 * m0 - 2 * s1 * s2 * m1 + s1 * s1 * m2 as level_variance,
+    (s0 * s2 + s1 * s1) * m1 - s1 * s2 * m0 - s0 * s1 * m2 as covariance,
+    s1 * s1 * m0 - 2 * s0 * s1 * m1 + s0 * s0 * m2 as slope_variance
+  from gathered
 ),
 
 {# Fieller's limits: the places x where (above_half + slope x)^2 <= t^2 times its variance, a2 x^2 + 2 a1 x + a0 <= 0. -#}
@@ -105,7 +117,11 @@ far_roots as (
     *,
     case
       when slope < 0 and a2 > 0
-        then (case when a1 > 0 then -1e0 else 1e0 end * sqrt(case when a1 * a1 > a2 * a0 then a1 * a1 - a2 * a0 else 0e0 end) - a1) / a2
+        then (
+          case when a1 > 0 then -1e0 else 1e0 end
+          * sqrt(case when a1 * a1 > a2 * a0 then a1 * a1 - a2 * a0 else 0e0 end)
+          - a1
+        ) / a2
     end as far_root
   from squared
 ),
@@ -120,7 +136,7 @@ roots as (
 select
   {{ fit | join(', ') }},
   power,
-  level,
+  base_level,
   slope,
   moved,
   units,

@@ -16,7 +16,7 @@ of_runs as {{ passk._made_once() }}(
 parts as {{ passk._made_once() }}(
   select
     {{ keys | join(', ') }},
-    family,
+    family_key,
     lone_task,
     n,
     c,
@@ -31,8 +31,8 @@ parts as {{ passk._made_once() }}(
     suite,
     'family' as dimension,
     slice_name,
-    case when family = '' then '(no family)' else family end as part,
-    family,
+    case when family_key = '' then '(no family)' else family_key end as part,
+    family_key,
     lone_task,
     n,
     c,
@@ -54,7 +54,12 @@ points as (
     mended.n,
     mended.c,
     grid.k
-  from (select distinct n, c + failures as c from parts) as mended
+  from (
+    select distinct
+      n,
+      c + failures as c
+    from parts
+  ) as mended
   inner join grid
     on mended.n >= grid.k
 ),
@@ -67,7 +72,7 @@ mended_states as (
     case when c < k then 0e0 when c = n then 1e0 else {{ passk._exp('log_all_pass') }} end as pass_hat_k
   from (
     {{ passk._with_log_choose_ratio('points', 'n', 'c', 'k', 'log_all_pass', 'k <= c and c < n') }}
-  ) as logs
+  ) as log_points
 ),
 
 {# The failed attempts of a task share its loss alike. #}
@@ -96,13 +101,13 @@ units as {{ passk._made_once() }}(
   select
     {{ keys | join(', ') }},
     k,
-    family,
+    family_key,
     lone_task,
     1 as number,
     sum(eligible * loss) as loss
   from scored
   where eligible > 0
-  group by {{ keys | join(', ') }}, k, family, lone_task
+  group by {{ keys | join(', ') }}, k, family_key, lone_task
   {%- else %}
   select
     {{ keys | join(', ') }},
@@ -165,7 +170,7 @@ residuals as (
     on {{ passk._same_keys(keys + ['k'], 'shares', 'units') }}
   {%- if by_family %}
   inner join units as wholes
-    on {{ passk._same_keys(['run_id', 'suite', 'k', 'family', 'lone_task'], 'units', 'wholes') }} and wholes.dimension = 'all'
+    on {{ passk._same_keys(['run_id', 'suite', 'k', 'family_key', 'lone_task'], 'units', 'wholes') }} and wholes.dimension = 'all'
   {%- endif %}
   group by {% for key in keys %}shares.{{ key }}, {% endfor %}shares.k
 )
