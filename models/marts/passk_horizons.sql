@@ -47,7 +47,8 @@ joined as (
     ln(lengths.longest) / ln(2e0) as last_doubling,
     case
       when not {{ passk._has_enough_tasks('coalesce(lengths.fitted_tasks, 0)', 'metrics.total_tasks') }}
-        then 'n < k or no length in ' || cast(metrics.total_tasks - coalesce(lengths.fitted_tasks, 0) as {{ dbt.type_string() }})
+        then 'n < k or no length in '
+          || cast(metrics.total_tasks - coalesce(lengths.fitted_tasks, 0) as {{ dbt.type_string() }})
           || ' of ' || cast(metrics.total_tasks as {{ dbt.type_string() }}) || ' tasks'
       when lengths.fitted_tasks < 10 then 'fewer than 10 tasks'
       when lengths.spread is null then 'all tasks are of one length'

@@ -6,7 +6,7 @@ with tasks as (
   where spread is not null
 ),
 
-{# Four halves of tasks more, one that passes and one that fails at one spread to either side of the mean, make every fit finite. #}
+{# Four halves of tasks more, one that passes and one that fails to either side of the mean, make every fit finite. #}
 halves as (
   select
     -1e0 as place,

@@ -22,7 +22,7 @@ fit_0 as (
       exp(ln(sum(weight * score) / sum(weight)) / sqrt(cast(k as {{ double }}))) as start_share
     from points
     group by {{ fit | join(', ') }}
-  ) as starts
+  ) as flat_fits
 )
 
 {#- Each step is the same text but for the one before it; none where nothing is asked for. #}

@@ -50,19 +50,30 @@ draws as (
   {%- endif %}
 ),
 
+typical as (
+  select
+    {{ fit | join(', ') }},
+    sum(number * tasks * tasks) / sum(number * tasks) as size
+  from draws
+  group by {{ fit | join(', ') }}
+),
+
 {# The halves count as a draw of the size that most tasks are in. #}
 spreads as (
   select
     {{ fit | join(', ') }},
     power(sum(number * tasks), 2) / sum(number * tasks * tasks) as units,
-    {%- for name, product in [
-      ('m0', 'of_level * of_level'), ('m1', 'of_level * of_slope'), ('m2', 'of_slope * of_slope')
-    ] %}
-    sum(case when tasks is not null then number * {{ product }} else 0e0 end)
-    + power(sum(number * tasks * tasks) / sum(number * tasks), 2)
-    * sum(case when tasks is null then number * {{ product }} else 0e0 end) as {{ name }}{{ ',' if not loop.last }}
-    {%- endfor %}
-  from draws
+    sum(number * size * size * of_level * of_level) as m0,
+    sum(number * size * size * of_level * of_slope) as m1,
+    sum(number * size * size * of_slope * of_slope) as m2
+  from (
+    select
+      draws.*,
+      case when draws.tasks is null then typical.size else 1e0 end as size
+    from draws
+    inner join typical
+      on {{ passk._same_keys(fit, 'draws', 'typical') }}
+  ) as sized
   group by {{ fit | join(', ') }}
 ),
 
@@ -78,12 +89,12 @@ gathered as (
     {#- One half is where the curve has the level ln(h / (1 - h)), with h^power = 1/2. #}
     fits.base_level - ln(exp(ln(0.5e0) / fits.power) / (1 - exp(ln(0.5e0) / fits.power))) as above_half,
     power({{ passk.student_quantile('floor(spreads.units + 0.5e0)') }}, 2) * (1 + 2 / spreads.units) as scale,
-    {%- for sum in ['s0', 's1', 's2'] %}
-    information.{{ sum }},
-    {%- endfor %}
-    {%- for sum in ['m0', 'm1', 'm2'] %}
-    spreads.{{ sum }}{{ ',' if not loop.last }}
-    {%- endfor %}
+    information.s0,
+    information.s1,
+    information.s2,
+    spreads.m0,
+    spreads.m1,
+    spreads.m2
   from fits
   inner join information
     on {{ passk._same_keys(fit, 'fits', 'information') }}

@@ -64,7 +64,7 @@ spreads as (
   from scored
   inner join means
     on {{ passk._same_keys(fit, 'scored', 'means') }}
-  group by {% for key in fit %}scored.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+  group by scored.run_id, scored.suite, scored.k
 )
 
 select

@@ -160,8 +160,9 @@ shares as (
 {# The squared residuals of a ratio; that of a draw without the part is of a loss of 0. #}
 residuals as (
   select
-    {% for key in keys %}shares.{{ key }}, {% endfor %}
-    shares.k,
+    {%- for key in keys + ['k'] %}
+    shares.{{ key }},
+    {%- endfor %}
     {%- set whole = 'wholes.loss' if by_family else 'units.whole_loss' %}
     sum(units.number * power(units.loss - shares.lost_share * {{ whole }}, 2)) as with_part,
     sum(units.number * power({{ whole }}, 2)) as squared
@@ -172,7 +173,7 @@ residuals as (
   inner join units as wholes
     on {{ passk._same_keys(['run_id', 'suite', 'k', 'family_key', 'lone_task'], 'units', 'wholes') }} and wholes.dimension = 'all'
   {%- endif %}
-  group by {% for key in keys %}shares.{{ key }}, {% endfor %}shares.k
+  group by shares.run_id, shares.suite, shares.dimension, shares.slice_name, shares.part, shares.k
 )
 
 select
