@@ -1,4 +1,5 @@
 {%- set keys = ['run_id', 'suite', 'dimension', 'slice_name', 'part'] %}
+{%- set counts = ['family_key', 'lone_task', 'n', 'c', 'failures', 'tasks', 'excluded'] %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set by_family = passk._family() is not none %}
 
@@ -16,13 +17,7 @@ of_runs as {{ passk._made_once() }}(
 parts as {{ passk._made_once() }}(
   select
     {{ keys | join(', ') }},
-    family_key,
-    lone_task,
-    n,
-    c,
-    failures,
-    tasks,
-    excluded
+    {{ counts | join(', ') }}
   from of_runs
   {%- if by_family %}
   union all
@@ -32,13 +27,7 @@ parts as {{ passk._made_once() }}(
     'family' as dimension,
     slice_name,
     case when family_key = '' then '(no family)' else family_key end as part,
-    family_key,
-    lone_task,
-    n,
-    c,
-    failures,
-    tasks,
-    excluded
+    {{ counts | join(', ') }}
   from of_runs
   where dimension = 'all'
   {%- endif %}
