@@ -42,9 +42,9 @@ select
               points.{{ key }},
               {%- endfor %}
               fit.power,
-              fit.level,
+              fit.base_level,
               fit.slope,
-              fit.level + fit.slope * points.place as eta
+              fit.base_level + fit.slope * points.place as eta
             from points
             inner join {{ fit }} as fit
               on {{ passk._same_keys(keys, 'points', 'fit') }}
@@ -60,7 +60,7 @@ select
 select
     {{ keys | join(', ') }},
     power,
-    level + (s2 * g0 - s1 * g1) / nullif(s0 * s2 - s1 * s1, 0) as level,
+    base_level + (s2 * g0 - s1 * g1) / nullif(s0 * s2 - s1 * s1, 0) as base_level,
     slope + (s0 * g1 - s1 * g0) / nullif(s0 * s2 - s1 * s1, 0) as slope,
     case
       when abs(s2 * g0 - s1 * g1) > abs(s0 * g1 - s1 * g0) then abs(s2 * g0 - s1 * g1) else abs(s0 * g1 - s1 * g0)
@@ -69,7 +69,7 @@ select
     select
       {{ keys | join(', ') }},
       max(power) as power,
-      max(level) as level,
+      max(base_level) as base_level,
       max(slope) as slope,
       sum(weight * lean * lean * curve * above) as s0,
       sum(weight * lean * lean * curve * above * place) as s1,

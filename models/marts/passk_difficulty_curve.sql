@@ -58,17 +58,17 @@ draws as (
     {%- if by_family %}
     1 as number,
     {{ passk._as_double('sum(placed.tasks)') }} as tasks,
-    sum(placed.tasks * (placed.pass_hat_k - means.pass_hat_k)) as off
+    sum(placed.tasks * (placed.pass_hat_k - means.pass_hat_k)) as apart
     {%- else %}
     placed.tasks as number,
     {{ passk._as_double(1) }} as tasks,
-    placed.pass_hat_k - means.pass_hat_k as off
+    placed.pass_hat_k - means.pass_hat_k as apart
     {%- endif %}
   from placed
   inner join means
     on {{ passk._same_keys(fit + ['bin'], 'placed', 'means') }}
   {%- if by_family %}
-  group by {% for key in fit %}placed.{{ key }}, {% endfor %}placed.bin, placed.family, placed.lone_task
+  group by {% for key in fit %}placed.{{ key }}, {% endfor %}placed.bin, placed.family_key, placed.lone_task
   {%- endif %}
 ),
 
@@ -78,7 +78,7 @@ spreads as (
     {{ fit | join(', ') }},
     bin,
     power(sum(number * tasks), 2) / sum(number * tasks * tasks) as units,
-    sum(number * off * off) / sum(number * tasks * tasks) * sum(number) / nullif(sum(number) - 1, 0) as variance
+    sum(number * apart * apart) / sum(number * tasks * tasks) * sum(number) / nullif(sum(number) - 1, 0) as variance
   from draws
   group by {{ fit | join(', ') }}, bin
 ),

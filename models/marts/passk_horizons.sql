@@ -35,7 +35,7 @@ joined as (
     lengths.mean_doublings,
     lengths.spread,
     fits.power,
-    fits.level,
+    fits.base_level,
     fits.slope,
     fits.units,
     fits.above_half + fits.slope * (ln(lengths.shortest) / ln(2e0) - lengths.mean_doublings) / lengths.spread as above_first,
@@ -47,7 +47,8 @@ joined as (
     ln(lengths.longest) / ln(2e0) as last_doubling,
     case
       when not {{ passk._has_enough_tasks('coalesce(lengths.fitted_tasks, 0)', 'metrics.total_tasks') }}
-        then 'n < k or no length in ' || cast(metrics.total_tasks - coalesce(lengths.fitted_tasks, 0) as {{ dbt.type_string() }})
+        then 'n < k or no length in '
+          || cast(metrics.total_tasks - coalesce(lengths.fitted_tasks, 0) as {{ dbt.type_string() }})
           || ' of ' || cast(metrics.total_tasks as {{ dbt.type_string() }}) || ' tasks'
       when lengths.fitted_tasks < 10 then 'fewer than 10 tasks'
       when lengths.spread is null then 'all tasks are of one length'
@@ -80,7 +81,7 @@ select
   ] %}
   case when fit_reason is null and {{ there }} then exp({{ at }} * ln(2e0)) end as {{ name }},
   {%- endfor %}
-  case when fit_reason is null then level - slope * mean_doublings / spread end as curve_level,
+  case when fit_reason is null then base_level - slope * mean_doublings / spread end as curve_level,
   case when fit_reason is null then slope / spread end as curve_slope,
   case when fit_reason is null then power end as curve_power,
   case when fit_reason is null then units end as effective_draws,

@@ -35,7 +35,8 @@ joined as (
     metrics.null_reason,
     case
       when metrics.null_reason is null and metrics.eligible_tasks < metrics.total_tasks
-        then {{ passk._short_tasks_reason('metrics.eligible_tasks', 'metrics.total_tasks', k='metrics.k') }} || ', which are left out'
+        then {{ passk._short_tasks_reason('metrics.eligible_tasks', 'metrics.total_tasks', k='metrics.k') }}
+          || ', which are left out'
     end as caveat,
     metrics.loaded_at
   from sums

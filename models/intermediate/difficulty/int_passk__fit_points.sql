@@ -6,20 +6,28 @@ with tasks as (
   where spread is not null
 ),
 
-{# With four halves of tasks more, one that passes and one that fails at one spread to either side of the mean: so every fit is finite. #}
+{# Four halves of tasks more, one that passes and one that fails to either side of the mean, make every fit finite. #}
 halves as (
-  select -1e0 as place, 0e0 as score
+  select
+    -1e0 as place,
+    0e0 as score
   union all
-  select -1e0 as place, 1e0 as score
+  select
+    -1e0 as place,
+    1e0 as score
   union all
-  select 1e0 as place, 0e0 as score
+  select
+    1e0 as place,
+    0e0 as score
   union all
-  select 1e0 as place, 1e0 as score
+  select
+    1e0 as place,
+    1e0 as score
 )
 
 select
   {{ fit | join(', ') }},
-  family,
+  family_key,
   lone_task,
   place,
   pass_hat_k as score,
@@ -29,7 +37,7 @@ from tasks
 union all
 select
   {% for key in fit %}fits.{{ key }}, {% endfor %}
-  '' as family,
+  '' as family_key,
   '' as lone_task,
   halves.place,
   halves.score,

@@ -12,17 +12,17 @@ fit_0 as (
   select
     {{ fit | join(', ') }},
     power,
-    ln(share / (1 - share)) as level,
+    ln(start_share / (1 - start_share)) as base_level,
     0e0 as slope,
     0e0 as moved
   from (
     select
       {{ fit | join(', ') }},
       sqrt(cast(k as {{ double }})) as power,
-      exp(ln(sum(weight * score) / sum(weight)) / sqrt(cast(k as {{ double }}))) as share
+      exp(ln(sum(weight * score) / sum(weight)) / sqrt(cast(k as {{ double }}))) as start_share
     from points
     group by {{ fit | join(', ') }}
-  ) as shares
+  ) as flat_fits
 )
 
 {#- Each step is the same text but for the one before it; none where nothing is asked for. #}

@@ -13,7 +13,7 @@ fits as (
 ),
 
 curved as {{ passk._made_once() }}(
-  {{ passk._curve_at_points(fit, ['family', 'lone_task', 'place', 'score', 'weight', 'is_half'], 'fits') }}
+  {{ passk._curve_at_points(fit, ['family_key', 'lone_task', 'place', 'score', 'weight', 'is_half'], 'fits') }}
 ),
 
 information as (
@@ -46,8 +46,16 @@ draws as (
     sum(weight) as tasks
   from curved
   where is_half = 0
-  group by {{ fit | join(', ') }}, family, lone_task
+  group by {{ fit | join(', ') }}, family_key, lone_task
   {%- endif %}
+),
+
+typical as (
+  select
+    {{ fit | join(', ') }},
+    sum(number * tasks * tasks) / sum(number * tasks) as size
+  from draws
+  group by {{ fit | join(', ') }}
 ),
 
 {# The halves count as a draw of the size that most tasks are in. #}
@@ -55,38 +63,53 @@ spreads as (
   select
     {{ fit | join(', ') }},
     power(sum(number * tasks), 2) / sum(number * tasks * tasks) as units,
-    {%- for name, product in [
-      ('m0', 'of_level * of_level'), ('m1', 'of_level * of_slope'), ('m2', 'of_slope * of_slope')
-    ] %}
-    sum(case when tasks is not null then number * {{ product }} else 0e0 end)
-    + power(sum(number * tasks * tasks) / sum(number * tasks), 2)
-    * sum(case when tasks is null then number * {{ product }} else 0e0 end) as {{ name }}{{ ',' if not loop.last }}
-    {%- endfor %}
-  from draws
+    sum(number * size * size * of_level * of_level) as m0,
+    sum(number * size * size * of_level * of_slope) as m1,
+    sum(number * size * size * of_slope * of_slope) as m2
+  from (
+    select
+      draws.*,
+      case when draws.tasks is null then typical.size else 1e0 end as size
+    from draws
+    inner join typical
+      on {{ passk._same_keys(fit, 'draws', 'typical') }}
+  ) as sized
   group by {{ fit | join(', ') }}
 ),
 
 {# The inverse of the information around the squares of the draws: a sandwich. -#}
-variances as (
+gathered as (
   select
     {% for key in fit %}fits.{{ key }}, {% endfor %}
     fits.power,
-    fits.level,
+    fits.base_level,
     fits.slope,
     fits.moved,
     spreads.units,
     {#- One half is where the curve has the level ln(h / (1 - h)), with h^power = 1/2. #}
-    fits.level - ln(exp(ln(0.5e0) / fits.power) / (1 - exp(ln(0.5e0) / fits.power))) as above_half,
-    power({{ passk.student_quantile('floor(spreads.units + 0.5e0)') }}, 2) * (1 + 2 / spreads.units)
-    / nullif(power(s0 * s2 - s1 * s1, 2), 0) as size,
-    s2 * s2 * m0 - 2 * s1 * s2 * m1 + s1 * s1 * m2 as level_variance,
-    (s0 * s2 + s1 * s1) * m1 - s1 * s2 * m0 - s0 * s1 * m2 as covariance,
-    s1 * s1 * m0 - 2 * s0 * s1 * m1 + s0 * s0 * m2 as slope_variance
+    fits.base_level - ln(exp(ln(0.5e0) / fits.power) / (1 - exp(ln(0.5e0) / fits.power))) as above_half,
+    power({{ passk.student_quantile('floor(spreads.units + 0.5e0)') }}, 2) * (1 + 2 / spreads.units) as scale,
+    information.s0,
+    information.s1,
+    information.s2,
+    spreads.m0,
+    spreads.m1,
+    spreads.m2
   from fits
   inner join information
     on {{ passk._same_keys(fit, 'fits', 'information') }}
   inner join spreads
     on {{ passk._same_keys(fit, 'fits', 'spreads') }}
+),
+
+variances as (
+  select
+    *,
+    scale / nullif(power(s0 * s2 - s1 * s1, 2), 0) as size,
+    s2 * s2 * m0 - 2 * s1 * s2 * m1 + s1 * s1 * m2 as level_variance,
+    (s0 * s2 + s1 * s1) * m1 - s1 * s2 * m0 - s0 * s1 * m2 as covariance,
+    s1 * s1 * m0 - 2 * s0 * s1 * m1 + s0 * s0 * m2 as slope_variance
+  from gathered
 ),
 
 {# Fieller's limits: the places x where (above_half + slope x)^2 <= t^2 times its variance, a2 x^2 + 2 a1 x + a0 <= 0. -#}
@@ -105,7 +128,11 @@ far_roots as (
     *,
     case
       when slope < 0 and a2 > 0
-        then (case when a1 > 0 then -1e0 else 1e0 end * sqrt(case when a1 * a1 > a2 * a0 then a1 * a1 - a2 * a0 else 0e0 end) - a1) / a2
+        then (
+          case when a1 > 0 then -1e0 else 1e0 end
+          * sqrt(case when a1 * a1 > a2 * a0 then a1 * a1 - a2 * a0 else 0e0 end)
+          - a1
+        ) / a2
     end as far_root
   from squared
 ),
@@ -120,7 +147,7 @@ roots as (
 select
   {{ fit | join(', ') }},
   power,
-  level,
+  base_level,
   slope,
   moved,
   units,

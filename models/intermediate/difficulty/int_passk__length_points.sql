@@ -7,7 +7,7 @@ with counts as (
   select
     counts.run_id,
     counts.suite,
-    {{ "coalesce(counts.family, '')" if by_family else "''" }} as family,
+    {{ "coalesce(counts.family, '')" if by_family else "''" }} as family_key,
     {{ "case when counts.family is null then counts.task_id else '' end" if by_family else "''" }} as lone_task,
     lengths.length,
     counts.n,
@@ -22,14 +22,14 @@ tasks as (
   select
     run_id,
     suite,
-    family,
+    family_key,
     lone_task,
     length,
     n,
     c,
     count(*) as tasks
   from counts
-  group by run_id, suite, family, lone_task, length, n, c
+  group by run_id, suite, family_key, lone_task, length, n, c
 ),
 
 scored as (
@@ -64,12 +64,12 @@ spreads as (
   from scored
   inner join means
     on {{ passk._same_keys(fit, 'scored', 'means') }}
-  group by {% for key in fit %}scored.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+  group by scored.run_id, scored.suite, scored.k
 )
 
 select
   {% for key in fit %}scored.{{ key }}, {% endfor %}
-  scored.family,
+  scored.family_key,
   scored.lone_task,
   scored.length,
   scored.n,

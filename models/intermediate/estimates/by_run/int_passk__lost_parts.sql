@@ -13,7 +13,7 @@ counts as {{ passk._made_once() }}(
     counts.slice_name,
     counts.slice_value,
     {#- A task whose family is not known is a family of its own; no text is null, because rows are joined by them. #}
-    {{ "coalesce(counts.family, '')" if by_family else "''" }} as family,
+    {{ "coalesce(counts.family, '')" if by_family else "''" }} as family_key,
     {{ "case when counts.family is null then counts.task_id else '' end" if by_family else "''" }} as lone_task,
     counts.n,
     counts.c,
@@ -79,9 +79,21 @@ untold as (
 attributed as (
   select * from told
   union all
-  select {{ task | join(', ') }}, 'agent' as cause, failures, 0 as excluded from untold where failures > 0
+  select
+    {{ task | join(', ') }},
+    'agent' as cause,
+    failures,
+    0 as excluded
+  from untold
+  where failures > 0
   union all
-  select {{ task | join(', ') }}, 'unknown' as cause, 0 as failures, excluded from untold where excluded > 0
+  select
+    {{ task | join(', ') }},
+    'unknown' as cause,
+    0 as failures,
+    excluded
+  from untold
+  where excluded > 0
 ),
 
 parts as (
@@ -124,7 +136,7 @@ select
   parts.dimension,
   parts.slice_name,
   parts.part,
-  counts.family,
+  counts.family_key,
   counts.lone_task,
   counts.n,
   counts.c,
@@ -137,5 +149,5 @@ from parts
 inner join counts
   on {{ passk._same_keys(task, 'parts', 'counts') }} and counts.slice_name = 'all'
 group by
-  parts.run_id, parts.suite, parts.dimension, parts.slice_name, parts.part, counts.family, counts.lone_task, counts.n,
+  parts.run_id, parts.suite, parts.dimension, parts.slice_name, parts.part, counts.family_key, counts.lone_task, counts.n,
   counts.c, parts.failures, counts.log_version

@@ -1,4 +1,5 @@
 {%- set keys = ['run_id', 'suite', 'dimension', 'slice_name', 'part'] %}
+{%- set counts = ['family_key', 'lone_task', 'n', 'c', 'failures', 'tasks', 'excluded'] %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set by_family = passk._family() is not none %}
 
@@ -16,13 +17,7 @@ of_runs as {{ passk._made_once() }}(
 parts as {{ passk._made_once() }}(
   select
     {{ keys | join(', ') }},
-    family,
-    lone_task,
-    n,
-    c,
-    failures,
-    tasks,
-    excluded
+    {{ counts | join(', ') }}
   from of_runs
   {%- if by_family %}
   union all
@@ -31,14 +26,8 @@ parts as {{ passk._made_once() }}(
     suite,
     'family' as dimension,
     slice_name,
-    case when family = '' then '(no family)' else family end as part,
-    family,
-    lone_task,
-    n,
-    c,
-    failures,
-    tasks,
-    excluded
+    case when family_key = '' then '(no family)' else family_key end as part,
+    {{ counts | join(', ') }}
   from of_runs
   where dimension = 'all'
   {%- endif %}
@@ -54,7 +43,12 @@ points as (
     mended.n,
     mended.c,
     grid.k
-  from (select distinct n, c + failures as c from parts) as mended
+  from (
+    select distinct
+      n,
+      c + failures as c
+    from parts
+  ) as mended
   inner join grid
     on mended.n >= grid.k
 ),
@@ -67,7 +61,7 @@ mended_states as (
     case when c < k then 0e0 when c = n then 1e0 else {{ passk._exp('log_all_pass') }} end as pass_hat_k
   from (
     {{ passk._with_log_choose_ratio('points', 'n', 'c', 'k', 'log_all_pass', 'k <= c and c < n') }}
-  ) as logs
+  ) as log_points
 ),
 
 {# The failed attempts of a task share its loss alike. #}
@@ -96,13 +90,13 @@ units as {{ passk._made_once() }}(
   select
     {{ keys | join(', ') }},
     k,
-    family,
+    family_key,
     lone_task,
     1 as number,
     sum(eligible * loss) as loss
   from scored
   where eligible > 0
-  group by {{ keys | join(', ') }}, k, family, lone_task
+  group by {{ keys | join(', ') }}, k, family_key, lone_task
   {%- else %}
   select
     {{ keys | join(', ') }},
@@ -155,8 +149,9 @@ shares as (
 {# The squared residuals of a ratio; that of a draw without the part is of a loss of 0. #}
 residuals as (
   select
-    {% for key in keys %}shares.{{ key }}, {% endfor %}
-    shares.k,
+    {%- for key in keys + ['k'] %}
+    shares.{{ key }},
+    {%- endfor %}
     {%- set whole = 'wholes.loss' if by_family else 'units.whole_loss' %}
     sum(units.number * power(units.loss - shares.lost_share * {{ whole }}, 2)) as with_part,
     sum(units.number * power({{ whole }}, 2)) as squared
@@ -165,9 +160,9 @@ residuals as (
     on {{ passk._same_keys(keys + ['k'], 'shares', 'units') }}
   {%- if by_family %}
   inner join units as wholes
-    on {{ passk._same_keys(['run_id', 'suite', 'k', 'family', 'lone_task'], 'units', 'wholes') }} and wholes.dimension = 'all'
+    on {{ passk._same_keys(['run_id', 'suite', 'k', 'family_key', 'lone_task'], 'units', 'wholes') }} and wholes.dimension = 'all'
   {%- endif %}
-  group by {% for key in keys %}shares.{{ key }}, {% endfor %}shares.k
+  group by shares.run_id, shares.suite, shares.dimension, shares.slice_name, shares.part, shares.k
 )
 
 select
