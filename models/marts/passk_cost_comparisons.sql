@@ -19,7 +19,7 @@ run_costs as (
     measure,
     null_reason,
     measured_tasks
-  from {{ ref('passk_costs') }}
+  from {{ ref('int_passk__run_costs') }}
 ),
 
 {# A measure that either run has. #}

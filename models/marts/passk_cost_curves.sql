@@ -39,7 +39,7 @@ answered as (
     covered.null_reason is null
     and {{ passk._has_enough_tasks('eligible.eligible_tasks', 'eligible.total_tasks') }} as is_answered
   from eligible
-  inner join {{ ref('passk_costs') }} as covered
+  inner join {{ ref('int_passk__run_costs') }} as covered
     on {{ passk._same_keys(keys, 'eligible', 'covered') }}
 )
 

@@ -19,7 +19,7 @@ with placed as (
     run_costs.mean_upper as mean_cost_upper,
     run_values.loaded_at
   from {{ ref('int_passk__run_values') }} as run_values
-  inner join {{ ref('passk_costs') }} as run_costs
+  inner join {{ ref('int_passk__run_costs') }} as run_costs
     on run_values.run_id = run_costs.run_id and run_values.suite = run_costs.suite
   where run_values.metric = 'pass_hat_k' and run_values.estimate is not null and run_costs.mean is not null
 ),

@@ -99,7 +99,7 @@ def compare_costs(
     ...     ]
     ... )
     >>> compare_costs(log, "old", "new").item(0, "meaning")
-    '75 % cheaper (75 to 75).'
+    '73 % cheaper (70 to 76).'
     """
     names = checked_measures("compare_costs", measures)
     share = checked_share("compare_costs", min_eligible_share)

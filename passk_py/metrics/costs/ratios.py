@@ -34,7 +34,7 @@ def ratio_limits(
             apart=pl.col("x") / pl.col("x").mean().over(keys)
             - pl.col("y") / pl.col("y").mean().over(keys)
         )
-        .group_by(*keys, "draw")
+        .group_by(*keys, "draw", maintain_order=True)
         .agg(pl.len().alias("size"), pl.col("apart", "x", "y").sum(), pl.col("reach").max())
     )
     rows = []

@@ -63,10 +63,10 @@ def _tail(costs: pl.DataFrame, confidence: float) -> dict[str, float | None]:
 
     p95 = at(_SHARE)
     within = (
-        weighed.group_by("task_id")
+        weighed.group_by("task_id", maintain_order=True)
         .agg(pl.col("draw").first(), share=pl.col("weight").filter(pl.col("cost") <= p95).sum())
         .with_columns(apart=pl.col("share") - pl.col("share").mean())
-        .group_by("draw")
+        .group_by("draw", maintain_order=True)
         .agg(size=pl.len(), apart=pl.col("apart").sum())
     )
     sizes, number = within["size"].to_list(), within.height

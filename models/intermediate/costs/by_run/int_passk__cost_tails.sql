@@ -74,7 +74,7 @@ shares as {{ passk._made_once() }}(
     on {{ passk._same_keys(keys, 'amounts', 'sizes') }}
 ),
 
-quantiles as (
+percentiles as (
   select
     {{ keys | join(', ') }},
     min(case when reached >= 0.95e0 then amount end) as p95
@@ -87,10 +87,10 @@ task_shares as (
     {% for key in keys %}attempts.{{ key }}, {% endfor %}
     attempts.task_id,
     min(attempts.family) as named_family,
-    sum(case when attempts.amount <= quantiles.p95 then attempts.weight else 0e0 end) as part_within
+    sum(case when attempts.amount <= percentiles.p95 then attempts.weight else 0e0 end) as part_within
   from attempts
-  inner join quantiles
-    on {{ passk._same_keys(keys, 'attempts', 'quantiles') }}
+  inner join percentiles
+    on {{ passk._same_keys(keys, 'attempts', 'percentiles') }}
   group by {% for key in keys %}attempts.{{ key }}, {% endfor %}attempts.task_id
 ),
 
