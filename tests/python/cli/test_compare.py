@@ -160,6 +160,7 @@ def test_rows_of_a_run_are_those_on_either_side(passk: Passk, letters: Path) -> 
         assert [row["metric"] for row in rows] == ["pass_at_k", "pass_hat_k"]
 
 
+@pytest.mark.long
 def test_a_computed_pair_knows_of_families_as_a_stored_one_does(
     passk: Passk, tmp_path: Path, models_only: tuple[str, str]
 ) -> None:

@@ -67,6 +67,7 @@ def test_a_load_says_what_has_landed(
     assert (file["status"], file["rows_landed"]) == (status, ROWS)
 
 
+@pytest.mark.long
 def test_a_build_prints_no_traceback(on_small_disk: OnSmallDisk, letters: Path) -> None:
     room = letters.stat().st_size // 1024 + 300
     done = on_small_disk(room, f"cp {letters} . && {PASSK} build --full-refresh --no-tests")

@@ -46,6 +46,7 @@ def test_a_command_that_waits_ends_and_leaves_nothing(tmp_path: Path, number: in
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     "PASSK_COVERAGE" in os.environ, reason="it does not end where coverage.py traces it"
 )

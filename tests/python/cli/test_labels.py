@@ -117,6 +117,7 @@ def test_the_answer_says_how_often_the_grader_errs(passk: Passk, built: None) ->
     assert [row["run_id"] for row in card["grader"]["corrected"]] == ["new"]
 
 
+@pytest.mark.long
 def test_the_tables_agree_and_changes_are_found(passk: Passk, built: None) -> None:
     said = passk("validate", "--json")
     found = {table["table"]: table for table in said.json["tables"]}

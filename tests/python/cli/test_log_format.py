@@ -65,6 +65,7 @@ def test_load_logs_every_file(passk: Passk, tmp_path: Path) -> None:
     assert 0 < finished["seconds"] < 60
 
 
+@pytest.mark.long
 def test_stdout_is_that_of_the_text_log(
     passk: Passk, built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_build_validate_and_publish(
     assert copy["runs"] == 1
 
 
+@pytest.mark.long
 def test_failed_test_of_a_build_is_one_line(passk: Passk, make_log: Callable[..., Path]) -> None:
     make_log("a.jsonl", [("a", f"t{task}", 8 * "F") for task in range(6)])
     assert passk("load", "a.jsonl").code == 0

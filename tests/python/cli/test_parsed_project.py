@@ -293,6 +293,7 @@ def test_only_the_vars_that_shape_it_are_part_of_its_name(
     assert graphs[0] == graphs[1]
 
 
+@pytest.mark.long
 def test_values_of_a_kind_are_parsed_alike(
     make_project: Callable[[], Project], tmp_path: Path
 ) -> None:

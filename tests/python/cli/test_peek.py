@@ -169,6 +169,7 @@ def test_real_logs_are_answered_as_after_a_build(
     assert assert_same(peek(passk, *words), shown(passk, tmp_path / "passk.duckdb")) > 30
 
 
+@pytest.mark.long
 def test_k_is_that_of_a_build_with_the_vars(
     passk: Passk, make_log: Callable[..., Path], models_only: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -257,7 +258,8 @@ def test_no_rule_is_judged_if_a_log_has_no_attempt(
     assert "land" not in said.err
 
 
-@pytest.mark.parametrize("lost", ["rejected", pytest.param("conflicting", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("lost", ["rejected", "conflicting"])
 def test_a_run_without_a_usable_attempt_is_judged_as_by_gate(
     passk: Passk,
     make_log: Callable[..., Path],

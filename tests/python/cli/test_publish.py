@@ -225,6 +225,7 @@ def test_person_is_told_where_the_copy_is(passk: Passk, letters: Path) -> None:
     assert ": 2 runs, the newest attempts loaded " in third
 
 
+@pytest.mark.long
 def test_what_is_not_asked_for_is_not_written(passk: Passk, letters: Path) -> None:
     assert passk("publish", "-o", "d", "--format", "duckdb").code == 0
     assert [path.name for path in Path("d").glob("[!.]*")] == ["passk.duckdb"]
@@ -248,6 +249,7 @@ def test_other_format_stays_as_it_is(letters: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_table_that_a_var_asks_for_is_copied(letters: Path, change: Callable[..., None]) -> None:
     change(
         "create table passk_suite_bootstrap as select 's' as suite, 'r' as run_id, 'all' as "
@@ -326,6 +328,7 @@ def test_a_copy_has_the_vars_of_the_build_but_not_its_input(
         assert not read_settings(copy).recorded
 
 
+@pytest.mark.long
 def test_reports_on_a_copy_are_those_on_the_database(
     passk: Passk, letters: Path, change: Callable[..., None]
 ) -> None:
@@ -524,6 +527,7 @@ def test_what_passk_did_not_publish_is_not_replaced(passk: Passk, letters: Path)
     assert Path("exported/parquet/passk_runs.parquet").read_bytes() == b"mine"
 
 
+@pytest.mark.long
 def test_tool_that_holds_the_copy_for_writing_is_no_hindrance(passk: Passk, letters: Path) -> None:
     publish("bi")
     Path("bi/passk.duckdb").chmod(0o644)

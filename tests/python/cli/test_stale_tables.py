@@ -395,6 +395,7 @@ def test_a_build_with_other_vars_that_was_stopped_is_seen(
     assert passk("gate", "--database", stopped.whole).code == 0
 
 
+@pytest.mark.long
 def test_a_build_of_a_part_is_half_a_build(passk: Passk, passing: Path, tmp_path: Path) -> None:
     database = copy_of(passing, tmp_path)
     land(passk, database, WORSE, 9)

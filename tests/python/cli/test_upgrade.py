@@ -99,6 +99,7 @@ def test_build_of_it_is_that_of_a_fresh_load(
     assert differing(migrated, fresh[1]) == ["passk_tasks"]
 
 
+@pytest.mark.long
 def test_commands_work_on_it(passk: Passk, migrated: Path, models_only: tuple[str, str]) -> None:
     def load(*words: object) -> dict[str, str]:
         files = passk("load", *words, "--json").json["files"]

@@ -43,6 +43,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_backup_is_restored(folder: Path) -> None:
     back_up, restore = blocks("shell", "docs/backup.md")
 

@@ -308,6 +308,7 @@ def test_the_answer_says_what_it_knows_of_families(built: Project) -> None:
     assert not any(run.is_related for suite in suites.values() for run in suite.runs)
 
 
+@pytest.mark.long
 def test_families_change_limits_alone(
     built: Project, make_project: Callable[[], Project], attempts: Rows
 ) -> None:

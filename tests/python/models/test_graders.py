@@ -135,6 +135,7 @@ def test_errors_are_found_where_they_were_planted(built: Project) -> None:
         assert (row["null_reason"] is None) == (row["suite"] != "chance")
 
 
+@pytest.mark.long
 def test_families_widen_the_limits(
     built: Project, log: tuple[Rows, Rows], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

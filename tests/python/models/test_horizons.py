@@ -320,6 +320,7 @@ def test_tables_agree_with_polars(built: Project, attempts: Rows) -> None:
     compared(built, attempts, None)
 
 
+@pytest.mark.long
 def test_families_agree_too(built: Project, attempts: Rows) -> None:
     built.run(FAMILIES, select=["+passk_horizons", "+passk_difficulty_curve"])
     compared(built, attempts, "repo")

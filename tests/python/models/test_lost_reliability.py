@@ -321,6 +321,7 @@ def test_table_agrees_with_polars(built: Project, attempts: Rows) -> None:
     compared(built, attempts, VARS)
 
 
+@pytest.mark.long
 def test_families_agree_too(built: Project, attempts: Rows) -> None:
     built.run(FAMILIES, select=["+passk_lost_reliability"])
     compared(built, attempts, FAMILIES)

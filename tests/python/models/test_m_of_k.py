@@ -248,13 +248,8 @@ def test_polars_gives_the_table(built: Project, attempts: Rows) -> None:
             assert row[name] == (pytest.approx(value, rel=wide) if isinstance(value, float) else value), (name, row)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "variables",
-    [
-        pytest.param(VARS, id="alone"),
-        pytest.param(FAMILIES, id="families", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("variables", [VARS, FAMILIES], ids=["alone", "families"])
 def test_validate_recomputes_it(
     make_project: Callable[[], Project], attempts: Rows, variables: dict[str, Any]
 ) -> None:
@@ -270,6 +265,7 @@ def test_validate_recomputes_it(
     assert pk.validate_tables(project.database).different > 0
 
 
+@pytest.mark.long
 def test_families_are_draws(make_project: Callable[[], Project], attempts: Rows) -> None:
     project = make_project()
     project.land(attempts)

@@ -132,6 +132,7 @@ def test_sql_and_polars_agree(
     assert (max(sizes) > 2000) == (options.get("width") == 0.03)
 
 
+@pytest.mark.long
 def test_who_ran_is_said_and_slices_are_not_planned(project: Project) -> None:
     log = [
         {

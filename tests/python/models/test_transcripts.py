@@ -26,6 +26,7 @@ def written(path: Path, **more: object) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_copies_that_differ_only_in_the_transcript_are_duplicates(project: Project) -> None:
     first = written(project.folder / "first.jsonl", transcript="first.json")
     second = written(project.folder / "second.jsonl", transcript="second.json")

@@ -183,6 +183,7 @@ def test_the_answer_says_who_falls(built: Project, tmp_path: Path) -> None:
         assert sentence in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_answer_names_no_agent_that_is_not_shown(built: Project, tmp_path: Path) -> None:
     call = CliRunner().invoke
     database = ("--database", str(built.database))

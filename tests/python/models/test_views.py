@@ -72,6 +72,7 @@ def test_a_table_in_a_views_place_gives_way(built: Project) -> None:
     assert built.query("select run_id, n, c from passk_runs") == [("run", 3, 2)]
 
 
+@pytest.mark.long
 def test_where_nothing_landed_a_build_still_says_so(built: Project) -> None:
     built.execute("drop table landing.attempts")
     with pytest.raises(Exception, match="Load a log with `passk load FILE`"):
