@@ -38,20 +38,25 @@ def _kinds_of_slices(slices: Any) -> Any:  # noqa: ANN401
 
 
 def _kinds_of_gates(gates: Any) -> Any:  # noqa: ANN401
-    """Give which keys the rules have, and the values of those that say which tables they read."""
+    """Give what says which tables the rules read: type, m of k, sequential, kind of baseline."""
     if not isinstance(gates, list) or not all(isinstance(gate, dict) for gate in gates):
         return gates
-    kinds: list[dict[str, Any]] = []
-    for gate in gates:
-        kind = {
-            key: gate[key] if key in ("type", "metric", "scope", "sequential") else None
-            for key in gate
-        }
-        if isinstance(gate.get("baseline"), dict):
-            kind["baseline"] = "runs before"
-        if kind not in kinds:
-            kinds.append(kind)
-    return kinds
+    kinds = {
+        json.dumps(
+            {
+                "type": gate.get("type"),
+                "m": "m" in gate,
+                "sequential": gate.get("sequential"),
+                "baseline": "runs before"
+                if isinstance(gate.get("baseline"), dict)
+                else "baseline" in gate,
+            },
+            sort_keys=True,
+            default=str,
+        )
+        for gate in gates
+    }
+    return sorted(kinds)
 
 
 SHAPING: Final[Mapping[str, Callable[[Any], Any]]] = {

@@ -108,6 +108,7 @@ def test_postgres_has_the_golden_rows(
     assert said.count("PASS passk_") == TABLES - 3
 
 
+@pytest.mark.long
 def test_dbt_2_has_the_golden_rows(dbt_2: str, project: Path, tmp_path: Path) -> None:
     environment = {"PASSK_INTEGRATION_DATABASE": str(tmp_path / "passk.duckdb")}
     # The second build finds the tables of the first.

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-pytestmark = pytest.mark.long
-
-
 @pytest.fixture(scope="module")
 def consumer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
     """The project, built in a copy whose package entry points back at this checkout."""
