@@ -162,7 +162,7 @@ def _ratio(
     before: pl.DataFrame, after: pl.DataFrame, confidence: float, *, by_family: bool
 ) -> dict[str, Any]:
     family = pl.coalesce("family", "family_right")
-    terms = before.join(after, on="task_id").select(
+    terms = before.join(after, on="task_id", maintain_order="left").select(
         x="cost_of_attempt_right",
         y="cost_of_attempt",
         reach=pl.lit(0.0),

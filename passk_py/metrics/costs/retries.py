@@ -33,7 +33,8 @@ def retry_costs(spending: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
     """Give the costs of each task with its retries, a row for each k; null where n < k."""
     frame = spending.join(pl.DataFrame({"k": ks}, schema={"k": pl.Int64}), how="cross")
     states = frame.select("n", "c", "k").filter(pl.col("n") >= pl.col("k")).unique()
-    return frame.join(_chances(states.iter_rows()), on=["n", "c", "k"], how="left").with_columns(
+    chances = _chances(states.iter_rows())
+    return frame.join(chances, on=["n", "c", "k"], how="left", maintain_order="left").with_columns(
         is_eligible=pl.col("is_measured") & (pl.col("n") >= pl.col("k")),
         tries=pl.col("pass_at_k") + pl.col("failed_tries"),
         retry_cost=pl.col("pass_at_k") * pl.col("cost_of_pass").fill_null(0)

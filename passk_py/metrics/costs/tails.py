@@ -41,6 +41,7 @@ def cost_tails(
             .join(
                 spending.filter(measure=measure).select(*TASK, "draw"), on=list(TASK), how="inner"
             )
+            .sort(*TASK, "cost")
         )
         rows += [
             {"run_id": run, "suite": suite, "measure": measure, **_tail(part, confidence)}

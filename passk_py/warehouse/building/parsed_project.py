@@ -67,6 +67,7 @@ SHAPING: Final[Mapping[str, Callable[[Any], Any]]] = {
     "passk_baseline": _whether,
     "passk_bootstrap": _itself,
     "passk_cluster": _whether,
+    "passk_costs": _itself,
     "passk_difficulty": _whether,
     "passk_extrapolated_ks": _whether,
     "passk_gates": _kinds_of_gates,

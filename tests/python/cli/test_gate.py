@@ -395,6 +395,7 @@ def test_rule_of_a_file_sees_the_retries_that_the_table_sees(
     assert "A warning of retry_until_pass." in said.out
 
 
+@pytest.mark.long
 def test_a_log_that_was_cut_off_is_named(
     passk: Passk, make_log: Callable[..., Path], models_only: tuple[str, ...]
 ) -> None:

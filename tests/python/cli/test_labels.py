@@ -145,6 +145,7 @@ def alter(name: str, column: str, passk: Passk) -> list[Any]:
     return [table["table"] for table in json.loads(said.out)["tables"] if table["different"]]
 
 
+@pytest.mark.long
 def test_new_labels_are_built_and_nothing_new_is_not(
     passk: Passk, built: None, labelled: Path
 ) -> None:

@@ -29,7 +29,6 @@ CHANGED: dict[str, Any] = {
     "passk_confidence": 0.8,
     "passk_consistent_rate": 0.95,
     "passk_consistent_threshold": 0.7,
-    "passk_costs": ["cost_usd", "duration_s"],
     "passk_create_sql_functions": False,
     "passk_deployment_k": 3,
     "passk_diagnostics": False,

@@ -196,6 +196,7 @@ def test_limits_are_newcombes(project: Project) -> None:
     assert (row["public_gap"], row["private_gap"]) == (0, 0)
 
 
+@pytest.mark.long
 def test_without_the_var_the_table_is_empty(project: Project) -> None:
     project.land(log())
     build(project, passk_private_suites=[])

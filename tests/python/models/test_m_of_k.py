@@ -423,6 +423,7 @@ def test_counts_that_can_not_be_right_are_null() -> None:
     assert frame.select(est.pass_m_of_k("n", "c", 1, 2)).to_series().to_list() == [None] * 5
 
 
+@pytest.mark.long
 def test_without_the_var_there_are_no_rows(make_project: Callable[[], Project]) -> None:
     project = make_project()
     project.land(some_log()[:40])

@@ -87,6 +87,7 @@ def test_an_input_that_is_not_built_is_named_where_dbt_only_compiles(
     project.dbt.invoke(["compile"], folder=project.folder, variables=INPUT)
 
 
+@pytest.mark.long
 def test_wrong_vars_are_listed_where_dbt_only_compiles(own: Callable[..., Project]) -> None:
     project = own({"trials": LOG})
     said = project.refused({**INPUT, "passk_ks": [0], "passk_confidence": 0.91}, "compile")
@@ -154,6 +155,7 @@ def test_misspelt_vars_of_dbt_project_yml_are_refused(own: Callable[..., Project
     ]
 
 
+@pytest.mark.long
 def test_wrong_vars_do_not_stop_models_of_ones_own(own: Callable[..., Project]) -> None:
     """But they stop the package's, and what is asked for beside them, before anything runs."""
     project = own({"trials": LOG, "mine": "select 1 as one"}, config={"vars": MISSPELT})

@@ -580,6 +580,7 @@ def test_tags_that_are_not_json_spoil_their_row_only(consumer: Project) -> None:
     ]
 
 
+@pytest.mark.long
 def test_copies_in_anyones_table(consumer: Project) -> None:
     build(
         consumer,

@@ -166,6 +166,7 @@ def test_a_run_without_a_value_has_no_rank(built: Project) -> None:
     assert row["estimated_rank"] is row["rank_lower"] is row["may_be_best"] is None
 
 
+@pytest.mark.long
 def test_short_tasks_may_undo_a_difference(make_project: Callable[[], Project], log: Rows) -> None:
     """Of two runs, the ranks are apart exactly where passk_comparisons finds a change."""
     two = [row for row in log if row["run_id"] in ("good", "worse")]
