@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 import json
+import math
 import random
 from collections import defaultdict
 from datetime import datetime, timedelta
