@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.metrics.trends import TREND_COLUMNS, lines_of_runs
 from passk_py.validation.parity import Recomputed
-from passk_py.validation.recompute.approximations import STUDENT
+from passk_py.validation.recompute.approximations import SIZE, STUDENT
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,5 +31,5 @@ def compare_trends(compared: Compared, counts: Counts, runs: pl.DataFrame) -> No
     )
     exact = tuple(name for name in TREND_COLUMNS if name not in (*_KEY, *_NUMBERS))
     limits = dict.fromkeys(("slope_lower", "slope_upper"), STUDENT)
-    expected = Recomputed(frame, _KEY, exact, {"mean_value": None, "slope": None, **limits})
+    expected = Recomputed(frame, _KEY, exact, {"mean_value": None, "slope": SIZE, **limits})
     compared.compare("passk_trends", expected)

@@ -84,6 +84,7 @@ def test_stdout_is_that_of_the_text_log(
     assert {gate["result"] for gate in gates} <= {"pass", "fail", "inconclusive"}
 
 
+@pytest.mark.long
 def test_build_validate_and_publish(
     passk: Passk, make_log: Callable[..., Path], models_only: tuple[str, str]
 ) -> None:

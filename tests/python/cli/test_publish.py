@@ -77,6 +77,7 @@ def test_copy_holds_tables_and_nothing_else(bi: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_copy_says_how_fresh_it_is(passk: Passk, letters: Path) -> None:
     before = datetime.now(UTC).replace(tzinfo=None)
     said = passk("publish", "-o", "bi", "--json")
@@ -348,6 +349,7 @@ def test_reports_on_a_copy_are_those_on_the_database(
     assert own.json["capable_threshold"] == of_copy.json["capable_threshold"] == 0.55
 
 
+@pytest.mark.long
 def test_what_landed_after_the_build_is_said(
     passk: Passk, letters: Path, make_log: Callable[..., Path]
 ) -> None:

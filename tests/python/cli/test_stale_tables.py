@@ -161,6 +161,7 @@ def test_another_number_of_expected_attempts_is_a_change(
     assert "1 task has another number of expected attempts since the last build." in said.err
 
 
+@pytest.mark.long
 def test_a_copy_that_lacks_what_had_landed_is_stale(
     passk: Passk, letters: Path, make_log: Callable[..., Path]
 ) -> None:

@@ -63,6 +63,7 @@ def test_a_link_that_leads_nowhere_stops_the_build(page: str, wrong: str, tmp_pa
     assert wrong in done.stderr
 
 
+@pytest.mark.long
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     loaded = re.compile(
         r"""<(?:script|img|iframe|link|source)\b[^>]*?(?:src|href)=["'](https?:)?//"""
@@ -103,6 +104,7 @@ def test_axe_finds_nothing_serious(browser: Any, site: Path, name: str) -> None:
         context.close()
 
 
+@pytest.mark.long
 def test_figures_are_seen_and_said(browser: Any, site: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 900})
     page = context.new_page()
@@ -117,6 +119,7 @@ def test_figures_are_seen_and_said(browser: Any, site: Path) -> None:
     context.close()
 
 
+@pytest.mark.long
 def test_every_page_can_be_reached_and_found(browser: Any, site: Path) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()

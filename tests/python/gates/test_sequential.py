@@ -111,7 +111,15 @@ def test_bets_are_fair_where_the_mean_is_the_bar(above: bool) -> None:
     assert capital == pytest.approx(1, rel=1e-13)
 
 
-@pytest.mark.parametrize(("bar", "above"), [(0.8, True), (0.8, False), (0.5, True), (0.95, False)])
+@pytest.mark.parametrize(
+    ("bar", "above"),
+    [
+        (0.8, True),
+        (0.95, False),
+        pytest.param(0.8, False, marks=pytest.mark.long),
+        pytest.param(0.5, True, marks=pytest.mark.long),
+    ],
+)
 def test_no_look_is_wrong_more_often_than_allowed(bar: float, above: bool) -> None:
     """The chance that the evidence is ever enough, exactly, over 300 tasks that pass or fail."""
     undecided, wrong = {0: 1.0}, 0.0

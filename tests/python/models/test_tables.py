@@ -295,6 +295,7 @@ def test_a_forgotten_run_goes(project: Project, tmp_path: Path) -> None:
 NAMES: Final = ("007", "7", "1e3", "2026-01-01", "true", "null", "it's", "a */ b", " spaced ", "ä")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "alone",
     [

@@ -140,6 +140,7 @@ def place(element: Element) -> tuple[float, float]:
 # the numbers
 
 
+@pytest.mark.long
 def test_tables_without_the_types_of_rules_are_reported(built: Project, tmp_path: Path) -> None:
     older = built.copy(tmp_path)
     older.execute(
