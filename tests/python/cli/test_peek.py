@@ -139,7 +139,8 @@ def test_a_pair_is_compared_as_after_a_build(passk: Passk, demo: Demo) -> None:
     assert assert_same({name: said[name] for name in rows}, told) > 400
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2])
 def test_an_odd_log_is_answered_as_after_a_build(
     passk: Passk, tmp_path: Path, models_only: tuple[str, str], seed: int
 ) -> None:

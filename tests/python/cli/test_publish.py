@@ -214,6 +214,7 @@ def test_comments_of_the_database_come_first(letters: Path, change: Callable[...
     assert comments["max_n"] == described_tables()["passk_runs"].columns["max_n"]
 
 
+@pytest.mark.long
 def test_person_is_told_where_the_copy_is(passk: Passk, letters: Path) -> None:
     said = passk("publish", "-o", "out/bi")
     rows = sum(read_table(name).height for name in NAMES)

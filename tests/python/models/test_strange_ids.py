@@ -42,6 +42,9 @@ ALIKE: Final = ("Task", "task", "task ", "TASK", "ta\u0301sk", "t\u00e1sk", "t\u
 """Names that some comparison might take for one."""
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]]) -> Project:
     """Each strange text as run, suite, task, agent, model, reason and tag, on both roads."""

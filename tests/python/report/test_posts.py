@@ -119,6 +119,7 @@ def pull_request(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     return server
 
 
+@pytest.mark.long
 def test_the_short_form_has_the_numbers_of_the_tables_and_no_attempt(built: Project) -> None:
     facts = pk.report(built.database).facts
     text = short_markdown(facts, verdict_changes(facts))
