@@ -15,6 +15,7 @@ import polars as pl
 
 from passk_py.common.contract import CONTRACT_COLUMNS, KEY, TRANSCRIPT
 from passk_py.common.sql_text import quote
+from passk_py.metrics.causes.lost_shares import LOST_TYPES, counted_parts, lost_rows
 from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.diagnostics.families import Counted, judged_families
 from passk_py.metrics.diagnostics.read_runs import read_tasks
@@ -153,8 +154,29 @@ def write_answer_tables(
                 min_eligible_share=settings.min_eligible_share,
             ),
             "passk_trends": _trends(runs, counts, settings),
+            "passk_lost_reliability": _losses(connection, settings),
         },
     )
+
+
+def _losses(connection: duckdb.DuckDBPyConnection, settings: Settings) -> pl.DataFrame:
+    """Share out the lost reliability by cause, which is all that the answer reads."""
+    log = fetch_frame(
+        connection,
+        "select run_id, suite, task_id, attempt, outcome, outcome_reason from passk_attempts",
+    )
+    parts = counted_parts(log.lazy(), {}, None, settings.causes)
+    rows = lost_rows(
+        parts,
+        [settings.deployment_k],
+        min_eligible_share=settings.min_eligible_share,
+        confidence=settings.confidence,
+    )
+    types: dict[str, type[pl.DataType]] = {
+        **dict.fromkeys(("run_id", "suite"), pl.String),
+        **LOST_TYPES,
+    }
+    return pl.DataFrame(list(rows), schema=types, orient="row")
 
 
 def _trends(runs: pl.DataFrame, counts: pl.DataFrame, settings: Settings) -> pl.DataFrame:

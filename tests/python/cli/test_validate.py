@@ -45,6 +45,8 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
         "passk_comparisons": 2 * 12,
         "passk_task_comparisons": 48,
         "passk_rankings": 4 * 2 * 12,
+        # Two runs of one agent.
+        "passk_trends": 2 * 12,
         # k of 1 to 32 where there are as many of the attempts that are planned.
         "passk_plans": 4 * 2 * 33,
         "passk_m_of_k": 0,
@@ -399,7 +401,7 @@ def test_who_made_the_attempts(passk: Passk, models_only: tuple[str, str], tmp_p
         for statement in as_table("passk_runs", "update passk_runs set agent = 'eve'"):
             connection.execute(statement)
     report = validate_tables("passk.duckdb")
-    named = {(one.table, one.key["run_id"]) for one in report.examples if one.column == "agent"}
+    named = {(one.table, one.key.get("run_id")) for one in report.examples if one.column == "agent"}
     # Where polars can't know the name, the tables must at least agree with each other.
     assert {run for table, run in named if table == "passk_runs"} == {
         "first",
@@ -473,7 +475,7 @@ def test_nothing_to_validate(passk: Passk, change: Callable[..., None]) -> None:
     change(*attempts)
     # Without attempts, every row of the others is one too many.
     assert passk("validate").code == 1
-    for table in (*WRONG, "passk_plans"):
+    for table in (*WRONG, "passk_plans", "passk_trends", "passk_lost_reliability"):
         change(*as_table(table, f"delete from {table}"))
     said = passk("validate")
     assert (said.code, said.out) == (2, "")
@@ -532,6 +534,6 @@ def test_batches_do_not_matter(batch: int, demo: Demo, monkeypatch: pytest.Monke
     report = validate_tables(demo.database, progress=lambda *step: seen.append(step))
     assert report.different == 0
     assert sum(table.rows for table in report.tables) == (
-        4 * (48 * 12 + 48 + 12 + 1 + 14 + 66 + 24) + 24 + 48 + 3
+        4 * (48 * 12 + 48 + 12 + 1 + 14 + 66 + 24 + 24) + 24 + 24 + 48 + 3
     )
     assert seen[-1] == (3248, 3248)
