@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -49,18 +49,13 @@ OF_A_THRESHOLD: Final = Reasons(
     "had failed",
     "had passed",
 )
-OF_A_ROLLING_DROP: Final = Reasons(
-    ", at worst not below {}.",
-    ", at best below {}.",
-    "had failed",
-    "had passed",
-)
 OF_A_DROP: Final = Reasons(
     ", at worst not below {}.",
     ", at best below {}.",
     "of both runs had counted against it",
     "of both runs had counted for it",
 )
+OF_A_ROLLING_DROP: Final = replace(OF_A_DROP, against="had failed", in_favour="had passed")
 
 
 class Units(NamedTuple):
