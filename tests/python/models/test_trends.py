@@ -177,7 +177,7 @@ def test_the_answer_says_who_falls(built: Project, tmp_path: Path) -> None:
     database = ("--database", str(built.database))
     said = call(cli, ["show", *database, "--json"])
     assert json.loads(said.stdout)["suites"][0]["trends"] == [sentence]
-    for form in ("md",):
+    for form in ("md", "html"):
         page = tmp_path / f"page.{form}"
         assert call(cli, ["report", *database, "-o", str(page)]).exit_code == 0
         assert sentence in page.read_text(encoding="utf-8")
