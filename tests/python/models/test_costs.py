@@ -1,4 +1,4 @@
-"""What runs cost: brute force over orders, tables against polars, and what is not known."""
+"""Costs of runs: brute force over orders, tables against polars, and figures that are not known."""
 
 from __future__ import annotations
 

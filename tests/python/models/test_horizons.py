@@ -134,7 +134,7 @@ class ByHand:
         return (ends[1] - ends[0]) / (2 * step) / (height * (1 - height))
 
     def left(self) -> tuple[float, float]:
-        """What the two equations of the fit leave: 0 where it is the fit."""
+        """The remainders of the two equations of the fit: 0 where it is the fit."""
         terms = [
             (weight * (score - self.curve(place)) * self.lean(place), place)
             for place, score, weight, _ in self.points

@@ -47,7 +47,7 @@ REASONS: Final = {
     "SandboxDied": "environment",
     "nobody knows": "unknown",
 }
-"""What this log's failures are named as, and whose doing that is."""
+"""The reasons of this log's failures, and the cause of each."""
 
 
 def some_log() -> Rows:
