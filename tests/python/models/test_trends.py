@@ -36,12 +36,15 @@ def some_log() -> Rows:
     rates = [dice.betavariate(4, 1) for _ in range(30)]
     for agent, nights in (
         ("falls", 14), ("stays", 7), ("perfect", 6), ("few", 4), ("once", 1), ("grows", 6), (None, 6), ("short", 5), ("outage", 8),
+        ("alone", 2),
     ):  # fmt: skip
         for night in range(nights):
             for task in range(30):
                 if agent == "grows" and task >= 20 + 2 * night:
                     continue
                 if agent == "outage" and night == 3 and task >= 5:
+                    continue
+                if agent == "alone" and night == 0 and task >= 5:
                     continue
                 rate = 1.0 if agent == "perfect" else rates[task]
                 if agent == "falls":
@@ -84,7 +87,7 @@ def test_verdicts_are_those_that_the_agents_deserve(
     rows: dict[tuple[str | None, str, int], dict[str, Any]],
 ) -> None:
     agents = {agent for agent, _, _ in rows}
-    assert agents == {"falls", "stays", "perfect", "few", "grows", None, "short", "outage"}
+    assert agents == {"falls", "stays", "perfect", "few", "grows", None, "short", "outage", "alone"}
     falls = rows["falls", "pass_hat_k", 2]
     assert (falls["verdict"], falls["runs"], falls["first_run_id"]) == ("falling", 12, "falls-03")
     assert falls["meaning"].startswith("pass^2 falls over 12 runs: -0.0")
@@ -98,6 +101,8 @@ def test_verdicts_are_those_that_the_agents_deserve(
     assert rows["grows", "pass_at_k", 1]["null_reason"] == (
         "a trend takes at least 5 runs over the same tasks, and there are 2"
     )
+    # All runs before the last one have tried other tasks.
+    assert rows["alone", "pass_at_k", 1]["null_reason"].endswith("and there is 1")
     # The run in which nothing was graded is left out, and the one of few tasks.
     assert (rows["outage", "pass_at_k", 1]["runs"], rows["outage", "pass_at_k", 1]["tasks"]) == (
         6,
