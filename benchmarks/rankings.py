@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import statistics
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
@@ -36,6 +37,8 @@ class Setting(NamedTuple):
     """By which share of its rate each agent is worse than the one before it, at every task."""
     own: float
     """At which share of the tasks an agent has a rate of its own."""
+    far: float = 0.0
+    """By which share all but the first agent are worse."""
 
 
 SETTINGS: Final = (
@@ -44,6 +47,8 @@ SETTINGS: Final = (
     Setting("each 3 % worse", "middling", 48, 0.03, 0.0),
     Setting("each 2 % worse", "U-shaped", 200, 0.02, 0.0),
     Setting("each 2 % worse", "middling", 20, 0.02, 0.0),
+    Setting("one far ahead", "U-shaped", 48, 0.0, 0.0, 0.2),
+    Setting("one a little ahead", "middling", 48, 0.0, 0.0, 0.05),
     Setting("tasks of their own", "U-shaped", 48, 0.0, 0.2),
     Setting("tasks of their own, each 1 % worse", "spiked", 100, 0.01, 0.2),
 )
@@ -53,7 +58,7 @@ def drawn(dice: random.Random, setting: Setting, suite: str) -> Iterator[Task]:
     rate_of = POPULATIONS[setting.population]
     shared = [rate_of(dice) for _ in range(setting.tasks)]
     for agent in range(AGENTS):
-        left = 1 - setting.falls * agent
+        left = (1 - setting.falls * agent) * (1 - setting.far if agent else 1)
         for task, common in enumerate(shared):
             rate = left * (rate_of(dice) if dice.random() < setting.own else common)
             c = passes(dice, ATTEMPTS, rate)
@@ -73,20 +78,22 @@ def measured(setting: Setting, repetitions: int, dice: random.Random) -> None:
     tasks = [
         task for place in range(repetitions) for task in drawn(dice, setting, f"suite {place}")
     ]
-    rows: list[tuple[str, str, str, int, int, bool]]
+    rows: list[tuple[str, str, str, int, int, bool, float, float | None]]
     with (
         database_of(tasks, sorted(KS.values(), reverse=True), "passk_rankings") as database,
         duckdb.connect(str(database), read_only=True) as connection,
     ):
         rows = connection.execute(
-            "select suite, run_id, metric, rank_lower, rank_upper, may_be_best "
+            "select suite, run_id, metric, rank_lower, rank_upper, may_be_best, estimate, estimate_of_top "
             "from passk_rankings where metric = 'pass_hat_k' and k = 4 or metric = 'pass_at_k' and k = 2"
         ).fetchall()
     for metric, k in KS.items():
         truth = values(tasks, metric, k)
         wrong: dict[str, set[str]] = {"best": set(), "ranks": set()}
         named = width = 0
-        for suite, run, of, lower, upper, may_be_best in rows:
+        # How far the value of the top is above the true one, as it is and without its luck.
+        above: dict[str, tuple[float, float]] = {}
+        for suite, run, of, lower, upper, may_be_best, estimate, of_top in rows:
             if of != metric:
                 continue
             mine = truth[suite, run]
@@ -97,13 +104,20 @@ def measured(setting: Setting, repetitions: int, dice: random.Random) -> None:
                 wrong["best"].add(suite)
             if lower > first or upper < last:
                 wrong["ranks"].add(suite)
+            if of_top is not None:
+                above[suite] = (estimate - mine, of_top - mine)
             named += may_be_best
             width += upper - lower + 1
         best, ranks = (1 - len(wrong[which]) / repetitions for which in ("best", "ranks"))
         symbol = f"pass^{k}" if metric == "pass_hat_k" else f"pass@{k}"
         print(
             f"| {setting.name} | {setting.population}, {setting.tasks} tasks | {symbol} | {best:.3f} "
-            f"| {ranks:.3f} | {named / repetitions:.1f} | {width / repetitions / AGENTS:.1f} |",
+            f"| {ranks:.3f} | {named / repetitions:.1f} | {width / repetitions / AGENTS:.1f} "
+            + "".join(
+                f"| {100 * statistics.fmean(each):+.1f}, {sum(one > 0 for one in each) / len(each):.2f} "
+                for each in zip(*above.values(), strict=True)
+            )
+            + "|",
             flush=True,
         )
 
@@ -114,9 +128,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     print(
-        "| agents | tasks | metric | every best run is among those that may be | all ranks hold | runs that may be the best | ranks in an interval |"
+        "| agents | tasks | metric | every best run is among those that may be | all ranks hold | runs that may be the best | ranks in an interval "
+        "| estimate of the top, points off, too high in | estimate_of_top |"
     )
-    print("|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|")
     dice = random.Random(asked.seed)
     for setting in SETTINGS:
         measured(setting, asked.repetitions, dice)

@@ -34,6 +34,9 @@ tallies as (
     k,
     sum(case when is_told_apart and difference < 0 then 1 else 0 end) as better_runs,
     sum(case when is_told_apart and difference > 0 then 1 else 0 end) as worse_runs,
+    sum(case when not is_told_apart then 1 else 0 end) as near_runs,
+    {#- Of two runs, each has half of the variance of their difference. #}
+    avg(case when not is_told_apart then difference_error * difference_error / 2 end) as variance,
     {{ passk._listed("case when not is_told_apart then replace(other_run_id, ',', ';') end", 'other_rank') }} as not_told_apart_from
   from tests
   group by suite, run_id, metric, k
@@ -47,6 +50,11 @@ ranked as (
     coalesce(tallies.worse_runs, 0) as worse_runs,
     1 + coalesce(tallies.better_runs, 0) as rank_lower,
     run_values.ranked_runs - coalesce(tallies.worse_runs, 0) as rank_upper,
+    case
+      when run_values.estimate is null or run_values.estimated_rank > 1 then null
+      when coalesce(tallies.near_runs, 0) = 0 then run_values.estimate
+      else greatest(run_values.estimate - {{ passk._median_of_highest('tallies.near_runs + 1') }} * sqrt(tallies.variance), 0)
+    end as estimate_of_top,
     tallies.not_told_apart_from
   from run_values
   left join tallies
@@ -68,6 +76,7 @@ select
   estimate,
   lower,
   upper,
+  estimate_of_top,
   {%- for column in ['estimated_rank', 'rank_lower', 'rank_upper', 'better_runs', 'worse_runs'] %}
   cast(case when estimate is not null then {{ column }} end as {{ bigint }}) as {{ column }},
   {%- endfor %}

@@ -17,7 +17,7 @@ from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.frames import DEFAULT_KS, suite_metrics, task_counts
 from passk_py.metrics.logs import said_of_runs
 from passk_py.metrics.run_order import latest_first
-from passk_py.stats.distributions import two_sided_p
+from passk_py.stats.distributions import median_of_highest, two_sided_p
 from passk_py.stats.estimators import ArgumentError
 from passk_py.stats.estimators.arguments import checked_confidence, checked_ks, checked_share
 
@@ -35,7 +35,7 @@ MOST_RANKED: Final = 40
 RANKING_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("suite", "run_id", "metric"), pl.String),
     **dict.fromkeys(("k", "ranked_runs"), pl.Int64),
-    **dict.fromkeys(("estimate", "lower", "upper"), pl.Float64),
+    **dict.fromkeys(("estimate", "lower", "upper", "estimate_of_top"), pl.Float64),
     **dict.fromkeys(("estimated_rank", "rank_lower", "rank_upper"), pl.Int64),
     **dict.fromkeys(("better_runs", "worse_runs"), pl.Int64),
     "may_be_best": pl.Boolean,
@@ -60,6 +60,8 @@ class PairTest(NamedTuple):
     """The newer run less the older one, over the tasks with n >= k in both."""
     p: float
     """1 where nothing can be told."""
+    error: float | None
+    """The standard error of the difference; None where the common tasks are too few."""
 
 
 @any_frame
@@ -108,6 +110,11 @@ def rank_runs(
         the runs that are better beyond chance, and ``rank_upper`` A less those that are worse. So
         all ranks of one suite, metric and k hold together with the confidence asked for, for these
         tasks. ``may_be_best`` is true where no run is better beyond chance.
+
+        The highest of several values is too high. ``estimate_of_top`` of the run on top is
+        ``estimate - q s``, with q the median of the highest of m standard normal variables, m the
+        run and those from which it is not told apart, and s^2 the mean of half of the variances of
+        their differences. It is null for the other runs.
 
     Raises
     ------
@@ -217,18 +224,18 @@ def _test(tasks: Shared, sums: Sums, k: int, confidence: float, share: float) ->
         "deciding_tasks": sums.deciding,
         "no_figures": short_reason_of_pair(tasks.histogram, sums.eligible, k, share),
     }
-    if reason_without_verdict(row) is not None:
-        return PairTest(0.0, 1.0)
+    if common == 0 or row["no_figures"] is not None:
+        return PairTest(0.0, 1.0, None)
     figures = figures_of(sums, k, confidence)
-    difference, p = figures["difference"], figures["p"]
+    difference, p, error = figures["difference"], figures["p"], figures["difference_error"]
+    if p is None or reason_without_verdict(row) is not None:
+        return PairTest(difference, 1.0, error)
     short = common - sums.eligible
-    if p is None or not short:
-        return PairTest(difference, 1.0 if p is None else p)
     # Every task with n < k may be against the difference.
     least = (abs(difference) * sums.eligible - short) / sums.eligible
-    if least <= 0:
-        return PairTest(difference, 1.0)
-    return PairTest(difference, max(p, two_sided_p(least / figures["difference_error"])))
+    if short and least <= 0:
+        return PairTest(difference, 1.0, error)
+    return PairTest(difference, max(p, two_sided_p(least / error)) if short else p, error)
 
 
 def _ranks(
@@ -253,6 +260,16 @@ def _ranks(
     }
     return {
         run: {
+            "estimate_of_top": None
+            if ranks[run] > 1
+            else _without_luck(
+                value,
+                [
+                    test.error
+                    for pair, test in tests.items()
+                    if run in pair and not better[run].union(worse[run]).intersection(pair)
+                ],
+            ),
             "estimated_rank": ranks[run],
             "rank_lower": 1 + len(better[run]),
             "rank_upper": len(values) - len(worse[run]),
@@ -268,8 +285,23 @@ def _ranks(
             )
             or None,
         }
-        for run in values
+        for run, value in values.items()
     }
+
+
+def _without_luck(value: float, errors: Sequence[float | None]) -> float | None:
+    """Take off of the highest value how far the luckiest of equally good runs comes out above.
+
+    ``errors`` are those of the differences to the runs from which it is not told apart. Of two
+    runs, each has half of the variance of their difference.
+    """
+    known = [error for error in errors if error is not None]
+    if not errors:
+        return value
+    if not known:
+        return None
+    variance = math.fsum(error * error / 2 for error in known) / len(known)
+    return max(value - median_of_highest(len(errors) + 1) * math.sqrt(variance), 0.0)
 
 
 def _row(

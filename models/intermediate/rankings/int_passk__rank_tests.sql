@@ -44,6 +44,7 @@ tested as (
     baseline_run_id,
     candidate_run_id,
     difference,
+    difference_error,
     case
       when
         null_reason is null
@@ -83,6 +84,7 @@ select
   {{ run }}_run_id as run_id,
   {{ other }}_run_id as other_run_id,
   {{ sign }}difference as difference,
+  difference_error,
   p,
   least(p_adjusted, 1) as p_adjusted
 from adjusted

@@ -90,6 +90,7 @@ def _pick(pick: Pick) -> dict[str, Any]:
         "k": pick.k,
         "runs": [run.run_id for run in pick.runs],
         "not_told_apart": [run.run_id for run in pick.rivals],
+        "value_without_luck": pick.without_luck,
         "value": pick.value,
         "runner_up": pick.runner_up.run_id if pick.runner_up else None,
         "gap": pick.gap,

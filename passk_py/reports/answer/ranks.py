@@ -20,14 +20,22 @@ class Ranks:
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._apart: dict[tuple[str, str], dict[tuple[str, int], frozenset[str]]] = {}
+        self._without_luck: dict[tuple[str, str, str, int], float | None] = {}
         for row in rows:
             of_run = self._apart.setdefault((row["suite"], row["run_id"]), {})
+            # Tables of an earlier version lack it.
+            of_top = row.get("estimate_of_top")
+            self._without_luck[row["suite"], row["run_id"], row["metric"], row["k"]] = of_top
             names = (row["not_told_apart_from"] or "").split(", ")
             of_run[row["metric"], row["k"]] = frozenset(names)
 
     def has(self, run: Run) -> bool:
         """Whether a run is among the latest of its suite, which are ranked."""
         return (run.suite, run.run_id) in self._apart
+
+    def without_luck(self, run: Run, metric: str, k: int) -> float | None:
+        """Give the value of the run on top without the luck of having come out highest."""
+        return self._without_luck.get((run.suite, run.run_id, metric, k))
 
     def may_be_best(self, runs: Sequence[Run], metric: str, k: int) -> list[Run]:
         """Give the runs that no other one surely beats; the highest value comes first."""

@@ -169,7 +169,7 @@ def _interval(pick: Pick, answer: Answer) -> str:
 
 
 def _compared(pick: Pick, metric: str) -> list[str]:
-    said = []
+    said = _luck(pick)
     if len(pick.runs) > 1:
         said.append(f"They are equal at {metric}.")
         if pick.metric == "pass_at_k":
@@ -179,6 +179,16 @@ def _compared(pick: Pick, metric: str) -> list[str]:
         by_chance = ", which chance alone can explain" if pick.runner_up in pick.rivals else ""
         said.append(f"{second}, {points(pick.gap)} behind{by_chance}.")
     return said
+
+
+def _luck(pick: Pick) -> list[str]:
+    """Say what the best is worth without the luck of having come out highest."""
+    if not pick.rivals or pick.without_luck is None:
+        return []
+    worth = percent(pick.without_luck)
+    if worth == percent(pick.value):
+        return []
+    return [f"The highest of {len(pick.named)} that are not told apart is too high: rather {worth}%."]
 
 
 def _steadiest(pick: Pick) -> list[str]:

@@ -46,6 +46,8 @@ class Pick:
     """Other runs that may be the best."""
     value: float | None
     """The value of the best; None if no run has one."""
+    without_luck: float | None
+    """Its value without the luck of having come out highest; None if that is not known."""
     runner_up: Run | None
     """The best of the others; None if there is none."""
     runner_up_value: float | None
@@ -164,7 +166,7 @@ def _pick(
     unknown = tuple(run for run in runs if _values(run, metric).get(k) is None)
     if not known:
         return Pick(
-            metric, k, (), (), None, None, None, unknown, 0, reaches=False, sure=(), lower=None
+            metric, k, (), (), None, None, None, None, unknown, 0, reaches=False, sure=(), lower=None
         )
     best = max(value for value, _ in known)
     winners = tuple(run for value, run in known if best - value <= _EQUAL)
@@ -187,6 +189,7 @@ def _pick(
         winners,
         () if ranks is None else _rivals(ranks, winners, behind, metric, k),
         best,
+        None if ranks is None else ranks.without_luck(winners[0], metric, k),
         second,
         second_value,
         unknown,

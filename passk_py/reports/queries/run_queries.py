@@ -65,10 +65,7 @@ def _by_k(rows: Iterable[Row], *keys: str) -> dict[Any, dict[int, Row]]:
 
 def ranked_runs(tables: Tables, k: int) -> list[Row]:
     """Read the ranks of runs, and the runs that are not told apart from them, up to a k."""
-    return tables.records(
-        "select suite, run_id, metric, k, rank_lower, rank_upper, not_told_apart_from "
-        f"from {tables.require('passk_rankings')} where k <= {k}"
-    )
+    return tables.records(f"select * from {tables.require('passk_rankings')} where k <= {k}")
 
 
 def related_runs(tables: Tables) -> set[tuple[str, str]]:

@@ -28,7 +28,7 @@ VALUES: Final = (
 """The columns of suites that ranks are made of, beside run, suite and k."""
 
 _KEY: Final = ("suite", "run_id", "metric", "k")
-_NUMBERS: Final = ("estimate", "lower", "upper")
+_NUMBERS: Final = ("estimate", "lower", "upper", "estimate_of_top")
 
 
 def ranked_runs(runs: pl.DataFrame, settings: Settings) -> dict[str, list[str]]:
@@ -52,4 +52,4 @@ def rankings(
     )
     others = [name for name in RANKING_COLUMNS if name not in (*_KEY, *_NUMBERS)]
     limits = dict.fromkeys(("lower", "upper"), QUANTILE)
-    return Recomputed(frame, _KEY, tuple(others), {"estimate": None, **limits})
+    return Recomputed(frame, _KEY, tuple(others), {"estimate": None, "estimate_of_top": None, **limits})

@@ -326,6 +326,10 @@ class Twins:
         del metric, k
         return [one for one in runs if one is runs[0] or one.run_id in self.names]
 
+    def without_luck(self, run: Run, metric: str, k: int) -> float | None:
+        del run
+        return 0.9512 if metric == "pass_at_k" and k == 4 else None
+
 
 def with_twins(*runs: Run, twins: Twins) -> Answer:
     return Answer(
@@ -338,6 +342,7 @@ def test_runs_that_are_not_told_apart_are_named_in_one_breath() -> None:
     near = run("near", (0.6, 0.88, 0.95), (0.6, 0.45, 0.25))
     said = text(with_twins(CAPABLE, near, STEADY, twins=Twins("near", "capable")))
     assert "Use capable or near where a person reviews the output: they are not told apart." in said
+    assert "The highest of 2 that are not told apart is too high: rather 95.1%." in said
     assert "near is next with 95.0%, 2.0 points behind, which chance alone can explain." in said
     assert (
         "Let none run unattended on the whole suite; steady, capable or near come closest: they are "
@@ -349,6 +354,7 @@ def test_runs_that_are_too_old_to_be_ranked_are_not_chosen_from() -> None:
     old = run("old", (0.9, 0.99, 0.99), (0.9, 0.9, 0.9))
     said = text(with_twins(CAPABLE, old, STEADY, twins=Twins()))
     assert "Use capable where a person reviews the output." in said
+    assert "too high" not in said
     assert "only the latest are ranked: 1 run that is older." in said
     assert "No ranked run reaches 95%, the threshold for consistent." in said
 

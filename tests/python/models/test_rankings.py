@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from datetime import datetime, timedelta
+from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 import pytest
 
 import passk_py as pk
+from passk_py.stats.distributions import median_of_highest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,10 +153,71 @@ def test_polars_gives_the_same(built: Project, log: Rows) -> None:
         for name, value in rows[tuple(row[name] for name in key)].items():
             if isinstance(value, float):
                 # Limits are made of quantiles, which SQL approximates.
-                near = 1e-12 if name == "estimate" else 1e-9
+                near = 1e-12 if name.startswith("estimate") else 1e-9
                 assert row[name] == pytest.approx(value, rel=near)
             else:
                 assert row[name] == value, name
+
+
+def test_the_luck_of_the_top_is_taken_off(built: Project) -> None:
+    """By the quantile of the highest of six, and the variances of the five differences."""
+    rows = built.records("select * from passk_rankings where metric = 'pass_hat_k' and k = 2")
+    (top,) = (row for row in rows if row["estimated_rank"] == 1)
+    assert [row["estimate_of_top"] for row in rows if row is not top] == [None] * 5
+    others = (top["not_told_apart_from"] or "").split(", ")
+    assert 2 <= len(others) <= 4, "some runs are told apart, and several are not"
+    pairs = built.records(
+        "select baseline_run_id as one, candidate_run_id as other, difference, "
+        "difference_suite_upper, difference_suite_lower from passk_comparisons "
+        f"where metric = 'pass_hat_k' and k = 2 and '{top['run_id']}' in (one, other)"
+    )
+    # An interval for these tasks that was not clipped, nor moved by the test, reaches as far to each side.
+    errors = []
+    for pair in pairs:
+        if {pair["one"], pair["other"]} & set(others):
+            upper = pair["difference_suite_upper"] - pair["difference"]
+            assert upper == pytest.approx(pair["difference"] - pair["difference_suite_lower"])
+            errors.append(upper / NormalDist().inv_cdf(0.975))
+    luck = NormalDist().inv_cdf(0.5 ** (1 / (1 + len(others))))
+    expected = top["estimate"] - luck * math.sqrt(fmean(error**2 / 2 for error in errors))
+    # The quantile is approximated.
+    assert top["estimate_of_top"] == pytest.approx(expected, abs=4.5e-4)
+    assert top["estimate_of_top"] < top["estimate"] - 0.01
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 40, 1000])
+def test_the_median_of_the_highest_is_a_quantile(count: int) -> None:
+    exact = NormalDist().inv_cdf(0.5 ** (1 / count))
+    assert median_of_highest(count) == pytest.approx(exact, abs=4.5e-4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("falls", "far"), [(0.0, 0.0), (0.02, 0.0), (0.0, 0.4)])
+def test_the_estimate_of_the_top_is_not_too_good(falls: float, far: float) -> None:
+    """Of ten agents: equal ones, each worse than the one before, and one far ahead."""
+    dice = random.Random(3)
+    too_high = {"estimate": 0, "estimate_of_top": 0}
+    repetitions = 120
+    for _ in range(repetitions):
+        rates = [dice.betavariate(0.5, 0.5) for _ in range(48)]
+        truth = {}
+        log: Rows = []
+        for agent in range(10):
+            left = (1 - falls * agent) * (1 - far if agent else 1)
+            own = [left * rate for rate in rates]
+            truth[f"{agent}"] = fmean(rate**4 for rate in own)
+            log += run_of(f"{agent}", agent, own, n=8, seed=dice.getrandbits(32))
+        (top, *_) = (
+            pk.rank_runs(pl.DataFrame(log), ks=[4])
+            .filter(metric="pass_hat_k", estimated_rank=1)
+            .to_dicts()
+        )
+        for name in too_high:
+            too_high[name] += top[name] > truth[top["run_id"]]
+    # Of 120, 60 by chance at most, and three standard errors of 5.5 more.
+    assert too_high["estimate_of_top"] <= 76
+    if not far:
+        assert too_high["estimate"] >= 76
 
 
 def test_a_run_without_a_value_has_no_rank(built: Project) -> None:
