@@ -11,6 +11,7 @@ from passk_py.metrics.diagnostic_words import VERDICTS, WORDS
 from passk_py.reports.model_card.exclusion_bounds import exclusion_bounds
 from passk_py.reports.model_card.not_known import not_known
 from passk_py.reports.model_card.null_reasons import null_reasons
+from passk_py.reports.model_card.where_lost import lost_and_spent
 from passk_py.reports.queries import attempt_queries, task_queries
 from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared, moved_tasks
@@ -101,6 +102,7 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
             for (name, value), by_k in sorted(slices.items())
         ],
         "tasks": _tasks(chosen),
+        **lost_and_spent(chosen, k),
         "comparisons": _comparisons(chosen, k),
         "gates": _gates(chosen, curve, slices),
         "diagnostics": _diagnostics(chosen),

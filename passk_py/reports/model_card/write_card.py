@@ -20,6 +20,11 @@ from passk_py.reports.model_card.trust import (
     not_known_section,
     provenance_section,
 )
+from passk_py.reports.model_card.where_lost import (
+    causes_section,
+    costs_section,
+    lengths_section,
+)
 
 Row = dict[str, Any]
 
@@ -35,6 +40,9 @@ def as_markdown(card: Row) -> str:
         curve_section,
         slices_section,
         tasks_section,
+        causes_section,
+        lengths_section,
+        costs_section,
         comparisons_section,
         gates_section,
         diagnostics_section,

@@ -53,6 +53,7 @@ VARS = {
     "passk_deployment_k": 2,
     "passk_slices": ["domain"],
     "passk_baseline": "old",
+    "passk_difficulty": "minutes",
     "passk_gates": [
         {"name": "twice|in a row", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.6, "run": "new"},
         {"name": "no-worse", "type": "drop", "metric": "pass_hat_k", "k": 2, "max_drop": 0.1, "baseline": "old"},
@@ -79,6 +80,11 @@ def rows_of_full(attempts: Callable[..., list[Any]]) -> list[Any]:
             row["outcome_reason"] = REASONS[place % 3]
         if row["run_id"] == "new" and row["attempt"] <= 3:
             row["seed"] = row["attempt"]
+        if row["run_id"] == "old":
+            row["cost_usd"] = 0.25 + place % 7 / 8
+            row["tags"] = {**row["tags"], "minutes": str(1 + place // 6)}
+            if row["outcome"] == "failed" and place % 2:
+                row["outcome_reason"] = "timeout"
     # Runs that a card has little to say of, and names that Markdown has its own ideas about.
     rows += attempts("nothing", "t", "XX", suite="desk") + attempts(
         "nothing", "u", "X", suite="desk"
@@ -165,6 +171,31 @@ def tables_of(markdown: str) -> list[list[list[str]]]:
 
 # ---------------------------------------------------------------------------------------------
 # the numbers
+
+
+def test_what_is_lost_and_spent_is_that_of_the_tables(full: Project) -> None:
+    card, document = facts(full.database, "old"), card_of("old", full.database).markdown()
+    of_run = "run_id = 'old' and suite = 'desk'"
+    lost = records(
+        full.database,
+        f"from passk_lost_reliability where {of_run} and dimension = 'cause' and k = 2 "
+        "and lost_share > 0 order by lost_share desc",
+    )
+    assert [row["part"] for row in lost] == ["agent", "limit"]
+    for shown, row in zip(card["losses"], lost, strict=True):
+        assert shown == {name: row[name] for name in shown}
+    (spent,) = records(full.database, f"select * exclude (loaded_at) from passk_costs where {of_run}")
+    assert card["costs"] == [spent]
+    horizons = records(
+        full.database,
+        f"select * exclude (loaded_at) from passk_horizons where {of_run} and k in (1, 2) order by k",
+    )
+    assert card["horizons"] == horizons
+    heads = ("## Where reliability is lost", "## How long tasks may be", "## What it costs")
+    assert all(head in document for head in heads)
+    tables = {table[0][0]: table for table in tables_of(document)}
+    assert [row[0] for row in tables["cause"][1:]] == ["agent", "limit"]
+    assert not any(head in card_of("new", full.database).markdown() for head in heads)
 
 
 def check_numbers(database: Path, run: str, suite: str, k: int) -> None:
