@@ -84,85 +84,73 @@ scored as {{ passk._made_once() }}(
     on parts.n = mended_states.n and parts.c + parts.failures = mended_states.c and grid.k = mended_states.k
 ),
 
-{# The draws: tasks, or families. -#}
-units as {{ passk._made_once() }}(
-  {%- if by_family %}
+{# The draws: tasks, or families. One without an eligible task is none, but its attempts are counted. -#}
+units as (
   select
     {{ keys | join(', ') }},
     k,
+    {%- if by_family %}
     family_key,
     lone_task,
-    1 as number,
-    sum(eligible * loss) as loss
-  from scored
-  where eligible > 0
-  group by {{ keys | join(', ') }}, k, family_key, lone_task
-  {%- else %}
-  select
-    {{ keys | join(', ') }},
-    k,
+    max(case when eligible > 0 then 1 else 0 end) as number,
+    sum(case when eligible > 0 then eligible * loss else 0e0 end) as loss,
+    {%- else %}
     eligible as number,
-    loss,
-    whole_loss
+    case when eligible > 0 then loss else 0e0 end as loss,
+    coalesce(whole_loss, 0e0) as whole_loss,
+    {%- endif %}
+    {%- for name, sql in [
+      ('failing_tasks', 'case when failures > 0 then eligible else 0 end'),
+      ('failed_attempts', 'eligible * failures'),
+      ('excluded_attempts', 'excluded'),
+      ('gain', 'case when eligible > 0 then eligible * gain else 0e0 end'),
+    ] %}
+    {{ 'sum(' ~ sql ~ ')' if by_family else sql }} as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
   from scored
-  where eligible > 0
+  {%- if by_family %}
+  group by {{ keys | join(', ') }}, k, family_key, lone_task
   {%- endif %}
 ),
 
-wholes as (
+{# Windows instead of joins: engines without statistics of these steps would join each row with each. #}
+losses as (
   select
-    run_id,
-    suite,
-    k,
-    sum(number * loss) as loss,
-    sum(number * loss * loss) as squared
+    *,
+    {%- if by_family %}
+    max(case when dimension = 'all' then loss end) over (partition by run_id, suite, k, family_key, lone_task) as whole_loss,
+    {%- endif %}
+    sum(number * loss) over (partition by {{ keys | join(', ') }}, k) as part_loss,
+    sum(case when dimension = 'all' then number * loss end) over (partition by run_id, suite, k) as run_loss,
+    sum(case when dimension = 'all' then number * loss * loss end) over (partition by run_id, suite, k) as run_squared
   from units
-  where dimension = 'all'
-  group by run_id, suite, k
 ),
 
-sums as (
+shared as (
   select
-    {{ keys | join(', ') }},
-    k,
-    cast(sum(case when failures > 0 then eligible else 0 end) as {{ bigint }}) as failing_tasks,
-    cast(sum(eligible * failures) as {{ bigint }}) as failed_attempts,
-    cast(sum(excluded) as {{ bigint }}) as excluded_attempts,
-    sum(case when eligible > 0 then eligible * loss else 0e0 end) as loss,
-    sum(case when eligible > 0 then eligible * gain else 0e0 end) as gain
-  from scored
-  group by {{ keys | join(', ') }}, k
-),
-
-shares as (
-  select
-    sums.*,
-    wholes.loss as whole_loss,
-    wholes.squared,
+    *,
     {#- Rounding takes none above 1. #}
-    case when sums.loss > wholes.loss then 1e0 else sums.loss / nullif(wholes.loss, 0) end as lost_share
-  from sums
-  left join wholes
-    on {{ passk._same_keys(['run_id', 'suite', 'k'], 'sums', 'wholes') }}
+    case when part_loss > run_loss then 1e0 else part_loss / nullif(run_loss, 0) end as lost_share
+  from losses
 ),
 
 {# The squared residuals of a ratio; that of a draw without the part is of a loss of 0. #}
-residuals as (
+shares as (
   select
-    {%- for key in keys + ['k'] %}
-    shares.{{ key }},
-    {%- endfor %}
-    {%- set whole = 'wholes.loss' if by_family else 'units.whole_loss' %}
-    sum(units.number * power(units.loss - shares.lost_share * {{ whole }}, 2)) as with_part,
-    sum(units.number * power({{ whole }}, 2)) as squared
-  from shares
-  inner join units
-    on {{ passk._same_keys(keys + ['k'], 'shares', 'units') }}
-  {%- if by_family %}
-  inner join units as wholes
-    on {{ passk._same_keys(['run_id', 'suite', 'k', 'family_key', 'lone_task'], 'units', 'wholes') }} and wholes.dimension = 'all'
-  {%- endif %}
-  group by shares.run_id, shares.suite, shares.dimension, shares.slice_name, shares.part, shares.k
+    {{ keys | join(', ') }},
+    k,
+    cast(sum(failing_tasks) as {{ bigint }}) as failing_tasks,
+    cast(sum(failed_attempts) as {{ bigint }}) as failed_attempts,
+    cast(sum(excluded_attempts) as {{ bigint }}) as excluded_attempts,
+    max(part_loss) as loss,
+    sum(gain) as gain,
+    max(lost_share) as lost_share,
+    max(run_loss) as whole_loss,
+    max(run_squared) as squared,
+    sum(number * power(loss - lost_share * whole_loss, 2)) as with_part,
+    sum(number * power(whole_loss, 2)) as squared_with_part
+  from shared
+  group by {{ keys | join(', ') }}, k
 )
 
 select
@@ -177,14 +165,12 @@ select
   power(shares.whole_loss, 2) / nullif(shares.squared, 0) as units,
   {#- In units of a draw of the size that most of the loss is in; rounding takes nothing below 0. #}
   (
-    coalesce(residuals.with_part, 0e0)
+    shares.with_part
     + power(shares.lost_share, 2)
-    * case when residuals.squared < shares.squared then shares.squared - residuals.squared else 0e0 end
+    * case when shares.squared_with_part < shares.squared then shares.squared - shares.squared_with_part else 0e0 end
   ) * power(shares.whole_loss / nullif(shares.squared, 0), 2) as squares,
   changed_runs.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from shares
 inner join changed_runs
   on shares.run_id = changed_runs.run_id and shares.suite = changed_runs.suite
-left join residuals
-  on {{ passk._same_keys(keys + ['k'], 'shares', 'residuals') }}
