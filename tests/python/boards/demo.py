@@ -59,6 +59,23 @@ def with_decoys(demo: Path, served: Path) -> None:
                     f"insert into {table.name} select * replace ({', '.join(changed)}) "
                     f"from demo.main.{table.name}"
                 )
+        # The demo has no costs, causes that differ, or trends: the older suite has them.
+        connection.execute(
+            "delete from passk_lost_reliability where suite = 'older'; "
+            "insert into passk_lost_reliability by name "
+            "select 'walker-older' as run_id, 'older' as suite, 'cause' as dimension, "
+            "'all' as slice_name, part, 4 as k, failed as failed_attempts, share as lost_share, "
+            "share - 0.1 as lost_share_lower, share + 0.1 as lost_share_upper "
+            "from (values ('user_simulator', 12, 0.35), ('limit', 21, 0.65)) as causes (part, failed, share); "
+            "insert into passk_costs by name "
+            "select 'walker-older' as run_id, 'older' as suite, 'cost_usd' as measure, 0.31 as mean, "
+            "0.76 as p95, 0.57 as per_success, 0.44 as per_success_lower, 0.71 as per_success_upper, "
+            "0.401 as share_on_failures; "
+            "insert into passk_trends by name "
+            "select 'older' as suite, 'local-search' as agent, 'pass_hat_k' as metric, 4 as k, "
+            "'walker-older' as last_run_id, 6 as runs, -0.05 as slope, 'falling' as verdict, "
+            "'It falls, as the board says.' as meaning"
+        )
 
 
 def without_rows(demo: Path, served: Path) -> None:

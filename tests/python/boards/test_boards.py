@@ -151,6 +151,23 @@ def test_a_run_has_its_numbers(board: Board, tables: duckdb.DuckDBPyConnection) 
         assert any(one["diagnostic"] in cells and one["verdict"] in cells for cells in board.rows)
 
 
+def test_a_run_has_its_causes_and_costs(board: Board) -> None:
+    board.open("/run/?run=walker-older&suite=older&k=4")
+    assert board.row_of("limit")[1:] == ["21", "65.0%", "55.0 to 75.0%"]
+    assert board.row_of("user simulator")[1:] == ["12", "35.0%", "25.0 to 45.0%"]
+    assert board.row_of("cost, $")[1:7] == ["0.31", "0.76", "0.57", "0.44", "0.71", "40.1%"]
+    board.open("/run/?run=walker-2026-03&k=4")
+    assert "What it costs" not in board.text
+    assert "Where reliability is lost" not in board.text
+
+
+def test_an_agent_has_its_trend(board: Board) -> None:
+    board.open("/overview/?suite=older&k=4")
+    assert board.row_of("local-search", "6")[1:4] == ["6", "falling", "It falls, as the board says."]
+    board.open("/overview/?k=4")
+    assert "From run to run" not in board.text
+
+
 def test_a_k_beyond_the_attempts_is_not_known(
     board: Board, tables: duckdb.DuckDBPyConnection
 ) -> None:
