@@ -53,7 +53,8 @@ points as (
     on mended.n >= grid.k
 ),
 
-mended_states as (
+{# Postgres, which expects few rows, would compute these again for each row that they are joined to. #}
+mended_states as {{ passk._made_once() }}(
   select
     n,
     c,
@@ -85,18 +86,24 @@ scored as {{ passk._made_once() }}(
 ),
 
 {# The draws: tasks, or families. -#}
-units as {{ passk._made_once() }}(
+units as (
   {%- if by_family %}
+  {#- Beside the loss of a part that of the whole family, by a window: in a join Postgres would try all pairs. #}
   select
-    {{ keys | join(', ') }},
-    k,
-    family_key,
-    lone_task,
-    1 as number,
-    sum(eligible * loss) as loss
-  from scored
-  where eligible > 0
-  group by {{ keys | join(', ') }}, k, family_key, lone_task
+    *,
+    max(case when dimension = 'all' then loss end) over (partition by run_id, suite, k, family_key, lone_task) as whole_loss
+  from (
+    select
+      {{ keys | join(', ') }},
+      k,
+      family_key,
+      lone_task,
+      1 as number,
+      sum(eligible * loss) as loss
+    from scored
+    where eligible > 0
+    group by {{ keys | join(', ') }}, k, family_key, lone_task
+  ) as families
   {%- else %}
   select
     {{ keys | join(', ') }},
@@ -109,6 +116,15 @@ units as {{ passk._made_once() }}(
   {%- endif %}
 ),
 
+{# The share of the part that a draw belongs to, by windows too. -#}
+shared as {{ passk._made_once() }}(
+  select
+    *,
+    sum(number * loss) over (partition by {{ keys | join(', ') }}, k)
+    / nullif(sum(case when dimension = 'all' then number * loss else 0e0 end) over (partition by run_id, suite, k), 0) as lost_share
+  from units
+),
+
 wholes as (
   select
     run_id,
@@ -116,7 +132,7 @@ wholes as (
     k,
     sum(number * loss) as loss,
     sum(number * loss * loss) as squared
-  from units
+  from shared
   where dimension = 'all'
   group by run_id, suite, k
 ),
@@ -149,20 +165,12 @@ shares as (
 {# The squared residuals of a ratio; that of a draw without the part is of a loss of 0. #}
 residuals as (
   select
-    {%- for key in keys + ['k'] %}
-    shares.{{ key }},
-    {%- endfor %}
-    {%- set whole = 'wholes.loss' if by_family else 'units.whole_loss' %}
-    sum(units.number * power(units.loss - shares.lost_share * {{ whole }}, 2)) as with_part,
-    sum(units.number * power({{ whole }}, 2)) as squared
-  from shares
-  inner join units
-    on {{ passk._same_keys(keys + ['k'], 'shares', 'units') }}
-  {%- if by_family %}
-  inner join units as wholes
-    on {{ passk._same_keys(['run_id', 'suite', 'k', 'family_key', 'lone_task'], 'units', 'wholes') }} and wholes.dimension = 'all'
-  {%- endif %}
-  group by shares.run_id, shares.suite, shares.dimension, shares.slice_name, shares.part, shares.k
+    {{ keys | join(', ') }},
+    k,
+    sum(number * power(loss - lost_share * whole_loss, 2)) as with_part,
+    sum(number * power(whole_loss, 2)) as squared
+  from shared
+  group by {{ keys | join(', ') }}, k
 )
 
 select
