@@ -89,7 +89,11 @@ select
   pass_at_k,
   pass_hat_k,
   lost_reliability,
-  lost_reliability / nullif(run_lost_reliability, 0) as lost_reliability_share,
+  {#- Rounding takes none above 1. #}
+  case
+    when lost_reliability > run_lost_reliability and run_lost_reliability > 0 then 1e0
+    else lost_reliability / nullif(run_lost_reliability, 0)
+  end as lost_reliability_share,
   expected_loss / run_tasks as expected_gain,
   case when n > 0 then cast(place as {{ dbt.type_bigint() }}) end as mend_rank,
   first_pass_rank,

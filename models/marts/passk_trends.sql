@@ -2,7 +2,7 @@
 {%- set line = ['suite', 'last_run_id', 'metric', 'k'] %}
 {%- set z = passk.normal_quantile() %}
 
-{#- Places are 1 to R, so their mean is (R + 1) / 2 and their sum of squares R (R^2 - 1) / 12. -#}
+{#- Places are 1 to R, so their mean is (R + 1) / 2 and their sum of squares R (R^2 - 1) / 12, null for one run: it has no line. -#}
 with run_values as (
   {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
   select
@@ -17,7 +17,8 @@ with run_values as (
     tasks,
     least_n,
     {{ metric }} as run_value,
-    place - ({{ passk._as_double('runs') }} + 1) / 2 as from_middle
+    place - ({{ passk._as_double('runs') }} + 1) / 2 as from_middle,
+    nullif({{ passk._as_double('runs') }} * (runs * runs - 1) / 12, 0) as squares
   from {{ ref('int_passk__trend_values') }}
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}
@@ -26,9 +27,8 @@ with run_values as (
 fitted as (
   select
     *,
-    runs * (runs * runs - 1) / 12 as squares,
     avg(run_value) over (partition by {{ line | join(', ') }}) as mean_value,
-    sum(from_middle * run_value) over (partition by {{ line | join(', ') }}) / (runs * (runs * runs - 1) / 12) as slope
+    sum(from_middle * run_value) over (partition by {{ line | join(', ') }}) / squares as slope
   from run_values
 ),
 

@@ -185,7 +185,21 @@ def random_runs(seed: int = 7) -> list[Row]:
     )
     for row in nothing:
         row["outcome"] = "excluded"
-    return rows + copies + nothing
+    return rows + copies + nothing + alone_runs(generator)
+
+
+def alone_runs(generator: random.Random) -> list[Row]:
+    """Give a run before which only other tasks were tried, and whose loss of pass^4 is one task's: 6 / 7 of it."""
+    rows = []
+    for i, tasks in enumerate([("held",), ("held", "kept", "sound")]):
+        rows += attempts_of(
+            generator, f"alone-{i}", "alone", dict.fromkeys(tasks, 1.0), loaded_at=FIRST + i * BATCH,
+            number=lambda: range(1, 8), agent="alone",
+        )  # fmt: skip
+    for row in rows:
+        lost = row["task_id"] == "held" and row["attempt"] > 5
+        row["outcome"] = "failed" if lost else "passed"
+    return rows
 
 
 def random_rejected() -> list[Row]:
