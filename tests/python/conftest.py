@@ -153,7 +153,11 @@ class Dbt:
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        output = {"type": "duckdb", "path": DATABASE, "schema": "main", "threads": 1}
+        # For a small log a second thread of DuckDB costs more than it saves.
+        settings = {"threads": 1}
+        output = {
+            "type": "duckdb", "path": DATABASE, "schema": "main", "threads": 1, "settings": settings,
+        }  # fmt: skip
         profile = {
             self.profile: {"target": "duckdb", "outputs": {"duckdb": output, "demo": output}}
         }

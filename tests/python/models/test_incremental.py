@@ -318,15 +318,16 @@ def unfinished(project: Project) -> list[str]:
         return unfinished_tables(tables)
 
 
+OWNERS: Final = ("run_id", "candidate_run_id", "last_run_id", "source_file")
+
+
 def part(whole: Snapshot, prefix: str) -> Snapshot:
     """Give the rows of the runs, or of the files, whose names start with the prefix."""
     return {
         table: [
             row
             for row in rows
-            if str(
-                row.get("run_id") or row.get("candidate_run_id") or row.get("source_file")
-            ).startswith(prefix)
+            if next(str(row[name]) for name in OWNERS if row.get(name)).startswith(prefix)
         ]
         for table, rows in whole.items()
     }
