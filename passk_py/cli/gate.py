@@ -338,7 +338,7 @@ def read_gates(
         rules = rules_of(
             given,
             deployment_k=settings.deployment_k,
-            slices=list(settings.slices),
+            slices=list(settings.declared_slices),
             diagnostics=settings.diagnostics,
         )
     except PasskError as error:
