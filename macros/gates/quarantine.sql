@@ -12,7 +12,7 @@
 {%- endmacro %}
 
 
-{#- What the var adds to the slices: whether an attempt is in quarantine, and each slice without those that are. So all sums over
+{#- The slices that the var adds: whether an attempt is in quarantine, and each slice without those that are. So all sums over
     tasks are there for gates as they are for any slice. -#}
 {% macro _slices_of_quarantine(slices) -%}
   {%- set added = [] -%}

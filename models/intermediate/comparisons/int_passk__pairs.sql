@@ -101,7 +101,7 @@ of_gates as (
     baseline as baseline_run_id,
     run_id as candidate_run_id
   from {{ ref('int_passk__gate_runs') }}
-  where has_run and baseline <> run_id
+  where (has_run or is_all_in_quarantine) and baseline <> run_id
 )
 
 {%- endif %}

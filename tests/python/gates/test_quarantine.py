@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -11,6 +11,7 @@ import pytest
 
 import passk_py as pk
 from passk_py.common.errors import PasskError
+from tests.python.conftest import BuildError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +87,7 @@ def some_log() -> Rows:
 
 
 def is_left_out(row: dict[str, Any]) -> bool:
-    day = row["started_at"].strftime("%Y-%m-%d")
+    day: str = row["started_at"].strftime("%Y-%m-%d")
     return (
         (row["task_id"].startswith("flaky-") and row["suite"] == "web" and day <= "2026-01-05")
         or (row["task_id"] == "t07" and day <= "2026-01-03")
@@ -118,7 +119,18 @@ def judged(built: Project) -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["gate"], row["run_id"]): row for row in rows}
 
 
-def test_the_others_are_judged_as_if_there_were_no_others(
+def test_the_rest_is_judged_as_if_it_were_all(attempts: Rows) -> None:
+    rest = [row for row in attempts if not is_left_out(row)]
+    alone = pk.judge_gates(pl.DataFrame(rest), GATES[:-1], k=2)
+    judged = pk.judge_gates(pl.DataFrame(attempts), GATES[:-1], k=2, quarantine=ENTRIES)
+    columns = [*JUDGED, "severity"]
+    mine = judged.filter(pl.col("suite") != "tiny").select(columns)
+    assert mine.height > 90
+    assert mine.rows() == alone.select(columns).rows()
+
+
+@pytest.mark.long
+def test_sql_judges_the_rest_as_if_it_were_all(
     built: Project, make_project: Callable[[], Project], attempts: Rows
 ) -> None:
     # The log itself without them, and without the var, is what the figures must be.
@@ -159,8 +171,10 @@ def test_sql_and_polars_say_the_same(built: Project, attempts: Rows) -> None:
     mine = mine.with_columns(tasks=pl.when(pl.col("gate") != "whole").then("tasks"))
     theirs = theirs.with_columns(tasks=pl.when(pl.col("gate") != "whole").then("tasks"))
     assert mine.drop(figures).rows() == theirs.drop(figures).rows()
+    assert mine["estimate"].to_list() == pytest.approx(theirs["estimate"].to_list(), abs=1e-12)
     for name in figures:
-        assert (mine[name] - theirs[name]).abs().max() <= 1e-12
+        assert mine[name].is_null().to_list() == theirs[name].is_null().to_list()
+    # It compares the limits, to the digits of SQL's quantiles.
     assert pk.validate_tables(built.database).examples == []
 
 
@@ -192,9 +206,7 @@ def test_a_gate_names_what_it_leaves_out(judged: dict[tuple[str, str], dict[str,
 def test_a_fall_in_quarantine_fails_no_gate(
     judged: dict[tuple[str, str], dict[str, Any]], attempts: Rows
 ) -> None:
-    (row,) = pk.judge_gates(
-        pl.DataFrame(attempts), [{**GATES[-2], "run": "web-5"}], k=2
-    ).to_dicts()
+    (row,) = pk.judge_gates(pl.DataFrame(attempts), [{**GATES[-2], "run": "web-5"}], k=2).to_dicts()
     assert row["result"] == "fail"
     assert judged["fell", "web-5"]["result"] != "fail"
     assert judged["fell", "web-5"]["tasks"] == 30
@@ -243,4 +255,111 @@ def test_tables_still_have_every_task(built: Project) -> None:
         "select slice_value, total_tasks from passk_suite_metrics "
         "where run_id = 'web-3' and k = 2 and slice_name = 'quarantine' order by all"
     )
-    assert [tuple(row.values()) for row in slices] == [("in quarantine", 5), ("not in quarantine", 29)]
+    assert [tuple(row.values()) for row in slices] == [
+        ("in quarantine", 5),
+        ("not in quarantine", 29),
+    ]
+
+
+def test_without_a_time_nothing_is_left_out(attempts: Rows) -> None:
+    undated = pl.DataFrame(attempts).drop("started_at")
+    rule = [{**GATES[0], "run": "web-3"}]
+    (row,) = pk.judge_gates(undated, rule, k=2, quarantine=ENTRIES[:1]).to_dicts()
+    (plain,) = pk.judge_gates(undated, rule, k=2).to_dicts()
+    assert row.pop("quarantined_tasks") == 0
+    assert plain.pop("quarantined_tasks") is None
+    said = " The log does not say when flaky-* was tried, so it is not left out."
+    assert row == {**plain, "reason": plain["reason"] + said}
+
+
+def test_the_time_counts_in_utc() -> None:
+    there = pl.Datetime("us", "Asia/Tokyo")
+    log = pl.DataFrame(
+        {
+            "run_id": "r",
+            "task_id": ["a", "a", "b", "b"],
+            "attempt": [1, 2, 1, 2],
+            "passed": [False, True, True, True],
+            # Eight in the morning of the second is still the first in Greenwich.
+            "started_at": [datetime(2026, 1, 2, 8), datetime(2026, 1, 2, 10)] * 2,
+        }
+    ).with_columns(pl.col("started_at").dt.replace_time_zone("Asia/Tokyo").cast(there))
+    entry = {"task": "a", "until": "2026-01-01", "reason": "it is rebuilt"}
+    rule = {"name": "g", "type": "each_task", "metric": "pass_hat_k", "k": 1, "min": 0.5}
+    (row,) = pk.judge_gates(log, [rule], quarantine=[entry]).to_dicts()
+    assert "worst is b (2 of 2 passed)" in row["reason"]
+    assert "1 of 2 tasks (50 %) is in quarantine: a. The quarantine of a ran out" in row["reason"]
+
+
+def test_more_tasks_than_are_named() -> None:
+    log = pl.DataFrame(
+        [
+            {
+                "run_id": "r", "task_id": f"t{task:02}", "attempt": 1, "passed": True,
+                "started_at": datetime(2026, 1, 1) + timedelta(minutes=task),
+            }
+            for task in range(40)
+        ]
+    )  # fmt: skip
+    entry = {"task": "t0*", "until": "2026-01-01", "reason": "they are rebuilt"}
+    rule = {"name": "g", "type": "threshold", "metric": "pass_hat_k", "k": 1, "min": 0.5}
+    (row,) = pk.judge_gates(log, [rule], quarantine=[entry]).to_dicts()
+    assert row["reason"].endswith(
+        "10 of 40 tasks (25 %) are in quarantine: t00, t01, t02, t03, t04 and 5 more."
+    )
+    assert row["tasks"] == 30
+
+
+WRONG: Final[list[Any]] = [
+    "all",
+    {"task": "a"},
+    {"task": "b", "until": "2026-02-30", "reason": "", "suite": 3, "owner": "me"},
+    {"task": "c", "until": "2028-02-29", "reason": "x"},
+    {"task": "c", "until": "2026-12-31", "reason": "y"},
+    {"task": "c", "until": "2026-12-31", "reason": "y", "suite": "other"},
+    {"task": "d", "until": 20261231, "reason": "y"},
+    {"until": "2026-12-31", "reason": "y"},
+]
+MISTAKES: Final = [
+    '"a": until is null, but must be a day as 2026-12-31.',
+    '"a": reason is null, but must be a text.',
+    '"b": owner has no meaning in an entry, which takes task, suite, until, reason.',
+    '"b": suite is 3, but must be a text.',
+    '"b": until is "2026-02-30", but must be a day as 2026-12-31.',
+    '"b": reason is "", but must be a text.',
+    '"c": The list has it twice.',
+    '"d": until is 20261231, but must be a day as 2026-12-31.',
+]
+
+
+def test_mistakes_are_named_at_once(project: Project) -> None:
+    with pytest.raises(PasskError) as caught:
+        pk.judge_gates(pl.DataFrame(some_log()[:1]), [], quarantine=WRONG)
+    said = str(caught.value)
+    assert said.startswith("The quarantine has 10 mistakes.")
+    for mistake in MISTAKES:
+        assert f"\n  - {mistake}" in said
+    with pytest.raises(BuildError) as stopped:
+        project.run(
+            {"passk_quarantine": WRONG, "passk_slices": ["quarantine"]}, select=["passk_gates"]
+        )
+    lines = stopped.value.message.splitlines()
+    found = [line.removeprefix("  - ") for line in lines if line.startswith("  - ")]
+    assert len(found) == 11
+    assert found[-1] == (
+        'passk_slices names "quarantine", which is the slice that passk_quarantine makes.'
+    )
+    assert [one.removeprefix("passk_quarantine, ") for one in found if ", " in one[:18]] == MISTAKES
+    holds = 'holds "all", but must hold mappings, each with a task that is a text.'
+    assert (found[0], f"The list {holds}" in said) == (f"passk_quarantine {holds}", True)
+
+
+def test_a_day_without_quotes_is_told_so(project: Project) -> None:
+    entry = {"task": "a", "until": date(2026, 12, 31), "reason": "x"}
+    mistake = '"a": until is 2026-12-31, but must be a day as 2026-12-31; write it in quotes.'
+    with pytest.raises(PasskError) as caught:
+        pk.judge_gates(pl.DataFrame(some_log()[:1]), [], quarantine=[entry])
+    assert mistake in str(caught.value)
+    with pytest.raises(BuildError) as stopped:
+        project.run({"passk_quarantine": [entry]}, select=["passk_gates"])
+    assert f"passk_quarantine, {mistake}" in stopped.value.message
