@@ -67,6 +67,14 @@
 {%- endmacro %}
 
 
+{#- The condition that an attempt is one that they judge; its slice comes after those of the var `passk_slices`. -#}
+{% macro _is_judged_attempt(attempts) -%}
+{%- if passk._quarantine() -%}
+{{ attempts }}.slice_{{ passk._setting('passk_slices') | length + 1 }} = 'not in quarantine'
+{%- else -%} 1 = 1 {%- endif -%}
+{%- endmacro %}
+
+
 {#- The mistakes in the var, as sentences. -#}
 {% macro _quarantine_mistakes() -%}
   {%- set given = var('passk_quarantine', []) -%}
