@@ -113,18 +113,10 @@ class Evidence:
     threshold: float
     deployment_k: int
     ordered: bool
-    _metrics: dict[tuple[int, str], dict[tuple[str, str], Rows]] = field(
-        default_factory=dict, init=False
-    )
-    _chances: dict[tuple[int, int, str], dict[tuple[str, str], Rows]] = field(
-        default_factory=dict, init=False
-    )
-    _counted: dict[str, dict[tuple[str, str, str], Counted]] = field(
-        default_factory=dict, init=False
-    )
-    _first_passes: dict[int, dict[tuple[str, str], FirstPasses]] = field(
-        default_factory=dict, init=False
-    )
+    _metrics: dict[tuple[int, str], dict[tuple[str, str], Rows]] = field(default_factory=dict)
+    _chances: dict[tuple[int, int, str], dict[tuple[str, str], Rows]] = field(default_factory=dict)
+    _counted: dict[str, dict[tuple[str, str, str], Counted]] = field(default_factory=dict)
+    _first_passes: dict[int, dict[tuple[str, str], FirstPasses]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.attempts = self.attempts.with_columns(suite_of(self.attempts.columns))

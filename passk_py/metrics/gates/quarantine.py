@@ -26,6 +26,8 @@ LEAVE_OUT: Final = frozenset(
     ("threshold", "sequential", "each_task", "drop", "rolling_drop", "regressed_tasks")
 )
 """The types of rules that leave tasks out; the others are about the log, or what was spent."""
+_KNOWN: Final = ("_metrics", "_chances", "_counted", "_first_passes")
+"""What evidence keeps of its attempts."""
 _MOST_NAMED: Final = 5
 
 
@@ -100,7 +102,8 @@ def quarantine_of(log: Evidence, entries: Sequence[Entry]) -> Quarantine | None:
         .with_columns(is_left_out=is_left_out)
     )
     kept = dated.filter(~pl.col("is_left_out"))
-    without = replace(log, attempts=kept.select(log.attempts.columns))
+    nothing_known: dict[str, Any] = {name: {} for name in _KNOWN}
+    without = replace(log, attempts=kept.select(log.attempts.columns), **nothing_known)
     # Runs keep their order, also those that have no other task.
     vars(without)["runs"] = log.runs
     return Quarantine(without, _said(dated, named, entries))
