@@ -1,5 +1,5 @@
-{#- The looks that gates took at runs, of which only builds know: docs/gates.md. A row stays, also on a full refresh: the tables that it
-    is no part of follow from the log and the vars alone. #}
+{#- The looks that gates took at runs, of which only builds know: docs/gates.md. No full refresh deletes a row, and no table
+    is made from it, because tables follow from the log and the vars alone. #}
 {%- set keys = ['gate', 'rule', 'run_id', 'suite'] %}
 
 with judged as (

@@ -3,6 +3,7 @@
 {%- set text = dbt.type_string() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set most = 5 %}
+{%- set share = 'cast(floor((200 * runs.quarantined_tasks + runs.tasks) / (2e0 * runs.tasks)) as ' ~ bigint ~ ')' %}
 
 with tasks as (
   select
@@ -40,7 +41,7 @@ names as (
   select
     run_id,
     suite,
-    {{ passk._listed('task_id', 'place') }} as names
+    {{ passk._listed('task_id', 'place') }} as listed
   from placed
   where place <= {{ most }}
   group by run_id, suite
@@ -51,20 +52,20 @@ entries as (
   {%- set is_prefix = entry.task.endswith('*') %}
   select
     {{ loop.index }} as place,
-    {{ passk._quoted(entry.task) }} as task,
+    {{ passk._quoted(entry.task) }} as named_task,
     {{ passk._quoted(entry.task[:-1] if is_prefix else entry.task) }} as beginning,
     {{ entry.task | length - 1 if is_prefix else 'cast(null as int)' }} as letters,
     cast({{ passk._quoted(entry.suite) if entry.get('suite') is not none else 'null' }} as {{ text }}) as suite,
-    {{ passk._quoted(entry.until) }} as until
+    {{ passk._quoted(entry.until) }} as last_day
   {{- '\n  union all' if not loop.last }}
   {%- else %}
   select
     0 as place,
-    '' as task,
+    '' as named_task,
     '' as beginning,
     cast(null as int) as letters,
     cast(null as {{ text }}) as suite,
-    '' as until
+    '' as last_day
   where 1 = 0
   {%- endfor %}
 ),
@@ -94,15 +95,17 @@ remarks as (
     entries.place,
     case
       when named.judged_tasks > 0 and named.judged_at is null
-        then 'The log does not say when ' || entries.task || ' was tried, so it is not left out.'
-      when named.judged_tasks > 0 then 'The quarantine of ' || entries.task || ' ran out on ' || entries.until || '.'
-      when named.place is null
-        and not exists (select 1 from named as anywhere where anywhere.place = entries.place)
-        then 'No task of the log is ' || entries.task
+        then 'The log does not say when ' || entries.named_task || ' was tried, so it is not left out.'
+      when named.judged_tasks > 0
+        then 'The quarantine of ' || entries.named_task || ' ran out on ' || entries.last_day || '.'
+      when known.place is null
+        then 'No task of the log is ' || entries.named_task
           || coalesce(' of the suite ' || entries.suite, '') || ', which passk_quarantine names.'
     end as remark
   from runs
   cross join entries
+  left join (select distinct place from named) as known
+    on entries.place = known.place
   left join named
     on runs.run_id = named.run_id and runs.suite = named.suite and entries.place = named.place
 ),
@@ -124,11 +127,12 @@ select
   runs.judged_tasks,
   case
     when runs.quarantined_tasks > 0
-      then ' ' || {{ passk._whole('runs.quarantined_tasks') }} || ' of ' || {{ passk._whole('runs.tasks') }} || ' tasks ('
-        || {{ passk._whole('cast(floor((200 * runs.quarantined_tasks + runs.tasks) / (2e0 * runs.tasks)) as ' ~ bigint ~ ')') }}
-        || ' %) ' || case when runs.quarantined_tasks = 1 then 'is' else 'are' end || ' in quarantine: ' || names.names
+      then ' ' || {{ passk._whole('runs.quarantined_tasks') }} || ' of ' || {{ passk._whole('runs.tasks') }}
+        || ' tasks (' || {{ passk._whole(share) }} || ' %) '
+        || case when runs.quarantined_tasks = 1 then 'is' else 'are' end || ' in quarantine: ' || names.listed
         || case
-          when runs.quarantined_tasks > {{ most }} then ' and ' || {{ passk._whole('runs.quarantined_tasks - ' ~ most) }} || ' more'
+          when runs.quarantined_tasks > {{ most }}
+            then ' and ' || {{ passk._whole('runs.quarantined_tasks - ' ~ most) }} || ' more'
           else ''
         end
         || '.'
