@@ -167,6 +167,8 @@
     {{ return(value in allowed.one_of) }}
   {%- elif allowed['is'] == 'text' -%}
     {{ return(value is string and value | length > 0) }}
+  {%- elif allowed['is'] == 'day' -%}
+    {{ return(passk._is_day(value)) }}
   {%- elif value is boolean or value is not number or (allowed['is'] == 'integer' and value is not integer) -%}
     {{ return(false) }}
   {%- endif -%}

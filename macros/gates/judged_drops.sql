@@ -1,11 +1,7 @@
-{#- Whether a metric is not too far below a baseline's, with the limits that passk_comparisons has. CTEs up to `judged_drops`. -#}
+{#- Whether a metric is not too far below a baseline's, with the limits that passk_comparisons has, from a CTE `comparisons`. CTEs up to `judged_drops`. -#}
 {% macro _judged_drops(carried) -%}
 {%- set metric_name = passk._metric_name() %}
 {%- set interval = passk._gate_interval() %}
-comparisons as (
-  select * from {{ ref('passk_comparisons') }}
-),
-
 drops as (
   select
     gates.*,
@@ -41,7 +37,7 @@ drops as (
     on comparisons.{{ side }}_run_id = {{ side }}_bounds.run_id
     and comparisons.{{ other }}_run_id = {{ side }}_bounds.other_run_id
     and comparisons.suite = {{ side }}_bounds.suite
-    and {{ side }}_bounds.slice_name = 'all'
+    and {{ side }}_bounds.slice_name = {{ passk._quoted(passk._judged_slice('all')) }}
     and comparisons.metric = {{ side }}_bounds.metric
     and comparisons.k = {{ side }}_bounds.k
   {%- endfor %}

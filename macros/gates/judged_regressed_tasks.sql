@@ -1,9 +1,13 @@
-{#- Whether few enough tasks got worse. CTEs up to `judged_moves`. -#}
+{#- Whether few enough tasks got worse, from a CTE `comparisons`. CTEs up to `judged_moves`. -#}
 {% macro _judged_moves(carried) -%}
 {%- set double = passk.type_double() %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set error = passk._gate_error() %}
 {%- set z = passk.normal_quantile() %}
+task_comparisons as (
+  {{ passk._compared_tasks(judged=true) if passk._judges_pairs() else 'select * from ' ~ ref('passk_task_comparisons') }}
+),
+
 moves as (
   select
     suite,
@@ -13,7 +17,7 @@ moves as (
     cast(sum(case when moved and direction = 'fell' then 1 else 0 end) as {{ bigint }}) as fell_tasks,
     min(case when moved and direction = 'fell' then p end) as surest_p,
     cast(sum(case when p is not null and baseline_c > 0 then 1 else 0 end) as {{ bigint }}) as passed_tasks
-  from {{ ref('passk_task_comparisons') }}
+  from task_comparisons
   group by suite, baseline_run_id, candidate_run_id
 ),
 
@@ -23,7 +27,7 @@ surest as (
     moved_tasks.baseline_run_id,
     moved_tasks.candidate_run_id,
     min({{ passk._by_bytes('moved_tasks.task_id') }}) as task_id
-  from {{ ref('passk_task_comparisons') }} as moved_tasks
+  from task_comparisons as moved_tasks
   inner join moves
     on moved_tasks.suite = moves.suite
     and moved_tasks.baseline_run_id = moves.baseline_run_id
@@ -41,7 +45,7 @@ compared as (
     pair_source,
     common_tasks + baseline_only_tasks as baseline_tasks,
     case when null_reason = 'the suite has no attempt of the baseline' then true else false end as lacks_baseline
-  from {{ ref('passk_comparisons') }}
+  from comparisons
 ),
 
 asked_moves as (
@@ -85,7 +89,7 @@ asked_tasks as (
     on asked_moves.suite = moves.suite
     and asked_moves.baseline_run_id = moves.baseline_run_id
     and asked_moves.run_id = moves.candidate_run_id
-  inner join {{ ref('passk_task_comparisons') }} as task_moves
+  inner join task_comparisons as task_moves
     on moves.suite = task_moves.suite
     and moves.baseline_run_id = task_moves.baseline_run_id
     and moves.candidate_run_id = task_moves.candidate_run_id

@@ -29,7 +29,7 @@ rolling_drops as (
     on gates.run_id = bounds.run_id
     and bounds.other_run_id = ''
     and gates.suite = bounds.suite
-    and bounds.slice_name = 'all'
+    and bounds.slice_name = {{ passk._quoted(passk._judged_slice('all')) }}
     and gates.metric = bounds.metric
     and gates.k = bounds.k
   where gates.rule_type = 'rolling_drop' and gates.has_run

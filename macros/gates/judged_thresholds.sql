@@ -56,8 +56,11 @@ thresholds as (
   left join metrics
     on gates.run_id = metrics.run_id
     and gates.suite = metrics.suite
-    and gates.slice_name = metrics.slice_name
-    and (gates.slice_value is null or gates.slice_value = metrics.slice_value)
+    and gates.judged_slice = metrics.slice_name
+    and (gates.judged_value is null or gates.judged_value = metrics.slice_value)
+    {%- if passk._quarantine() %}
+    and metrics.slice_value <> 'in quarantine'
+    {%- endif %}
     and gates.metric = metrics.metric
     and gates.k = metrics.k
   left join bounds
@@ -97,7 +100,7 @@ judged_thresholds as (
     {{ carried | join(',\n    ') }},
     cast(null as {{ text }}) as baseline_run_id,
     slice_name,
-    coalesce(found_slice_value, slice_value, '(unknown)') as slice_value,
+    coalesce(slice_value, found_slice_value, '(unknown)') as slice_value,
     tasks,
     estimate,
     estimate_lower,

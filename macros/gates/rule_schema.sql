@@ -32,9 +32,12 @@
       'diagnostics': {'diagnostics': 'diagnostics'}
     },
     'required': ['metric', 'min', 'max', 'max_drop', 'max_increase', 'diagnostics'],
+    'quarantine': {'task': 'text', 'suite': 'text', 'until': 'day', 'reason': 'text'},
+    'required_of_quarantine': ['task', 'until', 'reason'],
     'scopes': {'threshold': 'unseen', 'drop': 'suite', 'cost': 'unseen', 'cost_increase': 'unseen'},
     'allowed': {
       'text': {'is': 'text', 'must': 'a text'},
+      'day': {'is': 'day', 'must': 'a day as 2026-12-31'},
       'severity': {'one_of': ['error', 'warn', 'ignore'], 'must': 'error, warn or ignore'},
       'scope': {'one_of': ['unseen', 'suite'], 'must': 'unseen (tasks like these) or suite (these tasks)'},
       'rate': {'one_of': ['pass_at_k', 'pass_hat_k'], 'must': 'one of pass_at_k, pass_hat_k'},

@@ -1,7 +1,7 @@
 {#- The rules of the var `passk_gates`, with what they leave out filled in: a list of mappings with the keys
 
-    gate, rule_type, metric, k, m, first_attempts, last_runs, threshold, scope, slice_name, slice_value, diagnostics, run, suite, agent, baseline, severity,
-    inconclusive_severity, rule.
+    gate, rule_type, metric, k, m, first_attempts, last_runs, threshold, scope, slice_name, slice_value, judged_slice, judged_value, diagnostics, run,
+    suite, agent, baseline, severity, inconclusive_severity, rule.
 
     rule_type is one of `threshold` (a suite's metric is at least so high), `sequential` (the same, looked at often), `each_task` (every
     task's is), `drop` (it is not so much lower than a baseline's), `rolling_drop` (than the mean of the runs before), `coverage` (a share
@@ -36,6 +36,10 @@
       'severity': gate.get('severity', 'error'),
       'inconclusive_severity': gate.get('inconclusive', 'warn'),
     } -%}
+    {%- do rule.update({
+      'judged_slice': passk._judged_slice(rule.slice_name),
+      'judged_value': 'not in quarantine' if rule.slice_name == 'all' and passk._quarantine() else rule.slice_value
+    }) -%}
     {%- do rule.update({'rule': passk._gate_rule_text(rule, gate.get('diagnostics'))}) -%}
     {%- do rules.append(rule) -%}
   {%- endfor -%}
@@ -128,8 +132,8 @@
   {%- set text = dbt.type_string() -%}
   select
     {%- for name in [
-      'gate', 'rule_type', 'metric', 'scope', 'slice_name', 'slice_value', 'run', 'suite', 'agent', 'baseline', 'severity',
-      'inconclusive_severity', 'rule'
+      'gate', 'rule_type', 'metric', 'scope', 'slice_name', 'slice_value', 'judged_slice', 'judged_value', 'run', 'suite', 'agent',
+      'baseline', 'severity', 'inconclusive_severity', 'rule'
     ] %}
     cast({{ passk._quoted(rule[name]) if rule[name] is not none else 'null' }} as {{ text }}) as {{ name }},
     {%- endfor %}
@@ -148,7 +152,7 @@
   {{ return({
     'gate': '', 'rule_type': '', 'metric': none, 'k': none, 'm': none, 'first_attempts': none, 'last_runs': none,
     'threshold': none, 'scope': none, 'slice_name': none,
-    'slice_value': none, 'diagnostics': [], 'run': '', 'suite': none, 'agent': none, 'baseline': none, 'severity': '',
+    'slice_value': none, 'judged_slice': none, 'judged_value': none, 'diagnostics': [], 'run': '', 'suite': none, 'agent': none, 'baseline': none, 'severity': '',
     'inconclusive_severity': '', 'rule': ''
   }) }}
 {%- endmacro %}
@@ -158,4 +162,5 @@
     table only for another gate or the ranking. -#}
 {% macro _is_pair_of_gate(pairs) -%}
 (gates.baseline = {{ pairs }}.baseline_run_id or (gates.baseline is null and {{ pairs }}.pair_source not in ('gate', 'ranking')))
+{%- if passk._judges_pairs() %} and not {{ passk._is_judged_pair(pairs) }}{% endif %}
 {%- endmacro %}

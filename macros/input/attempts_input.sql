@@ -104,7 +104,7 @@
 {%- endmacro %}
 
 
-{#- Slices as the models use them: [{name, expression}]. A plain name is a tag. -#}
+{#- Slices as the models use them: [{name, expression}], with those of tasks in quarantine last. A plain name is a tag. -#}
 {% macro _slices() -%}
   {%- set slices = [] -%}
   {%- for slice in passk._setting('passk_slices') -%}
@@ -114,7 +114,7 @@
       {%- do slices.append({'name': slice.name, 'expression': slice.expression}) -%}
     {%- endif -%}
   {%- endfor -%}
-  {{ return(slices) }}
+  {{ return(slices + passk._slices_of_quarantine(slices)) }}
 {%- endmacro %}
 
 

@@ -67,7 +67,7 @@
   {%- if good_ks and k is integer and k is not boolean and k >= 1 and k not in good_ks -%}
     {%- do mistakes.append(passk._var_mistake('passk_deployment_k', k, 'one of passk_ks, which is ' ~ passk._shown(ks))) -%}
   {%- endif -%}
-  {%- for mistake in passk._gate_mistakes(good_ks) -%}{%- do mistakes.append(mistake) -%}{%- endfor -%}
+  {%- for mistake in passk._gate_mistakes(good_ks) + passk._quarantine_mistakes() -%}{%- do mistakes.append(mistake) -%}{%- endfor -%}
   {{ return(mistakes) }}
 {%- endmacro %}
 
@@ -116,8 +116,8 @@
 {#- Whether a value is of the kind and in the range that a var, or what it holds, takes. -#}
 {% macro _fits(value, takes) -%}
   {%- set kind = takes.kind -%}
-  {%- if kind == 'gates' -%}
-    {#- A language of its own: `_gate_mistakes`. -#}
+  {%- if kind in ['gates', 'quarantine'] -%}
+    {#- Languages of their own: `_gate_mistakes`, `_quarantine_mistakes`. -#}
     {{ return(true) }}
   {%- elif kind == 'flag' -%}
     {{ return(value is boolean) }}

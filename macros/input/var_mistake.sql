@@ -1,6 +1,6 @@
 {#- The fault of one value, as a sentence. -#}
 {% macro _var_mistake(name, value, allowed) -%}
-  {%- set quotes = '; write it in quotes' if allowed in ['a text', 'a run_id'] and passk._is_date(value) else '' -%}
+  {%- set quotes = '; write it in quotes' if allowed in ['a text', 'a run_id', 'a day as 2026-12-31'] and passk._is_date(value) else '' -%}
   {{ return(name ~ ' is ' ~ passk._shown(value) ~ ', but must be ' ~ allowed ~ quotes ~ '.') }}
 {%- endmacro %}
 

@@ -130,6 +130,7 @@
     },
 
     'passk_gates': {'default': [], 'takes': {'kind': 'gates'}},
+    'passk_quarantine': {'default': [], 'takes': {'kind': 'quarantine'}, 'rebuilds': true},
 
     'passk_plan_attempts': {
       'default': [1, 2, 4, 8, 16, 32],

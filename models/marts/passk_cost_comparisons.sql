@@ -4,8 +4,8 @@
 {# A pair that is only ranked is compared nowhere else either. -#}
 with pairs as (
   select *
-  from {{ ref('int_passk__pairs') }}
-  where pair_source <> 'ranking'
+  from {{ ref('int_passk__pairs') }} as pairs
+  where {{ passk._is_compared_pair('pairs') }}
 ),
 
 spending as {{ passk._made_once() }}(

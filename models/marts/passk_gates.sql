@@ -5,7 +5,7 @@
 {#- The columns that rules of every type pass on. #}
 {%- set carried = [
   'gate', 'rule_type', 'rule', 'metric', 'k', 'threshold', 'scope', 'severity', 'inconclusive_severity', 'run_id', 'suite', 'agent',
-  'agent_version', 'model', 'loaded_at'
+  'agent_version', 'model', 'loaded_at', 'quarantined_tasks', 'quarantine'
 ] %}
 {%- set judged = [
   'baseline_run_id', 'slice_name', 'slice_value', 'tasks', 'estimate', 'estimate_lower', 'estimate_upper', 'result',
@@ -34,6 +34,7 @@ unmatched as (
     cast(null as {{ double }}) as estimate_upper,
     'inconclusive' as result,
     case
+      when is_all_in_quarantine then 'Every task of ' || run_id || ' is in quarantine.'
       when is_unusable then 'No attempt of ' || run_id || ' can be used: all were rejected.'
       else 'No run is judged: the log has none'
         || case when run_id <> '(unknown)' then ' named ' || run_id else '' end
@@ -42,6 +43,7 @@ unmatched as (
         || '.'
     end as reason,
     case
+      when is_all_in_quarantine then 'A task that is not in quarantine.'
       when is_unusable then 'The reasons in passk_rejected_attempts, mended.'
       else 'Such a run, or other names in the gate.'
     end as to_settle
@@ -64,6 +66,13 @@ bounds as (
 {%- if 'sequential' in rule_types %},
 
 {{ passk._judged_sequences(carried) }}
+
+{%- endif %}
+{%- if 'drop' in rule_types or 'regressed_tasks' in rule_types %},
+
+comparisons as (
+  {{ passk._compared(judged=true) if passk._judges_pairs() else 'select * from ' ~ ref('passk_comparisons') }}
+)
 
 {%- endif %}
 {%- if 'drop' in rule_types %},
@@ -139,8 +148,9 @@ select
   estimate,
   estimate_lower,
   estimate_upper,
+  quarantined_tasks,
   result,
-  reason,
+  reason || coalesce(quarantine, '') as reason,
   to_settle,
   loaded_at,
   case result

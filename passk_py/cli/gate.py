@@ -150,6 +150,7 @@ def command(
     from passk_py.metrics.gates import gate_reports as reports
     from passk_py.reports.queries.attempt_queries import logs_cut_off
     from passk_py.warehouse.gates_of_tables import judge_tables
+    from passk_py.warehouse.looks import with_looks
     from passk_py.warehouse.settings import read_settings
     from passk_py.warehouse.tables import open_tables
 
@@ -172,6 +173,7 @@ def command(
             source = "passk_attempts"
         # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
         session.code = gate_code(tables, rows)
+        rows = with_looks(tables, rows)
         without_run = unmatched(tables, rows)
         cut_off = logs_cut_off(tables, {row["run_id"] for row in rows})
     for log in cut_off:
@@ -338,7 +340,7 @@ def read_gates(
         rules = rules_of(
             given,
             deployment_k=settings.deployment_k,
-            slices=list(settings.slices),
+            slices=list(settings.declared_slices),
             diagnostics=settings.diagnostics,
         )
     except PasskError as error:

@@ -57,7 +57,7 @@ def command(session: Session, /, *, run: str, gate: str, database: Path) -> int:
         rows = [row for row in of_gate if row["run_id"] == run]
         is_open = any(row["result"] == "inconclusive" for row in rows)
         wanted = _attempts(_declared(settings, gate)) if is_open else 0
-        tasks = _short_tasks(tables, run, {row["suite"] for row in rows}, wanted)
+        tasks = _short_tasks(tables, settings, run, {row["suite"] for row in rows}, wanted)
     session.result(
         {
             "database": str(database),
@@ -94,11 +94,20 @@ def _attempts(rule: Rule) -> int:
     return rule.attempts or rule.k * (2 if rule.scope == "suite" else 1)
 
 
-def _short_tasks(tables: Tables, run: str, suites: set[str], wanted: int) -> list[Row]:
+def _short_tasks(
+    tables: Tables, settings: Settings, run: str, suites: set[str], wanted: int
+) -> list[Row]:
     """Name the tasks that lack attempts, those first that lack the fewest."""
+    judged = ""
+    if settings.quarantine:
+        judged = (
+            "and (suite, task_id) not in (select (suite, task_id) "
+            f"from {tables.require('passk_attempts')} where run_id = {quote(run)} "
+            f"and {settings.slices['quarantine']} = 'in quarantine') "
+        )
     counted = tables.records(
         f"select suite, task_id, n from {tables.require('passk_tasks')} "
-        f"where run_id = {quote(run)} order by n desc, suite, task_id"
+        f"where run_id = {quote(run)} {judged}order by n desc, suite, task_id"
     )
     return [
         {"suite": row["suite"], "task_id": row["task_id"], "attempts": wanted - row["n"]}

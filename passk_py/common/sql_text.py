@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from typing import TYPE_CHECKING
 
 from passk_py.common.files import is_disk_full
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def quote(text: str) -> str:
@@ -35,3 +39,26 @@ def slice_sql(name: str, expression: str | None) -> str:
     # The engine computes it, because an expression is SQL. Validation compares the slices' numbers.
     value = f"tags[{quote(name)}]" if expression is None else f"({expression})"
     return f"cast({value} as varchar)"
+
+
+def slices_of_quarantine(
+    entries: Sequence[Mapping[str, str | None]], slices: Mapping[str, str | None]
+) -> dict[str, str]:
+    """Write what tasks in quarantine add to the slices: themselves, and each slice without them."""
+    if not entries:
+        return {}
+    conditions = []
+    for entry in entries:
+        task, suite = str(entry["task"]), entry.get("suite")
+        is_prefix = task.endswith("*")
+        parts = [
+            f"starts_with(task_id, {quote(task[:-1])})" if is_prefix else f"task_id = {quote(task)}"
+        ]
+        parts += [f"suite = {quote(suite)}"] if suite is not None else []
+        parts.append(f"coalesce(started_at, loaded_at)::date <= {quote(str(entry['until']))}::date")
+        conditions.append(f"({' and '.join(parts)})")
+    left_out = f"case when {' or '.join(conditions)} then 'in quarantine' else"
+    return {"quarantine": f"{left_out} 'not in quarantine' end"} | {
+        f"{name}, not in quarantine": f"{left_out} {slice_sql(name, of)} end"
+        for name, of in slices.items()
+    }

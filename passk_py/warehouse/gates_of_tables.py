@@ -40,6 +40,8 @@ def judge_tables(
         for name, sql in told.items()
         if name in there and any(rule.type == "diagnostics" for rule in rules)
     ]
+    if settings.quarantine:
+        more += [name for name in ("started_at", "loaded_at") if name in there and name not in more]
     if any(rule.type.startswith("cost") for rule in rules):
         more += [name for name in COST_COLUMNS if name in there]
     attempts = fetch_frame(
@@ -62,6 +64,7 @@ def judge_tables(
         runs=runs,
         unusable=unusable,
         pairs=pairs,
+        quarantine=settings.quarantine,
         k=settings.deployment_k,
         ordered=settings.ordered,
         confidence=settings.confidence,

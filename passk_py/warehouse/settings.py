@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from passk_py.common.contract import CONTRACT_COLUMNS
 from passk_py.common.errors import PasskError
-from passk_py.common.sql_text import slice_sql
+from passk_py.common.sql_text import slice_sql, slices_of_quarantine
 from passk_py.common.words import shortened
 from passk_py.warehouse.project import default_variables
 
@@ -127,7 +127,17 @@ class Settings:
         return isinstance(self.values["passk_gates"], str)
 
     @property
+    def quarantine(self) -> list[dict[str, Any]]:
+        """The tasks that gates leave out up to a date."""
+        return list(self.values["passk_quarantine"] or [])
+
+    @property
     def slices(self) -> dict[str, str | None]:
+        """The declared slices, and those of the quarantine; the SQL of each, None for a tag."""
+        return self.declared_slices | slices_of_quarantine(self.quarantine, self.declared_slices)
+
+    @property
+    def declared_slices(self) -> dict[str, str | None]:
         """The slices by name; the SQL expression of each, None for a tag."""
         slices: dict[str, str | None] = {}
         for one in self.values["passk_slices"] or []:

@@ -3,7 +3,8 @@ with pairs as (
     suite,
     baseline_run_id,
     candidate_run_id,
-    row_number() over (order by suite, baseline_run_id, candidate_run_id) as pair_number
+    pair_source,
+    row_number() over (order by suite, baseline_run_id, candidate_run_id, pair_source) as pair_number
   from {{ ref('int_passk__pairs') }}
   where pair_source <> 'ranking'
 ),
@@ -13,11 +14,12 @@ counts as (
     run_id,
     suite,
     task_id,
+    slice_name,
     family,
     n,
     c
   from {{ ref('int_passk__task_counts') }}
-  where slice_name = 'all' and attempts > 0
+  where {{ passk._is_of_pairs() }} and attempts > 0
 ),
 
 pair_tasks as (
@@ -28,6 +30,7 @@ select
   pairs.suite,
   pairs.baseline_run_id,
   pairs.candidate_run_id,
+  pairs.pair_source,
   pair_tasks.pair_number,
   pair_tasks.task_id,
   pair_tasks.baseline_n,

@@ -101,7 +101,7 @@ of_gates as (
     baseline as baseline_run_id,
     run_id as candidate_run_id
   from {{ ref('int_passk__gate_runs') }}
-  where has_run and baseline <> run_id
+  where (has_run or is_all_in_quarantine) and baseline <> run_id
 )
 
 {%- endif %}
@@ -155,6 +155,18 @@ ranked as (
   from asked_for
 )
 
+{%- if passk._judges_pairs() %}
+,
+
+judged_runs as (
+  select distinct
+    run_id,
+    suite
+  from {{ ref('int_passk__gate_runs') }}
+  where has_run and rule_type in ('drop', 'regressed_tasks')
+)
+{%- endif %}
+
 select
   ranked.suite,
   ranked.baseline_run_id,
@@ -165,3 +177,17 @@ select
 from ranked
 {{ passk._join_runs_of('ranked') }}
 where ranked.place = ranked.first_place
+{%- if passk._judges_pairs() %}
+union all
+select
+  ranked.suite,
+  ranked.baseline_run_id,
+  ranked.candidate_run_id,
+  'judged ' || ranked.pair_source as pair_source,
+  coalesce(baselines.log_version, '-') || ' ' || coalesce(candidates.log_version, '-') as log_version
+from ranked
+{{ passk._join_runs_of('ranked') }}
+inner join judged_runs
+  on ranked.candidate_run_id = judged_runs.run_id and ranked.suite = judged_runs.suite
+where ranked.place = ranked.first_place and ranked.pair_source <> 'ranking'
+{%- endif %}

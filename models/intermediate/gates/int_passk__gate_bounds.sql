@@ -1,5 +1,6 @@
 {%- set has_m = passk._gates() | selectattr('m') | list %}
 {%- set bigint = dbt.type_bigint() %}
+{%- set whole = passk._quoted(passk._judged_slice('all')) %}
 {%- set keys = ['run_id', 'other_run_id', 'suite', 'slice_name', 'slice_value', 'metric', 'k'] %}
 
 with gates as (
@@ -29,7 +30,7 @@ judged as (
     run_id,
     '' as other_run_id,
     suite,
-    coalesce(slice_name, 'all') as slice_name,
+    coalesce(judged_slice, {{ whole }}) as slice_name,
     metric,
     k
   from gates
@@ -39,7 +40,7 @@ judged as (
     candidate_run_id as run_id,
     baseline_run_id as other_run_id,
     suite,
-    'all' as slice_name,
+    {{ whole }} as slice_name,
     metric,
     k
   from pairs
@@ -48,14 +49,18 @@ judged as (
     baseline_run_id as run_id,
     candidate_run_id as other_run_id,
     suite,
-    'all' as slice_name,
+    {{ whole }} as slice_name,
     metric,
     k
   from pairs
 ),
 
 counts as (
-  select * from {{ ref('int_passk__task_counts') }}
+  select *
+  from {{ ref('int_passk__task_counts') }}
+  {%- if passk._quarantine() %}
+  where slice_value <> 'in quarantine'
+  {%- endif %}
 ),
 
 {# The limits already allow any value for tasks with n < k, in either run of a pair. #}

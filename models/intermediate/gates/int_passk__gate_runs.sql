@@ -1,4 +1,5 @@
 {%- set gates = passk._gates() %}
+{%- set has_quarantine = passk._quarantine() | length > 0 %}
 
 with gates as (
   {%- if gates %}
@@ -90,13 +91,25 @@ select
   gates.scope,
   gates.slice_name,
   gates.slice_value,
+  gates.judged_slice,
+  gates.judged_value,
   gates.baseline,
   gates.severity,
   gates.inconclusive_severity,
   runs.agent_version,
   runs.model,
   runs.loaded_at,
+  {%- if has_quarantine %}
+  coalesce(runs.has_run and coalesce(quarantine.judged_tasks > 0, true), false) as has_run,
+  coalesce(quarantine.judged_tasks = 0, false) as is_all_in_quarantine,
+  quarantine.quarantined_tasks,
+  quarantine.quarantine,
+  {%- else %}
   coalesce(runs.has_run, false) as has_run,
+  false as is_all_in_quarantine,
+  cast(null as {{ dbt.type_bigint() }}) as quarantined_tasks,
+  cast(null as {{ dbt.type_string() }}) as quarantine,
+  {%- endif %}
   runs.run_id is not null and not runs.has_run as is_unusable,
   coalesce(runs.run_id, case when gates.run not in ('latest', 'all') then gates.run end, '(unknown)') as run_id,
   coalesce(runs.suite, gates.suite, '(unknown)') as suite,
@@ -106,3 +119,9 @@ left join runs
   on (gates.suite is null or gates.suite = runs.suite)
   and (gates.agent is null or gates.agent = runs.agent or (runs.agent is null and not runs.has_run))
   and (gates.run = 'all' or (gates.run = 'latest' and runs.is_latest) or gates.run = runs.run_id)
+{%- if has_quarantine %}
+left join {{ ref('int_passk__quarantine') }} as quarantine
+  on runs.run_id = quarantine.run_id
+  and runs.suite = quarantine.suite
+  and gates.rule_type in ('{{ passk._rules_with_quarantine() | join("', '") }}')
+{%- endif %}

@@ -32,7 +32,7 @@ tasks as (
   from gates
   inner join {{ ref('int_passk__task_counts') }} as counts
     on gates.run_id = counts.run_id and gates.suite = counts.suite
-  where counts.slice_name = 'all' and counts.attempts > 0
+  where {{ passk._is_judged_of_suite('counts') }} and counts.attempts > 0
 ),
 
 {# Each computed once, whatever the number of tasks. #}

@@ -47,7 +47,7 @@ scored as (
     on line.line_run_id = counts.run_id and line.suite = counts.suite
   left join {{ ref('int_passk__states') }} as states
     on counts.n = states.n and counts.c = states.c and line.k = states.k and counts.n >= line.k
-  where counts.slice_name = 'all' and counts.attempts > 0
+  where {{ passk._is_judged_of_suite('counts') }} and counts.attempts > 0
 ),
 
 beside_judged as (

@@ -32,7 +32,7 @@ numbered as (
   from gates
   inner join {{ ref('int_passk__attempts') }} as attempts
     on gates.run_id = attempts.run_id and gates.suite = attempts.suite
-  where {{ '1 = 1' if rules else '1 = 0' }}
+  where {{ passk._is_judged_attempt('attempts') if rules else '1 = 0' }}
 ),
 
 {# The first attempts of each task: the counted ones, and all, with the excluded ones as failures or as passes. A task with a gap is

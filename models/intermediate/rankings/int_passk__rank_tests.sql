@@ -22,7 +22,11 @@ pairs as (
     and comparisons.candidate_run_id = candidates.run_id
     and comparisons.metric = candidates.metric
     and comparisons.k = candidates.k
-  where baselines.age > candidates.age
+  where
+    baselines.age > candidates.age
+    {%- if passk._judges_pairs() %}
+    and not {{ passk._is_judged_pair('comparisons') }}
+    {%- endif %}
 ),
 
 margins as (

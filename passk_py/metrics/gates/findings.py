@@ -21,3 +21,4 @@ class Finding(NamedTuple):
     estimate: float | None = None
     estimate_lower: float | None = None
     estimate_upper: float | None = None
+    quarantined_tasks: int | None = None

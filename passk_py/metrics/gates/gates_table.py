@@ -11,6 +11,7 @@ from passk_py.metrics.frames.columns import IDENTITY
 from passk_py.metrics.gates.evidence import Evidence
 from passk_py.metrics.gates.findings import UNKNOWN
 from passk_py.metrics.gates.judging import judge
+from passk_py.metrics.gates.quarantine import entries_of, quarantine_of
 from passk_py.metrics.gates.rules import rules_of
 from passk_py.stats.estimators.arguments import ArgumentError
 
@@ -28,6 +29,7 @@ COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     "threshold": pl.Float64,
     "tasks": pl.Int64,
     **dict.fromkeys(("estimate", "estimate_lower", "estimate_upper"), pl.Float64),
+    "quarantined_tasks": pl.Int64,
     **dict.fromkeys(("result", "reason", "to_settle", "severity"), pl.String),
     "is_advisory": pl.Boolean,
 }
@@ -42,6 +44,7 @@ def judge_gates(
     runs: pl.DataFrame | None = None,
     unusable: pl.DataFrame | None = None,
     pairs: Sequence[tuple[str, str, str | None]] | None = None,
+    quarantine: Iterable[Mapping[str, Any]] = (),
     k: int = 4,
     ordered: bool = True,
     confidence: float = 0.95,
@@ -67,6 +70,10 @@ def judge_gates(
     pairs
         (baseline, candidate, suite) for the rules that name no baseline, with None for any suite.
         By default each run with the one before it of its suite and agent.
+    quarantine
+        Entries as the var ``passk_quarantine`` has them: tasks that rules on results leave out.
+        An attempt is left out up to the day ``until``, by its ``started_at`` in UTC, or else its
+        ``loaded_at``; one without a time is not.
     k
         The k of a rule that names none.
     ordered
@@ -92,7 +99,8 @@ def judge_gates(
     Raises
     ------
     PasskError
-        If a rule can't be right, two have the same name, a column is missing or of the wrong type.
+        If a rule or an entry of the quarantine can't be right, two have the same name, a column is
+        missing or of the wrong type.
 
     Examples
     --------
@@ -130,9 +138,10 @@ def judge_gates(
         deployment_k=k,
         ordered=ordered,
     )
+    left_out = quarantine_of(log, entries_of(quarantine))
     rows = []
     for rule in read:
-        for run, found in judge(rule, log):
+        for run, found in judge(rule, log, left_out):
             named = rule.run if rule.run not in ("latest", "all") else UNKNOWN
             severity = {"fail": rule.severity, "inconclusive": rule.inconclusive_severity}
             rows.append(

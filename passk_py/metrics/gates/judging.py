@@ -10,6 +10,7 @@ from passk_py.metrics.gates.findings import UNKNOWN, Finding
 from passk_py.metrics.gates.judged_costs import cost, cost_increase
 from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
+from passk_py.metrics.gates.quarantine import LEAVE_OUT
 from passk_py.metrics.gates.rolling_drop import rolling_drop
 from passk_py.metrics.gates.rule_schema import SHARES
 from passk_py.metrics.gates.sequential import sequential
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from passk_py.metrics.gates.evidence import Evidence
+    from passk_py.metrics.gates.quarantine import Quarantine
     from passk_py.metrics.gates.rules import Rule
     from passk_py.metrics.run_order import Run
 
     Row = dict[str, Any]
 
 
-def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
+def judge(
+    rule: Rule, log: Evidence, quarantine: Quarantine | None = None
+) -> Iterator[tuple[Run | None, Finding]]:
     """Judge a rule of every run that it is about."""
     chosen = [run for run in log.runs if rule.judges(run)]
     # A run that names no agent may be of any.
@@ -36,8 +40,18 @@ def judge(rule: Rule, log: Evidence) -> Iterator[tuple[Run | None, Finding]]:
         reason = f"No attempt of {run.run_id} can be used: all were rejected."
         yield run, _nothing_judged(rule, reason, say.MEND_REJECTED)
     for run in chosen:
-        for finding in _JUDGES[rule.type](rule, run, log):
-            yield run, finding
+        said = quarantine.of(run) if quarantine and rule.type in LEAVE_OUT else None
+        if quarantine is None or said is None:
+            for finding in _JUDGES[rule.type](rule, run, log):
+                yield run, finding
+            continue
+        judged = _JUDGES[rule.type](rule, run, quarantine.log)
+        if not said.judged_tasks:
+            reason = f"Every task of {run.run_id} is in quarantine."
+            judged = iter([_nothing_judged(rule, reason, "A task that is not in quarantine.")])
+        for finding in judged:
+            reason = finding.reason + said.words
+            yield run, finding._replace(reason=reason, quarantined_tasks=said.quarantined_tasks)
 
 
 def _unmatched(rule: Rule) -> Finding:

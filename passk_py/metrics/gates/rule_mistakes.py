@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.metrics.diagnostic_words import WORDS
 from passk_py.metrics.gates.rule_schema import SCHEMA, keys_of
@@ -14,6 +15,9 @@ from passk_py.stats.estimators.m_of_k import MOST_TRIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_IN_QUOTES: Final = ("a text", "a day as 2026-12-31")
+"""Values that YAML may take for a date where they stand without quotes."""
 
 
 def mistakes_of(
@@ -59,6 +63,33 @@ def mistakes_of(
     return found
 
 
+def mistakes_of_quarantine(entries: Sequence[Any]) -> list[str]:
+    """Say what is wrong with the entries of a quarantine, in the same words."""
+    takes, found, seen = SCHEMA["quarantine"], [], []
+    for entry in entries:
+        task = entry.get("task") if isinstance(entry, Mapping) else None
+        if not isinstance(task, str) or not task:
+            found.append(
+                f"The list holds {shown(entry)}, but must hold mappings, each with a task that is "
+                f"a text{quotes(task)}."
+            )
+            continue
+        wrong = ["The list has it twice."] if (task, entry.get("suite")) in seen else []
+        seen.append((task, entry.get("suite")))
+        wrong += [
+            f"{key} has no meaning in an entry, which takes {', '.join(takes)}."
+            for key in entry
+            if key not in takes
+        ]
+        for key, value in takes.items():
+            allowed = SCHEMA["allowed"][value]
+            asked = key in entry or key in SCHEMA["required_of_quarantine"]
+            if asked and not _is_allowed(entry.get(key), allowed):
+                wrong.append(_must(key, entry.get(key), allowed["must"]))
+        found += [f"{shown(task)}: {mistake}" for mistake in wrong]
+    return found
+
+
 def _types_that_ask(gate: Mapping[str, Any]) -> list[str]:
     """Name the types that take what a rule asks for; all where that can't be told."""
     asked = [key for key in SCHEMA["required"] if key != "metric" and key in gate]
@@ -68,7 +99,7 @@ def _types_that_ask(gate: Mapping[str, Any]) -> list[str]:
 
 def _must(key: str, value: object, what: str) -> str:
     return (
-        f"{key} is {shown(value)}, but must be {what}{quotes(value) if what == 'a text' else ''}."
+        f"{key} is {shown(value)}, but must be {what}{quotes(value) if what in _IN_QUOTES else ''}."
     )
 
 
@@ -77,6 +108,8 @@ def _is_allowed(value: Any, allowed: Mapping[str, Any]) -> bool:  # noqa: ANN401
         return value in allowed["one_of"]
     if allowed["is"] == "text":
         return isinstance(value, str) and value != ""
+    if allowed["is"] == "day":
+        return isinstance(value, str) and _is_day(value)
     kind = int if allowed["is"] == "integer" else (int, float)
     return (
         isinstance(value, kind)
@@ -84,6 +117,16 @@ def _is_allowed(value: Any, allowed: Mapping[str, Any]) -> bool:  # noqa: ANN401
         and allowed.get("least", -math.inf) <= value <= allowed.get("most", math.inf)
         and allowed.get("above", -math.inf) < value < allowed.get("below", math.inf)
     )
+
+
+def _is_day(text: str) -> bool:
+    """Tell whether a text is a day of the calendar, as 2026-12-31."""
+    try:
+        return re.fullmatch("[12][0-9]{3}-[01][0-9]-[0-3][0-9]", text) is not None and bool(
+            date.fromisoformat(text)
+        )
+    except ValueError:
+        return False
 
 
 def _m_mistakes(gate: Mapping[str, Any]) -> list[str]:

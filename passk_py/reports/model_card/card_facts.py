@@ -17,6 +17,7 @@ from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared, moved_tasks
 from passk_py.reports.queries.grader_queries import corrected_at, graders
 from passk_py.reports.queries.run_queries import known_runs, values_over_k_of_slices
+from passk_py.warehouse.looks import with_looks
 
 if TYPE_CHECKING:
     from passk_py.reports.queries.chosen import Row
@@ -254,7 +255,7 @@ def _gates(
     chosen: Chosen, curve: dict[int, Row], slices: dict[tuple[str, str], dict[int, Row]]
 ) -> list[Row]:
     """Read what the gates say of the run, each with pass@1 of the slice that it judges."""
-    gates = chosen.rows("passk_gates")
+    gates = with_looks(chosen.tables, chosen.rows("passk_gates"))
     for gate in gates:
         judged = slices.get((gate["slice_name"], gate["slice_value"]), curve)
         gate["pass_at_1"] = judged[1]["pass_at_k"]

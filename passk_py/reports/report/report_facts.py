@@ -26,6 +26,7 @@ from passk_py.reports.queries.run_queries import known_runs, values_over_k
 from passk_py.reports.queries.task_ranking import drop_ranking
 from passk_py.reports.report.task_facts import gather_tasks
 from passk_py.reports.report.theme import AGENTS
+from passk_py.warehouse.looks import with_looks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -261,8 +262,9 @@ def _comparisons(chosen: Chosen, k: int) -> list[Row]:
 def _gates(chosen: Chosen) -> list[Row]:
     """Read the results of the gates; older tables don't name the types of their rules."""
     known = chosen.tables.columns("passk_gates")
-    rows = chosen.rows("passk_gates", [name for name in _GATE if name in known])
-    return [dict.fromkeys(_GATE) | row for row in rows]
+    rows = chosen.rows("passk_gates", ["suite", *(name for name in _GATE if name in known)])
+    said = with_looks(chosen.tables, rows)
+    return [{name: row.get(name) for name in _GATE} for row in said]
 
 
 def _costs(chosen: Chosen, suite: Suite, k: int) -> Row | None:

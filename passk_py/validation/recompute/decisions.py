@@ -213,7 +213,7 @@ def declared_rules(settings: Settings, stored: Collection[str]) -> list[Rule]:
     return rules_of(
         DEMO_GATES if is_demo else settings.gates,
         deployment_k=settings.deployment_k,
-        slices=list(settings.slices),
+        slices=list(settings.declared_slices),
         diagnostics=settings.diagnostics,
     )
 

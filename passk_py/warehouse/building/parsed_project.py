@@ -77,6 +77,7 @@ SHAPING: Final[Mapping[str, Callable[[Any], Any]]] = {
     "passk_ordered_metrics": _itself,
     "passk_pairs": _whether,
     "passk_private_suites": _whether,
+    "passk_quarantine": _whether,
     "passk_slices": _kinds_of_slices,
 }
 """The part of each var that decides which models there are and what they read.

@@ -251,9 +251,11 @@ def test_macros_that_other_projects_call_know_the_defaults(
 
 def test_every_var_is_checked_when_a_run_starts(project: Project) -> None:
     known = json.loads(project.render("{{ passk._vars() | tojson }}"))
-    # Rules are a language of their own, checked beside the rest of it.
-    assert [name for name, var in known.items() if "must_be" not in var["takes"]] == ["passk_gates"]
-    assert "var('passk_gates'" in (ROOT / "macros" / "gates" / "check_gates.sql").read_text()
+    # Rules and entries are languages of their own, checked beside the rest of them.
+    files = {"passk_gates": "check_gates.sql", "passk_quarantine": "quarantine.sql"}
+    assert [name for name, var in known.items() if "must_be" not in var["takes"]] == list(files)
+    for name, file in files.items():
+        assert f"var('{name}'" in (ROOT / "macros" / "gates" / file).read_text()
     wrong: dict[str, Any] = {name: [{"no": "such"}] for name in known}
     wrong["passk_landing_schema"] = ""  # or dbt refuses the sources
     mistakes = json.loads(project.render("{{ passk._var_mistakes() | tojson }}", wrong))

@@ -22,12 +22,13 @@ counts as (
     run_id,
     suite,
     task_id,
+    slice_name,
     family,
     n,
     c
   from {{ ref('int_passk__task_counts') }}
   where
-    slice_name = 'all'
+    {{ passk._is_of_pairs() }}
     and attempts > 0
     and (
       run_id in (select pairs.baseline_run_id from pairs)

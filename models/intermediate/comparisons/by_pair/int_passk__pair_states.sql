@@ -17,12 +17,13 @@ counts as (
     run_id,
     suite,
     task_id,
+    slice_name,
     family,
     n,
     c
   from {{ ref('int_passk__task_counts') }}
   where
-    slice_name = 'all'
+    {{ passk._is_of_pairs() }}
     and attempts > 0
     and (
       run_id in (select pairs.baseline_run_id from pairs)
@@ -46,11 +47,12 @@ run_states as (
   select
     run_id,
     suite,
+    slice_name,
     n,
     c,
     count(*) as tasks
   from counts
-  group by run_id, suite, n, c
+  group by run_id, suite, slice_name, n, c
 ),
 
 {# The tasks of a run less the common ones are in that run only. Postgres would read `common` for each row of a join. #}
@@ -75,7 +77,9 @@ histogram as (
       run_states.tasks as part
     from pairs
     inner join run_states
-      on pairs.{{ side }}_run_id = run_states.run_id and pairs.suite = run_states.suite
+      on pairs.{{ side }}_run_id = run_states.run_id
+      and pairs.suite = run_states.suite
+      and {{ passk._is_of_pair('run_states', 'pairs') }}
     union all
     select
       pair_number,
