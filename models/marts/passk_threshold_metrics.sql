@@ -48,7 +48,8 @@ joined_coverage as (
     coverage.scored_attempts,
     coverage.passes,
     {{ passk._coverage_said('coverage.scored_attempts', 'coverage.counted_attempts', "'a score'") }} as said,
-    coverage.counted_attempts = 0 or {{ passk._is_covered('coverage.scored_attempts', 'coverage.counted_attempts') }} as is_covered
+    coverage.counted_attempts = 0
+    or {{ passk._is_covered('coverage.scored_attempts', 'coverage.counted_attempts') }} as is_covered
   from score_means
   inner join coverage
     on {{ passk._same_keys(keys, 'score_means', 'coverage') }}

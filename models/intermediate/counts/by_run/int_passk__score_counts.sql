@@ -33,7 +33,9 @@ scored as (
 {# Tasks without a score stay, so that the tasks of a run are the same in all tables. #}
 counts as {{ passk._made_once() }}(
   select
-    {% for key in task %}counts.{{ key }}, {% endfor %}
+    {%- for key in task %}
+    counts.{{ key }},
+    {%- endfor %}
     {#- A task whose family is not known is a family of its own; no text is null, because rows are told apart by them. #}
     {{ "coalesce(counts.family, '')" if by_family else "''" }} as family_key,
     {{ "case when counts.family is null then counts.task_id else '' end" if by_family else "''" }} as lone_task,
