@@ -9,9 +9,9 @@
 * **Estimators** are polars expressions: :func:`pass_at_k`, :func:`pass_hat_k`, their plug-in,
   window and first-k forms, :func:`delta_k`, ...
 * **Frames** of attempts become frames of metrics: :func:`task_counts`, :func:`task_metrics`,
-  :func:`tasks`, :func:`suite_metrics`, :func:`m_of_k_metrics`, of two runs :func:`compare` and
-  :func:`compare_tasks`, of many :func:`rank_runs` and :func:`trends`; :func:`run_costs`,
-  :func:`cost_curves` and :func:`compare_costs` say what attempts cost;
+  :func:`tasks`, :func:`suite_metrics`, :func:`m_of_k_metrics`, :func:`threshold_metrics`, of two
+  runs :func:`compare` and :func:`compare_tasks`, of many :func:`rank_runs` and :func:`trends`;
+  :func:`run_costs`, :func:`cost_curves` and :func:`compare_costs` say what attempts cost;
   :func:`diagnose` says whether a log can be trusted, :func:`judge_gates` whether rules hold,
   :func:`plan` how much to measure next. :func:`view` shows them as sentences in a notebook.
 * **Databases** are filled by :func:`load` and :func:`build`, and read by :func:`read_table`,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.graders.sampling import attempts_to_label
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.metrics.rankings import rank_runs
+    from passk_py.metrics.score_thresholds import threshold_metrics
     from passk_py.metrics.trends import trends
     from passk_py.reports.model_card import card
     from passk_py.reports.report import report
@@ -159,6 +160,7 @@ __all__ = [
     "task_counts",
     "task_metrics",
     "tasks",
+    "threshold_metrics",
     "trends",
     "validate_tables",
     "view",
@@ -205,6 +207,7 @@ _ELSEWHERE: Final = {
     "task_costs": "metrics.costs.run_costs",
     "task_metrics": "metrics.frames",
     "tasks": "metrics.frames",
+    "threshold_metrics": "metrics.score_thresholds",
     "trends": "metrics.trends",
     "validate_tables": "validation.check_all",
     "view": "reports.report.views",

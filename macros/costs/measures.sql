@@ -24,6 +24,6 @@
 
 
 {#- How many counted attempts have the measure, as a reason for a null or beside a value. -#}
-{% macro _coverage_said(measured, counted) -%}
-{{ passk._whole(measured) }} || ' of ' || {{ passk._whole(counted) }} || ' counted attempts have ' || measure
+{% macro _coverage_said(measured, counted, measure='measure') -%}
+{{ passk._whole(measured) }} || ' of ' || {{ passk._whole(counted) }} || ' counted attempts have ' || {{ measure }}
 {%- endmacro %}

@@ -47,6 +47,9 @@
   {%- for key, kind in takes.items() if kind in schema.allowed and (key in gate or key in schema.required) -%}
     {%- if key == 'baseline' and gate.type == 'drop' and gate.baseline is mapping -%}
       {%- do mistakes.extend(passk._mistakes_of_rolling(gate)) -%}
+    {%- elif key == 'baseline' and gate.type == 'drop' and passk._is_number_of_runs(gate.baseline) -%}
+      {%- set must = 'a run_id in quotes; for the ' ~ gate.baseline ~ ' runs before, write {last: ' ~ gate.baseline ~ '}' -%}
+      {%- do mistakes.append(passk._var_mistake('baseline', gate.baseline, must)) -%}
     {%- elif not passk._is_allowed(gate.get(key), schema.allowed[kind]) -%}
       {%- do mistakes.append(passk._var_mistake(key, gate.get(key), schema.allowed[kind].must)) -%}
     {%- elif key == 'k' and good_ks and gate.k not in good_ks and gate.get('metric') != 'pass_m_of_k' -%}
@@ -126,11 +129,16 @@
 {%- endmacro %}
 
 
+{#- Whether a mean over so many runs can be a baseline. -#}
+{% macro _is_number_of_runs(value) -%}
+  {{ return(value is integer and value is not boolean and value >= 3 and value <= 100) }}
+{%- endmacro %}
+
+
 {#- The mistakes in a rule about the runs before. -#}
 {% macro _mistakes_of_rolling(gate) -%}
-  {%- set last = gate.baseline.get('last') -%}
   {%- set mistakes = [] -%}
-  {%- if gate.baseline.keys() | list != ['last'] or last is not integer or last is boolean or last < 3 or last > 100 -%}
+  {%- if gate.baseline.keys() | list != ['last'] or not passk._is_number_of_runs(gate.baseline.get('last')) -%}
     {%- do mistakes.append(passk._var_mistake('baseline', gate.baseline, 'a run_id, or {last: 6} with 3 to 100 runs')) -%}
   {%- endif -%}
   {%- if gate.get('scope') == 'unseen' -%}

@@ -122,8 +122,9 @@
   {%- elif kind == 'flag' -%}
     {{ return(value is boolean) }}
   {%- elif kind in ['number', 'integer'] -%}
+    {#- Infinity and NaN, less themselves, are NaN. -#}
     {{ return(
-      value is number and value is not boolean and (value is integer or kind == 'number')
+      value is number and value is not boolean and (value is integer or kind == 'number') and value - value == 0
       and not (takes.least is defined and value < takes.least) and not (takes.most is defined and value > takes.most)
       and not (takes.below is defined and value >= takes.below)
     ) }}

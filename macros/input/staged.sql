@@ -57,7 +57,7 @@ judged as (
       when lower(trim(passed)) in ('false', 'f', '0', '0.0', 'no') then 'failed'
       when passed is not null then passed
       when score is null and score_told is null then 'excluded'
-      when score >= {{ passk._score_limit() }} then 'passed'
+      when score >= {{ passk._score_limit(passk._setting('passk_score_threshold')) }} then 'passed'
       else 'failed'
     end as outcome,
     case
@@ -94,9 +94,8 @@ case when length({{ text }}) between 1 and 4096 and substring({{ text }}, 1, 1) 
 {%- endmacro %}
 
 
-{#- From where on a score passes. 1e-6 below 1, as tau-bench does, so that 0.9999999 from a float sum is a pass. -#}
-{% macro _score_limit() -%}
-{%- set threshold = passk._setting('passk_score_threshold') -%}
+{#- From where on a score passes at a threshold. 1e-6 below 1, as tau-bench does, so that 0.9999999 from a float sum is a pass. -#}
+{% macro _score_limit(threshold) -%}
 {#- As a double, not a decimal; Jinja writes what is small with an exponent already. -#}
 {{ '0.999999e0' if threshold == 1 else threshold if 'e' in (threshold | string) else threshold ~ 'e0' }}
 {%- endmacro %}

@@ -27,7 +27,7 @@
     'passk_landing_schema': {'default': 'landing', 'takes': {'kind': 'text', 'must_be': 'a schema name'}, 'rebuilds': true},
     'passk_incremental_by_loaded_at': {'default': false, 'takes': flag},
 
-    'passk_score_threshold': {'default': 1.0, 'takes': {'kind': 'number', 'must_be': 'a number'}, 'rebuilds': true},
+    'passk_score_threshold': {'default': 1.0, 'takes': {'kind': 'number', 'must_be': 'a finite number'}, 'rebuilds': true},
     'passk_outcome_policy': {
       'default': {},
       'takes': {
@@ -78,6 +78,14 @@
         'kind': 'list', 'must_be': 'a list of {m: ..., k: ...}', 'once': 'pair',
         'element': {'kind': 'm of k', 'must_be': '{m: ..., k: ...}, both integers, with m from 1 to k and k up to 32'}
       }
+    },
+    'passk_score_thresholds': {
+      'default': [],
+      'takes': {
+        'kind': 'list', 'must_be': 'a list of numbers', 'once': 'threshold',
+        'element': {'kind': 'number', 'must_be': 'finite numbers only'}
+      },
+      'rebuilds': true
     },
     'passk_costs': {
       'default': ['cost_usd'],

@@ -37,10 +37,15 @@ _TYPES: Final = {
     "min": "threshold",
     "max": "coverage",
     "max_drop": "drop",
+    "max_increase": "cost_increase",
     "diagnostics": "diagnostics",
 }
 """The type of a rule by what its options ask for."""
 _RATES: Final = ("pass_hat_k", "pass_at_k", "pass_m_of_k")
+_LIMITS: Final = {
+    "min": ("pass rates", "--max {} allows at most"),
+    "max": ("shares of attempts and costs", "--min {} requires at least"),
+}
 _HELP: Final = "`passk gate --help` lists the options of a rule."
 
 Row = dict[str, Any]
@@ -56,6 +61,7 @@ Row = dict[str, Any]
         "passk gate --run nightly --metric pass_hat_k --k 8 --min 0.95",
         "passk gate --run new --baseline old --metric pass_hat_k --k 4 --max-drop 0.03",
         "passk gate --last 6 --metric pass_hat_k --k 4 --max-drop 0.03",
+        "passk gate --run nightly --metric cost_usd --statistic per_success --max 0.4",
     )
     + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, 3 it could not run: no "
     "tables, stale tables, no such run, a wrong rule. Advisory gates (severity: warn or ignore) do "
@@ -78,14 +84,22 @@ Row = dict[str, Any]
 @click.option("--run", metavar="RUN_ID", help="One rule: judge this run, 'latest' or 'all'.")
 @click.option("--suite", help="One rule: judge this suite only.")
 @click.option("--agent", help="One rule: judge this agent only.")
-@click.option("--metric", help="One rule: judge pass_hat_k, pass_at_k, excluded_attempts, ...")
+@click.option(
+    "--metric", help="One rule: judge pass_hat_k, pass_at_k, cost_usd, excluded_attempts, ..."
+)
 @click.option("--k", type=click.IntRange(1), help="One rule: judge the metric at this k.")
 @click.option("--m", type=click.IntRange(1), help="One rule: require m of k with pass_m_of_k.")
 @click.option("--min", "least", type=float, help="One rule: require at least this value.")
-@click.option("--max", "most", type=float, help="One rule: allow at most this share, from 0 to 1.")
+@click.option("--max", "most", type=float, help="One rule: allow at most this share, or cost.")
 @click.option(
     "--max-drop", type=float, help="One rule: allow at most this drop below the baseline."
 )
+@click.option(
+    "--max-increase",
+    type=float,
+    help="One rule: allow a cost at most this share above the baseline's, such as 0.1.",
+)
+@click.option("--statistic", help="One rule: judge mean, p95 or per_success of a cost.")
 @click.option("--baseline", metavar="RUN_ID", help="One rule: compare with this run.")
 @click.option(
     "--last",
@@ -257,7 +271,7 @@ def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
     if "last" in given:
         if "baseline" in given:
             raise PasskError("--last can't be combined with --baseline.", hint=_HELP)
-        if not given.keys().isdisjoint(("min", "max", "diagnostics")):
+        if not given.keys().isdisjoint(_TYPES.keys() - {"max_drop"}):
             raise PasskError("--last is for --max-drop alone.", hint=_HELP)
         given["baseline"] = {"last": given.pop("last")}
     if "diagnostics" in given:
@@ -267,22 +281,29 @@ def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _typed(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Give a rule of options its type, and drop an option that says no more than the type."""
+    from passk_py.metrics.gates.rule_schema import SCHEMA
+
     asked = [name for name in _TYPES if name in rule]
     if len(asked) != 1:
         what = f"{' and '.join(asked)} stand together" if asked else "nothing is asked for"
         raise PasskError(
-            f"{what}; a gate has one of min, max, max_drop and diagnostics.", hint=_HELP
+            f"{what}; a gate has one of {and_list(_TYPES, most=len(_TYPES))}.", hint=_HELP
         )
-    if asked[0] == "max" and rule.get("metric") in _RATES:
+    metric, limit = rule.get("metric"), asked[0]
+    is_cost = metric in SCHEMA["measures"]
+    if (limit == "min" and is_cost) or (limit == "max" and metric in _RATES):
+        of, other = _LIMITS[limit]
         raise PasskError(
-            f"--max is a limit for shares of attempts, not for {rule['metric']}.",
-            hint=f"--min {rule['max']} requires at least this {rule['metric']}.",
+            f"--{limit} is a limit for {of}, not for {metric}.",
+            hint=f"{other.format(rule[limit])} this {metric}.",
         )
-    rule_type, said_by = _TYPES[asked[0]], None
+    rule_type, said_by = _TYPES[limit], None
     if rule_type == "threshold" and rule.get("each") == "task":
         rule_type, said_by = "each_task", "each"
     elif rule_type == "coverage" and rule.get("metric") == "regressed_tasks":
         rule_type, said_by = "regressed_tasks", "metric"
+    elif rule_type == "coverage" and is_cost:
+        rule_type = "cost"
     return {"type": rule_type, **{key: value for key, value in rule.items() if key != said_by}}
 
 

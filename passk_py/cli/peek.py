@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _STDIN: Final = "-"
 _MOST: Final = 1_000_000
-_NOT_OF_READING: Final = ("pair", "rules", "k")
+_NOT_OF_READING: Final = ("pair", "rules", "k", "difficulty")
 
 
 @click.command(
@@ -67,6 +67,11 @@ _NOT_OF_READING: Final = ("pair", "rules", "k")
     type=click.IntRange(1, _MOST),
     help="Judge the runs by K tries, and rules that name no k. [default: 4]",
 )
+@click.option(
+    "--difficulty",
+    metavar="NAME",
+    help="Say how long tasks may be, by the tag or column that has their length.",
+)
 @reading_options
 @common_options
 @pass_session
@@ -78,6 +83,7 @@ def command(
     pair: tuple[str, str] | None,
     rules: Path | None,
     k: int | None,
+    difficulty: str | None,
     **options: Any,  # noqa: ANN401 - those of reading
 ) -> int:
     """Print the answer of attempt logs, without a database.
@@ -88,10 +94,12 @@ def command(
     """
     if pair is not None and rules is not None:
         raise click.UsageError("Give either --compare or --gate, not both.")
+    if difficulty is not None and (pair is not None or rules is not None):
+        raise click.UsageError("--difficulty is for the answer, without --compare and --gate.")
     if rules is not None:
         # The code that holds until all is judged, even if nobody reads the notes.
         session.could_not_run = session.code = GATE_COULD_NOT_RUN
-    settings = _settings(k)
+    settings = _settings(k, difficulty)
     with tempfile.TemporaryDirectory(prefix="passk-peek-") as made:
         folder = Path(made)
         database = folder / "passk.duckdb"
@@ -115,16 +123,16 @@ def command(
             elif rules is not None:
                 _judge(session, tables, settings, rules, about)
             else:
-                _answer(session, tables, paths, about, k)
+                _answer(session, tables, settings, paths, about, k)
     return session.code or (0 if rules is not None else report.exit_code)
 
 
-def _settings(k: int | None) -> Settings:
+def _settings(k: int | None, difficulty: str | None) -> Settings:
     """Take the defaults of the project, with this k to judge by, in the grid too."""
     from passk_py.warehouse.project import default_variables
     from passk_py.warehouse.settings import Settings
 
-    values = default_variables()
+    values = default_variables() | {"passk_difficulty": difficulty}
     if k is not None:
         values |= {"passk_deployment_k": k, "passk_ks": sorted({*values["passk_ks"], k})}
     return Settings(values, recorded=True)
@@ -197,6 +205,7 @@ def _tables(database: Path, settings: Settings, folder: Path) -> Iterator[Tables
 def _answer(
     session: Session,
     tables: Tables,
+    settings: Settings,
     paths: tuple[str, ...],
     about: Mapping[str, Any],
     k: int | None,
@@ -204,6 +213,7 @@ def _answer(
     from passk_py.cli.answer_output import newest_pair, show_answer
     from passk_py.reports.answer import find_answer
     from passk_py.reports.answer.as_dict import answer_as_dict
+    from passk_py.warehouse.building.variables import as_yaml
 
     answer = find_answer(tables)
     if not answer.suites:
@@ -212,6 +222,12 @@ def _answer(
             f"No attempt is left to answer from: {_rejected(answer.rejected)}, as "
             f"{and_list(str(code) for (code,) in codes)}.",
             hint="Give each attempt of a task one row and a number of its own.",
+        )
+    name = settings.difficulty_name
+    if name is not None and not any(suite.horizons for suite in answer.suites):
+        session.note(
+            f"No task with {plural(settings.deployment_k, 'attempt')} has a number above 0 in the "
+            f"tag or column {plain(name)}."
         )
     session.result({**about, **answer_as_dict(answer)})
     if session.as_json:
@@ -227,7 +243,8 @@ def _answer(
         for two in newest_pair(answer)
     ]
     steps.append(("keep the log", command_line("load", *again)))
-    steps.append(("then, all tables", command_line("build")))
+    asked = [] if name is None else ["--vars", as_yaml({"passk_difficulty": name})]
+    steps.append(("then, all tables", command_line("build", *asked)))
     say_next(session, *steps)
 
 

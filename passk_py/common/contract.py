@@ -59,6 +59,15 @@ CONTRACT_COLUMNS: Final = (
     TRANSCRIPT,
 )
 
+_SLACK: Final = 1e-6
+"""tau-bench's slack for a reward that is a sum of floats."""
+
+
+def score_limit(threshold: float) -> float:
+    """Give the least score that passes: at a threshold of 1 a rounded 1 too, else the threshold."""
+    return threshold - _SLACK if threshold == 1 else float(threshold)
+
+
 MOST_EXPECTED: Final = 1_000_000
 """More attempts of one task than anyone makes; sums of it still fit an integer."""
 

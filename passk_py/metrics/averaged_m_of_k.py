@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import polars as pl
 
 from passk_py.metrics.any_frame import any_frame
-from passk_py.metrics.states import (
-    padded,
-    related_states,
-    short_reason,
-    short_tasks,
-    states_of_slice,
-    with_short_tasks,
-)
-from passk_py.metrics.uncertainty import floor_of_suite
-from passk_py.stats.distributions import normal_quantile
+from passk_py.metrics.score_means import MEAN_TYPES, mean_score
+from passk_py.metrics.states import states_of_slice
 from passk_py.stats.estimators.arguments import (
     ArgumentError,
     checked_confidence,
@@ -36,12 +28,8 @@ if TYPE_CHECKING:
 
 M_OF_K_TYPES: Final[dict[str, type[pl.DataType]]] = {
     "metric": pl.String,
-    **dict.fromkeys(("k", "m", "eligible_tasks", "total_tasks", "least_n", "families"), pl.Int64),
-    **dict.fromkeys(
-        ("effective_families", "estimate", "lower", "upper", "suite_lower", "suite_upper"),
-        pl.Float64,
-    ),
-    **dict.fromkeys(("null_reason", "caveat"), pl.String),
+    **dict.fromkeys(("k", "m"), pl.Int64),
+    **MEAN_TYPES,
 }
 
 
@@ -59,6 +47,14 @@ class Score(NamedTuple):
         if self.metric == "pass_m_of_k":
             return [Fraction(min(times, 1)) for times in reached]
         return [Fraction(2 * times, self.k) for times in reached]
+
+    def value(self, n: int, c: int) -> float:
+        """Give the unbiased estimate of a task with n >= k, rounded once."""
+        return float(_exact(self, n, c))
+
+    def variance_within(self, n: int, c: int) -> float:
+        """Give its variance within a task with n >= 2k, from two separate groups of k."""
+        return _variance_within(self, n, c)
 
 
 @any_frame
@@ -140,7 +136,7 @@ def m_of_k_metrics(
 
 def task_score(m: int, k: int, n: int, c: int) -> float:
     """Give the chance of a task with n >= k that at least m of k attempts pass, rounded once."""
-    return float(_exact(Score("pass_m_of_k", k, m), n, c))
+    return Score("pass_m_of_k", k, m).value(n, c)
 
 
 def scores_of(pairs: Iterable[tuple[int, int]]) -> list[Score]:
@@ -175,7 +171,7 @@ def _exact(score: Score, n: int, c: int) -> Fraction:
 
 @lru_cache(maxsize=65536)
 def _variance_within(score: Score, n: int, c: int) -> float:
-    """Give its unbiased variance within a task with n >= 2k, from two separate groups of k."""
+    """Give the unbiased variance of that estimate within a task with n >= 2k."""
     k, weights = score.k, score.weights
     both = sum(
         one * other * math.comb(c, i) * math.comb(n - c, k - i)
@@ -197,50 +193,14 @@ def averaged_scores(
     confidence: float,
 ) -> list[dict[str, Any]]:
     """Average the scores of one suite or slice, with limits; no families where none are named."""
-    total = states.total()
-    rows = []
-    for score in scores:
-        k = score.k
-        known = sorted((state, tasks) for state, tasks in states.items() if state[0] >= k)
-        eligible = sum(tasks for _, tasks in known)
-        reason = short_reason(k, eligible, total, min_eligible_share=min_eligible_share)
-        row: dict[str, Any] = {
-            **dict.fromkeys(M_OF_K_TYPES),
-            **score._asdict(),
-            "eligible_tasks": eligible,
-            "total_tasks": total,
-            "least_n": min((n for (n, _), _ in known), default=None),
-            "null_reason": reason,
-        }
-        rows.append(row)
-        if reason is not None:
-            continue
-        if eligible < total:
-            short = short_tasks(k, eligible, total)
-            row["caveat"] = f"{short}, which the limits allow any score"
-        values = {state: float(_exact(score, *state)) for state, _ in known}
-        mean = math.fsum(tasks * values[state] for state, tasks in known) / eligible
-        squares = math.fsum(tasks * (values[state] - mean) ** 2 for state, tasks in known)
-        units = float(eligible)
-        if families is not None:
-            found = related_states(families, k, lambda n, c: values[n, c], mean)  # noqa: B023
-            units = found.units
-            row |= {"families": found.families, "effective_families": units}
-            squares = 0.0 if found.variance is None else found.variance * (units - 1)
-        middle, reach = padded(mean, squares, units, confidence)
-        row |= {"estimate": mean, **_ends(middle, reach, eligible, total, "")}
-        if all(n >= 2 * k for (n, _), _ in known):
-            within = math.fsum(tasks * _variance_within(score, *state) for state, tasks in known)
-            floor = floor_of_suite(k, row["least_n"], confidence)
-            error = math.sqrt(within + floor) / eligible
-            row |= _ends(mean, normal_quantile(confidence) * error, eligible, total, "suite_")
-    return rows
-
-
-def _ends(middle: float, reach: float, eligible: int, total: int, of: str) -> dict[str, float]:
-    """Give the limits over all tasks; the short ones may have any score."""
-    low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
-    return {
-        f"{of}lower": with_short_tasks(low, eligible, total, 0.0),
-        f"{of}upper": with_short_tasks(high, eligible, total, 1.0),
-    }
+    return [
+        score._asdict()
+        | mean_score(
+            score,
+            states,
+            families,
+            min_eligible_share=min_eligible_share,
+            confidence=confidence,
+        )
+        for score in scores
+    ]

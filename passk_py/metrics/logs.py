@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import polars as pl
 
-from passk_py.common.contract import OUTCOMES
+from passk_py.common.contract import OUTCOMES, score_limit
 from passk_py.common.errors import PasskError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _verdict(frame: pl.DataFrame | pl.LazyFrame, schema: pl.Schema, threshold: f
         if not schema["score"].is_numeric():
             raise PasskError(f"the column score is of type {schema['score']}", hint=_NEEDS)
         score = pl.col("score").cast(pl.Float64).fill_nan(None)
-        verdict = score >= threshold
+        verdict = score >= score_limit(threshold)
     if "passed" in schema:
         passed = pl.col("passed")
         if schema["passed"].is_integer():

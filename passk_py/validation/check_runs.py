@@ -22,6 +22,7 @@ from passk_py.validation.recompute import (
     horizons_of_runs,
     losses_by_part,
     metrics,
+    scores_at_thresholds,
     tasks,
 )
 from passk_py.validation.recompute.pairs import RUN_COLUMNS
@@ -54,6 +55,7 @@ _COMPARED: Final = (
     "passk_lost_reliability",
     "passk_difficulty_curve",
     "passk_horizons",
+    "passk_threshold_metrics",
     "passk_diagnostics",
 )
 _WHOLE: Final = (
@@ -66,8 +68,8 @@ _WHOLE: Final = (
 )
 """Tables of which a row may be about any of the runs."""
 _LOG: Final = (
-    "run_id, suite, task_id, attempt, outcome, outcome_reason, agent, agent_version, model, seed, "
-    "output_hash, started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
+    "run_id, suite, task_id, attempt, outcome, outcome_reason, score, agent, agent_version, model, "
+    "seed, output_hash, started_at, duration_s, cost_usd, input_tokens, output_tokens, loaded_at"
 )
 
 
@@ -97,6 +99,7 @@ class _Pending:
     slices: dict[int, list[Path]] = field(default_factory=dict)
     parts: list[pl.DataFrame] = field(default_factory=list)
     lengths: list[pl.DataFrame] = field(default_factory=list)
+    scores: list[pl.DataFrame] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -173,6 +176,7 @@ class Validation:
         self._costs.keep(log)
         self._pending.parts.append(losses_by_part.parts(log, self._settings))
         self._pending.lengths.append(horizons_of_runs.lengths(log, self._settings))
+        self._pending.scores.append(scores_at_thresholds.counts(log, self._settings))
         self._diagnose(log, runs)
         who = identities(log, rejected, self._stated(_are_of(runs)))
         self._known.append(run_times(log, rejected).join(who, on=list(RUN)))
@@ -236,6 +240,8 @@ class Validation:
             pl.concat(pending.lengths), self._settings
         ).items():
             self.compared.compare(name, described(table, who), chosen)
+        graded = scores_at_thresholds.threshold_metrics(pl.concat(pending.scores), self._settings)
+        self.compared.compare("passk_threshold_metrics", described(graded, who), chosen)
         for path in (*pending.tasks, *itertools.chain(*pending.slices.values())):
             path.unlink()
 

@@ -110,6 +110,10 @@ PUBLIC_TABLES: Final = (
         "passk_m_of_k", ("run_id", "metric", "m", "k", "estimate", "lower", "upper", "null_reason")
     ),
     PublicTable(
+        "passk_threshold_metrics",
+        ("run_id", "threshold", "metric", "k", "estimate", "lower", "upper", "null_reason"),
+    ),
+    PublicTable(
         "passk_costs",
         ("run_id", "measure", "coverage", "mean", "p95", "per_success", "share_on_failures"),
     ),

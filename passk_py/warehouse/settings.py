@@ -95,6 +95,11 @@ class Settings:
         return [(int(pair["m"]), int(pair["k"])) for pair in self.values["passk_m_of_k"] or []]
 
     @property
+    def score_thresholds(self) -> list[float]:
+        """The thresholds from which on a graded score passes, in order."""
+        return sorted(map(float, self.values["passk_score_thresholds"] or []))
+
+    @property
     def causes(self) -> dict[str, str]:
         """The patterns of reasons, and their causes, that come before those of the package."""
         return dict(self.values["passk_causes"] or {})

@@ -32,5 +32,6 @@ PUBLIC_TABLES: Final = (
     "passk_task_costs",
     "passk_task_metrics",
     "passk_tasks",
+    "passk_threshold_metrics",
     "passk_trends",
 )

@@ -15,6 +15,7 @@ from passk_py.common.contract import (
     MOST_EXPECTED,
     OUTCOMES,
     TRANSCRIPT,
+    score_limit,
 )
 from passk_py.common.sql_text import quote
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS
@@ -32,8 +33,6 @@ _MAX_RAW: Final = 10_000
 
 _TOLD: Final = (*CONTRACT_COLUMNS, EXPECTED_ATTEMPTS)
 _NOT_NEGATIVE: Final = ("duration_s", "cost_usd", "input_tokens", "output_tokens")
-# tau-bench's slack for a reward that is a sum of floats.
-_SLACK: Final = 1e-6
 
 
 def fields_of(source: Source, *, fast: bool) -> dict[str, Field]:
@@ -93,9 +92,7 @@ class ContractSql:
             if text is not None and name not in self._given
         }
         self._tags = options.tags
-        threshold = options.score_threshold
-        limit = threshold - _SLACK if threshold == 1.0 else threshold
-        self._limit = f"{limit!r}::double"
+        self._limit = f"{score_limit(options.score_threshold)!r}::double"
         self._values, self._rules = self._build()
 
     def filled(

@@ -7,7 +7,7 @@ of an attempt is the first of these that the log has and that is not null:
 
 * ``outcome``: ``passed``, ``failed`` or ``excluded``;
 * ``passed``: Boolean, or the integers 0 and 1;
-* ``score``: passed from ``threshold`` on; NaN is null.
+* ``score``: passed from ``threshold`` on, and from 0.999999 on at a threshold of 1; NaN is null.
 
 An attempt without a verdict is excluded.
 

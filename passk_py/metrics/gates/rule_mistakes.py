@@ -48,6 +48,10 @@ def mistakes_of(
             continue
         if key == "baseline" and kind == "drop" and isinstance(gate[key], Mapping):
             found += _rolling_mistakes(gate)
+        elif key == "baseline" and kind == "drop" and _is_number_of_runs(gate[key]):
+            runs = gate[key]
+            must = f"a run_id in quotes; for the {runs} runs before, write {{last: {runs}}}"
+            found.append(_must(key, runs, must))
         elif not _is_allowed(gate.get(key), allowed):
             found.append(_must(key, gate.get(key), allowed["must"]))
         elif key == "k" and ks is not None and gate["k"] not in ks and not is_m_of_k:
@@ -162,9 +166,7 @@ def _sequence_mistakes(gate: Mapping[str, Any]) -> list[str]:
 
 def _rolling_mistakes(gate: Mapping[str, Any]) -> list[str]:
     found = []
-    last = gate["baseline"].get("last")
-    of_runs = isinstance(last, int) and not isinstance(last, bool) and 3 <= last <= 100
-    if list(gate["baseline"]) != ["last"] or not of_runs:
+    if list(gate["baseline"]) != ["last"] or not _is_number_of_runs(gate["baseline"]["last"]):
         must = "a run_id, or {last: 6} with 3 to 100 runs"
         found.append(_must("baseline", gate["baseline"], must))
     if gate.get("scope") == "unseen":
@@ -172,6 +174,10 @@ def _rolling_mistakes(gate: Mapping[str, Any]) -> list[str]:
             "A baseline of the last runs is about these tasks, so the rule takes no scope: unseen."
         )
     return found
+
+
+def _is_number_of_runs(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 3 <= value <= 100
 
 
 def _slice_mistakes(gate: Mapping[str, Any], slices: Sequence[str] | None) -> list[str]:

@@ -19,7 +19,9 @@ from passk_py.reports.queries.length_queries import horizons_at
 from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import related_runs, values_over_k
 from passk_py.reports.queries.task_queries import TaskCounts, task_counts
+from passk_py.reports.queries.threshold_queries import at_thresholds
 from passk_py.reports.queries.trend_queries import trends_at
+from passk_py.reports.threshold_words import threshold_sentences
 from passk_py.reports.trend_words import trend_sentences
 
 if TYPE_CHECKING:
@@ -137,6 +139,8 @@ class Suite:
     """The causes of its failures, in sentences; none where it is one's alone."""
     horizons: tuple[str, ...] = ()
     """How long tasks may be, in sentences; none where they have no length."""
+    thresholds: tuple[str, ...] = ()
+    """pass^k by the score that passes, in sentences; none where no thresholds are asked for."""
     groups: tuple[tuple[Run, ...], ...] = field(init=False)
     """The runs that can be compared: those of the same tasks, the largest group first."""
 
@@ -172,6 +176,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     spent = {name: _of_suites(rows) for name, rows in _costs(chosen, deployment_k).items()}
     lost = lost_by_cause(chosen, deployment_k)
     lengths = horizons_at(chosen, [deployment_k])
+    graded = at_thresholds(chosen, deployment_k)
     changes: dict[str, list[Change]] = {}
     for row in falls(tables):
         changes.setdefault(row["suite"], []).append(_change(row))
@@ -196,6 +201,11 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             ),
             tuple(_of_losses(lost, runs)),
             tuple(_of_lengths(lengths, runs)),
+            tuple(
+                threshold_sentences(
+                    [graded.get((run.run_id, run.suite), []) for run in _by_newness(runs)]
+                )
+            ),
         )
         for name, runs in sorted(found.items())
     )

@@ -26,6 +26,7 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
                 "costs": list(suite.costs),
                 "losses": list(suite.losses),
                 "horizons": list(suite.horizons),
+                "thresholds": list(suite.thresholds),
                 "runs": [_run(run) for run in suite.runs],
                 "verdicts": [_verdict(verdict) for verdict in answer.verdicts[suite.name]],
             }

@@ -81,6 +81,7 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
         *_warnings(suite),
         *([Text(" ".join(suite.losses)), Text()] if suite.losses else []),
         *([Text(" ".join(suite.horizons)), Text()] if suite.horizons else []),
+        *([Text(" ".join(suite.thresholds)), Text()] if suite.thresholds else []),
         *([Text(" ".join(suite.grader)), Text()] if suite.grader else []),
         *([Text(" ".join(suite.trends)), Text()] if suite.trends else []),
         *([*map(Text, suite.costs), Text()] if suite.costs else []),

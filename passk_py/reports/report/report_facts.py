@@ -24,6 +24,7 @@ from passk_py.reports.queries.length_queries import horizons_at, length_bins
 from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import known_runs, values_over_k
 from passk_py.reports.queries.task_ranking import drop_ranking
+from passk_py.reports.queries.threshold_queries import at_thresholds
 from passk_py.reports.report.task_facts import gather_tasks
 from passk_py.reports.report.theme import AGENTS
 from passk_py.warehouse.looks import with_looks
@@ -199,6 +200,7 @@ def _runs(tables: Tables, suite: Suite, deployment_k: int) -> list[Row]:
     lost = lost_by_cause(chosen, deployment_k)
     ks = sorted({1, deployment_k})
     horizons, bins = horizons_at(chosen, ks), length_bins(chosen, ks)
+    graded = at_thresholds(chosen, deployment_k)
     return [
         {
             **row,
@@ -217,6 +219,7 @@ def _runs(tables: Tables, suite: Suite, deployment_k: int) -> list[Row]:
             ],
             "horizons": horizons.get((row["run_id"], suite.name), []),
             "length_bins": bins.get((row["run_id"], suite.name), []),
+            "thresholds": graded.get((row["run_id"], suite.name), []),
             "is_latest": row["run_id"] == line[-1]["run_id"] or row["agent"] is None,
         }
         for line in _lines(latest)

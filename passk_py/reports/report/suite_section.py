@@ -44,6 +44,7 @@ class SuiteSection:
             *([("losses", "Where reliability is lost")] if self.mixed_losses else []),
             ("k", "Over k"),
             *([("lengths", "Over the length of tasks")] if self.lengths else []),
+            *([("thresholds", "By the score that passes")] if self.has_thresholds else []),
             ("baseline", "Against the baseline"),
             ("gates", "Gates"),
             *([("costs", "Cost")] if self.told["costs"] else []),
@@ -71,6 +72,11 @@ class SuiteSection:
     def has_earlier(self) -> bool:
         """Whether there are runs that are not the latest of their agents."""
         return not all(run["is_latest"] for run in self.runs)
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether thresholds of scores are asked for, and a run has scores."""
+        return any(run["thresholds"] for run in self.runs)
 
     @property
     def has_ranks(self) -> bool:

@@ -53,7 +53,7 @@ def as_markdown(facts: Row) -> str:
         lines += ["", f"The tables are not those of the log: {text(facts['stale'])}"]
     for suite in facts["suites"]:
         parts = (
-            *(_verdicts, _curves, _lengths, _tasks, _losses, _comparisons, _gates),
+            *(_verdicts, _curves, _lengths, _thresholds, _tasks, _losses, _comparisons, _gates),
             *([costs_section] if suite["costs"] else []),
             *(_coverage, _diagnostics),
         )
@@ -99,6 +99,33 @@ def _lengths(suite: Row, _facts: Row) -> list[str]:
     if not any(said):
         return []
     return ["### Over the length of tasks", "", *(f"- {one}" for one in said if one)]
+
+
+def _thresholds(suite: Row, facts: Row) -> list[str]:
+    rows = [
+        (
+            name(run["run_id"]),
+            f"{row['threshold']:g}",
+            f"{row['passes']:,}",
+            f"{row['scored_attempts']:,} of {row['counted_attempts']:,}",
+            share(row["pass_at_k"]),
+            share_interval(row, "pass_at_k"),
+            share(row["pass_hat_k"]),
+            share_interval(row, "pass_hat_k"),
+            text(row["null_reason"] or row["caveat"] or ""),
+        )
+        for run in suite["runs"]
+        for row in run["thresholds"]
+    ]
+    if not rows:
+        return []
+    metrics = (symbol(metric, facts["deployment_k"]) for metric in ("pass_at_k", "pass_hat_k"))
+    heads = (
+        *("run", "from a score of", "passes", "attempts with a score"),
+        *(head for metric in metrics for head in (metric, "interval")),
+        "to mind",
+    )
+    return ["### By the score that passes", "", *table(heads, rows, numbers=(1, 2, 3, 4, 6))]
 
 
 def _tasks(suite: Row, facts: Row) -> list[str]:

@@ -25,6 +25,11 @@ from passk_py.metrics.run_order import latest_first
 from passk_py.metrics.trends import lines_of_runs
 from passk_py.stats import estimators as est
 from passk_py.stats.permutations import PairCounts
+from passk_py.validation.recompute.answer_costs import (
+    cost_columns,
+    table_of_horizons,
+    tables_of_costs,
+)
 from passk_py.validation.recompute.metrics import reading
 from passk_py.validation.recompute.pairs import compared_runs, expected_pairs
 from passk_py.validation.recompute.runs_of_log import RUNS_SQL, UNUSABLE_RUNS_SQL, with_warnings
@@ -139,6 +144,16 @@ def write_answer_tables(
         (pair_of(suite, baseline, candidate, counts), source)
         for suite, baseline, candidate, source in expected_pairs(runs, settings).iter_rows()
     ]
+    rankings = ranking(
+        tables["passk_suite_metrics"].filter(pl.col("k") <= settings.deployment_k),
+        by_age,
+        _shared(connection, by_age),
+        confidence=settings.confidence,
+        min_eligible_share=settings.min_eligible_share,
+    )
+    columns = ", ".join((*KEY, "outcome", "outcome_reason", *cost_columns(settings)))
+    log = fetch_frame(connection, f"select {columns}{settings.length_sql} from passk_attempts")
+    of_deployment = rankings.filter(pl.col("k") == settings.deployment_k)
     _write(
         connection,
         folder,
@@ -146,25 +161,17 @@ def write_answer_tables(
             "passk_runs": runs,
             "passk_diagnostics": _related(counts),
             "passk_comparisons": compared_runs(pairs, runs, settings, (), _FALLS).frame,
-            "passk_rankings": ranking(
-                tables["passk_suite_metrics"].filter(pl.col("k") <= settings.deployment_k),
-                by_age,
-                _shared(connection, by_age),
-                confidence=settings.confidence,
-                min_eligible_share=settings.min_eligible_share,
-            ),
+            "passk_rankings": rankings,
             "passk_trends": _trends(runs, counts, settings),
-            "passk_lost_reliability": _losses(connection, settings),
+            "passk_lost_reliability": _losses(log, settings),
+            "passk_horizons": table_of_horizons(log, settings),
+            **tables_of_costs(log, runs, of_deployment, settings),
         },
     )
 
 
-def _losses(connection: duckdb.DuckDBPyConnection, settings: Settings) -> pl.DataFrame:
+def _losses(log: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     """Share out the lost reliability by cause, which is all that the answer reads."""
-    log = fetch_frame(
-        connection,
-        "select run_id, suite, task_id, attempt, outcome, outcome_reason from passk_attempts",
-    )
     parts = counted_parts(log.lazy(), {}, None, settings.causes)
     rows = lost_rows(
         parts,

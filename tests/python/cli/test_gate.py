@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from defusedxml import ElementTree
 
+import passk_py as pk
 from passk_py.metrics.gates import gate_reports as reports
 from passk_py.reports.queries.attempt_queries import logs_cut_off
 from passk_py.warehouse.tables import open_tables, read_table
@@ -87,11 +88,47 @@ def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "rule", "words"),
+    [
+        (
+            ("--run", "scout-2026-03", "--max", 60, "--statistic", "p95"),
+            {"type": "cost", "run": "scout-2026-03", "max": 60, "statistic": "p95"},
+            "95 % of attempts",
+        ),
+        (("--run", "all", "--max", 0.001), {"type": "cost", "run": "all", "max": 0.001}, "An attempt takes"),
+        (
+            ("--run", "scout-2026-03", "--baseline", "scout-2026-02", "--max-increase", 0.1),
+            {"type": "cost_increase", "run": "scout-2026-03", "baseline": "scout-2026-02", "max_increase": 0.1},
+            "An attempt takes",
+        ),
+    ],
+)  # fmt: skip
+def test_one_rule_about_costs(
+    passk: Passk, demo: Demo, options: tuple[object, ...], rule: dict[str, Any], words: str
+) -> None:
+    """The demo's log has durations."""
+    said = passk(
+        "gate", "--metric", "duration_s", *options, "--database", demo.database, "--json"
+    ).json
+    log = read_table("passk_attempts", database=demo.database)
+    wanted = pk.judge_gates(log, [{"name": "rule", "metric": "duration_s", **rule}])
+    assert wanted.height == len(said["gates"]) > 0
+    for row, ours in zip(said["gates"], wanted.iter_rows(named=True), strict=True):
+        assert words in row["rule"]
+        assert row["estimate"] is not None
+        for name in ("run_id", "rule", "result", "reason", "estimate_lower"):
+            assert row[name] == ours[name]
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--min", 0.5), "metric is null, but must be one of pass_at_k, pass_hat_k, pass_m_of_k."),
         ((*RELIABLE, "--min", 3), "min is 3, but must be a number between 0 and 1;"),
-        (RELIABLE, "nothing is asked for; a gate has one of min, max, max_drop and diagnostics."),
+        (
+            RELIABLE,
+            "nothing is asked for; a gate has one of min, max, max_drop, max_increase and diagnostics.",
+        ),
         (
             (*RELIABLE, "--min", 0.5, "--each", "colour"),
             'each is "colour", but must be one of passk_slices',
@@ -111,9 +148,36 @@ def test_one_rule_against_a_baseline(passk: Passk, demo: Demo) -> None:
         ),
         (
             ("--metric", "pass_hat_k", "--max", 0.5),
-            "--max is a limit for shares of attempts, not for pass_hat_k.\n"
+            "--max is a limit for shares of attempts and costs, not for pass_hat_k.\n"
             "--min 0.5 requires at least this pass_hat_k.\n",
         ),
+        (
+            ("--metric", "cost_usd", "--min", 0.5),
+            "--min is a limit for pass rates, not for cost_usd.\n"
+            "--max 0.5 allows at most this cost_usd.\n",
+        ),
+        (
+            ("--metric", "cost_usd", "--max", 0.5, "--max-increase", 0.1),
+            "max and max_increase stand together; a gate has one of min, ",
+        ),
+        (
+            ("--metric", "cost_usd", "--max-increase", 0.1, "--statistic", "p95"),
+            "statistic has no meaning in a rule of type cost_increase, which takes ",
+        ),
+        (
+            ("--metric", "excluded_attempts", "--max", 0.5, "--statistic", "mean"),
+            "statistic has no meaning in a rule of type coverage, which takes ",
+        ),
+        (
+            ("--metric", "pass_hat_k", "--max-increase", 0.1),
+            'metric is "pass_hat_k", but must be one of cost_usd, duration_s, ',
+        ),
+        (
+            ("--metric", "cost_usd", "--max", 1, "--statistic", "median"),
+            'statistic is "median", but must be one of mean, p95, per_success.',
+        ),
+        (("--metric", "cost_usd", "--max", 0), "max is 0, but must be a number above 0."),
+        (("--metric", "cost_usd", "--last", 6, "--max-increase", 0.1), "--last is for --max-drop "),
         ((*RELIABLE, "--last", 6, "--min", 0.5), "--last is for --max-drop alone.\n"),
         (("--metric", "regressed_tasks", "--last", 6, "--max", 3), "--last is for --max-drop "),
         ((*RELIABLE, "--last", 6), "nothing is asked for; a gate has one of min, max, "),

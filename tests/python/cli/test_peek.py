@@ -91,12 +91,17 @@ def odd_log(path: Path, seed: int) -> Path:
                     "agent_version": "2" if run == "three" and task % 2 else "1",
                     "model": dice.choice(["m", None]) if run == "two" else "m",
                     "started_at": f"2026-01-0{('one', 'two', 'three', 'excluded').index(run) + 1}",
-                    "tags": {"b": "1", "a": "2"},
+                    "tags": {"b": "1", "a": "2", "minutes": str(2 ** (task % 9))},
+                    # One run says nothing of costs, and one not enough.
+                    "cost_usd": None
+                    if run == "one" or (run == "three" and attempt == 2)
+                    else (task + 1) * attempt / 8,
                     "expected_attempts": 7 if run == "two" else None,
                 }
                 rows.append(row)
                 if dice.random() < 0.04:
-                    rows.append({**row, "tags": {"a": "2", "b": "1"}, "transcript": "copy.json"})
+                    tags = dict(reversed(row["tags"].items()))
+                    rows.append({**row, "tags": tags, "transcript": "copy.json"})
                 if dice.random() < 0.04:
                     rows += [{**row, "score": 0.5}, row]
     rows += [
@@ -146,12 +151,55 @@ def test_an_odd_log_is_answered_as_after_a_build(
 ) -> None:
     log = odd_log(tmp_path / "odd.jsonl", seed)
     assert passk("load", log).code == 0
-    assert passk("build", *models_only).code == 0
-    said, tables = peek(passk, log), shown(passk, tmp_path / "passk.duckdb")
+    lengths = ("--vars", "{passk_difficulty: minutes}")
+    assert passk("build", *models_only, *lengths).code == 0
+    said = peek(passk, log, "--difficulty", "minutes")
+    tables = shown(passk, tmp_path / "passk.duckdb")
     assert assert_same(said, tables) > 200
+    (suite,) = (suite for suite in tables["suites"] if suite["suite"] == "suite")
+    assert suite["costs"]
+    assert suite["horizons"]
     warnings = {run["warnings"] for suite in tables["suites"] for run in suite["runs"]}
     assert any("all its attempts conflict" in (text or "") for text in warnings)
     assert said["rejected_rows"] > 3
+
+
+def test_costs_and_lengths_are_answered(passk: Passk, tmp_path: Path) -> None:
+    """Half of all attempts pass at $1 and half fail at $2, then at half of both; only short tasks are solved."""
+    log = tmp_path / "costs.jsonl"
+    rows = [
+        {
+            "run_id": run, "suite": "suite", "agent": "bot", "agent_version": run, "task_id": f"t{task}",
+            "attempt": attempt, "passed": (passed := attempt <= (4 if task < 8 else 0)),
+            "cost_usd": scale * (1 if passed else 2), "started_at": f"2026-01-0{day}", "tags": {"minutes": str(2**task)},
+        }
+        for day, (run, scale) in enumerate((("old", 1.0), ("new", 0.5)), 1)
+        for task in range(16)
+        for attempt in range(1, 5)
+    ]  # fmt: skip
+    log.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    (suite,) = peek(passk, log, "--difficulty", "minutes")["suites"]
+    said = " ".join(suite["costs"])
+    # 32 passes: (32 * 1 + 32 * 2) / 32.
+    assert "old: a success costs $3.00 (" in said
+    assert "new: a success costs $1.50 (" in said
+    assert said.count("66.7% of what was spent went into failures") == 2
+    # No task passes more often, or less.
+    assert "new against old: not compared at pass^4, and 50 % cheaper (50 to 50)." in said
+    assert said.endswith("No other run beats new on both pass^4 and cost.")
+    # Between the last length that is solved, 2^7, and the first that is not, 2^8.
+    (suite,) = peek(passk, log, "--difficulty", "minutes", "--k", 1)["suites"]
+    assert [one.split(" (")[0] for one in suite["horizons"]] == [
+        f"pass^1 of {run} is one half at minutes 181" for run in ("old", "new")
+    ]
+    assert peek(passk, log)["suites"][0]["horizons"] == []
+    unknown = passk("peek", log, "--difficulty", "hours")
+    assert unknown.code == 0
+    assert "No task with 4 attempts has a number above 0 in the tag or column hours." in unknown.err
+    assert "passk build --vars '{passk_difficulty: hours}'" in unknown.out
+    wrong = passk("peek", log, "--difficulty", "minutes", "--compare", "old", "new")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "--difficulty is for the answer, without --compare and --gate." in wrong.err
 
 
 @pytest.mark.long

@@ -50,6 +50,7 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
         # k of 1 to 32 where there are as many of the attempts that are planned.
         "passk_plans": 4 * 2 * 33,
         "passk_m_of_k": 0,
+        "passk_threshold_metrics": 0,
         "passk_costs": 0,
         "passk_cost_curves": 0,
         "passk_task_costs": 0,

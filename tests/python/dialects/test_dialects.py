@@ -36,6 +36,7 @@ VARS: Final[dict[str, Any]] = {
     "passk_causes": {"tool_*": "tools"},
     "passk_difficulty": "duration_s",
     "passk_m_of_k": [{"m": 2, "k": 3}],
+    "passk_score_thresholds": [0.5, 1],
     "passk_costs": ["cost_usd", "tokens"],
     "passk_extrapolated_ks": [16],
     "passk_private_suites": [{"public": "a", "private": "b"}],

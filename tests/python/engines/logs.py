@@ -93,7 +93,17 @@ def attempts_of(
                     "outcome_reason": generator.choice(["timeout", "infra_error", None])
                     if not passed
                     else None,
-                    "score": generator.choice([None, 0.0, 1.0, 0.1 + 0.2, 1e-7, 123456.75]),
+                    # Runs whose attempts lack scores have no estimate at thresholds.
+                    "score": generator.choice(
+                        [
+                            0.9999995 if suite == "even" else None,
+                            0.0,
+                            1.0,
+                            0.1 + 0.2,
+                            1e-7,
+                            123456.75,
+                        ]
+                    ),
                     "duration_s": round(generator.uniform(0, 500), generator.randrange(0, 6)),
                     "cost_usd": generator.choice([None, generator.uniform(0, 2)]),
                     "input_tokens": generator.randrange(0, 10**6),
@@ -319,6 +329,7 @@ RANDOM_VARS: Final = {
     "passk_causes": {"budget*": "budget"},
     "passk_difficulty": "duration_s",
     "passk_m_of_k": [{"m": 1, "k": 2}, {"m": 3, "k": 4}, {"m": 5, "k": 8}, {"m": 17, "k": 32}],
+    "passk_score_thresholds": [0.25, 0.5, 1],
     "passk_costs": ["cost_usd", "duration_s", "tokens"],
     "passk_extrapolated_ks": [128, 1000],
     "passk_private_suites": [{"public": "even", "private": "far"}],
@@ -401,6 +412,7 @@ OWN_VARS: Final = {
     "passk_attempts_source": ["passk_landing", "attempts"],
     "passk_attempts_columns": OWN_MAPPING,
     "passk_slices": ["domain"],
+    "passk_score_thresholds": [0.99, 1],
     "passk_cluster": {"name": "shape", "expression": "substring(task_id, 1, 1)"},
     "passk_difficulty": {"name": "last", "expression": "attempt"},
     "passk_outcome_policy": {"rate_limited": "excluded"},

@@ -47,6 +47,7 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "task_metrics": lambda log: pk.task_metrics(log, ks=[1, 2]),
     "suite_metrics": lambda log: pk.suite_metrics(log, ks=[1, 2]),
     "m_of_k_metrics": lambda log: pk.m_of_k_metrics(log, [(1, 2)]),
+    "threshold_metrics": lambda log: pk.threshold_metrics(log, [0.5], ks=[2]),
     "compare": lambda log: pk.compare(log, "old", "new", ks=[2]),
     "compare_tasks": lambda log: pk.compare_tasks(log, "old", "new"),
     "run_costs": lambda log: pk.run_costs(log, min_eligible_share=0.5),

@@ -210,11 +210,18 @@ MISTAKES: Final = [
         'baseline is {"last": 6, "of": 1}, but must be a run_id, or {last: 6} with 3 to 100 runs.',
     ),
     ({}, "baseline is {}, but must be a run_id, or {last: 6} with 3 to 100 runs."),
+    (
+        6,
+        "baseline is 6, but must be a run_id in quotes; for the 6 runs before, write {last: 6}.",
+    ),
+    (2, "baseline is 2, but must be a text."),
+    (20260301, "baseline is 20260301, but must be a text."),
+    (True, "baseline is true, but must be a text."),
 ]
 
 
 @pytest.mark.parametrize(("baseline", "mistake"), MISTAKES)
-def test_mistakes_are_named(baseline: dict[str, Any], mistake: str) -> None:
+def test_mistakes_are_named(baseline: Any, mistake: str) -> None:
     rule = {**GATE, "name": "odd", "max_drop": 0.1, "baseline": baseline}
     with pytest.raises(PasskError, match="1 mistake") as caught:
         pk.judge_gates(pl.DataFrame(some_log()[:1]), [rule])

@@ -131,9 +131,9 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     ({"passk_landing_schema": ""}, ['passk_landing_schema is "", but must be a schema name.']),
     (
         {"passk_score_threshold": "high"},
-        ['passk_score_threshold is "high", but must be a number.'],
+        ['passk_score_threshold is "high", but must be a finite number.'],
     ),
-    ({"passk_score_threshold": True}, ["passk_score_threshold is true, but must be a number."]),
+    ({"passk_score_threshold": True}, ["passk_score_threshold is true, but must be a finite number."]),
     (
         {"passk_outcome_policy": 5},
         ["passk_outcome_policy is 5, but must be a mapping of outcome_reason to failed or excluded."],
@@ -225,6 +225,25 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
     (
         {"passk_m_of_k": [{"m": 3, "k": 4}, {"m": 2, "k": 4}, {"m": 3, "k": 4}]},
         ['passk_m_of_k is [{"k": 4, "m": 3}, {"k": 4, "m": 2}, {"k": 4, "m": 3}], but must hold each pair once.'],
+    ),
+    (
+        {"passk_score_thresholds": 0.5},
+        ["passk_score_thresholds is 0.5, but must be a list of numbers."],
+    ),
+    (
+        {"passk_score_thresholds": [0.5, "0.8", True, None, float("inf"), float("nan"), 0.5]},
+        [
+            *(
+                f"passk_score_thresholds holds {shown}, but must hold finite numbers only."
+                for shown in ('"0.8"', "true", "null", "Infinity", "NaN")
+            ),
+            'passk_score_thresholds is [0.5, "0.8", true, null, Infinity, NaN, 0.5], but must hold each threshold once.',
+        ],
+    ),
+    # The same number, written as one of both kinds.
+    (
+        {"passk_score_thresholds": [1, 1.0]},
+        ["passk_score_thresholds is [1, 1.0], but must hold each threshold once."],
     ),
     (
         {"passk_extrapolated_ks": 8},
@@ -449,7 +468,7 @@ def test_all_mistakes_are_reported_at_once(landed: Project) -> None:
         f" {CONTRACT}.",
         'passk_landing_schema is "", but must be a schema name.',
         'passk_incremental_by_loaded_at is "x", but must be true or false.',
-        'passk_score_threshold is "x", but must be a number.',
+        'passk_score_threshold is "x", but must be a finite number.',
         'passk_outcome_policy.timeout is "x", but must be failed or excluded.',
         "passk_ks holds 0, but must hold integers of at least 1 only.",
         "passk_ks is [0, 2, 2], but must hold each k once.",

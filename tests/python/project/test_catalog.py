@@ -72,6 +72,7 @@ def test_only_tables_of_several_k_can_be_filtered_by_it() -> None:
         "passk_suite_metrics",
         "passk_task_costs",
         "passk_task_metrics",
+        "passk_threshold_metrics",
         "passk_trends",
     }
 

@@ -1,10 +1,16 @@
 {{ config(pre_hook="{{ passk._make_outdated_functions() }}") }}
 
 with states as (
-  select distinct
+  select
     n,
     c
   from {{ ref('int_passk__task_counts') }}
+  union
+  {#- None but with the var passk_score_thresholds. #}
+  select
+    n,
+    c
+  from {{ ref('int_passk__score_counts') }}
   {%- if is_incremental() %}
   except
   select
