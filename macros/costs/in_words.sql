@@ -28,6 +28,7 @@ cast(cast(floor(abs({{ change }}) * 100 + 0.5e0) as {{ dbt.type_bigint() }}) as 
 case
     when null_reason is not null then 'No comparison of ' || measure || ': ' || null_reason || '.'
     when relative_change_lower > -0.005e0 and relative_change_upper < 0.005e0 then 'The same ' || measure || ' to the percent.'
+    when relative_change = -1 then {{ passk._percent_said('relative_change') }} || ': in the candidate all are 0, so that there are no limits.'
     when relative_change_lower is null then {{ passk._percent_said('relative_change') }} || ', of too few tasks for limits.'
     when verdict = 'inconclusive'
       then {{ passk._percent_said('relative_change') }} || ', which chance alone can explain: from ' || {{ passk._percent_said('relative_change_lower') }}

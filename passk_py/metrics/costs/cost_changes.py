@@ -226,6 +226,8 @@ def judged_change(row: Mapping[str, Any]) -> tuple[str, str]:
         return "insufficient", f"No comparison of {measure}: {row['null_reason']}."
     change, lower, upper = (row[name] for name in CHANGES)
     said = change_said(measure, change)
+    if change == -1:
+        return "inconclusive", f"{said}: in the candidate all are 0, so that there are no limits."
     if lower is None:
         return "inconclusive", f"{said}, of too few tasks for limits."
     verdict = "less" if upper < -_ROUNDING else "more" if lower > _ROUNDING else "inconclusive"
