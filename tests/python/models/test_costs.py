@@ -214,8 +214,10 @@ def test_totals_are_what_the_attempts_say(built: Project, attempts: Rows) -> Non
         )
         failed = math.fsum(one["cost_usd"] or 0 for one in mine if one["outcome"] == "failed")
         assert row["spent_on_failures"] == pytest.approx(failed, rel=1e-13)
-        share = failed / row["spent"] if row["spent"] else None
-        assert row["share_on_failures"] == pytest.approx(share, rel=1e-13)
+        if row["run_id"] == "free":
+            assert (row["spent"], row["share_on_failures"]) == (0, None)
+        else:
+            assert row["share_on_failures"] == pytest.approx(failed / row["spent"], rel=1e-13)
         counted = [one for one in mine if one["outcome"] != "excluded"]
         measured = sum(one["cost_usd"] is not None for one in counted)
         assert row["coverage"] == pytest.approx(measured / len(counted))
@@ -353,6 +355,36 @@ def test_changes_are_said_in_the_words_of_their_measure() -> None:
     assert none["meaning"] == (
         "100 % cheaper: in the candidate all are 0, so that there are no limits."
     )
+
+
+WIDE: Final = (
+    "67 % dearer, which chance alone can explain: from over 99 % cheaper to over 9999 % dearer."
+)
+
+
+def two_tasks() -> Rows:
+    return [
+        {
+            "run_id": run, "suite": "suite", "task_id": task, "attempt": 1, "outcome": "passed", "agent": "bot", "cost_usd": cost,
+        }
+        for run, costs in (("1 old", (1.0, 2.0)), ("2 new", (3.0, 2.0)))
+        for task, cost in zip("ab", costs, strict=True)
+    ]  # fmt: skip
+
+
+def test_limits_that_are_far_off_are_not_written_out() -> None:
+    found = pk.compare_costs(pl.DataFrame(two_tasks()), "1 old", "2 new", confidence=0.99)
+    assert found.item(0, "relative_change_upper") > 1e20
+    assert found.item(0, "meaning") == WIDE
+
+
+def test_limits_that_are_far_off_can_be_read(make_project: Callable[[], Project]) -> None:
+    made = make_project()
+    made.land(two_tasks())
+    variables = {"passk_confidence": 0.99, "passk_ordered_metrics": False}
+    made.run(variables, select=["+passk_cost_comparisons"])
+    [row] = made.records(f"select meaning from {made.relation('passk_cost_comparisons')}")
+    assert row["meaning"] == WIDE
 
 
 def test_the_frontier_is_what_no_other_run_beats() -> None:
