@@ -69,6 +69,7 @@ judged_costs as (
         || case
           when result = 'pass' then ': even the upper limit is within ' || threshold_text || '.'
           when result = 'fail' then ': even the lower limit is above ' || threshold_text || '.'
+          when estimate_lower is null and estimate_upper is null then ': too little is known to judge by ' || threshold_text || '.'
           else ', and ' || threshold_text || ' lies between these limits.'
         end
     end as reason,
@@ -132,6 +133,7 @@ judged_cost_increases as (
       {{ passk._why_no_baseline() }}
       when tasks is null then 'Neither run says it.'
       when null_reason is not null then 'There is no change: ' || null_reason || '.'
+      when estimate = -1 then 'All are 0 in the run, for which there is no interval.'
       when estimate_lower is null then 'Too few tasks are in both runs for an interval.'
       else {{ passk._cost_figure_said('cost_increase', 0) }} || {{ passk._rounded('candidate_cost', 4) }}
         || {{ passk._cost_figure_said('cost_increase', 1) }} || ', in the baseline ' || {{ passk._rounded('baseline_cost', 4) }} || ': a change of '

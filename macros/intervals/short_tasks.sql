@@ -15,9 +15,9 @@ coalesce({{ eligible }} > 0 and {{ eligible }} >= {{ total }} * {{ share }} * (1
 {%- endmacro %}
 
 
-{#- How many tasks are short, as a reason for a null or beside a value. -#}
-{% macro _short_tasks_reason(eligible, total, of='', k='k') -%}
+{#- How many tasks are short, as a reason for a null or beside a value; `or_lacking` is what else some of them lack, in SQL. -#}
+{% macro _short_tasks_reason(eligible, total, of='', k='k', or_lacking="''") -%}
 {%- set text = dbt.type_string() -%}
-'n < ' || cast({{ k }} as {{ text }}) || ' in ' || cast({{ total }} - {{ eligible }} as {{ text }}) || ' of '
+'n < ' || cast({{ k }} as {{ text }}) || {{ or_lacking ~ ' || ' if or_lacking != "''" }}' in ' || cast({{ total }} - {{ eligible }} as {{ text }}) || ' of '
       || cast({{ total }} as {{ text }}) || ' tasks{{ of }}'
 {%- endmacro %}

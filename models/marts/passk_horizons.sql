@@ -37,6 +37,8 @@ joined as (
     fits.power,
     fits.base_level,
     fits.slope,
+    {#- One half at all lengths, but for rounding: nowhere in particular. #}
+    fits.slope > -1e-9 and abs(fits.above_half) < 1e-6 as is_flat,
     fits.units,
     fits.above_half + fits.slope * (ln(lengths.shortest) / ln(2e0) - lengths.mean_doublings) / lengths.spread as above_first,
     fits.above_half + fits.slope * (ln(lengths.longest) / ln(2e0) - lengths.mean_doublings) / lengths.spread as above_last,
@@ -75,7 +77,7 @@ select
   longest,
   {#- Nothing is said of lengths that no task has. #}
   {%- for name, at, there in [
-    ('horizon', 'half_at', 'slope < 0 and above_first >= 0 and above_last <= 0'),
+    ('horizon', 'half_at', 'slope < 0 and not is_flat and above_first >= 0 and above_last <= 0'),
     ('horizon_lower', 'lower_at', 'lower_at >= first_doubling and lower_at <= last_doubling'),
     ('horizon_upper', 'upper_at', 'upper_at >= first_doubling and upper_at <= last_doubling')
   ] %}
@@ -87,6 +89,7 @@ select
   case when fit_reason is null then units end as effective_draws,
   case
     when fit_reason is not null then fit_reason
+    when is_flat then 'pass^k does not fall with length'
     when above_first > 0 and above_last > 0 then 'pass^k is above one half at all lengths of the tasks'
     when above_first < 0 and above_last < 0 then 'pass^k is below one half at all lengths of the tasks'
     when slope >= 0 then 'pass^k does not fall with length'

@@ -50,18 +50,24 @@ def variance_within(metric: str, n: int, c: int, k: int) -> float:
 
 
 def short_reason(
-    least: int, eligible: int, total: int, *, min_eligible_share: float, of: str = ""
+    least: int,
+    eligible: int,
+    total: int,
+    *,
+    min_eligible_share: float,
+    of: str = "",
+    or_lacking: str = "",
 ) -> str | None:
     """Say why the tasks of a suite have no value."""
     # A share of exactly that must not fall below it by rounding.
     if eligible > 0 and eligible >= total * min_eligible_share * (1 - 1e-12):
         return None
-    return short_tasks(least, eligible, total, of)
+    return short_tasks(least, eligible, total, of, or_lacking)
 
 
-def short_tasks(least: int, eligible: int, total: int, of: str = "") -> str:
-    """Say how many tasks have too few attempts."""
-    return f"n < {least} in {total - eligible} of {total} tasks{of}"
+def short_tasks(least: int, eligible: int, total: int, of: str = "", or_lacking: str = "") -> str:
+    """Say how many tasks have too few attempts, or lack something else."""
+    return f"n < {least}{or_lacking} in {total - eligible} of {total} tasks{of}"
 
 
 def with_short_tasks(limit: float, eligible: int, total: int, extreme: float) -> float:

@@ -83,7 +83,8 @@ def cost_sentences(
     said += [text for _, text in told[-_MOST:]]
     there = [row for row in frontier if row["measure"] == first]
     chosen = [plain(row["run_id"]) for row in there if row["is_on_frontier"]]
-    if len(there) > 1:
+    # Of some runs alone, those that beat them all may not be shown.
+    if len(there) > 1 and chosen:
         hat = symbol("pass_hat_k", k)
         said.append(f"No other run beats {and_list(chosen)} on both {hat} and {_noun(first)}.")
     return said

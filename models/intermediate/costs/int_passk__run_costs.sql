@@ -1,11 +1,13 @@
 {%- set keys = ['run_id', 'suite', 'measure'] %}
 {%- set bigint = dbt.type_bigint() %}
-{%- set said = passk._coverage_said('joined.measured', 'joined.n') %}
+{%- set said = passk._coverage_said('covered.measured', 'covered.n') %}
+{%- set untold = passk._untold_tasks_said('covered.measured_tasks', 'covered.counted_tasks') %}
 
 with totals as (
   select
     {{ keys | join(', ') }},
     cast(count(*) as {{ bigint }}) as total_tasks,
+    cast(sum(case when n > 0 then 1 else 0 end) as {{ bigint }}) as counted_tasks,
     cast(sum(n) as {{ bigint }}) as n,
     cast(sum(c) as {{ bigint }}) as c,
     cast(sum(excluded) as {{ bigint }}) as excluded,
@@ -27,7 +29,7 @@ ratios as (
 joined as (
   select
     totals.*,
-    spread.tasks,
+    coalesce(spread.tasks, 0) as measured_tasks,
     spread.families,
     spread.effective_families,
     spread.estimate as mean,
@@ -40,7 +42,8 @@ joined as (
     success.lower as per_success_lower,
     success.upper as per_success_upper,
     totals.spent_on_passes + totals.spent_on_failures + totals.spent_on_excluded as spent,
-    {{ passk._is_covered('totals.measured', 'totals.n') }} as is_covered
+    {{ passk._is_covered('totals.measured', 'totals.n') }} as has_attempts,
+    {{ passk._is_covered('coalesce(spread.tasks, 0)', 'totals.counted_tasks') }} as has_tasks
   from totals
   left join ratios as spread
     on {{ passk._same_keys(keys, 'totals', 'spread') }} and spread.ratio = 'attempt'
@@ -48,40 +51,52 @@ joined as (
     on {{ passk._same_keys(keys, 'totals', 'success') }} and success.ratio = 'success'
   left join {{ ref('int_passk__cost_tails') }} as tails
     on {{ passk._same_keys(keys, 'totals', 'tails') }}
+),
+
+{# Tasks of which an outcome is never measured are left out: they must be few, or the others would stand for them. #}
+covered as (
+  select
+    *,
+    has_attempts and has_tasks as is_covered
+  from joined
 )
 
 select
-  joined.run_id,
-  joined.suite,
-  joined.measure,
-  joined.n,
-  joined.c,
-  joined.excluded,
-  joined.measured,
-  joined.measured_excluded,
-  {{ passk._as_double('joined.measured') }} / nullif(joined.n, 0) as coverage,
-  coalesce(joined.tasks, 0) as measured_tasks,
-  joined.total_tasks,
-  joined.families,
-  joined.effective_families,
+  covered.run_id,
+  covered.suite,
+  covered.measure,
+  covered.n,
+  covered.c,
+  covered.excluded,
+  covered.measured,
+  covered.measured_excluded,
+  {{ passk._as_double('covered.measured') }} / nullif(covered.n, 0) as coverage,
+  covered.measured_tasks,
+  covered.total_tasks,
+  covered.families,
+  covered.effective_families,
   {%- for figure in ['mean', 'p95', 'per_success'] %}
   {%- for end in ['', '_lower', '_upper'] %}
-  case when joined.is_covered then joined.{{ figure ~ end }} end as {{ figure ~ end }},
+  case when covered.is_covered then covered.{{ figure ~ end }} end as {{ figure ~ end }},
   {%- endfor %}
   {%- endfor %}
-  joined.spent,
-  joined.spent_on_failures,
-  joined.spent_on_excluded,
-  joined.spent_on_failures / nullif(joined.spent, 0) as share_on_failures,
-  case when not joined.is_covered then 'only ' || {{ said }} end as null_reason,
+  covered.spent,
+  covered.spent_on_failures,
+  covered.spent_on_excluded,
+  covered.spent_on_failures / nullif(covered.spent, 0) as share_on_failures,
   case
-    when joined.is_covered and (joined.measured < joined.n or joined.measured_excluded < joined.excluded)
+    when not covered.has_attempts then 'only ' || {{ said }}
+    when not covered.has_tasks then {{ untold }}
+  end as null_reason,
+  case
+    when covered.is_covered and (covered.measured < covered.n or covered.measured_excluded < covered.excluded)
       then {{ said }}
         || case
-          when joined.excluded > 0
-            then ', and ' || {{ passk._whole('joined.measured_excluded') }}
-              || ' of ' || {{ passk._whole('joined.excluded') }} || ' excluded ones'
+          when covered.excluded > 0
+            then ', and ' || {{ passk._whole('covered.measured_excluded') }}
+              || ' of ' || {{ passk._whole('covered.excluded') }} || ' excluded ones'
           else ''
         end
+        || case when covered.measured_tasks < covered.counted_tasks then '; ' || {{ untold }} || ', which are left out' else '' end
   end as caveat
-from joined
+from covered

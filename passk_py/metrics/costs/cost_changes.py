@@ -225,6 +225,9 @@ def judged_change(row: Mapping[str, Any]) -> tuple[str, str]:
     if row["null_reason"] is not None:
         return "insufficient", f"No comparison of {measure}: {row['null_reason']}."
     change, lower, upper = (row[name] for name in CHANGES)
+    if change == -1:
+        free = f"100 % {WORDS[measure][0]}"
+        return "inconclusive", f"{free}: in the candidate all are 0, so that there are no limits."
     said = change_said(measure, change)
     if lower is None:
         return "inconclusive", f"{said}, of too few tasks for limits."
@@ -243,5 +246,10 @@ def change_said(measure: str, change: float) -> str:
     return f"{_percent(change)} % {WORDS[measure][change >= 0]}"
 
 
-def _percent(change: float) -> int:
-    return math.floor(abs(change) * 100 + 0.5)
+def _percent(change: float) -> str:
+    # A limit is never 100 % less, and may be too far off for a number of SQL.
+    if change >= 99.995:
+        return "over 9999"
+    if change <= -0.995:
+        return "over 99"
+    return str(math.floor(abs(change) * 100 + 0.5))

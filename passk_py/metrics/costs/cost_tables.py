@@ -69,6 +69,7 @@ def table_of_costs(
     totals = spending.group_by(PLACE, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("total_tasks"),
         pl.col("n", "c", "excluded", *MEASURED, *SPENT).sum(),
+        counted_tasks=(pl.col("n") > 0).sum(),
     )
     rows = []
     for total in totals.iter_rows(named=True):
@@ -90,28 +91,40 @@ def _row(
     n, measured = total["n"], total["measured_passes"] + total["measured_failures"]
     excluded, measured_excluded = total["excluded"], total["measured_excluded"]
     spent = total["spent_on_passes"] + total["spent_on_failures"] + total["spent_on_excluded"]
+    tasks, counted = attempt.get("tasks", 0), total["counted_tasks"]
     said = f"{measured} of {n} counted attempts have {total['measure']}"
-    is_covered = measured > 0 and measured >= n * share * (1 - 1e-12)
+    untold = f"no passed, or no failed, attempt has {total['measure']}"
+    untold += f" in {counted - tasks} of {counted} tasks"
+    reason = None
+    if not _is_covered(measured, n, share):
+        reason = f"only {said}"
+    elif not _is_covered(tasks, counted, share):
+        reason = untold
     row: dict[str, Any] = {
         **dict.fromkeys(COST_TYPES),
         **{name: value for name, value in total.items() if name in COST_TYPES},
         "measured": measured,
         "coverage": measured / n if n else None,
-        "measured_tasks": attempt.get("tasks", 0),
+        "measured_tasks": tasks,
         "families": attempt.get("families"),
         "effective_families": attempt.get("effective_families"),
         "spent": spent,
         "share_on_failures": total["spent_on_failures"] / spent if spent else None,
-        "null_reason": None if is_covered else f"only {said}",
+        "null_reason": reason,
     }
-    if is_covered:
+    if reason is None:
         for figure, of_figure in (("mean", attempt), ("per_success", success)):
             row |= {f"{figure}{end}": of_figure.get(end[1:] or "estimate") for end in _ENDS}
         row |= {f"p95{end}": tail.get(f"p95{end}") for end in _ENDS}
         if measured < n or measured_excluded < excluded:
             of_excluded = f", and {measured_excluded} of {excluded} excluded ones"
-            row["caveat"] = said + (of_excluded if excluded else "")
+            left_out = f"; {untold}, which are left out" if tasks < counted else ""
+            row["caveat"] = said + (of_excluded if excluded else "") + left_out
     return row
+
+
+def _is_covered(measured: int, counted: int, share: float) -> bool:
+    return measured > 0 and measured >= counted * share * (1 - 1e-12)
 
 
 def table_of_curves(
@@ -145,7 +158,9 @@ def table_of_curves(
             )
         }
         counted = retries.group_by(PLACE, maintain_order=True).agg(
-            total_tasks=pl.len(), eligible_tasks=pl.col("is_eligible").sum()
+            total_tasks=pl.len(),
+            eligible_tasks=pl.col("is_eligible").sum(),
+            enough_tasks=(pl.col("n") >= at_k).sum(),
         )
         for counts in counted.iter_rows(named=True):
             place = tuple(counts[name] for name in PLACE)
@@ -162,13 +177,22 @@ def _at_k(
     share: float,
 ) -> dict[str, Any]:
     eligible, total = counts["eligible_tasks"], counts["total_tasks"]
-    reason = costs["null_reason"] or short_reason(k, eligible, total, min_eligible_share=share)
+    lacking = f" or no {counts['measure']} of an outcome"
+    lacking = lacking if eligible < counts["enough_tasks"] else ""
+    reason = costs["null_reason"] or short_reason(
+        k, eligible, total, min_eligible_share=share, or_lacking=lacking
+    )
     row: dict[str, Any] = {
-        **dict.fromkeys(CURVE_TYPES), **counts, "k": k, "null_reason": reason
-    }  # fmt: skip
+        **dict.fromkeys(CURVE_TYPES),
+        **{name: value for name, value in counts.items() if name in CURVE_TYPES},
+        "k": k,
+        "null_reason": reason,
+    }
     if reason is not None:
         return row
-    short = f"{short_tasks(k, eligible, total)}, which are left out" if eligible < total else None
+    short = None
+    if eligible < total:
+        short = f"{short_tasks(k, eligible, total, or_lacking=lacking)}, which are left out"
     row |= {
         "families": found["tries"]["families"],
         "effective_families": found["tries"]["effective_families"],

@@ -39,7 +39,8 @@ def run_costs(
         Measures of cost: ``cost_usd``, ``duration_s``, ``input_tokens``, ``output_tokens`` or
         ``tokens``, the sum of both. A cost is in the unit of its measure.
     min_eligible_share
-        The share of the counted attempts that must have the measure for there to be figures.
+        The share of the counted attempts that must have the measure for there to be figures, and of
+        the tasks of which each outcome must have it.
     cluster, confidence, threshold
         As in :func:`passk_py.suite_metrics`.
 

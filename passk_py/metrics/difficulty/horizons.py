@@ -292,11 +292,13 @@ def _horizon(fitted: pl.DataFrame, k: int, confidence: float) -> dict[str, Any]:
         "curve_power": fit.power,
         "effective_draws": fit.units,
     }
-    if min(first, last) > 0:
+    # One half at all lengths, but for rounding: nowhere in particular.
+    is_flat = fit.slope > -1e-9 and abs(fit.above) < 1e-6
+    if not is_flat and min(first, last) > 0:
         found["null_reason"] = "pass^k is above one half at all lengths of the tasks"
-    elif max(first, last) < 0:
+    elif not is_flat and max(first, last) < 0:
         found["null_reason"] = "pass^k is below one half at all lengths of the tasks"
-    elif fit.slope >= 0:
+    elif is_flat or fit.slope >= 0:
         found["null_reason"] = "pass^k does not fall with length"
     else:
         found["horizon"] = 2.0 ** (mean - spread * fit.above / fit.slope)

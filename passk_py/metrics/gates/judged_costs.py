@@ -42,6 +42,8 @@ def cost(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
         "pass": f": even the upper limit is within {rule.threshold}.",
         "fail": f": even the lower limit is above {rule.threshold}.",
     }.get(result, f", and {rule.threshold} lies between these limits.")
+    if lower is None and upper is None:
+        why = f": too little is known to judge by {rule.threshold}."
     yield Finding(
         result,
         f"{before}{rounded(estimate)}{after} ({limit_said(lower)} to {limit_said(upper)}){why}",
@@ -71,6 +73,8 @@ def cost_increase(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding
     units = _units(row, "common_tasks")
     if lower is None or upper is None:
         reason = "Too few tasks are in both runs for an interval."
+        if change == -1:
+            reason = "All are 0 in the run, for which there is no interval."
         return Finding("inconclusive", reason, f"More {units[1]} like these.", **known)
     result = _result(lower, upper, rule.threshold)
     before, after = figure.words

@@ -85,6 +85,21 @@ def some_log() -> Rows:
         {"run_id": "mute", "suite": "suite", "task_id": f"t{task}", "attempt": 1, "outcome": "passed", "agent": "bot"}
         for task in range(24)
     ]  # fmt: skip
+    rows += [
+        {"run_id": "free", "suite": "suite", "task_id": f"t{task}", "attempt": 1, "outcome": "passed", "agent": "bot", "cost_usd": 0.0}
+        for task in range(24)
+    ]  # fmt: skip
+    # Two whose failures do not say it: in half of the tasks, and in one of them.
+    rows += [
+        {
+            "run_id": run, "suite": "suite", "task_id": f"t{task}", "attempt": attempt, "agent": "bot",
+            "outcome": "failed" if task < failing and attempt == 1 else "passed",
+            "cost_usd": None if task < failing and attempt == 1 else 20.0 if task < 12 else 1.0,
+        }
+        for run, failing in (("untold", 12), ("untold by one", 1))
+        for task in range(24)
+        for attempt in range(1, 11)
+    ]  # fmt: skip
     return rows
 
 
@@ -159,6 +174,36 @@ def test_retries_in_sql_are_the_mean_over_all_orders(built: Project, attempts: R
     assert told > 40
 
 
+def test_tasks_whose_outcomes_say_no_cost_are_few_or_nothing_is_said(built: Project) -> None:
+    of_runs = {
+        row["run_id"]: row
+        for row in built.records(
+            f"select * from {built.relation('passk_costs')} where run_id like 'untold%'"
+        )
+    }
+    untold, by_one = of_runs["untold"], of_runs["untold by one"]
+    # 228 of 240 attempts are known, but the mean of the others' tasks would be 1 in the place of 10.5.
+    assert untold["coverage"] == 0.95
+    assert untold["mean"] is untold["p95"] is untold["per_success"] is None
+    said = "no passed, or no failed, attempt has cost_usd in"
+    assert untold["null_reason"] == f"{said} 12 of 24 tasks"
+    assert by_one["mean"] == pytest.approx((11 * 20 + 12) / 23, rel=1e-12)
+    assert by_one["caveat"] == (
+        f"239 of 240 counted attempts have cost_usd; {said} 1 of 24 tasks, which are left out"
+    )
+    curves = {
+        row["k"]: row
+        for row in built.records(
+            f"select * from {built.relation('passk_cost_curves')} where run_id = 'untold by one'"
+        )
+    }
+    assert curves[4]["eligible_tasks"] == 23
+    assert (
+        curves[4]["caveat"]
+        == "n < 4 or no cost_usd of an outcome in 1 of 24 tasks, which are left out"
+    )
+
+
 def test_totals_are_what_the_attempts_say(built: Project, attempts: Rows) -> None:
     for row in built.records(
         f"select * from {built.relation('passk_costs')} where measure = 'cost_usd'"
@@ -169,11 +214,15 @@ def test_totals_are_what_the_attempts_say(built: Project, attempts: Rows) -> Non
         )
         failed = math.fsum(one["cost_usd"] or 0 for one in mine if one["outcome"] == "failed")
         assert row["spent_on_failures"] == pytest.approx(failed, rel=1e-13)
-        assert row["share_on_failures"] == pytest.approx(failed / row["spent"], rel=1e-13)
+        if row["run_id"] == "free":
+            assert (row["spent"], row["share_on_failures"]) == (0, None)
+        else:
+            assert row["share_on_failures"] == pytest.approx(failed / row["spent"], rel=1e-13)
         counted = [one for one in mine if one["outcome"] != "excluded"]
         measured = sum(one["cost_usd"] is not None for one in counted)
         assert row["coverage"] == pytest.approx(measured / len(counted))
-        assert (row["caveat"] is None) == all(one["cost_usd"] is not None for one in mine)
+        said = row["caveat"] or row["null_reason"]
+        assert (said is None) == all(one["cost_usd"] is not None for one in mine)
 
 
 def test_a_run_without_costs_has_no_row_and_one_with_few_no_figures(built: Project) -> None:
@@ -300,6 +349,42 @@ def test_changes_are_said_in_the_words_of_their_measure() -> None:
     same = pk.compare_costs(pl.concat([old, old.with_columns(run_id=pl.lit("new"))]), "old", "new")
     assert same.item(0, "meaning") == "The same cost_usd to the percent."
     assert same.item(0, "verdict") == "inconclusive"
+    free = old.with_columns(run_id=pl.lit("new"), cost_usd=pl.lit(0.0))
+    none = pk.compare_costs(pl.concat([old, free]), "old", "new").row(0, named=True)
+    assert (none["relative_change"], none["relative_change_lower"]) == (-1.0, None)
+    assert none["meaning"] == (
+        "100 % cheaper: in the candidate all are 0, so that there are no limits."
+    )
+
+
+WIDE: Final = (
+    "67 % dearer, which chance alone can explain: from over 99 % cheaper to over 9999 % dearer."
+)
+
+
+def two_tasks() -> Rows:
+    return [
+        {
+            "run_id": run, "suite": "suite", "task_id": task, "attempt": 1, "outcome": "passed", "agent": "bot", "cost_usd": cost,
+        }
+        for run, costs in (("1 old", (1.0, 2.0)), ("2 new", (3.0, 2.0)))
+        for task, cost in zip("ab", costs, strict=True)
+    ]  # fmt: skip
+
+
+def test_limits_that_are_far_off_are_not_written_out() -> None:
+    found = pk.compare_costs(pl.DataFrame(two_tasks()), "1 old", "2 new", confidence=0.99)
+    assert found.item(0, "relative_change_upper") > 1e20
+    assert found.item(0, "meaning") == WIDE
+
+
+def test_limits_that_are_far_off_can_be_read(make_project: Callable[[], Project]) -> None:
+    made = make_project()
+    made.land(two_tasks())
+    variables = {"passk_confidence": 0.99, "passk_ordered_metrics": False}
+    made.run(variables, select=["+passk_cost_comparisons"])
+    [row] = made.records(f"select meaning from {made.relation('passk_cost_comparisons')}")
+    assert row["meaning"] == WIDE
 
 
 def test_the_frontier_is_what_no_other_run_beats() -> None:
@@ -349,6 +434,14 @@ def test_gates_say_each_result_in_words(built: Project) -> None:
     assert tail["rule"] == "95 % of attempts cost at most 0.1 US dollars, for tasks like these"
     assert "to an unknown limit): even the lower limit is above 0.1." in tail["reason"]
     assert rows["low", "mute"]["reason"] == "No attempt of the run says it."
+    assert rows["low", "free"]["reason"] == (
+        "An attempt costs 0.0 US dollars on average (an unknown limit to an unknown limit): "
+        "too little is known to judge by 9."
+    )
+    assert (
+        rows["increase", "free"]["reason"]
+        == "All are 0 in the run, for which there is no interval."
+    )
     few = rows["tail", "slow, a,b"]
     assert few["result"] == "inconclusive"
     assert few["reason"].startswith("There is no such figure: only ")

@@ -66,6 +66,7 @@ def some_log() -> Rows:
         rows += attempts_of("alike", f"t{task}", 5, few)
         rows += attempts_of("rising", f"t{task}", 2**task, [task > 5] * 6)
         rows += attempts_of("untold", f"t{task}", task + 1 if task < 6 else None, few)
+        rows += attempts_of("half", f"t{task}", [1, 2, 3, 7, 30, 100][task // 2], [task % 2 == 0] * 6)
     for task in range(9):
         rows += attempts_of("small", f"t{task}", task + 1, [task < 4] * 6)
     return rows
@@ -237,6 +238,8 @@ def test_a_symmetric_log_has_its_horizon_in_the_middle() -> None:
         ("perfect", KS, LONG, "no limits"),
         ("alike", KS, "all tasks are of one length", None),
         ("rising", KS, "pass^k does not fall with length", "no limits"),
+        # Exactly one half everywhere: rounding must put it neither above nor below, nor make a horizon.
+        ("half", KS, "pass^k does not fall with length", "no limits"),
         ("untold", KS, "n < k or no length in 6 of 12 tasks", None),
         ("small", KS, "fewer than 10 tasks", None),
     ],
