@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from passk_py.common.errors import PasskError
-    from passk_py.ingest.landing import forget, load, load_labels
+    from passk_py.ingest.landing import forget, load, load_labels, load_verdicts
     from passk_py.metrics.averaged_m_of_k import m_of_k_metrics
     from passk_py.metrics.bootstrap import bootstrap_limits
     from passk_py.metrics.causes.lost_shares import lost_reliability
@@ -120,6 +120,7 @@ __all__ = [
     "least_tasks",
     "load",
     "load_labels",
+    "load_verdicts",
     "log_choose",
     "lost_reliability",
     "m_of_k_metrics",
@@ -192,6 +193,7 @@ _ELSEWHERE: Final = {
     "lost_reliability": "metrics.causes.lost_shares",
     "m_of_k_metrics": "metrics.averaged_m_of_k",
     "load_labels": "ingest.landing",
+    "load_verdicts": "ingest.landing",
     "plan": "metrics.planning",
     "publish": "warehouse.publishing",
     "report": "reports.report",

@@ -54,7 +54,7 @@ def test_labels_are_loaded_once(passk: Passk, logged: None) -> None:
     again = passk("load", "--labels", "labels.csv", "--json")
     assert [file["status"] for file in again.json["files"]] == ["unchanged"]
     said = passk("unload", "--source-file", "labels.csv")
-    assert "Removed 122 labels of the file labels.csv." in said.out
+    assert "Removed 122 verdicts of the file labels.csv." in said.out
 
 
 def test_the_first_rejected_row_is_said(passk: Passk) -> None:
