@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
     from passk_py.metrics.graders.corrected_metrics import corrected_metrics, grader_rates
+    from passk_py.metrics.graders.judges import judge_agreement
     from passk_py.metrics.graders.sampling import attempts_to_label
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.metrics.rankings import rank_runs
@@ -114,6 +115,7 @@ __all__ = [
     "grader_rates",
     "heterogeneity",
     "horizons",
+    "judge_agreement",
     "judge_gates",
     "k_sweep",
     "least_attempts",
@@ -185,6 +187,7 @@ _ELSEWHERE: Final = {
     "extrapolate": "metrics.extrapolation",
     "forget": "ingest.landing",
     "grader_rates": "metrics.graders.corrected_metrics",
+    "judge_agreement": "metrics.graders.judges",
     "judge_gates": "metrics.gates",
     "k_sweep": "metrics.frames",
     "least_attempts": "metrics.gates",

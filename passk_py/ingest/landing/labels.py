@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from passk_py.common.contract import KEY, VERDICTS
+from passk_py.common.contract import KEY, LOG_JUDGE, VERDICTS
 from passk_py.common.errors import PasskError
 from passk_py.common.files import absolute
 from passk_py.common.sql_text import quote
@@ -25,8 +25,6 @@ _KEY_COLUMNS: Final = "run_id VARCHAR, suite VARCHAR, task_id VARCHAR, attempt B
 _PLACE_COLUMNS: Final = (
     "source_file VARCHAR not null, source_line BIGINT, loaded_at TIMESTAMP not null"
 )
-LOG_JUDGE: Final = "log"
-"""The judge that the outcomes of the log itself count as."""
 
 
 @dataclass(frozen=True, slots=True)
