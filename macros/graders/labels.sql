@@ -1,4 +1,4 @@
-{#- What people and judges say of attempts: each kind, the columns that name those who judged and the time, the name of judges who are
+{#- Labels of people and verdicts of judges: each kind, the columns that name those who judged and the time, the name of judges who are
     not named, the var that names a model, and what a row of it needs. -#}
 {% macro _kinds_of_labels() -%}
   {{ return([

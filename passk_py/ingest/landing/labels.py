@@ -29,7 +29,7 @@ _PLACE_COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What the rows of a file say, and where they land."""
+    """A kind of rows: its columns, and the tables in which they land."""
 
     word: str
     who: str
