@@ -42,19 +42,20 @@ roots as (
 limited as (
   select
     *,
-    case
-      when tasks < 5
-        then 'only ' || {{ passk._whole('cast(tasks as ' ~ bigint ~ ')') }} || ' tasks have two tries that both judged, fewer than 5'
-      when y <= 0 then 'no two tries of a task were judged differently'
-    end as reason,
     {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
     case
       when quadratic > 0 and discriminant >= 0
         then {{ passk._clipped('(half_linear ' ~ sign ~ ' sqrt(discriminant)) / quadratic', 0, 1) }}
       else {{ extreme }}e0
     end as ratio_{{ side }},
-    {{ passk._clipped('padded_x ' ~ sign ~ ' sqrt(square_x)', 0, 1) }} as mean_{{ side }}{{ ',' if not loop.last }}
+    {{ passk._clipped('padded_x ' ~ sign ~ ' sqrt(square_x)', 0, 1) }} as mean_{{ side }},
     {%- endfor %}
+    case
+      when tasks < 5
+        then 'only ' || {{ passk._whole('cast(tasks as ' ~ bigint ~ ')') }}
+          || ' tasks have two tries that both judged, fewer than 5'
+      when y <= 0 then 'no two tries of a task were judged differently'
+    end as reason
   from roots
 ),
 
@@ -62,19 +63,19 @@ joined as (
   select
     agreed.*,
     agreed.pass_rate * agreed.other_pass_rate + (1 - agreed.pass_rate) * (1 - agreed.other_pass_rate) as by_chance,
-    coalesce(shared.tasks, 0) as retried_tasks,
-    case when shared.reason is null then shared.x end as same_try,
-    case when shared.reason is null then shared.y end as other_try,
-    case when shared.reason is null then {{ passk._clipped('shared.x / nullif(shared.y, 0)', 0, 1) }} end as share,
-    case when shared.reason is null then shared.ratio_lower end as share_lower,
-    case when shared.reason is null then shared.ratio_upper end as share_upper,
+    coalesce(of_two.tasks, 0) as retried_tasks,
+    case when of_two.reason is null then of_two.x end as same_try,
+    case when of_two.reason is null then of_two.y end as other_try,
+    case when of_two.reason is null then {{ passk._clipped('of_two.x / nullif(of_two.y, 0)', 0, 1) }} end as judges_share,
+    case when of_two.reason is null then of_two.ratio_lower end as judges_share_lower,
+    case when of_two.reason is null then of_two.ratio_upper end as judges_share_upper,
     case
-      when shared.suite is null then 'no task has two tries that both judged'
-      else shared.reason
+      when of_two.suite is null then 'no task has two tries that both judged'
+      else of_two.reason
     end as null_reason
   from limited as agreed
-  left join limited as shared
-    on {{ passk._same_keys(pair, 'agreed', 'shared') }} and shared.figure = 'share'
+  left join limited as of_two
+    on {{ passk._same_keys(pair, 'agreed', 'of_two') }} and of_two.figure = 'share'
   where agreed.figure = 'agreement'
 ),
 
@@ -106,9 +107,9 @@ select
   case when joined.by_chance < 1 then (joined.x - joined.by_chance) / (1 - joined.by_chance) end as kappa,
   joined.same_try as disagreement_same_try,
   joined.other_try as disagreement_other_try,
-  joined.share as judges_share,
-  joined.share_lower as judges_share_lower,
-  joined.share_upper as judges_share_upper,
+  joined.judges_share,
+  joined.judges_share_lower,
+  joined.judges_share_upper,
   joined.null_reason,
   newest.loaded_at
 from joined

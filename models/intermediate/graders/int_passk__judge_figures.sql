@@ -1,5 +1,6 @@
 {{ config(materialized='ephemeral') }}
 {%- set pair = ['suite', 'judge', 'other_judge'] %}
+{%- set by_figure = 'terms.' ~ pair | join(', terms.') ~ ', terms.figure' %}
 
 {#- How often two verdicts of the same try differ is x, and of two tries y: of tasks with tries enough for both. -#}
 with terms as {{ passk._made_once() }}(
@@ -46,15 +47,14 @@ means as (
 {# A task whose family is not known is a family of its own. #}
 families as (
   select
-    {% for key in pair %}terms.{{ key }}, {% endfor %}
-    terms.figure,
+    {{ by_figure }},
     {{ passk._as_double('count(*)') }} as tasks,
     sum(terms.x - means.x) as x,
     sum(terms.y - means.y) as y
   from terms
   inner join means
     on {{ passk._same_keys(pair + ['figure'], 'terms', 'means') }}
-  group by {% for key in pair %}terms.{{ key }}, {% endfor %}terms.figure, terms.family, terms.lone_task
+  group by {{ by_figure }}, terms.family, terms.lone_task
 ),
 
 spread as (

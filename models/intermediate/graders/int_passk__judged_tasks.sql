@@ -1,6 +1,7 @@
 {{ config(materialized='ephemeral') }}
 {%- set tries = ['run_id', 'suite', 'task_id', 'attempt'] %}
 {%- set tasks = ['suite', 'judge', 'other_judge', 'task_id'] %}
+{%- set by_task = 'runs.' ~ tasks | join(', runs.') %}
 {%- set log_judge = passk._log_judge() %}
 
 {#- Named whether or not it is read, so that what dbt has parsed serves for either. #}
@@ -73,7 +74,7 @@ runs as (
 )
 
 select
-  {% for key in tasks %}runs.{{ key }}, {% endfor %}
+  {{ by_task }},
   {%- if by_family %}
   min({{ passk._by_bytes('families.family') }}) as family,
   {%- else %}
@@ -99,4 +100,4 @@ left join {{ of_tasks }} as families
   and runs.task_id = families.task_id
   and families.slice_name = 'all'
 {%- endif %}
-group by {% for key in tasks %}runs.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+group by {{ by_task }}

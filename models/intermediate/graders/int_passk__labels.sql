@@ -10,14 +10,15 @@
 
 with labels as {{ passk._made_once() }}(
   select
-    *,
     {%- for name in told %}
-    case when kind = 'verdict' then {{ name }} end as told_{{ name }}{{ ',' if not loop.last }}
+    case when kind = 'verdict' then {{ name }} end as told_{{ name }},
     {%- endfor %}
+    *
   from {{ ref('stg_passk__labels') }}
 ),
 
-{# Duplicates of a label count once, also those by different people; people who disagree leave no label. A judge may say the same again. #}
+{# Duplicates of a label count once, also those by different people; people who disagree leave no label. A judge may say the
+   same again. #}
 counted as (
   select
     *,
