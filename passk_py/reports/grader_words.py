@@ -75,7 +75,7 @@ def judge_sentences(pairs: Sequence[Row]) -> list[str]:
     if len(pairs) > 1:
         said += f", the least of {len(pairs)} pairs in passk_judges"
     if row["judges_share"] is None:
-        unknown = f"the share of {theirs} in the disagreement between tries is not known"
+        unknown = f"how much of the disagreement between tries is {theirs} is not known"
         return [f"{said}; {unknown}: {row['null_reason']}."]
     share = _rate(row, "judges_share")
     return [f"{said}; {share} of the disagreement between tries is {theirs}."]
