@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from passk_py.common.errors import PasskError
-    from passk_py.ingest.landing import forget, load, load_labels
+    from passk_py.ingest.landing import forget, load, load_labels, load_verdicts
     from passk_py.metrics.averaged_m_of_k import m_of_k_metrics
     from passk_py.metrics.bootstrap import bootstrap_limits
     from passk_py.metrics.causes.lost_shares import lost_reliability
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from passk_py.metrics.frames import k_sweep, suite_metrics, task_counts, task_metrics, tasks
     from passk_py.metrics.gates import judge_gates, least_attempts, least_tasks
     from passk_py.metrics.graders.corrected_metrics import corrected_metrics, grader_rates
+    from passk_py.metrics.graders.judges import judge_agreement
     from passk_py.metrics.graders.sampling import attempts_to_label
     from passk_py.metrics.planning import plan, plan_guess
     from passk_py.metrics.rankings import rank_runs
@@ -115,12 +116,14 @@ __all__ = [
     "grader_rates",
     "heterogeneity",
     "horizons",
+    "judge_agreement",
     "judge_gates",
     "k_sweep",
     "least_attempts",
     "least_tasks",
     "load",
     "load_labels",
+    "load_verdicts",
     "log_choose",
     "lost_reliability",
     "m_of_k_metrics",
@@ -186,6 +189,7 @@ _ELSEWHERE: Final = {
     "extrapolate": "metrics.extrapolation",
     "forget": "ingest.landing",
     "grader_rates": "metrics.graders.corrected_metrics",
+    "judge_agreement": "metrics.graders.judges",
     "judge_gates": "metrics.gates",
     "k_sweep": "metrics.frames",
     "least_attempts": "metrics.gates",
@@ -194,6 +198,7 @@ _ELSEWHERE: Final = {
     "lost_reliability": "metrics.causes.lost_shares",
     "m_of_k_metrics": "metrics.averaged_m_of_k",
     "load_labels": "ingest.landing",
+    "load_verdicts": "ingest.landing",
     "plan": "metrics.planning",
     "publish": "warehouse.publishing",
     "report": "reports.report",

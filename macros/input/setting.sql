@@ -5,7 +5,7 @@
   {%- set default = passk._vars()[name].default -%}
   {%- if not execute and not passk._is_default(var(name, default), default) and passk._var_mistakes() -%}
     {#- Where the attempts come from is what dbt has to know by then. -#}
-    {%- set told = var(name, none) if name in ['passk_attempts_model', 'passk_attempts_source', 'passk_labels_model'] else none -%}
+    {%- set told = var(name, none) if name in ['passk_attempts_model', 'passk_attempts_source', 'passk_labels_model', 'passk_verdicts_model'] else none -%}
     {%- set is_wrong = told is none or not passk._fits(told, passk._vars()[name].takes) -%}
     {{ return(default if is_wrong else told) }}
   {%- endif -%}

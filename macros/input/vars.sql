@@ -24,6 +24,9 @@
     'passk_labels_model': {
       'default': none, 'takes': {'kind': 'name or pair', 'must_be': 'a model name or [project, model]'}
     },
+    'passk_verdicts_model': {
+      'default': none, 'takes': {'kind': 'name or pair', 'must_be': 'a model name or [project, model]'}
+    },
     'passk_landing_schema': {'default': 'landing', 'takes': {'kind': 'text', 'must_be': 'a schema name'}, 'rebuilds': true},
     'passk_incremental_by_loaded_at': {'default': false, 'takes': flag},
 

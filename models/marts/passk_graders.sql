@@ -5,6 +5,7 @@ with labels as (
     sum(case when reject_reason is null then 0 else 1 end) as rejected_labels,
     max(loaded_at) as loaded_at
   from {{ ref('int_passk__labels') }}
+  where kind = 'label'
   group by suite
 ),
 

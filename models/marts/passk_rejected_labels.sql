@@ -1,4 +1,5 @@
 select
+  kind,
   run_id,
   suite,
   task_id,

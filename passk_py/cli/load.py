@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         "passk load out.csv --map 'task_id=$.case' --map 'passed=$.score >= 0.8' "
         "--map attempt=in_order",
         "passk load --labels labels.csv",
+        "passk load --verdicts verdicts.csv",
     )
     + "\n\nExit codes: 0 loaded, 1 --strict rejected a file, 2 a file could not be read.",
 )
@@ -51,6 +52,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="The files are people's verdicts on attempts: run_id, suite, task_id, attempt, verdict.",
 )
+@click.option(
+    "--verdicts",
+    "are_verdicts",
+    is_flag=True,
+    help="The files are judges' verdicts on attempts: the same columns, and judge.",
+)
 @common_options
 @pass_session
 @click.pass_context
@@ -62,6 +69,7 @@ def command(
     paths: tuple[str, ...],
     database: Path,
     are_labels: bool,
+    are_verdicts: bool,
     **options: Any,  # noqa: ANN401 - those of reading
 ) -> int:
     """Load attempt logs from files, globs and folders.
@@ -77,17 +85,22 @@ def command(
 
     With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say of attempts whether they
     truly passed. The next build then says how often the grader errs, and corrects the metrics.
+
+    With --verdicts, they are verdicts of judges, who may err, and may judge an attempt several
+    times. The next build then says how far judges agree, with each other and with the log.
     """
-    if are_labels:
+    if are_labels or are_verdicts:
+        spelled = "--labels" if are_labels else "--verdicts"
         given = [
-            name
-            for name in options
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+            one.opts[0]
+            for one in context.command.params
+            if one.name in {*options, "are_verdicts"}
+            and one.opts[0] != spelled
+            and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE
         ]
         if given:
-            spelled = next(one.opts[0] for one in context.command.params if one.name == given[0])
-            raise click.UsageError(f"--labels can't be combined with {spelled}.")
-        return _load_labels(session, paths, database)
+            raise click.UsageError(f"{spelled} can't be combined with {given[0]}.")
+        return _load_labels(session, paths, database, are_verdicts=are_verdicts)
     report = read_logs(session, paths, database, **options)
     session.result({"database": str(database), **load_as_dict(report)})
     say_files(session, report)
@@ -97,14 +110,17 @@ def command(
     return report.exit_code
 
 
-def _load_labels(session: Session, paths: tuple[str, ...], database: Path) -> int:
+def _load_labels(
+    session: Session, paths: tuple[str, ...], database: Path, *, are_verdicts: bool
+) -> int:
     from passk_py.cli.next_steps import command_line, say_next
-    from passk_py.ingest.landing import load_labels
+    from passk_py.ingest.landing import load_labels, load_verdicts
 
-    files = load_labels(list(paths), database=database)
+    load, word = (load_verdicts, "verdict") if are_verdicts else (load_labels, "label")
+    files = load(list(paths), database=database)
     session.result({"database": str(database), "files": [asdict(file) for file in files]})
     for file in files:
-        landed = f"{plural(file.rows_landed, 'label')} landed, {file.rows_rejected:,} rejected"
+        landed = f"{plural(file.rows_landed, word)} landed, {file.rows_rejected:,} rejected"
         session.say(f"{plain(file.path)}: {file.status}, {landed}.")
         if file.first_reason is not None:
             session.note(f"{plain(file.path)}: the first rejected is {plain(file.first_reason)}")

@@ -54,7 +54,7 @@ def command(
         f"Removed {plural(report.rows, 'attempt')} of {plural(report.tasks, 'task')} and "
         f"{plural(report.rejected, 'rejected row')} of {what}."
         if not report.labels
-        else f"Removed {plural(report.labels, 'label')} of {what}."
+        else f"Removed {plural(report.labels, 'verdict')} of {what}."
     )
     say_next(session, ("next", command_line("build", database=database)))
     return 0

@@ -29,6 +29,9 @@ VERDICTS: Final = {
 }
 """How the verdict of a label may be written, in any case, and which outcome it is."""
 
+LOG_JUDGE: Final = "log"
+"""The judge that the outcomes of the log itself count as."""
+
 TRANSCRIPT: Final = Column(
     "transcript",
     "VARCHAR",

@@ -1,9 +1,10 @@
-"""Graders that err, in sentences."""
+"""Graders that err, and judges that agree or not, in sentences."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.common.contract import LOG_JUDGE
 from passk_py.common.words import percent, percents, plain, plural, symbol
 
 if TYPE_CHECKING:
@@ -53,3 +54,28 @@ def _value(row: Row, *, several: bool) -> str:
     of = f"of {plain(row['run_id'])} " if several else ""
     limits = percents(row["corrected_lower"], row["corrected_upper"])
     return f"{of}is {percent(row['corrected'])} ({limits}), raw {percent(row['raw'])}"
+
+
+def judge_sentences(pairs: Sequence[Row]) -> list[str]:
+    """Say how far the judges of a suite agree, of the two that agree least.
+
+    ``pairs`` are rows of ``passk_judges``, none where there are no verdicts of judges.
+    """
+    if not pairs:
+        return []
+    row = min(pairs, key=lambda pair: (pair["agreement"], pair["judge"], pair["other_judge"]))
+    judge, other = plain(row["judge"]), plain(row["other_judge"])
+    if row["judge"] == row["other_judge"]:
+        agree, theirs = f"The judge {judge} agrees with itself", "the judge's"
+    elif row["other_judge"] == LOG_JUDGE:
+        agree, theirs = f"The judge {judge} agrees with the log", "the judge's or the log's"
+    else:
+        agree, theirs = f"The judges {judge} and {other} agree", "the judges'"
+    said = f"{agree} on {_rate(row, 'agreement')} of attempts"
+    if len(pairs) > 1:
+        said += f", the least of {len(pairs)} pairs in passk_judges"
+    if row["judges_share"] is None:
+        unknown = f"how much of the disagreement between tries is {theirs} is not known"
+        return [f"{said}; {unknown}: {row['null_reason']}."]
+    share = _rate(row, "judges_share")
+    return [f"{said}; {share} of the disagreement between tries is {theirs}."]

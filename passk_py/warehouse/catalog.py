@@ -193,6 +193,10 @@ PUBLIC_TABLES: Final = (
         ("run_id", "metric", "k", "raw", "corrected", "corrected_lower", "corrected_upper"),
     ),
     PublicTable(
+        "passk_judges",
+        ("suite", "judge", "other_judge", "agreement", "kappa", "judges_share", "null_reason"),
+    ),
+    PublicTable(
         "passk_rejected_labels",
         ("reason", "source_line", "source_file", "run_id", "task_id", "attempt"),
     ),

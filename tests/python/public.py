@@ -19,6 +19,7 @@ PUBLIC_TABLES: Final = (
     "passk_gates",
     "passk_graders",
     "passk_horizons",
+    "passk_judges",
     "passk_lost_reliability",
     "passk_m_of_k",
     "passk_missing_attempts",

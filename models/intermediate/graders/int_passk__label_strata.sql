@@ -9,7 +9,7 @@ with used as (
     sum(case when grade = 'passed' and verdict = 'passed' then 1 else 0 end) as true_passes,
     sum(case when grade = 'failed' and verdict = 'passed' then 1 else 0 end) as false_failures
   from {{ ref('int_passk__labels') }}
-  where reject_reason is null
+  where kind = 'label' and reject_reason is null
   group by run_id, suite
 ),
 

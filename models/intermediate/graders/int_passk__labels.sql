@@ -4,26 +4,28 @@
   'loaded_at' ~ nulls, passk._by_bytes('source_file') ~ nulls, 'source_line' ~ nulls, passk._by_bytes('labeller') ~ nulls,
   passk._by_bytes('note') ~ nulls
 ] | join(', ') %}
-{%- set labelled = passk._labels_kind() != 'none' %}
+{%- set labelled = passk._told_kinds_of_labels() | length > 0 %}
+{%- set told = ['labeller', 'verdict', 'labelled_at', 'note'] %}
+{%- set alike = (['kind'] + keys) | join(', ') ~ ', told_' ~ told | join(', told_') %}
 
 with labels as {{ passk._made_once() }}(
-  select *
+  select
+    {%- for name in told %}
+    case when kind = 'verdict' then {{ name }} end as told_{{ name }},
+    {%- endfor %}
+    *
   from {{ ref('stg_passk__labels') }}
 ),
 
-{# Duplicates of a label count once, also those by different people; people who disagree leave no label. #}
+{# Duplicates of a label count once, also those by different people; people who disagree leave no label. A judge may say the
+   same again. #}
 counted as (
   select
     *,
-    row_number() over (
-      partition by {{ keys | join(', ') }}
-      order by {{ first }}
-    ) as copy_number,
-    count(*) over (partition by {{ keys | join(', ') }}) as copies,
+    row_number() over (partition by {{ alike }} order by {{ first }}) as copy_number,
+    count(*) over (partition by {{ alike }}) as copies,
     case
-      when
-        min(verdict) over (partition by {{ keys | join(', ') }}) <> max(verdict) over (partition by {{ keys | join(', ') }})
-        then 1
+      when min(verdict) over (partition by {{ alike }}) <> max(verdict) over (partition by {{ alike }}) then 1
       else 0
     end as is_contradictory
   from labels
@@ -74,7 +76,10 @@ matched as (
       when counted.is_contradictory = 1
         then 'contradictory: the attempt has ' || cast(counted.copies as {{ dbt.type_string() }})
           || ' labels, and they differ; none is used.'
-      when counted.copy_number > 1
+      when counted.copy_number > 1 and counted.kind = 'verdict' and counted.labelled_at is not null
+        then 'duplicate: the judge has ' || cast(counted.copies as {{ dbt.type_string() }})
+          || ' equal verdicts of the same time on the attempt; the first is used.'
+      when counted.copy_number > 1 and counted.kind = 'label'
         then 'duplicate: the attempt has ' || cast(counted.copies as {{ dbt.type_string() }})
           || ' labels of the same verdict; the first is used.'
     end as mistake
@@ -84,6 +89,7 @@ matched as (
 )
 
 select
+  kind,
   {%- for name, _ in passk._label_columns() %}
   {{ name }},
   {%- endfor %}
@@ -92,6 +98,7 @@ select
 from matched
 union all
 select
+  kind,
   {%- for name, _ in passk._label_columns() %}
   {{ name }},
   {%- endfor %}

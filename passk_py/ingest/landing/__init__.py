@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from passk_py.ingest.landing.labels import LabelFile, load_labels
+    from passk_py.ingest.landing.labels import LabelFile, load_labels, load_verdicts
     from passk_py.ingest.landing.load_report import (
         FileReport,
         ForgetReport,
@@ -34,6 +34,7 @@ __all__ = [
     "forget",
     "load",
     "load_labels",
+    "load_verdicts",
 ]
 
 _MODULES: Final = {
@@ -42,6 +43,7 @@ _MODULES: Final = {
     "forget": "unloading",
     "load": "loading",
     "load_labels": "labels",
+    "load_verdicts": "labels",
 }
 
 

@@ -111,4 +111,4 @@ class ForgetReport:
     files: int
     tasks: int
     labels: int = 0
-    """Labels of a file, those of ``passk load --labels``."""
+    """Rows of a file of ``passk load --labels`` or ``--verdicts``."""

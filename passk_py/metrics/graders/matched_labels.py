@@ -14,16 +14,16 @@ from passk_py.metrics.logs import suite_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NEEDS: Final = "Labels need run_id, task_id, attempt and verdict, and suite where the log has it."
+_NEEDS: Final = "They need run_id, task_id, attempt and verdict, and suite where the log has it."
 
 
-def read_labels(labels: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
+def read_labels(labels: Any, what: str = "labels") -> pl.DataFrame:  # noqa: ANN401 - any frame
     """Read labels from any frame; those that are none have a ``reason_code``."""
-    frame = _as_polars(labels)
+    frame = as_polars(labels, what)
     needed = ("run_id", "task_id", "attempt", "verdict")
     missing = [name for name in needed if name not in frame.columns]
     if missing:
-        raise PasskError(f"the labels have no column {' and no '.join(missing)}", hint=_NEEDS)
+        raise PasskError(f"the {what} have no column {' and no '.join(missing)}", hint=_NEEDS)
     number = pl.col("attempt").cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     told = pl.col("verdict").cast(pl.String).str.strip_chars().str.to_lowercase()
     empty = pl.any_horizontal(pl.col(*KEY, "told").is_null(), pl.col("run_id", "task_id") == "")
@@ -48,7 +48,8 @@ def read_labels(labels: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     )
 
 
-def _as_polars(labels: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
+def as_polars(labels: Any, what: str) -> pl.DataFrame:  # noqa: ANN401 - any frame
+    """Read any eager frame, and any frame of polars."""
     if isinstance(labels, pl.LazyFrame):
         return labels.collect()
     if isinstance(labels, pl.DataFrame):
@@ -59,7 +60,7 @@ def _as_polars(labels: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
         frame: pl.DataFrame = nw.from_native(labels, eager_only=True).to_polars()
     except TypeError:
         raise PasskError(
-            f"labels must be a frame, not {type(labels).__name__}", hint=_NEEDS
+            f"{what} must be a frame, not {type(labels).__name__}", hint=_NEEDS
         ) from None
     return frame
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.words import shortened
 from passk_py.reports.cost_words import cost_sentences
-from passk_py.reports.grader_words import grader_sentences
+from passk_py.reports.grader_words import grader_sentences, judge_sentences
 from passk_py.reports.length_words import horizon_sentences
 from passk_py.reports.loss_words import loss_sentences
 from passk_py.reports.queries.chosen import Chosen
 from passk_py.reports.queries.comparison_queries import falls
 from passk_py.reports.queries.cost_queries import cost_changes, costs, frontier
-from passk_py.reports.queries.grader_queries import corrected_at, graders
+from passk_py.reports.queries.grader_queries import corrected_at, graders, judges
 from passk_py.reports.queries.length_queries import horizons_at
 from passk_py.reports.queries.loss_queries import lost_by_cause
 from passk_py.reports.queries.run_queries import related_runs, values_over_k
@@ -130,7 +130,7 @@ class Suite:
     ks: tuple[int, ...]
     changes: tuple[Change, ...] = ()
     grader: tuple[str, ...] = ()
-    """How often its grader errs, and pass^k without it, in sentences; none without labels."""
+    """How often its grader errs, pass^k without it, and how far judges agree, in sentences."""
     trends: tuple[str, ...] = ()
     """How pass^k of its agents rises or falls from run to run, in sentences; none without one."""
     costs: tuple[str, ...] = ()
@@ -172,6 +172,7 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
     tasks = task_counts(chosen)
     rates = graders(chosen)
     corrected = corrected_at(chosen, deployment_k) if rates else {}
+    judged = judges(chosen)
     trends = trends_at(chosen, deployment_k)
     spent = {name: _of_suites(rows) for name, rows in _costs(chosen, deployment_k).items()}
     lost = lost_by_cause(chosen, deployment_k)
@@ -192,7 +193,10 @@ def read_suites(tables: Tables, filters: Filters | None, deployment_k: int) -> t
             tuple(sorted(runs, key=_place)),
             tuple(sorted({k for run in runs for k in run.pass_at_k})),
             tuple(changes.get(name, ())),
-            tuple(_of_grader(rates.get(name), corrected.get(name, []), runs)),
+            (
+                *_of_grader(rates.get(name), corrected.get(name, []), runs),
+                *judge_sentences(judged.get(name, [])),
+            ),
             tuple(trend_sentences(trends.get(name, []))),
             tuple(
                 _of_costs(

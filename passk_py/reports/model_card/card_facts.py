@@ -15,7 +15,7 @@ from passk_py.reports.model_card.where_lost import lost_and_spent
 from passk_py.reports.queries import attempt_queries, task_queries
 from passk_py.reports.queries.chosen import Chosen, with_text_times
 from passk_py.reports.queries.comparison_queries import compared, moved_tasks
-from passk_py.reports.queries.grader_queries import corrected_at, graders
+from passk_py.reports.queries.grader_queries import corrected_at, graders, judges
 from passk_py.reports.queries.run_queries import known_runs, values_over_k_of_slices
 from passk_py.warehouse.looks import with_looks
 
@@ -30,6 +30,7 @@ SCHEMA_VERSION: Final = 1
 UNRELATED_VARS: Final = frozenset(
     {
         "passk_labels_model",
+        "passk_verdicts_model",
         "passk_landing_schema",
         "passk_incremental_by_loaded_at",
         "passk_extrapolated_ks",
@@ -111,6 +112,7 @@ def gather(tables: Tables, run_id: str, suite: str | None, k_reason: str | None)
             "passk_contamination", also=f"k = {k}", run="public_run_id", suite="public_suite"
         ),
         "grader": _grader(chosen, k),
+        "judges": judges(chosen).get(chosen.suites[0], []),
         "provenance": {
             "passk_version": version(),
             "vars": {

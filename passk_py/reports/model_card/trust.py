@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from passk_py.common.markdown import name, share, table, text
 from passk_py.common.words import chance, symbol
-from passk_py.reports.grader_words import grader_sentences
+from passk_py.reports.grader_words import grader_sentences, judge_sentences
 from passk_py.reports.model_card.wording import named, time_of, trust_of
 
 Row = dict[str, Any]
@@ -47,10 +47,14 @@ def diagnostics_section(card: Row) -> list[str]:
 
 
 def grader_section(card: Row) -> list[str]:
-    """Say how often the grader errs, where people made labels."""
-    if card["grader"] is None:
+    """Say how often the grader errs, and how far judges agree, where labels or verdicts are."""
+    grader = card["grader"] or {"rates": None, "corrected": []}
+    said = [
+        *grader_sentences(grader["rates"], grader["corrected"]),
+        *judge_sentences(card["judges"]),
+    ]
+    if not said:
         return []
-    said = grader_sentences(card["grader"]["rates"], card["grader"]["corrected"])
     return ["## Can the grader be trusted?", "", text(" ".join(said))]
 
 

@@ -1,4 +1,4 @@
-"""Queries about graders that err, and metrics without their errors."""
+"""Queries about graders that err, metrics without their errors, and judges."""
 
 from __future__ import annotations
 
@@ -30,5 +30,15 @@ def corrected_at(chosen: Chosen, k: int) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     also = f"metric = 'pass_hat_k' and k = {k}"
     for row in chosen.rows("passk_corrected_metrics", columns, also=also):
+        found.setdefault(row["suite"], []).append(row)
+    return found
+
+
+def judges(chosen: Chosen) -> dict[str, list[Row]]:
+    """Read how far judges agree, by suite; none where no verdicts of judges landed."""
+    if chosen.tables.find("passk_judges") is None:
+        return {}
+    found: dict[str, list[Row]] = {}
+    for row in Chosen(chosen.tables, (), chosen.suites).rows("passk_judges"):
         found.setdefault(row["suite"], []).append(row)
     return found

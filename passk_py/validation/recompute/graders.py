@@ -1,4 +1,4 @@
-"""``passk_graders`` and ``passk_corrected_metrics``, computed in polars from counts and labels."""
+"""The tables of graders and judges, computed in polars from counts, labels and verdicts."""
 
 from __future__ import annotations
 
@@ -72,6 +72,26 @@ def graders(
             ),
             who,
         ),
+    )
+
+
+def judges(expected: pl.DataFrame) -> Recomputed:
+    """Say how close ``passk_judges`` must be."""
+    limits = (
+        f"{name}_{side}" for name in ("agreement", "judges_share") for side in ("lower", "upper")
+    )
+    return Recomputed(
+        expected,
+        ("suite", "judge", "other_judge"),
+        ("attempts", "tasks", "retried_tasks", "families", "null_reason"),
+        {
+            **dict.fromkeys(("pass_rate", "other_pass_rate", "agreement_by_chance")),
+            **_sized(("agreement", "disagreement_same_try", "disagreement_other_try")),
+            # The agreement by chance may be nearly all of it.
+            "kappa": 1 / (1 - pl.col("agreement_by_chance")),
+            "judges_share": 1 / pl.col("disagreement_other_try"),
+            **dict.fromkeys(limits, STUDENT),
+        },
     )
 
 

@@ -79,6 +79,7 @@ SHAPING: Final[Mapping[str, Callable[[Any], Any]]] = {
     "passk_private_suites": _whether,
     "passk_quarantine": _whether,
     "passk_slices": _kinds_of_slices,
+    "passk_verdicts_model": _itself,
 }
 """The part of each var that decides which models there are and what they read.
 

@@ -92,6 +92,7 @@ def test_filters_apply_to_the_tables_that_have_the_column(passk: Passk, letters:
         "passk_contamination": 0,
         "passk_diagnostics": 14,
         "passk_graders": 0,
+        "passk_judges": 0,
         "passk_m_of_k": 0,
         "passk_threshold_metrics": 0,
         "passk_costs": 0,

@@ -1,4 +1,4 @@
-"""``passk load --labels``, and how often the grader errs in the answer, the page and the card."""
+"""``passk load --labels`` and ``--verdicts``, and what the answer, the page and the card say of them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def write_log() -> None:
-    """Write two runs whose grader flips one verdict in ten, and labels of a third of their attempts."""
-    dice = random.Random(4)
-    rows, labels = [], []
+    """Write two runs whose grader flips one verdict in ten, labels of a third, and a judge's verdicts."""
+    dice, again = random.Random(4), random.Random(5)
+    rows, labels, verdicts = [], [], []
     for run in ("old", "new"):
         for task in range(30):
             rate = dice.betavariate(6, 1)
@@ -35,10 +35,15 @@ def write_log() -> None:
                 key = {"run_id": run, "suite": "s", "task_id": f"t{task}", "attempt": attempt}
                 rows.append({**key, "passed": truly != (dice.random() < 0.1)})
                 labels.append({**key, "verdict": "pass" if truly else "fail"})
+                verdicts += [
+                    {**key, "judge": "gpt", "verdict": truly != (again.random() < 0.1)}
+                    for _ in range(2)
+                ]
     pl.DataFrame(rows).write_ndjson("log.jsonl")
     odd = [{**labels[0], "task_id": "nowhere"}, {**labels[0], "labelled_at": "soon"}]
     chosen = [*dice.sample(labels[1:], 120), *odd]
     pl.DataFrame(chosen, infer_schema_length=None).write_csv("labels.csv")
+    pl.DataFrame(verdicts).write_csv("verdicts.csv")
 
 
 @pytest.fixture
@@ -54,7 +59,7 @@ def test_labels_are_loaded_once(passk: Passk, logged: None) -> None:
     again = passk("load", "--labels", "labels.csv", "--json")
     assert [file["status"] for file in again.json["files"]] == ["unchanged"]
     said = passk("unload", "--source-file", "labels.csv")
-    assert "Removed 122 labels of the file labels.csv." in said.out
+    assert "Removed 122 verdicts of the file labels.csv." in said.out
 
 
 def test_the_first_rejected_row_is_said(passk: Passk) -> None:
@@ -64,11 +69,27 @@ def test_the_first_rejected_row_is_said(passk: Passk) -> None:
     assert "the first rejected is row 1, unknown_verdict: verdict is unsure" in said.err
 
 
+def test_verdicts_are_loaded_once(passk: Passk, logged: None) -> None:
+    said = passk("load", "--verdicts", "verdicts.csv")
+    assert said.code == 0
+    assert said.out.startswith("verdicts.csv: landed, 480 verdicts landed, 0 rejected.")
+    Path("copy.csv").write_bytes(Path("verdicts.csv").read_bytes())
+    again = passk("load", "--verdicts", "verdicts.csv", "copy.csv", "--json")
+    assert [file["status"] for file in again.json["files"]] == ["unchanged", "copy"]
+
+
+@pytest.mark.parametrize("kind", ["--labels", "--verdicts"])
 @pytest.mark.parametrize("option", ["--run-id", "--format", "--tag"])
-def test_labels_take_no_options_of_logs(option: str, passk: Passk, logged: None) -> None:
-    said = passk("load", "--labels", "labels.csv", option, "a=b")
+def test_labels_take_no_options_of_logs(option: str, kind: str, passk: Passk, logged: None) -> None:
+    said = passk("load", kind, "labels.csv", option, "a=b")
     assert said.code == 2
-    assert f"--labels can't be combined with {option}." in said.err
+    assert f"{kind} can't be combined with {option}." in said.err
+
+
+def test_a_file_has_either_labels_or_verdicts(passk: Passk) -> None:
+    said = passk("load", "--labels", "--verdicts", "labels.csv")
+    assert said.code == 2
+    assert "--labels can't be combined with --verdicts." in said.err
 
 
 def test_a_file_that_is_not_there(passk: Passk) -> None:
@@ -86,6 +107,7 @@ def labelled(make_once: Callable[[str, Callable[[Path], None]], Path], passk: Pa
             write_log()
             assert passk("load", "log.jsonl").code == 0
             assert passk("load", "--labels", "labels.csv").code == 0
+            assert passk("load", "--verdicts", "verdicts.csv").code == 0
             said = passk("build", "--no-tests")
             assert said.code == 0, said.err
 
@@ -117,12 +139,34 @@ def test_the_answer_says_how_often_the_grader_errs(passk: Passk, built: None) ->
     assert [row["run_id"] for row in card["grader"]["corrected"]] == ["new"]
 
 
+def test_the_answer_says_how_far_judges_agree(passk: Passk, built: None) -> None:
+    table = pk.read_table("passk_judges")
+    assert table.select("judge", "other_judge", "attempts").rows() == [
+        ("gpt", "gpt", 240),
+        ("gpt", "log", 240),
+    ]
+    least = table.sort("agreement").row(0, named=True)
+    with_whom = "itself" if least["other_judge"] == "gpt" else "the log"
+    wanted = f"The judge gpt agrees with {with_whom} on {percent(least['agreement'])}% ("
+    share = f"; {percent(least['judges_share'])}% ("
+    answer = passk("show", "--json").json
+    (said,) = answer["suites"][0]["grader"][-1:]
+    assert said.startswith(wanted)
+    assert " of attempts, the least of 2 pairs in passk_judges" + share in said
+    for words in (("report", "-o", "j.md"), ("card", "new", "-o", "j.card.md")):
+        assert passk(*words).code == 0
+        assert wanted in Path(words[-1]).read_text(encoding="utf-8")
+    assert [row["judge"] for row in passk("card", "new", "--json").json["judges"]] == ["gpt"] * 2
+
+
 @pytest.mark.long
 def test_the_tables_agree_and_changes_are_found(passk: Passk, built: None) -> None:
     said = passk("validate", "--json")
     found = {table["table"]: table for table in said.json["tables"]}
     assert (said.code, found["passk_graders"]["rows"]) == (0, 1)
     assert found["passk_corrected_metrics"]["rows"] == 2 * 2 * 12
+    assert found["passk_judges"]["rows"] == 2
+    assert alter("passk_judges", "judges_share", passk) == ["passk_judges"]
     assert alter("passk_graders", "false_pass_rate", passk) == ["passk_graders"]
     assert alter("passk_corrected_metrics", "corrected", passk) == ["passk_corrected_metrics"]
 

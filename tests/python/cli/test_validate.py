@@ -63,6 +63,7 @@ def test_demo_agrees(passk: Passk, demo: Demo) -> None:
         "passk_extrapolations": 0,
         "passk_contamination": 0,
         "passk_graders": 0,
+        "passk_judges": 0,
         "passk_corrected_metrics": 0,
         "passk_gates": 3,
     }

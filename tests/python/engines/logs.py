@@ -443,7 +443,7 @@ def land_random(database: Path) -> None:
 
 
 def land_labels(database: Path) -> None:
-    """Label attempts of a random log, some of them twice, some in no file that is read."""
+    """Label attempts of a random log, some of them twice, some in no file that is read, and judge them."""
     with duckdb.connect(str(database)) as connection:
         for name, columns in LABEL_TABLES.items():
             connection.execute(f"create table landing.{name} ({columns})")
@@ -458,6 +458,15 @@ def land_labels(database: Path) -> None:
         connection.execute(
             "insert into landing.rejected_labels values ('r', 'even', null, 1, 'passed', null, "
             "'missing_field', 'missing_field: task_id is missing.', 'labels', 0, timestamp '2026-03-01')"
+        )
+        connection.execute(
+            "insert into landing.verdicts select run_id, suite, task_id, attempt, "
+            "case when (outcome = 'passed') = (place % 7 + again <> 3) then 'passed' else 'failed' end, "
+            "case when place % 3 = 0 then 'bot' when again = 2 then 'Ann' else 'ann' end, "
+            "case when again = 1 then timestamp '2026-03-01' end, null, 'verdicts', place * 3 + again, "
+            "timestamp '2026-03-02' from (select *, row_number() over ("
+            "order by run_id, suite, task_id, attempt, outcome, loaded_at) as place "
+            "from landing.attempts) cross join range(3) as more(again) where place % 4 > 0"
         )
 
 

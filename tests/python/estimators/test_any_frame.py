@@ -67,6 +67,7 @@ CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "contamination": lambda log: pk.contamination(log, [{"public": "s", "private": "s2"}]),
     "grader_rates": lambda log: pk.grader_rates(log, LABELS),
     "corrected_metrics": lambda log: pk.corrected_metrics(log, LABELS, ks=[2]),
+    "judge_agreement": lambda log: pk.judge_agreement(log, LABELS),
     "attempts_to_label": lambda log: pk.attempts_to_label(log, LABELS, passes=3, failures=3),
     "judge_gates": lambda log: pk.judge_gates(log, [RULE]),
     "k_sweep": lambda _log: None,

@@ -1,4 +1,4 @@
-"""``load_labels``: every kind of file, landing again, and rows that are no labels."""
+"""``load_labels`` and ``load_verdicts``: every kind of file, landing again, and rows that are neither."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import passk_py as pk
-from passk_py.ingest.landing import load_labels
+from passk_py.ingest.landing import load_labels, load_verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,3 +128,78 @@ def test_the_file_of_labels_can_be_unloaded(tmp_path: Path) -> None:
     assert pk.forget(database, source_file=path).labels == 2
     assert landed(database) == landed(database, "label_files") == []
     assert load_labels(path, database=database)[0].status == "landed"
+
+
+VERDICTS: Final[list[dict[str, Any]]] = [
+    {**ROWS[0], "judge": "gpt", "judged_at": "2026-11-02 10:00", "note": "clear"},
+    {**ROWS[0], "judge": "gpt"},
+    {**ROWS[1]},
+]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
+def test_verdicts_of_judges_land_each_as_its_own(suffix: str, tmp_path: Path) -> None:
+    rows = [{"judge": None, "judged_at": None, "note": None} | row for row in VERDICTS]
+    path, database = written(tmp_path, suffix, rows), tmp_path / "passk.duckdb"
+    (file,) = load_verdicts(path, database=database)
+    assert (file.status, file.rows_landed, file.rows_rejected) == ("landed", 3, 0)
+    found = landed(database, "verdicts")
+    assert [(row["attempt"], row["judge"], row["verdict"]) for row in found] == [
+        (1, "gpt", "passed"),
+        (1, "gpt", "passed"),
+        (2, "judge", "failed"),
+    ]
+    assert [str(row["judged_at"]) for row in found] == ["2026-11-02 10:00:00", "None", "None"]
+
+
+def test_verdicts_land_once_also_from_a_copy_of_the_file(tmp_path: Path) -> None:
+    path, database = written(tmp_path, ".csv", ROWS), tmp_path / "passk.duckdb"
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(path.read_bytes())
+    said = load_verdicts([path, path, copy], database=database)
+    assert [file.status for file in said] == ["landed", "unchanged", "copy"]
+    assert [file.rows_landed for file in said] == [2, 2, 0]
+    assert len(landed(database, "verdicts")) == 2
+    assert pk.forget(database, source_file=copy).labels == 0
+    # A file that was another's copy lands once that one is gone, and what it had before goes.
+    assert pk.forget(database, source_file=path).labels == 2
+    assert load_verdicts(copy, database=database)[0].status == "landed"
+    path.write_text(copy.read_text(encoding="utf-8") + "r,s,b,1,pass\n", encoding="utf-8")
+    assert load_verdicts(path, database=database)[0].rows_landed == 3
+    path.write_bytes(copy.read_bytes())
+    assert load_verdicts(path, database=database)[0].status == "copy"
+    assert len(landed(database, "verdicts")) == 2
+    assert len(landed(database, "verdict_files")) == 1
+
+
+def test_labels_and_verdicts_of_one_file_are_two_things(tmp_path: Path) -> None:
+    path, database = written(tmp_path, ".csv", ROWS), tmp_path / "passk.duckdb"
+    load_labels(path, database=database)
+    assert load_verdicts(path, database=database)[0].status == "landed"
+    assert len(landed(database)) == len(landed(database, "verdicts")) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"judge": "LOG"}, "reserved_judge: judge is LOG, which names the outcomes of the log."),
+        ({"judged_at": "soon"}, "wrong_type: judged_at is soon, which is not a time."),
+        (
+            {"verdict": "unsure"},
+            "unknown_verdict: verdict is unsure, but must be passed or failed.",
+        ),
+        ({"task_id": ""}, "missing_field: task_id is missing. Every row needs one."),
+    ],
+)
+def test_rows_that_are_no_verdicts_have_a_reason(
+    change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, ".csv", [VERDICTS[0], VERDICTS[0] | change])
+    database = tmp_path / "passk.duckdb"
+    (file,) = load_verdicts(path, database=database)
+    assert (file.rows_landed, file.reasons) == (1, {said.split(":", maxsplit=1)[0]: 1})
+    (row,) = landed(database, "rejected_verdicts")
+    assert (row["reason"], row["source_line"]) == (said, 2)
+    assert (row["judge"], row["verdict"]) == tuple(
+        (VERDICTS[0] | change)[name] for name in ("judge", "verdict")
+    )

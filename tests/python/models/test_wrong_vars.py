@@ -95,8 +95,11 @@ WRONG: Final[list[tuple[dict[str, Any], list[str]]]] = [
         ["passk_attempts_model is 5, but must be a model name or [project, model]."],
     ),
     (
-        {"passk_labels_model": 5},
-        ["passk_labels_model is 5, but must be a model name or [project, model]."],
+        {"passk_labels_model": 5, "passk_verdicts_model": ["a"]},
+        [
+            "passk_labels_model is 5, but must be a model name or [project, model].",
+            'passk_verdicts_model is ["a"], but must be a model name or [project, model].',
+        ],
     ),
     (
         {"passk_attempts_model": ["a", "b", "c"]},

@@ -85,6 +85,7 @@ def test_pairs_are_those_of_both_runs() -> None:
         "passk_cost_comparisons": both,
         "passk_task_comparisons": both,
         "passk_graders": (),
+        "passk_judges": (),
         "passk_trends": ("first_run_id", "last_run_id"),
         "passk_contamination": ("public_run_id", "private_run_id"),
     }

@@ -272,7 +272,12 @@ def test_examples_of_vars_are_accepted(
         assert list(example) == [name]
         examples |= example
     # Only one input can be set, and models and sources are those of the reader's project.
-    for name in ("passk_attempts_model", "passk_attempts_source", "passk_labels_model"):
+    for name in (
+        "passk_attempts_model",
+        "passk_attempts_source",
+        "passk_labels_model",
+        "passk_verdicts_model",
+    ):
         del examples[name]
     assert project.render("{{ passk._var_mistakes() | tojson }}", examples) == "[]"
 
