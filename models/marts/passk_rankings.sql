@@ -53,7 +53,8 @@ ranked as (
     case
       when run_values.estimate is null or run_values.estimated_rank > 1 then null
       when coalesce(tallies.near_runs, 0) = 0 then run_values.estimate
-      else greatest(run_values.estimate - {{ passk._median_of_highest('tallies.near_runs + 1') }} * sqrt(tallies.variance), 0)
+      when tallies.variance is not null
+        then greatest(run_values.estimate - {{ passk._median_of_highest('tallies.near_runs + 1') }} * sqrt(tallies.variance), 0)
     end as estimate_of_top,
     tallies.not_told_apart_from
   from run_values
