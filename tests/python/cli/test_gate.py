@@ -48,7 +48,9 @@ def test_the_demos_gates_come_out_in_three_ways(passk: Passk, demo: Demo) -> Non
 def test_json_holds_the_rows_of_the_table(passk: Passk, demo: Demo) -> None:
     said = passk("gate", "--database", demo.database, "--json").json
     table = read_table("passk_gates", database=demo.database).drop("loaded_at")
-    assert sorted(said["gates"], key=lambda row: row["gate"]) == table.sort("gate").to_dicts()
+    # The demo is built once, and its rules have looked at each run once.
+    rows = [{**row, "looks": 1} for row in table.sort("gate").to_dicts()]
+    assert sorted(said["gates"], key=lambda row: row["gate"]) == rows
     assert (said["source"], said["exit_code"]) == ("passk_gates", 1)
 
 
