@@ -121,7 +121,9 @@ shared as {{ passk._made_once() }}(
   select
     *,
     sum(number * loss) over (partition by {{ keys | join(', ') }}, k)
-    / nullif(sum(case when dimension = 'all' then number * loss else 0e0 end) over (partition by run_id, suite, k), 0) as lost_share
+    / nullif(
+      sum(case when dimension = 'all' then number * loss else 0e0 end) over (partition by run_id, suite, k), 0
+    ) as lost_share
   from units
 ),
 
