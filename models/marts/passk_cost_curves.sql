@@ -1,6 +1,8 @@
 {%- set keys = ['run_id', 'suite', 'measure'] %}
 {%- set bigint = dbt.type_bigint() %}
-{%- set short = passk._short_tasks_reason('answered.eligible_tasks', 'answered.total_tasks', k='answered.k', or_lacking='answered.lacking') %}
+{%- set short = passk._short_tasks_reason(
+  'answered.eligible_tasks', 'answered.total_tasks', k='answered.k', or_lacking='answered.lacking'
+) %}
 
 with eligible as (
   select
@@ -8,7 +10,10 @@ with eligible as (
     k,
     cast(count(*) as {{ bigint }}) as total_tasks,
     cast(sum(case when is_eligible then 1 else 0 end) as {{ bigint }}) as eligible_tasks,
-    case when sum(case when n >= k and not is_eligible then 1 else 0 end) > 0 then ' or no ' || measure || ' of an outcome' else '' end as lacking
+    case
+      when sum(case when n >= k and not is_eligible then 1 else 0 end) > 0 then ' or no ' || measure || ' of an outcome'
+      else ''
+    end as lacking
   from {{ ref('int_passk__retry_costs') }}
   group by {{ keys | join(', ') }}, k
 ),

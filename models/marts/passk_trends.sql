@@ -2,7 +2,7 @@
 {%- set line = ['suite', 'last_run_id', 'metric', 'k'] %}
 {%- set z = passk.normal_quantile() %}
 
-{#- Places are 1 to R, so their mean is (R + 1) / 2 and their sum of squares R (R^2 - 1) / 12, null for one run: it has no line. -#}
+{#- Places are 1 to R, so their mean is (R + 1) / 2 and their sum of squares R (R^2 - 1) / 12; one run has no line. -#}
 with run_values as (
   {%- for metric in ['pass_at_k', 'pass_hat_k'] %}
   select
@@ -53,7 +53,9 @@ answered as (
   select
     *,
     case
-      when runs < 5 then 'a trend takes at least 5 runs over the same tasks, and there ' || case when runs = 1 then 'is ' else 'are ' end || {{ passk._whole('runs') }}
+      when runs < 5
+        then 'a trend takes at least 5 runs over the same tasks, and there ' || case when runs = 1 then 'is ' else 'are ' end
+          || {{ passk._whole('runs') }}
       when common_tasks * 10 < last_tasks * 9
         then 'only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('last_tasks') }}
           || ' tasks of the last run are in every run'

@@ -97,6 +97,9 @@ select
               || ' of ' || {{ passk._whole('covered.excluded') }} || ' excluded ones'
           else ''
         end
-        || case when covered.measured_tasks < covered.counted_tasks then '; ' || {{ untold }} || ', which are left out' else '' end
+        || case
+          when covered.measured_tasks < covered.counted_tasks then '; ' || {{ untold }} || ', which are left out'
+          else ''
+        end
   end as caveat
 from covered

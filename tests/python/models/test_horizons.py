@@ -66,7 +66,9 @@ def some_log() -> Rows:
         rows += attempts_of("alike", f"t{task}", 5, few)
         rows += attempts_of("rising", f"t{task}", 2**task, [task > 5] * 6)
         rows += attempts_of("untold", f"t{task}", task + 1 if task < 6 else None, few)
-        rows += attempts_of("half", f"t{task}", [1, 2, 3, 7, 30, 100][task // 2], [task % 2 == 0] * 6)
+        rows += attempts_of(
+            "half", f"t{task}", [1, 2, 3, 7, 30, 100][task // 2], [task % 2 == 0] * 6
+        )
     for task in range(9):
         rows += attempts_of("small", f"t{task}", task + 1, [task < 4] * 6)
     return rows

@@ -18,10 +18,7 @@ def said_of(**best: bool) -> list[str]:
     return cost_sentences(
         [cost(run, 2.0) for run in best],
         [],
-        [
-            {"run_id": run, "measure": "cost_usd", "is_on_frontier": on}
-            for run, on in best.items()
-        ],
+        [{"run_id": run, "measure": "cost_usd", "is_on_frontier": on} for run, on in best.items()],
         4,
         newness=lambda run: run,
     )
