@@ -42,7 +42,7 @@ LOWEST: Final = (
     ("spiked", "flips 40% on a task in six", 200, 2),
     ("U-shaped", "flips 10%", 200, 2),
 )
-"""Kinds with a coverage below 0.945 in 300 suites, which is off by 0.013 by chance: the least of 1,152."""
+"""Kinds that are the least of a row with a coverage below 0.945, which is off by 0.013 by chance."""
 
 
 class Truth(NamedTuple):
