@@ -188,7 +188,9 @@ def _luck(pick: Pick) -> list[str]:
     worth = percent(pick.without_luck)
     if worth == percent(pick.value):
         return []
-    return [f"The highest of {len(pick.named)} that are not told apart is too high: rather {worth}%."]
+    return [
+        f"The highest of {len(pick.named)} that are not told apart is too high: rather {worth}%."
+    ]
 
 
 def _steadiest(pick: Pick) -> list[str]:

@@ -166,7 +166,19 @@ def _pick(
     unknown = tuple(run for run in runs if _values(run, metric).get(k) is None)
     if not known:
         return Pick(
-            metric, k, (), (), None, None, None, None, unknown, 0, reaches=False, sure=(), lower=None
+            metric,
+            k,
+            (),
+            (),
+            None,
+            None,
+            None,
+            None,
+            unknown,
+            0,
+            reaches=False,
+            sure=(),
+            lower=None,
         )
     best = max(value for value, _ in known)
     winners = tuple(run for value, run in known if best - value <= _EQUAL)

@@ -71,7 +71,14 @@ def costs_section(card: Row) -> list[str]:
         )
         for row in card["costs"]
     ]
-    heads = ("", "an attempt", "95 % of attempts", "a success", "spent on failures", "known of attempts")
+    heads = (
+        "",
+        "an attempt",
+        "95 % of attempts",
+        "a success",
+        "spent on failures",
+        "known of attempts",
+    )
     return ["## What it costs", "", *table(heads, rows, numbers=(1, 2, 3, 4, 5))]
 
 

@@ -52,4 +52,6 @@ def rankings(
     )
     others = [name for name in RANKING_COLUMNS if name not in (*_KEY, *_NUMBERS)]
     limits = dict.fromkeys(("lower", "upper"), QUANTILE)
-    return Recomputed(frame, _KEY, tuple(others), {"estimate": None, "estimate_of_top": None, **limits})
+    return Recomputed(
+        frame, _KEY, tuple(others), {"estimate": None, "estimate_of_top": None, **limits}
+    )

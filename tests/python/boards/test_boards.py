@@ -163,7 +163,11 @@ def test_a_run_has_its_causes_and_costs(board: Board) -> None:
 
 def test_an_agent_has_its_trend(board: Board) -> None:
     board.open("/overview/?suite=older&k=4")
-    assert board.row_of("local-search", "6")[1:4] == ["6", "falling", "It falls, as the board says."]
+    assert board.row_of("local-search", "6")[1:4] == [
+        "6",
+        "falling",
+        "It falls, as the board says.",
+    ]
     board.open("/overview/?k=4")
     assert "From run to run" not in board.text
 

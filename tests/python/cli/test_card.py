@@ -184,7 +184,9 @@ def test_what_is_lost_and_spent_is_that_of_the_tables(full: Project) -> None:
     assert [row["part"] for row in lost] == ["agent", "limit"]
     for shown, row in zip(card["losses"], lost, strict=True):
         assert shown == {name: row[name] for name in shown}
-    (spent,) = records(full.database, f"select * exclude (loaded_at) from passk_costs where {of_run}")
+    (spent,) = records(
+        full.database, f"select * exclude (loaded_at) from passk_costs where {of_run}"
+    )
     assert card["costs"] == [spent]
     horizons = records(
         full.database,
