@@ -27,7 +27,7 @@ LEAVE_OUT: Final = frozenset(
 )
 """The types of rules that leave tasks out; the others are about the log, or what was spent."""
 _KNOWN: Final = ("_metrics", "_chances", "_counted", "_first_passes")
-"""What evidence keeps of its attempts."""
+"""The numbers that evidence keeps of its attempts."""
 _MOST_NAMED: Final = 5
 
 

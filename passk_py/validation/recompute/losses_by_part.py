@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def parts(log: pl.LazyFrame, settings: Settings) -> pl.DataFrame:
     """Count the failures of tasks by cause, slice and family: all that the table is made from."""
-    slices = {name: f"slice_{number}" for number, name in enumerate(settings.slices, 1)}
+    slices = {name: f"slice_{number}" for number, name in enumerate(settings.declared_slices, 1)}
     return counted_parts(log, slices, settings.cluster, settings.causes)
 
 

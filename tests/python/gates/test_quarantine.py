@@ -108,6 +108,7 @@ def built(make_project: Callable[[], Project], attempts: Rows) -> Project:
     tests = [
         *("passk_gates_agree_with_themselves", "passk_gates_have_a_key", "int_passk__quarantine"),
         *("passk_comparisons", "passk_task_comparisons", "int_passk__gate_bounds"),
+        *("int_passk__pairs", "int_passk__comparisons", "int_passk__rank_tests"),
     ]
     made.run({**VARS, "passk_quarantine": ENTRIES}, command="test", select=tests)
     return made

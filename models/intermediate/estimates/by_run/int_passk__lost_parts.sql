@@ -116,7 +116,7 @@ parts as (
     sum(excluded) as excluded
   from attributed
   group by {{ task | join(', ') }}, cause
-  {%- if passk._slices() %}
+  {%- if passk._setting('passk_slices') %}
   union all
   select
     {{ task | join(', ') }},
@@ -126,7 +126,11 @@ parts as (
     n - c as failures,
     excluded
   from counts
-  where slice_name <> 'all'
+  where
+    slice_name <> 'all'
+    {%- for slice in passk._slices()[passk._setting('passk_slices') | length:] %}
+    and slice_name <> {{ passk._quoted(slice.name) }}
+    {%- endfor %}
   {%- endif %}
 )
 
