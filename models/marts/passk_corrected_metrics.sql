@@ -114,18 +114,18 @@ limited as (
     *,
     {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
     {%- set reach = 'sqrt(power(label_' ~ side ~ '_reach, 2) + power(task_' ~ side ~ '_reach, 2))' %}
-    {#- A limit that the labels leave open is that of all scores. #}
+    {#- A limit that the labels leave open is that of all scores. A mean beyond 0 or 1 proves nothing more than 0 or 1 does. #}
     case
       when mean is null then null
       when label_{{ side }}_reach is null then {{ extreme }}e0
       else {{ passk._with_short_tasks(
-        passk._clipped('mean ' ~ sign ~ ' ' ~ reach, 0, 1), passk._as_double('eligible_tasks'), 'total_tasks', extreme
+        passk._clipped('corrected ' ~ sign ~ ' ' ~ reach, 0, 1), passk._as_double('eligible_tasks'), 'total_tasks', extreme
       ) }}
     end as corrected_{{ side }},
     case
       when mean is null then null
       when label_{{ side }}_reach is null then {{ extreme }}e0
-      else {{ passk._clipped('mean ' ~ sign ~ ' label_' ~ side ~ '_reach', 0, 1) }}
+      else {{ passk._clipped('corrected ' ~ sign ~ ' label_' ~ side ~ '_reach', 0, 1) }}
     end as labels_{{ side }},
     {%- endfor %}
     {#- Each kind of label by what it adds to the error (Neyman). #}

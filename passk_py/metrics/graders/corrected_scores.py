@@ -163,6 +163,7 @@ def _limited(
 ) -> dict[str, Any]:
     """Put the limits of tasks and of labels together (Zou and Donner 2008)."""
     z = normal_quantile(wish.confidence)
+    # A mean beyond 0 or 1 proves nothing more than 0 or 1 does: the limits are around these.
     corrected = min(max(mean, 0.0), 1.0)
     row: dict[str, Any] = {"corrected": corrected}
     lost = {"": corrected}
@@ -172,9 +173,9 @@ def _limited(
         if None not in ends:
             labels = math.hypot(*(max(sign * (end - mean), 0.0) for end in ends if end is not None))
             reach = math.hypot(labels, sign * (tasks.middle - mean) + tasks.reach)
-            clipped = min(max(mean + sign * reach, 0.0), 1.0)
+            clipped = min(max(corrected + sign * reach, 0.0), 1.0)
             limit = with_short_tasks(clipped, *sizes, extreme)
-            of_labels = min(max(mean + sign * labels, 0.0), 1.0)
+            of_labels = min(max(corrected + sign * labels, 0.0), 1.0)
         row[f"corrected_{side}"] = limit
         lost[f"_{side}"] = of_labels
     if raw is not None and raw < 1:

@@ -273,6 +273,28 @@ def test_labels_to_make_narrow_the_interval_as_wanted() -> None:
     assert (many["passes_to_label"], many["failures_to_label"]) == (0, 0)
 
 
+def test_a_run_that_passes_everything_is_not_sure_to_be_perfect() -> None:
+    # Of another run the grader fails one in 20 successes, so that the mean is above 1: 1.05 to the power k.
+    rows: Rows = []
+    for task in range(40):
+        for number in range(1, 9):
+            truly, place = (task + number) % 2 == 0, 8 * task + number
+            for run, passed in (("half", truly and place % 20 > 0), ("all", True)):
+                rows.append(
+                    {"run_id": run, "task_id": f"t{task}", "attempt": number, "passed": passed, "truly": truly}
+                )  # fmt: skip
+    attempts = pl.DataFrame(rows)
+    labels = attempts.filter(run_id="half").select(
+        "run_id", "task_id", "attempt", verdict=pl.col("truly")
+    )
+    found = pk.corrected_metrics(attempts.drop("truly"), labels, ks=[1, 4, 8])
+    raw = pk.suite_metrics(attempts.drop("truly"), ks=[1, 4, 8])
+    for row in found.filter(run_id="all", metric="pass_hat_k").iter_rows(named=True):
+        assert (row["corrected"], row["corrected_upper"]) == (1, 1)
+        graded = raw.filter(run_id="all", k=row["k"]).item(0, "pass_hat_k_lower")
+        assert row["corrected_lower"] < graded < 0.93
+
+
 def test_attempts_are_drawn_by_grade_and_shown_without_it() -> None:
     attempts, labels = log(0.05)
     drawn = pk.attempts_to_label(attempts, passes=30, failures=20, seed=5)
