@@ -261,7 +261,9 @@ def plan_counts(
                 rows.append(row | {"null_reason": reason})
                 continue
             row |= pilot.variances(k, n)
-            if row["null_reason"] is None:
+            if row["null_reason"] is not None:
+                row["tasks"] = total
+            else:
                 seen = sum(
                     number
                     for (size, passes), number in of_metric.items()

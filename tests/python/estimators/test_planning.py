@@ -257,3 +257,13 @@ def test_a_log_without_attempts_gives_no_rows() -> None:
         },
     )
     assert pk.plan(log).shape == (0, 20)
+
+
+def test_a_row_without_a_plan_counts_all_tasks() -> None:
+    """Eight perfect tasks of four attempts, and four of one, which is too few for any plan."""
+    counts = Counter({(4, 4): 8, (1, 1): 4})
+    rows = plan_counts(counts, Wish((2, 4), (4,)), min_eligible_share=0.5)
+    of = {row["k"]: row for row in rows if row["metric"] == "pass_hat_k"}
+    assert (of[4]["variance_within"], of[4]["tasks"]) == (None, 12)
+    assert "no beta distribution fits" in of[4]["null_reason"]
+    assert (of[2]["variance_within"], of[2]["tasks"]) == (0, 8)
