@@ -45,6 +45,7 @@ CHANGED: dict[str, Any] = {
     "passk_plan_width": 0.2,
     "passk_ranked_runs": 3,
     "passk_score_threshold": 0.5,
+    "passk_score_thresholds": [0.5, 1],
     "passk_trend_runs": 5,
 }
 """Another value of each var that shapes nothing."""

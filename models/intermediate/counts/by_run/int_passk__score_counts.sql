@@ -4,6 +4,8 @@
 {%- set task = ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value'] %}
 {%- set by_family = passk._family() is not none %}
 {%- set bigint = dbt.type_bigint() %}
+{#- Written whether or not it is read, so that what dbt has parsed serves for either. #}
+{%- set of_changed_runs = passk._is_of_changed_runs(log) %}
 
 with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__runs'), 'made.task_rows > 0', is_wanted=asked | length > 0) }}
@@ -24,7 +26,7 @@ scored as (
     {%- endfor %}
     count(*) as n
   from {{ log }}
-  where outcome <> 'excluded' and score is not null and {{ passk._is_of_changed_runs(log) if asked else '1 = 0' }}
+  where outcome <> 'excluded' and score is not null and {{ of_changed_runs if asked else '1 = 0' }}
   group by run_id, suite, task_id{{ ', slice_' ~ number if slice }}
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}
