@@ -5,7 +5,8 @@
 {%- set error = passk._gate_error() %}
 {%- set z = passk.normal_quantile() %}
 task_comparisons as (
-  {{ passk._compared_tasks(judged=true) if passk._judges_pairs() else 'select * from ' ~ ref('passk_task_comparisons') }}
+  select *
+  from {{ ref('int_passk__task_verdicts') ~ ' where is_judged' if passk._judges_pairs() else ref('passk_task_comparisons') }}
 ),
 
 moves as (

@@ -71,7 +71,8 @@ bounds as (
 {%- if 'drop' in rule_types or 'regressed_tasks' in rule_types %},
 
 comparisons as (
-  {{ passk._compared(judged=true) if passk._judges_pairs() else 'select * from ' ~ ref('passk_comparisons') }}
+  select *
+  from {{ ref('int_passk__pair_verdicts') ~ ' where is_judged' if passk._judges_pairs() else ref('passk_comparisons') }}
 )
 
 {%- endif %}

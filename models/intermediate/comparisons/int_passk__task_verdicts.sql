@@ -1,5 +1,4 @@
-{#- The query of passk_task_comparisons; with `judged` of the pairs without the tasks in quarantine. -#}
-{% macro _compared_tasks(judged=false) -%}
+{#- The tasks of pairs: those of passk_task_comparisons, and those that gates judge instead, without the ones in quarantine. -#}
 {%- set bigint = dbt.type_bigint() %}
 {%- set double = passk.type_double() %}
 {%- set counts = ['baseline_n', 'baseline_c', 'candidate_n', 'candidate_c'] %}
@@ -7,12 +6,7 @@
 
 with common_tasks as (
   select *
-  from {{ ref('int_passk__pair_tasks') }} as pair_tasks
-  {%- if judged %}
-  where {{ passk._is_judged_pair('pair_tasks') }}
-  {%- elif passk._judges_pairs() %}
-  where not {{ passk._is_judged_pair('pair_tasks') }}
-  {%- endif %}
+  from {{ ref('int_passk__pair_tasks') }}
 ),
 
 histogram as (
@@ -60,6 +54,7 @@ joined as (
     common_tasks.suite,
     common_tasks.baseline_run_id,
     common_tasks.candidate_run_id,
+    {{ passk._is_judged_pair('common_tasks') }} as is_judged,
     common_tasks.task_id,
     {%- for count in counts %}
     common_tasks.{{ count }},
@@ -83,6 +78,7 @@ select
   suite,
   baseline_run_id,
   candidate_run_id,
+  is_judged,
   task_id,
   baseline_n,
   baseline_c,
@@ -110,4 +106,3 @@ select
     else 'n > {{ passk._most_numbered() }}'
   end as null_reason
 from joined
-{%- endmacro %}

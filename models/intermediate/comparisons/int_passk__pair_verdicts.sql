@@ -1,5 +1,4 @@
-{#- The query of passk_comparisons; with `judged` of the pairs without the tasks in quarantine, by the sources of the whole ones. -#}
-{% macro _compared(judged=false) -%}
+{#- The verdicts of pairs: those of passk_comparisons, and those that gates judge instead, without the tasks in quarantine. -#}
 {%- set text = dbt.type_string() %}
 {%- set tau = passk._setting('passk_minimum_change') %}
 {#- The distance of a limit from 0 on the side that the test excludes. #}
@@ -7,8 +6,8 @@
 
 with comparisons as (
   select *
-  from {{ ref('int_passk__comparisons') }} as comparisons
-  where {{ passk._is_judged_pair('comparisons') if judged else passk._is_compared_pair('comparisons') }}
+  from {{ ref('int_passk__comparisons') }}
+  where pair_source <> 'ranking'
 ),
 
 {# Reason why there is no verdict, although there may be figures. #}
@@ -120,7 +119,8 @@ select
   suite,
   baseline_run_id,
   candidate_run_id,
-  {{ 'substring(pair_source, 8) as ' if judged }}pair_source,
+  case when {{ passk._is_judged_pair('hidden') }} then substring(pair_source, 8) else pair_source end as pair_source,
+  {{ passk._is_judged_pair('hidden') }} as is_judged,
   baseline_agent,
   baseline_agent_version,
   candidate_agent,
@@ -184,4 +184,3 @@ select
   end as meaning,
   loaded_at
 from hidden
-{%- endmacro %}
