@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from passk_py.cli.gate_options import RULE_HELP, RULE_NAME, rule_of_options, typed_rule
 from passk_py.cli.next_steps import build_again, command_line, note_stale
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
@@ -30,24 +31,6 @@ _NO_RUN: Final = "NOT JUDGED"
 """The word where there is no run to judge, whose exit code is not that of an inconclusive gate."""
 _FAILED, _INCONCLUSIVE = 1, 2
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
-_ALONE: Final = "rule"
-"""The name of a rule that is given by options."""
-
-_TYPES: Final = {
-    "min": "threshold",
-    "max": "coverage",
-    "max_drop": "drop",
-    "max_increase": "cost_increase",
-    "diagnostics": "diagnostics",
-}
-"""The type of a rule by what its options ask for."""
-_RATES: Final = ("pass_hat_k", "pass_at_k", "pass_m_of_k")
-_LIMITS: Final = {
-    "min": ("pass rates", "--max {} allows at most"),
-    "max": ("shares of attempts and costs", "--min {} requires at least"),
-}
-_HELP: Final = "`passk gate --help` lists the options of a rule."
-
 Row = dict[str, Any]
 
 
@@ -170,7 +153,7 @@ def command(
 
     # The code that holds until all is judged, even if nobody reads the notes.
     session.code = GATE_COULD_NOT_RUN
-    one = _one_rule(rule)
+    one = rule_of_options(rule)
     _reject_mixed(names, rules, one)
     with open_tables(database) as tables:
         if not stale_ok:
@@ -256,57 +239,6 @@ def unmatched(tables: Tables, rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _one_rule(options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Make a rule of the options; None if none of them is given."""
-    keys = {"least": "min", "most": "max"}
-    given = {
-        keys.get(name, name): value for name, value in options.items() if value not in (None, ())
-    }
-    if not given:
-        return None
-    for name, value in given.items():
-        # `--max 0` is the whole number that a file of rules would have.
-        if isinstance(value, float) and value.is_integer():
-            given[name] = int(value)
-    if "last" in given:
-        if "baseline" in given:
-            raise PasskError("--last can't be combined with --baseline.", hint=_HELP)
-        if not given.keys().isdisjoint(_TYPES.keys() - {"max_drop"}):
-            raise PasskError("--last is for --max-drop alone.", hint=_HELP)
-        given["baseline"] = {"last": given.pop("last")}
-    if "diagnostics" in given:
-        given["diagnostics"] = list(given["diagnostics"])
-    return {"name": _ALONE, **given}
-
-
-def _typed(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a rule of options its type, and drop an option that says no more than the type."""
-    from passk_py.metrics.gates.rule_schema import SCHEMA
-
-    asked = [name for name in _TYPES if name in rule]
-    if len(asked) != 1:
-        what = f"{' and '.join(asked)} stand together" if asked else "nothing is asked for"
-        raise PasskError(
-            f"{what}; a gate has one of {and_list(_TYPES, most=len(_TYPES))}.", hint=_HELP
-        )
-    metric, limit = rule.get("metric"), asked[0]
-    is_cost = metric in SCHEMA["measures"]
-    if (limit == "min" and is_cost) or (limit == "max" and metric in _RATES):
-        of, other = _LIMITS[limit]
-        raise PasskError(
-            f"--{limit} is a limit for {of}, not for {metric}.",
-            hint=f"{other.format(rule[limit])} this {metric}.",
-        )
-    rule_type, said_by = _TYPES[limit], None
-    if rule_type == "threshold" and rule.get("each") == "task":
-        rule_type, said_by = "each_task", "each"
-    elif rule_type == "coverage" and rule.get("metric") == "regressed_tasks":
-        rule_type, said_by = "regressed_tasks", "metric"
-    elif rule_type == "coverage" and is_cost:
-        rule_type = "cost"
-    return {"type": rule_type, **{key: value for key, value in rule.items() if key != said_by}}
-
-
 def _reject_mixed(names: tuple[str, ...], rules: Path | None, one: object) -> None:
     if one is not None and (names or rules is not None):
         other = "--rules" if rules is not None else "--gate"
@@ -356,7 +288,7 @@ def read_gates(
     from passk_py.metrics.gates import read_rules, rules_of
 
     written = [] if path is None else read_rules(path)
-    given: Sequence[Mapping[str, Any]] = written if one is None else [_typed(one)]
+    given: Sequence[Mapping[str, Any]] = written if one is None else [typed_rule(one)]
     try:
         rules = rules_of(
             given,
@@ -368,10 +300,10 @@ def read_gates(
         if one is None:
             raise
         # The name of the rule is made up, so messages leave it out.
-        lead = f"  - {_ALONE}: "
+        lead = f"  - {RULE_NAME}: "
         lines = [line for line in str(error).splitlines() if line.startswith(lead)]
         mistakes = [line.removeprefix(lead) for line in lines]
-        raise PasskError("\n".join(mistakes), hint=_HELP) from error
+        raise PasskError("\n".join(mistakes), hint=RULE_HELP) from error
     _require_gates(names, [rule.gate for rule in rules], f"{path} has", "Its")
     return [rule for rule in rules if not names or rule.gate in names]
 

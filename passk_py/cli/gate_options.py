@@ -1,0 +1,80 @@
+"""The options of ``passk gate`` that are a rule by themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.common.errors import PasskError
+from passk_py.common.words import and_list
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RULE_NAME: Final = "rule"
+"""The name of a rule that is given by options."""
+
+_TYPES: Final = {
+    "min": "threshold",
+    "max": "coverage",
+    "max_drop": "drop",
+    "max_increase": "cost_increase",
+    "diagnostics": "diagnostics",
+}
+"""The type of a rule by what its options ask for."""
+_RATES: Final = ("pass_hat_k", "pass_at_k", "pass_m_of_k")
+_LIMITS: Final = {
+    "min": ("pass rates", "--max {} allows at most"),
+    "max": ("shares of attempts and costs", "--min {} requires at least"),
+}
+RULE_HELP: Final = "`passk gate --help` lists the options of a rule."
+
+
+def rule_of_options(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Make a rule of the options; None if none of them is given."""
+    keys = {"least": "min", "most": "max"}
+    given = {
+        keys.get(name, name): value for name, value in options.items() if value not in (None, ())
+    }
+    if not given:
+        return None
+    for name, value in given.items():
+        # `--max 0` is the whole number that a file of rules would have.
+        if isinstance(value, float) and value.is_integer():
+            given[name] = int(value)
+    if "last" in given:
+        if "baseline" in given:
+            raise PasskError("--last can't be combined with --baseline.", hint=RULE_HELP)
+        if not given.keys().isdisjoint(_TYPES.keys() - {"max_drop"}):
+            raise PasskError("--last is for --max-drop alone.", hint=RULE_HELP)
+        given["baseline"] = {"last": given.pop("last")}
+    if "diagnostics" in given:
+        given["diagnostics"] = list(given["diagnostics"])
+    return {"name": RULE_NAME, **given}
+
+
+def typed_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a rule of options its type, and drop an option that says no more than the type."""
+    from passk_py.metrics.gates.rule_schema import SCHEMA
+
+    asked = [name for name in _TYPES if name in rule]
+    if len(asked) != 1:
+        what = f"{' and '.join(asked)} stand together" if asked else "nothing is asked for"
+        raise PasskError(
+            f"{what}; a gate has one of {and_list(_TYPES, most=len(_TYPES))}.", hint=RULE_HELP
+        )
+    metric, limit = rule.get("metric"), asked[0]
+    is_cost = metric in SCHEMA["measures"]
+    if (limit == "min" and is_cost) or (limit == "max" and metric in _RATES):
+        of, other = _LIMITS[limit]
+        raise PasskError(
+            f"--{limit} is a limit for {of}, not for {metric}.",
+            hint=f"{other.format(rule[limit])} this {metric}.",
+        )
+    rule_type, said_by = _TYPES[limit], None
+    if rule_type == "threshold" and rule.get("each") == "task":
+        rule_type, said_by = "each_task", "each"
+    elif rule_type == "coverage" and rule.get("metric") == "regressed_tasks":
+        rule_type, said_by = "regressed_tasks", "metric"
+    elif rule_type == "coverage" and is_cost:
+        rule_type = "cost"
+    return {"type": rule_type, **{key: value for key, value in rule.items() if key != said_by}}
