@@ -12,7 +12,7 @@ with built_rows as (
     {%- for name, type in columns %}
     {{ as_compared(name, type) }} as {{ name }},
     {%- endfor %}
-    {{ row_key(keys) }} as row_key
+    {{ row_key(keys, columns) }} as row_key
   from {{ built }}
 ),
 
@@ -21,7 +21,7 @@ golden_rows as (
     {%- for name, type in columns %}
     cast({{ name }} as {{ compared_type(type) }}) as {{ name }},
     {%- endfor %}
-    {{ row_key(keys) }} as row_key
+    {{ row_key(keys, columns) }} as row_key
   from {{ golden }}
 ),
 
@@ -109,9 +109,13 @@ where difference <> ''
 {%- endmacro %}
 
 
-{% macro row_key(keys) -%}
+{#- The key of a row as one text. Engines write a double in their own ways, so that the text of the golden row becomes one first. -#}
+{% macro row_key(keys, columns) -%}
+  {%- set types = {} -%}
+  {%- for name, type in columns -%}{%- do types.update({name: type}) -%}{%- endfor -%}
   {%- for key in keys -%}
-    coalesce(cast({{ key }} as {{ dbt.type_string() }}), '-'){{ " || ' / ' || " if not loop.last }}
+    {%- set value = 'cast(' ~ key ~ ' as ' ~ compared_type(types[key]) ~ ')' if types[key].startswith('double') else key -%}
+    coalesce(cast({{ value }} as {{ dbt.type_string() }}), '-'){{ " || ' / ' || " if not loop.last }}
   {%- endfor -%}
 {%- endmacro %}
 
