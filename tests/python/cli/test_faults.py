@@ -140,6 +140,7 @@ def test_a_part_of_a_new_database_is_built(
     assert passk("show", "passk_runs", "--csv").out.splitlines()[1].startswith("r,")
 
 
+@pytest.mark.long
 def test_names_reach_neither_the_terminal_nor_yaml_raw(
     passk: Passk, make_log: Callable[..., Path]
 ) -> None:

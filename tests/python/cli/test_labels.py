@@ -119,6 +119,7 @@ def built(labelled: Path, copy_built: Callable[[Path], Path]) -> None:
     copy_built(labelled)
 
 
+@pytest.mark.long
 def test_the_answer_says_how_often_the_grader_errs(passk: Passk, built: None) -> None:
     rates = pk.read_table("passk_graders").row(0, named=True)
     said = " ".join(passk("show").out.split())
@@ -139,6 +140,7 @@ def test_the_answer_says_how_often_the_grader_errs(passk: Passk, built: None) ->
     assert [row["run_id"] for row in card["grader"]["corrected"]] == ["new"]
 
 
+@pytest.mark.long
 def test_the_answer_says_how_far_judges_agree(passk: Passk, built: None) -> None:
     table = pk.read_table("passk_judges")
     assert table.select("judge", "other_judge", "attempts").rows() == [

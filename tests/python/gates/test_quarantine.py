@@ -153,6 +153,7 @@ def test_sql_judges_the_rest_as_if_it_were_all(
     assert {row["result"] for row in mine if row["gate"] == "unseen"} > {"inconclusive"}
 
 
+@pytest.mark.long
 def test_sql_and_polars_say_the_same(built: Project, attempts: Rows) -> None:
     columns = [*JUDGED, "quarantined_tasks", "reason"]
     order = ["gate", "run_id", "slice_value", "suite"]
@@ -179,6 +180,7 @@ def test_sql_and_polars_say_the_same(built: Project, attempts: Rows) -> None:
     assert pk.validate_tables(built.database).examples == []
 
 
+@pytest.mark.long
 def test_a_gate_names_what_it_leaves_out(judged: dict[tuple[str, str], dict[str, Any]]) -> None:
     early, late, last = (judged["unseen", f"web-{night}"] for night in (3, 5, 6))
     stale = (
@@ -204,6 +206,7 @@ def test_a_gate_names_what_it_leaves_out(judged: dict[tuple[str, str], dict[str,
     assert "1 of 12 tasks (8 %) is in quarantine: t07." in desk["reason"]
 
 
+@pytest.mark.long
 def test_a_fall_in_quarantine_fails_no_gate(
     judged: dict[tuple[str, str], dict[str, Any]], attempts: Rows
 ) -> None:
@@ -213,6 +216,7 @@ def test_a_fall_in_quarantine_fails_no_gate(
     assert judged["fell", "web-5"]["tasks"] == 30
 
 
+@pytest.mark.long
 def test_nothing_passes_where_all_tasks_are_in_quarantine(
     judged: dict[tuple[str, str], dict[str, Any]],
 ) -> None:
@@ -228,6 +232,7 @@ def test_nothing_passes_where_all_tasks_are_in_quarantine(
         assert row["quarantined_tasks"] == 1
 
 
+@pytest.mark.long
 def test_rules_on_the_log_leave_out_nothing(
     judged: dict[tuple[str, str], dict[str, Any]],
 ) -> None:
@@ -236,6 +241,7 @@ def test_rules_on_the_log_leave_out_nothing(
     assert "quarantine" not in row["reason"]
 
 
+@pytest.mark.long
 def test_tables_still_have_every_task(built: Project) -> None:
     (row,) = built.records(
         "select total_tasks from passk_suite_metrics "

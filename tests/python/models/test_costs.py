@@ -460,6 +460,7 @@ def test_gates_say_each_result_in_words(built: Project) -> None:
     )
 
 
+@pytest.mark.long
 def test_wrong_rules_are_named_by_dbt_and_python_alike(built: Project) -> None:
     wrong = [
         {"name": "a", "type": "cost", "metric": "price", "max": 1},

@@ -344,6 +344,7 @@ def test_a_task_is_of_its_least_family(project: Project) -> None:
     assert found == [("t", "Alpha"), ("u", None)]
 
 
+@pytest.mark.long
 def test_wrong_declarations_are_told(project: Project) -> None:
     for cluster, said in (
         (["repo"], 'passk_cluster is ["repo"], but must be a tag, a column of the contract'),
@@ -355,6 +356,7 @@ def test_wrong_declarations_are_told(project: Project) -> None:
         assert said in mistake
 
 
+@pytest.mark.long
 def test_a_column_that_is_not_there_is_told(project: Project) -> None:
     project.land(task("r", "s", "t", None, "PF", 0))
     cluster = {"name": "r", "expression": "repository"}
@@ -363,6 +365,7 @@ def test_a_column_that_is_not_there_is_told(project: Project) -> None:
     assert 'passk_cluster, "r": the contract has no column repository.' in str(raised.value)
 
 
+@pytest.mark.long
 def test_families_that_names_show_are_found(project: Project) -> None:
     dice = random.Random(4)
     rows: Rows = []

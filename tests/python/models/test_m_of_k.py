@@ -348,6 +348,7 @@ MISTAKES: Final[list[tuple[dict[str, Any], str]]] = [
 ]
 
 
+@pytest.mark.long
 def test_both_readers_of_rules_tell_the_same_mistakes(make_project: Callable[[], Project]) -> None:
     rules = [
         {"name": f"g{place}", **GATE, "min": 0.5, **gate}
@@ -366,6 +367,7 @@ def test_both_readers_of_rules_tell_the_same_mistakes(make_project: Callable[[],
         assert f'passk_gates, "g{place}": {mistake}' in said
 
 
+@pytest.mark.long
 def test_a_gate_needs_its_pair_in_the_table(make_project: Callable[[], Project]) -> None:
     rule = {"name": "g", **GATE, "min": 0.5, "m": 3, "k": 4}
     said = make_project().refused({"passk_gates": [rule], "passk_m_of_k": [{"m": 2, "k": 4}]})

@@ -196,6 +196,7 @@ def test_names_of_folders_are_texts(consumer: Project, ending: str, how: str) ->
     assert found == [("007", "2026-1-2", 1, 1), ("1e3", "true", 1, 1), ("a/b", "it's", 1, 1)]
 
 
+@pytest.mark.long
 def test_a_file_may_say_where_a_row_is_from(consumer: Project) -> None:
     rows = "select 'r' as run_id, 't' as task_id, i as attempt, true as passed, 'log ' || i as source_file"
     consumer.execute(
@@ -367,6 +368,7 @@ def test_a_mapping_is_held_against_the_input_that_the_run_makes(consumer: Projec
 DIFFICULTY: Final = "select *, if(task_id = 't', 'hard', 'easy') as difficulty from ({log})"
 
 
+@pytest.mark.long
 def test_a_slice_by_a_column_of_ones_own_is_refused_with_the_way(consumer: Project) -> None:
     consumer.execute(f"create table evals.log as {DIFFICULTY.format(log=LOG)}")
     slices = [

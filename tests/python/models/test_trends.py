@@ -169,6 +169,7 @@ def test_sql_and_polars_say_the_same(built: Project, log: Rows) -> None:
     assert pk.validate_tables(built.database).examples == []
 
 
+@pytest.mark.long
 def test_the_answer_says_who_falls(built: Project, tmp_path: Path) -> None:
     row = built.records(
         "select * from passk_trends where agent = 'falls' and metric = 'pass_hat_k' and k = 2"

@@ -116,6 +116,7 @@ def test_three_clicks_lead_from_the_leaderboard_to_a_transcript(visit: Callable[
     assert panel.locator(".outcomes").all_inner_texts() == ["●○○○"]
 
 
+@pytest.mark.long
 def test_the_same_by_keyboard_alone(visit: Callable[..., Any]) -> None:
     page = visit()
 
@@ -168,6 +169,7 @@ def test_every_attempt_is_there_as_in_the_table(built: Project, visit: Callable[
         ]
 
 
+@pytest.mark.long
 def test_the_address_holds_the_view(visit: Callable[..., Any], expect: Any) -> None:
     page = visit()
     page.locator("select[name=run]").select_option("old")
@@ -231,6 +233,7 @@ def test_the_gain_is_that_of_the_run(built: Project, visit: Callable[..., Any]) 
             assert shown[task] == expected
 
 
+@pytest.mark.long
 def test_tasks_are_found_by_name_and_tag(visit: Callable[..., Any]) -> None:
     page = visit()
     assert len(tasks_shown(page)) == 3
@@ -257,6 +260,7 @@ def test_two_runs_stand_side_by_side(visit: Callable[..., Any]) -> None:
     assert list(rows) == ["shaky", "sure", STRANGE]
 
 
+@pytest.mark.long
 def test_columns_can_be_sorted_either_way(visit: Callable[..., Any], expect: Any) -> None:
     page = visit("#tasks-1?run=old")
     names = page.locator("#explorer-1 .holder tbody th")
@@ -319,6 +323,7 @@ def test_axe_finds_nothing_serious_in_an_open_task(visit: Callable[..., Any], wi
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.long
 def test_a_link_leads_to_the_web_or_a_file_only(built: Project) -> None:
     for template, said in {
         "javascript:alert({attempt})": "must begin with http",
@@ -345,6 +350,7 @@ def test_a_link_leads_to_the_web_or_a_file_only(built: Project) -> None:
     assert re.fullmatch(r"https://x/\?t=[A-Za-z0-9%._~-]+", strange)
 
 
+@pytest.mark.long
 def test_the_file_holds_attempts_as_far_as_there_is_room(
     built: Project, monkeypatch: pytest.MonkeyPatch, browser: Any, tmp_path: Path
 ) -> None:
@@ -364,6 +370,7 @@ def test_the_file_holds_attempts_as_far_as_there_is_room(
     page.close()
 
 
+@pytest.mark.long
 def test_a_task_of_very_many_attempts_says_what_is_left_out(
     built: Project, monkeypatch: pytest.MonkeyPatch, browser: Any, tmp_path: Path
 ) -> None:
