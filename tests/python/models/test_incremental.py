@@ -327,7 +327,7 @@ def part(whole: Snapshot, prefix: str) -> Snapshot:
         table: [
             row
             for row in rows
-            if next(str(row[name]) for name in OWNERS if row.get(name)).startswith(prefix)
+            if next((str(row[name]) for name in OWNERS if row.get(name)), "").startswith(prefix)
         ]
         for table, rows in whole.items()
     }
