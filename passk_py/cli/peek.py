@@ -288,9 +288,11 @@ def _judge(
 ) -> None:
     from passk_py.cli.gate import gate_code, read_gates, say_gates, unmatched
     from passk_py.warehouse.gates_of_tables import judge_tables
+    from passk_py.warehouse.looks import with_looks
 
     read = read_gates(None, rules, (), settings)
-    rows = judge_tables(tables, settings, read).to_dicts()
+    # A log has no memory of builds, so looks is null here.
+    rows = with_looks(tables, judge_tables(tables, settings, read).to_dicts())
     # Before any output: the reader of a pipe may close it, and a gate must not pass by that.
     session.code = gate_code(tables, rows)
     named = {row[name] for row in rows for name in ("run_id", "baseline_run_id")}
