@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from passk_py.cli import cli
 from passk_py.cli.group import COMMANDS
+from passk_py.metrics.diagnostic_words import WORDS
 
 from .blocks import PAGES, ROOT, anchors, blocks, links, name_of
 
@@ -218,3 +219,10 @@ def test_the_pages_that_install_warn_of_the_other_passk(page: str) -> None:
     text = " ".join((ROOT / page).read_text("utf-8").split())
     assert "There is no release yet" in text
     assert "The package named `passk` on PyPI is another project: do not install it." in text
+
+
+def test_the_pages_count_the_diagnostics_right() -> None:
+    page = (ROOT / "docs" / "diagnostics.md").read_text("utf-8")
+    assert {name for name in WORDS if f"\n| `{name}` | " in page} == set(WORDS)
+    assert f"in {len(WORDS)} ways" in page
+    assert f"| {len(WORDS)} diagnostics |" in (ROOT / "README.md").read_text("utf-8")
