@@ -88,7 +88,7 @@ Row = dict[str, Any]
     "--last",
     type=click.IntRange(3, 100),
     metavar="RUNS",
-    help="One rule: compare with the mean of so many runs before it, with --max-drop.",
+    help="One rule: compare with the mean of this many runs before it, with --max-drop.",
 )
 @click.option("--each", help="One rule: judge each `task`, or each value of this slice.")
 @click.option("--slice-value", help="One rule: judge this value of the slice only.")
@@ -112,7 +112,7 @@ Row = dict[str, Any]
 @click.option(
     "--attempts",
     type=click.IntRange(1),
-    help="One rule: judge by so many first attempts of each task, with --sequential.",
+    help="One rule: judge by this many first attempts of each task, with --sequential.",
 )
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write the results as JUnit XML.")
 @click.option("--markdown", type=_FILE, metavar="FILE", help="Write the results as Markdown.")

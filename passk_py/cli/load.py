@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     "--labels",
     "are_labels",
     is_flag=True,
-    help="The files are people's verdicts on attempts: run_id, suite, task_id, attempt, verdict.",
+    help="Read people's verdicts on attempts: run_id, suite, task_id, attempt, verdict.",
 )
 @click.option(
     "--verdicts",
     "are_verdicts",
     is_flag=True,
-    help="The files are judges' verdicts on attempts: the same columns, and judge.",
+    help="Read judges' verdicts on attempts: the same columns, and judge.",
 )
 @common_options
 @pass_session
@@ -79,14 +79,14 @@ def command(
 
     --run-id, --suite, --agent, --model and --tag replace the log's own values. A log with several
     runs, suites, agents or models is rejected if an option names one for all. Logs that are loaded
-    together under one --run-id form one run: the attempts of a task are numbered on from log to
+    together under one --run-id form one run: the attempt numbers of a task continue from log to
     log, in the order given. Files of a folder or glob are ordered by name, run-2 before run-10.
     Formats with attempt numbers of their own (jsonl, json, csv, parquet, --map) keep them.
 
-    With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say of attempts whether they
-    truly passed. The next build then says how often the grader errs, and corrects the metrics.
+    With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say whether attempts truly
+    passed. The next build then says how often the grader errs, and corrects the metrics.
 
-    With --verdicts, they are verdicts of judges, who may err, and may judge an attempt several
+    With --verdicts, they are verdicts of judges, who may err and may judge an attempt several
     times. The next build then says how far judges agree, with each other and with the log.
     """
     if are_labels or are_verdicts:
