@@ -51,8 +51,8 @@ def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
     caution = f"The intervals also hold for {others} like these."
     if any(run.is_related for suite in answer.suites for run in suite.runs):
         caution += (
-            " They assume that tasks are unrelated. Here, tasks of one family seem to behave alike, so"
-            " the intervals may be too narrow: see related_tasks in `passk diagnose`."
+            " They assume that tasks are unrelated. Here, tasks of one family seem to behave alike,"
+            " so the intervals may be too narrow: see related_tasks in `passk diagnose`."
         )
     parts.append(Text(caution, style=_QUIET))
     return Group(*parts)
