@@ -10,9 +10,8 @@ from passk_py.metrics.gates.findings import UNKNOWN, Finding
 from passk_py.metrics.gates.judged_costs import cost, cost_increase
 from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
-from passk_py.metrics.gates.quarantine import LEAVE_OUT
 from passk_py.metrics.gates.rolling_drop import rolling_drop
-from passk_py.metrics.gates.rule_schema import SHARES
+from passk_py.metrics.gates.rule_schema import SCHEMA, SHARES
 from passk_py.metrics.gates.sequential import sequential
 from passk_py.stats.permutations import PairCounts, variance_of_difference
 
@@ -40,7 +39,8 @@ def judge(
         reason = f"No attempt of {run.run_id} can be used: all were rejected."
         yield run, _nothing_judged(rule, reason, say.MEND_REJECTED)
     for run in chosen:
-        said = quarantine.of(run) if quarantine and rule.type in LEAVE_OUT else None
+        leaves_out = rule.type in SCHEMA["leave_out_quarantine"]
+        said = quarantine.of(run) if quarantine and leaves_out else None
         if quarantine is None or said is None:
             for finding in _JUDGES[rule.type](rule, run, log):
                 yield run, finding
