@@ -5,7 +5,7 @@
 with pairs as (
   select *
   from {{ ref('int_passk__pairs') }} as pairs
-  where {{ passk._is_compared_pair('pairs') }}
+  where pair_source <> 'ranking' and slice_name = 'all'
 ),
 
 spending as {{ passk._made_once() }}(

@@ -54,7 +54,7 @@ joined as (
     common_tasks.suite,
     common_tasks.baseline_run_id,
     common_tasks.candidate_run_id,
-    {{ passk._is_judged_pair('common_tasks') }} as is_judged,
+    common_tasks.slice_name <> 'all' as is_judged,
     common_tasks.task_id,
     {%- for count in counts %}
     common_tasks.{{ count }},

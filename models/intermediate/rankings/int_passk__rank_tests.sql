@@ -24,9 +24,7 @@ pairs as (
     and comparisons.k = candidates.k
   where
     baselines.age > candidates.age
-    {%- if passk._judges_pairs() %}
-    and not {{ passk._is_judged_pair('comparisons') }}
-    {%- endif %}
+    and comparisons.slice_name = 'all'
 ),
 
 margins as (
