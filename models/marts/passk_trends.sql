@@ -56,7 +56,7 @@ answered as (
       when runs < 5
         then 'a trend takes at least 5 runs over the same tasks, and there ' || case when runs = 1 then 'is ' else 'are ' end
           || {{ passk._whole('runs') }}
-      when common_tasks * 10 < last_tasks * 9
+      when not ({{ passk._are_nearly_all('common_tasks', 'last_tasks') }})
         then 'only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('last_tasks') }}
           || ' tasks of the last run are in every run'
       when not {{ passk._has_enough_tasks('tasks', 'common_tasks') }}

@@ -12,6 +12,7 @@ from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.comparisons.compared_runs import METRICS
 from passk_py.metrics.frames import DEFAULT_KS, task_counts
 from passk_py.metrics.logs import said_of_runs
+from passk_py.metrics.nearly_all import are_nearly_all
 from passk_py.metrics.run_order import lines_in_order
 from passk_py.metrics.states import score, short_reason
 from passk_py.metrics.uncertainty import floor_of_suite
@@ -158,7 +159,9 @@ def _alike(counts: Sequence[pl.DataFrame]) -> list[int]:
     """Choose the runs that have tried at least 90 % of the last one's tasks, and the last one."""
     *others, own = (set(run.filter(pl.col("n") > 0)["task_id"]) for run in counts)
     chosen = [
-        place for place, run in enumerate(others) if own and len(run & own) * 10 >= len(own) * 9
+        place
+        for place, run in enumerate(others)
+        if own and are_nearly_all(len(run & own), len(own))
     ]
     return [*chosen, len(others)]
 
@@ -220,7 +223,7 @@ def _null_reason(
     if runs < LEAST_RUNS:
         are = "is" if runs == 1 else "are"
         return f"a trend takes at least 5 runs over the same tasks, and there {are} {runs}"
-    if common * 10 < last * 9:
+    if not are_nearly_all(common, last):
         return f"only {common} of {last} tasks of the last run are in every run"
     return short_reason(k, eligible, common, min_eligible_share=share, of=" of every run")
 

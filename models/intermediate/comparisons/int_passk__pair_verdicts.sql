@@ -19,9 +19,9 @@ judged as (
     deciding_tasks >= 6 and not is_outweighed as is_tested,
     case
       when null_reason is not null then null_reason
-      when common_tasks * 10 < (common_tasks + baseline_only_tasks) * 9
+      when not ({{ passk._are_nearly_all('common_tasks', '(common_tasks + baseline_only_tasks)') }})
         then 'only ' || cast(common_tasks as {{ text }}) || ' of ' || cast(common_tasks + baseline_only_tasks as {{ text }})
-          || ' tasks of the baseline are in both runs, fewer than 90 %'
+          || ' tasks of the baseline are in both runs, fewer than {{ passk._nearly_all_percent() }} %'
       when deciding_tasks < 6
         then 'only ' || cast(deciding_tasks as {{ text }}) || ' of ' || cast(eligible_tasks as {{ text }})
           || ' tasks could come out differently at k = ' || cast(k as {{ text }}) || ', fewer than 6'

@@ -81,7 +81,7 @@ alike as (
     *,
     row_number() over (partition by {{ keys | join(', ') }} order by runs_ago) as place
   from with_judged
-  where runs_ago = 0 or (judged_tasks > 0 and shared_tasks * 10 >= judged_tasks * 9)
+  where runs_ago = 0 or (judged_tasks > 0 and {{ passk._are_nearly_all('shared_tasks', 'judged_tasks') }})
 ),
 
 chosen as (

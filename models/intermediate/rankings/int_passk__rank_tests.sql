@@ -50,7 +50,7 @@ tested as (
     case
       when
         null_reason is null
-        and common_tasks * 10 >= (common_tasks + greatest(baseline_only_tasks, candidate_only_tasks)) * 9
+        and {{ passk._are_nearly_all('common_tasks', '(common_tasks + greatest(baseline_only_tasks, candidate_only_tasks))') }}
         and deciding_tasks >= 6
         and not is_outweighed
         and (eligible_tasks = common_tasks or least_difference > 0)

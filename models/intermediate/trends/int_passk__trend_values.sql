@@ -63,7 +63,7 @@ alike as (
     *,
     row_number() over (partition by {{ line | join(', ') }} order by place desc) as runs_back
   from with_last
-  where run_id = last_run_id or (last_tasks > 0 and shared_tasks * 10 >= last_tasks * 9)
+  where run_id = last_run_id or (last_tasks > 0 and {{ passk._are_nearly_all('shared_tasks', 'last_tasks') }})
 ),
 
 chosen as (

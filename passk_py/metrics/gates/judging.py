@@ -13,6 +13,7 @@ from passk_py.metrics.gates.least import least_attempts
 from passk_py.metrics.gates.rolling_drop import rolling_drop
 from passk_py.metrics.gates.rule_schema import SCHEMA, SHARES
 from passk_py.metrics.gates.sequential import sequential
+from passk_py.metrics.nearly_all import NEARLY_ALL_PERCENT, are_nearly_all
 from passk_py.stats.permutations import PairCounts, variance_of_difference
 
 if TYPE_CHECKING:
@@ -164,9 +165,11 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     reason += f", the surest of them {surest['task_id']}." if surest else "."
     if len(fell) > rule.threshold:
         result = "fail"
-    elif len(tested) * 10 < of_baseline * 9:
+    elif not are_nearly_all(len(tested), of_baseline):
         result, settle = "inconclusive", say.OVER_BASELINE_TASKS
-        reason += f" They are fewer than 90 % of the {of_baseline} of the baseline."
+        reason += (
+            f" They are fewer than {NEARLY_ALL_PERCENT} % of the {of_baseline} of the baseline."
+        )
     elif not before:
         result, settle = "inconclusive", "A baseline that passes."
         reason += " No task passed in the baseline."
