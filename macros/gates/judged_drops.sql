@@ -88,16 +88,9 @@ judged_drops as (
         || {{ passk._decimals('baseline_estimate') }} || ': a difference of ' || {{ passk._decimals('estimate') }}
         || {{ interval }}
         || {{ passk._over_tasks('common_tasks') }}
-        || case
-          when result = 'pass' then ', at worst not below ' || {{ passk._drop_bar() }} || '.'
-          when result = 'fail' then ', at best below ' || {{ passk._drop_bar() }} || '.'
-          when estimate_lower >= -threshold
-            then {{ passk._not_if_excluded('pass', 'of both runs had counted against it') }}
-          when estimate_upper < -threshold
-            then {{ passk._not_if_excluded('fail', 'of both runs had counted for it') }}
-          else ', and ' || {{ passk._drop_bar() }} || ' lies between these limits.'
-            || {{ passk._too_few_tasks() }}
-        end
+        || {{ passk._beside_drop_bar(
+          'of both runs had counted against it', 'of both runs had counted for it', passk._too_few_tasks()
+        ) }}
     end as reason,
     case
       when result <> 'inconclusive' then null

@@ -88,13 +88,7 @@ judged_rolling_drops as (
         || {{ passk._decimals('baseline_estimate') }}
         || ': a difference of ' || {{ passk._decimals('estimate') }} || {{ passk._gate_interval() }}
         || {{ passk._over_tasks('common_tasks') }}
-        || case
-          when result = 'pass' then ', at worst not below ' || {{ passk._drop_bar() }} || '.'
-          when result = 'fail' then ', at best below ' || {{ passk._drop_bar() }} || '.'
-          when estimate_lower >= -threshold then {{ passk._not_if_excluded('pass', 'had failed') }}
-          when estimate_upper < -threshold then {{ passk._not_if_excluded('fail', 'had passed') }}
-          else ', and ' || {{ passk._drop_bar() }} || ' lies between these limits.'
-        end
+        || {{ passk._beside_drop_bar('had failed', 'had passed') }}
     end as reason,
     case
       when result <> 'inconclusive' then null
