@@ -16,7 +16,7 @@ costs as (
     {{ column }} as estimate,
     {{ column }}_lower as estimate_lower,
     {{ column }}_upper as estimate_upper,
-    null_reason
+    coalesce(null_reason, case when {{ column }} is null and c > 0 then caveat end) as null_reason
   from {{ ref('passk_costs') }}
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}
