@@ -51,7 +51,7 @@ case
 {%- endmacro %}
 
 
-{#- The end of a sentence on a difference: where its limits lie beside the least that a rule about a drop lets pass. -#}
+{#- The end of a sentence on a difference: on which side of the least that a rule about a drop lets pass its limits are. -#}
 {% macro _beside_drop_bar(had_against, had_for, if_undecided='') -%}
 {%- set bar = "case when threshold = 0 then '0' else '-' || threshold_text end" -%}
 case
