@@ -12,7 +12,9 @@ with run_values as (
     k,
     first_run_id,
     {{ passk._as_double('runs') }} as runs,
+    left_out_runs,
     last_tasks,
+    last_eligible_tasks,
     common_tasks,
     tasks,
     least_n,
@@ -38,7 +40,9 @@ lines as (
     max(first_run_id) as first_run_id,
     cast(max(runs) as {{ bigint }}) as runs,
     max(squares) as squares,
+    cast(max(left_out_runs) as {{ bigint }}) as left_out_runs,
     max(last_tasks) as last_tasks,
+    max(last_eligible_tasks) as last_eligible_tasks,
     max(common_tasks) as common_tasks,
     max(tasks) as tasks,
     max(least_n) as least_n,
@@ -53,9 +57,11 @@ answered as (
   select
     *,
     case
+      when not {{ passk._has_enough_tasks('last_eligible_tasks', 'last_tasks') }}
+        then {{ passk._short_tasks_reason('last_eligible_tasks', 'last_tasks', ' of the last run') }}
       when runs < 5
-        then 'a trend takes at least 5 runs over the same tasks, and there ' || case when runs = 1 then 'is ' else 'are ' end
-          || {{ passk._whole('runs') }}
+        then 'a trend takes at least 5 runs with n >= ' || {{ passk._whole('k') }} || ' in the same tasks, and there '
+          || case when runs = 1 then 'is ' else 'are ' end || {{ passk._whole('runs') }}
       when not ({{ passk._are_nearly_all('common_tasks', 'last_tasks') }})
         then 'only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('last_tasks') }}
           || ' tasks of the last run are in every run'
@@ -111,6 +117,7 @@ select
   judged.first_run_id,
   judged.last_run_id,
   judged.runs,
+  judged.left_out_runs,
   judged.common_tasks,
   judged.tasks,
   case when judged.null_reason is null then judged.mean_value end as mean_value,
@@ -127,7 +134,9 @@ select
         when 'falling' then judged.metric_name || ' falls'
         else judged.metric_name || ' shows no trend'
       end
-      || ' over ' || {{ passk._whole('judged.runs') }} || ' runs: ' || {{ passk._decimals('judged.known_slope') }} || ' a run ('
+      || ' over ' || {{ passk._whole('judged.runs') }} || ' runs'
+      || case when judged.left_out_runs > 0 then ' (' || {{ passk._whole('judged.left_out_runs') }} || ' left out)' else '' end
+      || ': ' || {{ passk._decimals('judged.known_slope') }} || ' a run ('
       || {{ passk._decimals('judged.slope_lower') }} || ' to ' || {{ passk._decimals('judged.slope_upper') }} || ').'
   end as meaning,
   runs.loaded_at
