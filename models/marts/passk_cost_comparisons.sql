@@ -4,7 +4,7 @@
 {# A pair that is only ranked is compared nowhere else either. -#}
 with pairs as (
   select *
-  from {{ ref('int_passk__pairs') }} as pairs
+  from {{ ref('int_passk__pairs') }}
   where pair_source <> 'ranking' and slice_name = 'all'
 ),
 

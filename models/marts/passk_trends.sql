@@ -71,16 +71,16 @@ answered as (
   from lines
 ),
 
-{#- A task with n < k may have risen or fallen by 1 in the middle: by (R^2 - R mod 2) / 8 / squares a run. -#}
+{# A task with n < k may have risen or fallen by 1 in the middle: by (R^2 - R mod 2) / 8 / squares a run. #}
 limited as (
   select
     *,
     case
       when null_reason is null
         then sqrt(
-          power({{ passk.student_quantile('runs - 2') }}, 2) * residuals / (runs - 2) / squares
-          + {{ z }} * {{ z }} * {{ passk._floor_of_suite('k', 'least_n') }} / tasks / tasks / squares
-        )
+            power({{ passk.student_quantile('runs - 2') }}, 2) * residuals / (runs - 2) / squares
+            + {{ z }} * {{ z }} * {{ passk._floor_of_suite('k', 'least_n') }} / tasks / tasks / squares
+          )
     end as reach,
     floor({{ passk._as_double('runs * runs') }} / 4) / 2 / squares as most_of_a_task
   from answered
@@ -90,16 +90,14 @@ trends as (
   select
     *,
     case when null_reason is null then slope end as known_slope,
-    {%- for side, sign in [('lower', '-'), ('upper', '+')] %}
-    {{ passk._with_short_tasks('slope ' ~ sign ~ ' reach', 'tasks', 'common_tasks', '0 ' ~ sign ~ ' most_of_a_task') }}
-      as slope_{{ side }}{{ ',' if not loop.last }}
-    {%- endfor %}
+    {{ passk._with_short_tasks('slope - reach', 'tasks', 'common_tasks', '0 - most_of_a_task') }} as slope_lower,
+    {{ passk._with_short_tasks('slope + reach', 'tasks', 'common_tasks', 'most_of_a_task') }} as slope_upper
   from limited
 ),
 
 judged as (
   select
-    trends.*,
+    *,
     {{ passk._metric_name() }} as metric_name,
     case
       when slope_lower > 0 then 'rising'
@@ -135,7 +133,10 @@ select
         else judged.metric_name || ' shows no trend'
       end
       || ' over ' || {{ passk._whole('judged.runs') }} || ' runs'
-      || case when judged.left_out_runs > 0 then ' (' || {{ passk._whole('judged.left_out_runs') }} || ' left out)' else '' end
+      || case
+        when judged.left_out_runs > 0 then ' (' || {{ passk._whole('judged.left_out_runs') }} || ' left out)'
+        else ''
+      end
       || ': ' || {{ passk._decimals('judged.known_slope') }} || ' a run ('
       || {{ passk._decimals('judged.slope_lower') }} || ' to ' || {{ passk._decimals('judged.slope_upper') }} || ').'
   end as meaning,

@@ -1,4 +1,5 @@
-{#- The verdicts of pairs: those of passk_comparisons, and those that gates judge instead, without the tasks in quarantine. -#}
+{#- The verdicts of pairs: those of passk_comparisons, and those that gates judge instead, without the tasks in
+    quarantine. -#}
 {%- set text = dbt.type_string() %}
 {%- set tau = passk._setting('passk_minimum_change') %}
 {#- The distance of a limit from 0 on the side that the test excludes. #}

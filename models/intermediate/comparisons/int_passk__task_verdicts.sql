@@ -1,4 +1,5 @@
-{#- The tasks of pairs: those of passk_task_comparisons, and those that gates judge instead, without the ones in quarantine. -#}
+{#- The tasks of pairs: those of passk_task_comparisons, and those that gates judge instead, without the ones in
+    quarantine. -#}
 {%- set bigint = dbt.type_bigint() %}
 {%- set double = passk.type_double() %}
 {%- set counts = ['baseline_n', 'baseline_c', 'candidate_n', 'candidate_c'] %}

@@ -50,7 +50,9 @@ tested as (
     case
       when
         null_reason is null
-        and {{ passk._are_nearly_all('common_tasks', '(common_tasks + greatest(baseline_only_tasks, candidate_only_tasks))') }}
+        and {{ passk._are_nearly_all(
+          'common_tasks', '(common_tasks + greatest(baseline_only_tasks, candidate_only_tasks))'
+        ) }}
         and deciding_tasks >= 6
         and not is_outweighed
         and (eligible_tasks = common_tasks or least_difference > 0)
@@ -85,7 +87,7 @@ select
   k,
   {{ run }}_run_id as run_id,
   {{ other }}_run_id as other_run_id,
-  {{ sign }}difference as difference,
+  {{ sign }}difference{{ ' as difference' if sign }},
   difference_error,
   p,
   least(p_adjusted, 1) as p_adjusted

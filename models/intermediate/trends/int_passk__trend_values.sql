@@ -1,5 +1,5 @@
-{#- The latest runs of an agent on a suite, over the tasks that every one of them has tried k times. A run may be one of them at a small
-    k only. -#}
+{#- The latest runs of an agent on a suite, over the tasks that every one of them has tried k times. A run may be one of
+    them at a small k only. -#}
 {%- set bigint = dbt.type_bigint() %}
 {%- set line = ['suite', 'last_run_id', 'k'] %}
 {%- set most = passk._setting('passk_trend_runs') %}
@@ -73,7 +73,8 @@ shared as (
 with_last as (
   select
     *,
-    max(case when run_id = last_run_id then shared_tasks end) over (partition by {{ line | join(', ') }}) as last_eligible_tasks
+    max(case when run_id = last_run_id then shared_tasks end)
+      over (partition by {{ line | join(', ') }}) as last_eligible_tasks
   from shared
 ),
 
