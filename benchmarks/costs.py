@@ -58,7 +58,7 @@ FIGURES: Final = {
     "p95": "95th percentile of an attempt",
     "per_success": "cost of a success",
     "retry_cost": "retried up to 4 times",
-    "cost_per_solved": "per task solved so",
+    "cost_per_solved": "per task solved",
     "cost_per_reliable": "per task that passes 4 in a row",
 }
 K: Final = 4

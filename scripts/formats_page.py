@@ -104,7 +104,7 @@ names another field: `--map transcript=$.trace_url`.
 
 If the rows do not name their run, it gets the name of the file without its endings. If every run has a file of that name, such as
 `samples_eval_results.json`, `results.json` or `output.jsonl`, the run gets the name of the folder, or of the folder above if that is called
-`results` or the like. So `gpt-5/samples_eval_results.json` and `o3/samples_eval_results.json` are the runs `gpt-5` and `o3`. A name with a
+`results` or similar. So `gpt-5/samples_eval_results.json` and `o3/samples_eval_results.json` are the runs `gpt-5` and `o3`. A name with a
 digit, such as `samples_2`, is kept. `--run-id` overrides the name. Canonical logs must name their run.
 
 ## Scores and their threshold

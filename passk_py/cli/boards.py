@@ -56,7 +56,7 @@ def command(
 ) -> int:
     """Serve five boards of dbt charts until Ctrl-C: overview, run, compare, task, gates.
 
-    They need dct, the program of dbt charts: of PASSK_DCT, or on the path. Its files are in a
+    They need dct, the program of dbt charts: from PASSK_DCT or on the path. Its files are in a
     temporary folder. The boards follow the screen: dark where the system is, and in one column on a
     phone. Each page reads the tables again. Serve a published copy if builds run meanwhile.
     """

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from passk_py.cli.gate_options import RULE_HELP, RULE_NAME, rule_of_options, typed_rule
+from passk_py.cli.gate_options import (
+    RULE_HELP,
+    RULE_NAME,
+    GateCommand,
+    rule_of_options,
+    rule_options,
+    typed_rule,
+)
 from passk_py.cli.next_steps import build_again, command_line, note_stale
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
@@ -36,6 +43,7 @@ Row = dict[str, Any]
 
 @click.command(
     "gate",
+    cls=GateCommand,
     short_help="Judge rules about runs; exit code 0, 1, 2 or 3.",
     epilog=examples(
         "passk gate",
@@ -46,9 +54,9 @@ Row = dict[str, Any]
         "passk gate --last 6 --metric pass_hat_k --k 4 --max-drop 0.03",
         "passk gate --run nightly --metric cost_usd --statistic per_success --max 0.4",
     )
-    + "\n\nExit codes: 0 all pass, 1 one fails, 2 one is inconclusive, 3 it could not run: no "
-    "tables, stale tables, no such run, a wrong rule. Advisory gates (severity: warn or ignore) do "
-    "not count.",
+    + "\n\nExit codes: 0 all gates pass; 1 any fails; 3 it could not run: no tables, stale tables, "
+    "no such run, a wrong rule; 2 otherwise: any is inconclusive. Advisory gates (severity: warn "
+    "or ignore) do not count.",
 )
 @database_option
 @click.option(
@@ -64,56 +72,7 @@ Row = dict[str, Any]
     metavar="FILE",
     help="Judge the rules of a YAML file instead of the declared ones.",
 )
-@click.option("--run", metavar="RUN_ID", help="One rule: judge this run, 'latest' or 'all'.")
-@click.option("--suite", help="One rule: judge this suite only.")
-@click.option("--agent", help="One rule: judge this agent only.")
-@click.option(
-    "--metric", help="One rule: judge pass_hat_k, pass_at_k, cost_usd, excluded_attempts, ..."
-)
-@click.option("--k", type=click.IntRange(1), help="One rule: judge the metric at this k.")
-@click.option("--m", type=click.IntRange(1), help="One rule: require m of k with pass_m_of_k.")
-@click.option("--min", "least", type=float, help="One rule: require at least this value.")
-@click.option("--max", "most", type=float, help="One rule: allow at most this share, or cost.")
-@click.option(
-    "--max-drop", type=float, help="One rule: allow at most this drop below the baseline."
-)
-@click.option(
-    "--max-increase",
-    type=float,
-    help="One rule: allow a cost at most this share above the baseline's, such as 0.1.",
-)
-@click.option("--statistic", help="One rule: judge mean, p95 or per_success of a cost.")
-@click.option("--baseline", metavar="RUN_ID", help="One rule: compare with this run.")
-@click.option(
-    "--last",
-    type=click.IntRange(3, 100),
-    metavar="RUNS",
-    help="One rule: compare with the mean of so many runs before it, with --max-drop.",
-)
-@click.option("--each", help="One rule: judge each `task`, or each value of this slice.")
-@click.option("--slice-value", help="One rule: judge this value of the slice only.")
-@click.option(
-    "--scope",
-    type=click.Choice(["unseen", "suite"]),
-    help="One rule: judge for tasks like these (unseen), or for these tasks only (suite).",
-)
-@click.option(
-    "--diagnostic",
-    "diagnostics",
-    multiple=True,
-    help="One rule: allow no warning of this diagnostic, or of 'all'.",
-)
-@click.option(
-    "--sequential",
-    is_flag=True,
-    default=None,
-    help="One rule: judge by evidence that holds at every look while tasks come in.",
-)
-@click.option(
-    "--attempts",
-    type=click.IntRange(1),
-    help="One rule: judge by so many first attempts of each task, with --sequential.",
-)
+@rule_options
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write the results as JUnit XML.")
 @click.option("--markdown", type=_FILE, metavar="FILE", help="Write the results as Markdown.")
 @click.option(
@@ -137,7 +96,9 @@ def command(
     stale_ok: bool,
     **rule: Any,  # noqa: ANN401 - the options of one rule
 ) -> int:
-    """Judge rules about runs: those of the var passk_gates, of a file, or one given by options.
+    """Judge rules about runs.
+
+    The rules are those of the var passk_gates, those of a file (--rules), or one that options give.
 
     A gate passes if its whole interval meets the rule, fails if no part of it does, and is
     inconclusive otherwise; then it says what would settle it. Declared gates are read from the

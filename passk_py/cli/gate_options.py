@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from passk_py.common.errors import PasskError
 from passk_py.common.words import and_list
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 RULE_NAME: Final = "rule"
 """The name of a rule that is given by options."""
@@ -26,7 +28,86 @@ _LIMITS: Final = {
     "min": ("pass rates", "--max {} allows at most"),
     "max": ("shares of attempts and costs", "--min {} requires at least"),
 }
+_OPTIONS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("--run", {"metavar": "RUN_ID", "help": "Judge this run, 'latest' or 'all'."}),
+    ("--suite", {"help": "Judge this suite only."}),
+    ("--agent", {"help": "Judge this agent only."}),
+    ("--metric", {"help": "Judge pass_hat_k, pass_at_k, cost_usd, excluded_attempts, ..."}),
+    ("--k", {"type": click.IntRange(1), "help": "Judge the metric at this k."}),
+    ("--m", {"type": click.IntRange(1), "help": "Require M of k passes, with pass_m_of_k."}),
+    ("--min least", {"type": float, "help": "Require at least this value."}),
+    ("--max most", {"type": float, "help": "Allow at most this share, or cost."}),
+    ("--max-drop", {"type": float, "help": "Allow at most this drop below the baseline."}),
+    (
+        "--max-increase",
+        {"type": float, "help": "Let a cost rise by at most this share of the baseline's."},
+    ),
+    ("--statistic", {"help": "Judge mean, p95 or per_success of a cost."}),
+    ("--baseline", {"metavar": "RUN_ID", "help": "Compare with this run."}),
+    (
+        "--last",
+        {
+            "type": click.IntRange(3, 100),
+            "metavar": "N",
+            "help": "Compare with the mean of the N runs before it, with --max-drop.",
+        },
+    ),
+    ("--each", {"help": "Judge each `task`, or each value of this slice."}),
+    ("--slice-value", {"help": "Judge this value of the slice only."}),
+    (
+        "--scope",
+        {
+            "type": click.Choice(["unseen", "suite"]),
+            "help": "Judge for tasks like these (unseen), or for these tasks only (suite).",
+        },
+    ),
+    (
+        "--diagnostic diagnostics",
+        {"multiple": True, "help": "Allow no warning of this diagnostic, or of 'all'."},
+    ),
+    (
+        "--sequential",
+        {
+            "is_flag": True,
+            "default": None,
+            "help": "Use a test that stays valid however often you look while tasks finish.",
+        },
+    ),
+    (
+        "--attempts",
+        {
+            "type": click.IntRange(1),
+            "metavar": "N",
+            "help": "Use only the first N attempts of each task, with --sequential.",
+        },
+    ),
+)
 RULE_HELP: Final = "`passk gate --help` lists the options of a rule."
+
+
+class _RuleOption(click.Option):
+    """An option of a rule."""
+
+
+class GateCommand(click.Command):
+    """The command whose help lists the options of a rule apart."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of the command, and then those of a rule."""
+        of_rule = [one for one in self.get_params(ctx) if isinstance(one, _RuleOption)]
+        others = [one for one in self.get_params(ctx) if one not in of_rule]
+        for heading, params in (("Options", others), ("Options of a rule", of_rule)):
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [told for one in params if (told := one.get_help_record(ctx)) is not None]
+                )
+
+
+def rule_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a rule to a command."""
+    for names, given in reversed(_OPTIONS):
+        command = click.option(*names.split(), cls=_RuleOption, **given)(command)
+    return command
 
 
 def rule_of_options(options: Mapping[str, Any]) -> dict[str, Any] | None:

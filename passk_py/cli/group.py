@@ -240,13 +240,13 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
         "\b\n"
         "Start here:\n"
         "  passk demo                      try it on a demo log\n"
-        "  passk peek results.jsonl        print the answer of your own log\n"
+        "  passk peek results.jsonl        do the same with your own log\n"
         "  passk load results/*.jsonl      load your own logs\n"
         "  passk build && passk show       build the tables, print the answer\n"
         "\n"
         "\b\n"
         "Exit codes: 0 success, 1 a check of the data fails, 2 could not run, 130 Ctrl-C.\n"
-        "`passk gate` and `passk peek --gate` differ: 2 inconclusive, 3 could not run.\n"
+        "`passk gate`, `passk peek --gate`: 1 a gate fails, 2 inconclusive, 3 could not run.\n"
         "`passk completion --help` explains how to complete commands and options with Tab."
     ),
 )

@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     "--labels",
     "are_labels",
     is_flag=True,
-    help="The files are people's verdicts on attempts: run_id, suite, task_id, attempt, verdict.",
+    help="Read people's verdicts on attempts: run_id, suite, task_id, attempt, verdict.",
 )
 @click.option(
     "--verdicts",
     "are_verdicts",
     is_flag=True,
-    help="The files are judges' verdicts on attempts: the same columns, and judge.",
+    help="Read judges' verdicts on attempts: the same columns, and judge.",
 )
 @common_options
 @pass_session
@@ -75,19 +75,19 @@ def command(
     """Load attempt logs from files, globs and folders.
 
     A file that has landed before is not loaded again; if it has changed, its rows are replaced.
-    Rows that break the contract go to passk_rejected_attempts, each with its reason.
+    Invalid rows go to passk_rejected_attempts, each with its reason.
 
     --run-id, --suite, --agent, --model and --tag replace the log's own values. A log with several
-    runs, suites, agents or models is rejected if an option names one for all. Logs that are loaded
-    together under one --run-id form one run: the attempts of a task are numbered on from log to
-    log, in the order given. Files of a folder or glob are ordered by name, run-2 before run-10.
-    Formats with attempt numbers of their own (jsonl, json, csv, parquet, --map) keep them.
+    runs, suites, agents or models is rejected if an option would make them one. Logs that are
+    loaded together under one --run-id form one run: the attempt numbers of a task continue from
+    log to log, in the order given. Files of a folder or glob are ordered by name, run-2 before
+    run-10. Formats with attempt numbers of their own (jsonl, json, csv, parquet, --map) keep them.
 
-    With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say of attempts whether they
-    truly passed. The next build then says how often the grader errs, and corrects the metrics.
+    With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say whether attempts truly
+    passed. The next build then says how often the grader errs, and corrects the metrics.
 
-    With --verdicts, they are verdicts of judges, who may err, and may judge an attempt several
-    times. The next build then says how far judges agree, with each other and with the log.
+    With --verdicts, they hold opinions of fallible judges, possibly several per attempt. The next
+    build then says how far judges agree, with each other and with the log.
     """
     if are_labels or are_verdicts:
         spelled = "--labels" if are_labels else "--verdicts"

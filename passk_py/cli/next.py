@@ -28,7 +28,7 @@ _SHOWN = 20
 
 @click.command(
     "next",
-    short_help="List the tasks that an undecided gate needs more attempts of.",
+    short_help="List the tasks that need more attempts to decide a gate.",
     epilog=examples(
         "passk next nightly-2026-11-20 --gate unattended",
         "passk next nightly-2026-11-20 --gate unattended --json",
@@ -41,7 +41,7 @@ _SHOWN = 20
 @common_options
 @pass_session
 def command(session: Session, /, *, run: str, gate: str, database: Path) -> int:
-    """List the tasks that an undecided gate needs more attempts of.
+    """List the tasks that need more attempts to decide an inconclusive gate.
 
     Each task of RUN is named with the number of attempts that it lacks. A gate that is decided
     needs none. With --json, a harness reads `tasks`, and stops when `is_decided` is true.

@@ -35,7 +35,7 @@ _NOT_OF_READING: Final = ("pair", "rules", "k", "difficulty")
 
 @click.command(
     "peek",
-    short_help="Print the answer of attempt logs, without a database.",
+    short_help="Print pass@k, pass^k and a recommendation, without a database.",
     epilog=examples(
         "passk peek results.jsonl",
         "zstd -dc results.jsonl.zst | passk peek -",
@@ -65,12 +65,12 @@ _NOT_OF_READING: Final = ("pair", "rules", "k", "difficulty")
 @click.option(
     "--k",
     type=click.IntRange(1, _MOST),
-    help="Judge the runs by K tries, and rules that name no k. [default: 4]",
+    help="Judge runs by this number of tries; rules that name no k have it too. [default: 4]",
 )
 @click.option(
     "--difficulty",
     metavar="NAME",
-    help="Say how long tasks may be, by the tag or column that has their length.",
+    help="Say up to which length of tasks a run is reliable; this tag or column has the length.",
 )
 @reading_options
 @common_options
@@ -86,11 +86,11 @@ def command(
     difficulty: str | None,
     **options: Any,  # noqa: ANN401 - those of reading
 ) -> int:
-    """Print the answer of attempt logs, without a database.
+    """Print pass@k, pass^k and a recommendation from attempt logs, without a database.
 
-    It is the answer that `passk show` prints after `passk load` and `passk build`. PATH is a file,
-    a glob or a folder, as for `passk load`, or - for standard input. Nothing is kept. Load the logs
-    to query the tables in SQL, to diagnose a log, and for reports.
+    The answer is the one that `passk load`, `passk build` and `passk show` print, but nothing is
+    kept. PATH is a file, a glob or a folder, as for `passk load`, or - for standard input. To query
+    tables in SQL, to diagnose a log, or for reports, load the logs.
     """
     if pair is not None and rules is not None:
         raise click.UsageError("Give either --compare or --gate, not both.")

@@ -82,7 +82,7 @@ Row = dict[str, Any]
 @click.option(
     "--heterogeneity",
     type=click.FloatRange(0, 1),
-    help="Guess how much tasks differ: 0 not at all, 1 each passes always or never.",
+    help="Guess how much tasks differ, from 0 (all alike) to 1 (each always or never passes).",
 )
 @common_options
 @pass_session
@@ -100,7 +100,7 @@ def command(
     heterogeneity: float | None,
     **aims: float | None,
 ) -> int:
-    """Plan how many tasks, with how many attempts each, the next run needs.
+    """Plan the number of tasks, and of attempts per task, for the next run.
 
     The plan aims for an interval that is narrow enough, and for detecting a drop between two runs.
     It starts from a measured RUN, or from a guess: --pass-rate and --heterogeneity.

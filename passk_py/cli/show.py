@@ -42,7 +42,7 @@ class _ListsTables(click.Command):
 @click.command(
     "show",
     cls=_ListsTables,
-    short_help="Print the answer again, or rows of a public table.",
+    short_help="Print pass@k, pass^k and a recommendation, or rows of a table.",
     epilog=examples(
         "passk show",
         "passk show passk_tasks --run nightly-2026-11-20 --limit 10",
@@ -77,7 +77,7 @@ def command(
     limit: int | None,
     as_csv: bool,
 ) -> int:
-    """Print the answer again or, with TABLE, rows of a public table."""
+    """Print pass@k, pass^k and a recommendation or, with TABLE, rows of a public table."""
     filters = Filters(runs, suites, ks)
     if table is None:
         for given, option in ((ks, "--k"), (columns, "--columns"), (as_csv, "--csv")):

@@ -59,7 +59,7 @@ class BigCodeBench(JsonHarness):
     fields = (
         (
             "run_id",
-            "the file's name without eval_results; its folder's, if that is samples or the like",
+            "the file's name without eval_results; its folder's, if that is samples or similar",
         ),
         ("suite", "bigcodebench[-hard]-<split>, by _pass_at_k.json or the file's name"),
         ("task_id", "the key in eval"),

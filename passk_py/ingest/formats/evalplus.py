@@ -57,7 +57,7 @@ class EvalPlus(JsonHarness):
     fields = (
         (
             "run_id",
-            "the file's name without eval_results; its folder's, if that is samples or the like",
+            "the file's name without eval_results; its folder's, if that is samples or similar",
         ),
         ("suite", "humaneval+ or mbpp+; without the extra tests humaneval or mbpp; else evalplus"),
         ("task_id", "the key in eval"),

@@ -49,8 +49,8 @@ class HumanEval(Format):
         ("output_hash", "SHA-256 of completion"),
     )
     verdict_rule = "passed"
-    attempt_rule = "the lines of a task are counted as they stand"
-    error_rule = "none: what timed out or raised is a failure, as HumanEval counts it"
+    attempt_rule = "the lines of a task in the order of the file"
+    error_rule = "none: timeouts and exceptions are failures, as HumanEval counts them"
     documentation = "https://github.com/openai/human-eval"
     example = '{"task_id": "HumanEval/0", "completion": "...", "result": "passed", "passed": true}'
     keys = (

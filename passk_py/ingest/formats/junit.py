@@ -73,8 +73,8 @@ class JUnit(Harness):
         (
             "run_id",
             (
-                "the folder's name, of agent-run-1 and agent-run-2 agent; of a file that is named "
-                "alone, or holds the same tests as one of another name beside it, the file's"
+                "the folder's name: agent for agent-run-1 and agent-run-2; the file's, if it is "
+                "named alone or holds the same tests as one of another name beside it"
             ),
         ),
         ("suite", "junit, unless --suite is given"),
@@ -108,7 +108,7 @@ class JUnit(Harness):
         "of a run together"
     )
     error_rule = (
-        "an error is no verdict, but in Playwright: its type decides; a failure in pytest's "
+        "an error is no verdict, except in Playwright: its type decides; a failure in pytest's "
         "tear-down alone keeps the test's verdict; skipped tests are excluded"
     )
     documentation = "https://github.com/testmoapp/junitxml"

@@ -38,7 +38,7 @@ class TauBench(Format):
     suffixes = (".json",)
     recognised_by = "a JSON list of objects with task_id, reward, info and trial"
     fields = (
-        ("run_id", "the file's name; its folder's, if that is results or the like"),
+        ("run_id", "the file's name; its folder's, if that is results or similar"),
         ("suite", "tau-bench, unless --suite is given"),
         ("task_id", "task_id"),
         ("attempt", "trial + 1"),

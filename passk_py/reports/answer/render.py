@@ -48,14 +48,12 @@ def render_answer(answer: Answer, *, width: int, bars: bool = True) -> Group:
         parts += _suite(answer, suite, width, bars=bars)
     related = any(run.families for suite in answer.suites for run in suite.runs)
     others = "other families of tasks" if related else "other tasks"
-    caution = f"Intervals say what {others} like these would show."
+    caution = f"The intervals also hold for {others} like these."
     if any(run.is_related for suite in answer.suites for run in suite.runs):
         caution += (
-            " They take all tasks as unrelated, but tasks of a family seem to resemble each other:"
-            " see related_tasks in `passk diagnose`."
+            " They assume that tasks are unrelated. Here, tasks of one family seem to behave alike,"
+            " so the intervals may be too narrow: see related_tasks in `passk diagnose`."
         )
-    if any(len(suite.runs) > 1 for suite in answer.suites):
-        caution += " Runs named together are not told apart on these tasks."
     parts.append(Text(caution, style=_QUIET))
     return Group(*parts)
 
@@ -67,8 +65,9 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
     name = shortened(suite.name, max(_LEAST_NAME, width - len(facts) - 3))
     k = answer.deployment_k
     legend = (
-        f"At k = {k}: capable from {symbol('pass_at_k', k)} {limit(answer.capable_threshold)}%, "
-        f"consistent from {symbol('pass_hat_k', k)} {limit(answer.consistent_threshold)}%."
+        f"At k = {k}, capable means {symbol('pass_at_k', k)} of at least "
+        f"{limit(answer.capable_threshold)}%, and consistent {symbol('pass_hat_k', k)} of at least "
+        f"{limit(answer.consistent_threshold)}%."
     )
     parts: list[RenderableType] = [
         Text.assemble((name, "bold"), (f" · {facts}", _QUIET)),
@@ -218,7 +217,7 @@ def _gaps(suite: Suite, ks: list[int]) -> list[RenderableType]:
     lines = [f"{DASH} {reason}: {and_list(names)}." for reason, names in reasons.items()]
     beyond = [k for k in suite.ks if k > max(ks, default=0)]
     if beyond:
-        lines.append(f"From k = {beyond[0]} on, no run has enough attempts.")
+        lines.append(f"From k = {beyond[0]} on, too few tasks have k attempts, in every run.")
     return [*(Text(line, style=_QUIET) for line in lines), *([Text()] if lines else [])]
 
 
@@ -251,13 +250,13 @@ def _warnings(suite: Suite) -> list[RenderableType]:
         if run.warnings:
             said.setdefault(run.warnings, []).append(plain(run.run_id))
     return [
-        Text(f"{plain(warning)} ({_of_runs(names, suite)})", style=_QUIET)
+        Text(f"{_of_runs(names, suite)}: {plain(warning)}", style=_QUIET)
         for warning, names in said.items()
     ]
 
 
 def _of_runs(names: list[str], suite: Suite) -> str:
-    return "all runs" if len(names) == len(suite.runs) > 1 else and_list(names, most=3)
+    return "All runs" if len(names) == len(suite.runs) > 1 else and_list(names, most=3)
 
 
 def _group_line(verdict: Verdict) -> Text:

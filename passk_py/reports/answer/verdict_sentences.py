@@ -138,9 +138,12 @@ def _unattended_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
     if not several:
         return f"Do not let {best} run unattended on the whole suite."
     if not pick.value:
-        return "Let none run unattended."
+        return "No run is reliable enough to work unattended."
     comes = "comes" if len(pick.named) == 1 else "come"
-    return f"Let none run unattended on the whole suite; {best} {comes} closest{apart}."
+    return (
+        "No run is reliable enough to work unattended on the whole suite; "
+        f"{best} {comes} closest{apart}."
+    )
 
 
 def _not_apart(pick: Pick) -> str:
@@ -151,12 +154,10 @@ def _not_apart(pick: Pick) -> str:
 def _value(pick: Pick, metric: str, answer: Answer) -> str:
     share = f"{metric} = {percent(pick.value)}%{_interval(pick, answer)}"
     if pick.k == 1:
-        return f"{share}: the one try at a task is right."
+        return f"{share}: the chance that a try at a task is right."
     if pick.metric == "pass_hat_k":
-        all_right = "are all right" if pick.value else "are never all right"
-        return f"{share}: {pick.k} tries at a task {all_right}."
-    least = "at least one is right" if pick.value else "none is right"
-    return f"{share}: of {pick.k} tries at a task, {least}."
+        return f"{share}: the chance that all {pick.k} tries at a task are right."
+    return f"{share}: the chance that at least one of {pick.k} tries at a task is right."
 
 
 def _interval(pick: Pick, answer: Answer) -> str:

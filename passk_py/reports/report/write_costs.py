@@ -32,7 +32,7 @@ def costs_section(suite: Row, facts: Row) -> list[str]:
     ]
     heads = (
         "run", "measure", "an attempt", "95 % of attempts within", "a success", "spent on failures",
-        f"retried up to {k} times", "per task solved so", f"per task that passes {k} in a row",
+        f"retried up to {k} times", "per task solved", f"per task that passes {k} in a row",
         "beaten on both by", "known of",
     )  # fmt: skip
     said = [f"- {text(sentence)}" for sentence in costs["said"]]

@@ -105,8 +105,10 @@ def test_reviewed_is_the_highest_pass_at_k_and_unattended_the_highest_pass_hat_k
 
 def test_the_best_value_stands_with_its_interval() -> None:
     said = text(answer(CAPABLE, STEADY))
-    assert "pass@4 = 97.0% (95% interval 87.0 to 100): of 4 tries at a task" in said
-    assert "pass^4 = 60.0% (95% interval 50.0 to 70.0): 4 tries at a task are all right" in said
+    assert (
+        "pass@4 = 97.0% (95% interval 87.0 to 100): the chance that at least one of 4 tries" in said
+    )
+    assert "pass^4 = 60.0% (95% interval 50.0 to 70.0): the chance that all 4 tries at a" in said
 
 
 def test_equal_runs_are_said_to_be_equal() -> None:
@@ -166,8 +168,8 @@ def test_dependable_run_may_run_unattended() -> None:
     said = text(answer(CAPABLE, SURE))
     assert "Let sure run unattended." in said
     assert (
-        "pass^4 = 98.0% (95% interval 96.5 to 98.8): 4 tries at a task are all right. capable is next"
-        in said
+        "pass^4 = 98.0% (95% interval 96.5 to 98.8): the chance that all 4 tries at a "
+        "task are right. capable is next" in said
     )
     assert "as low" not in said
 
@@ -228,7 +230,7 @@ def test_runs_that_never_pass_are_recommended_for_nothing() -> None:
     zero = run("zero", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), reading="not capable")
     said = text(answer(zero, run("nil", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))))
     assert "None is of use, even where a person reviews the output." in said
-    assert "Let none run unattended." in said
+    assert "No run is reliable enough to work unattended." in said
 
 
 def test_best_of_the_incapable_is_called_incapable() -> None:
@@ -345,8 +347,8 @@ def test_runs_that_are_not_told_apart_are_named_in_one_breath() -> None:
     assert "The highest of 2 that are not told apart is too high: rather 95.1%." in said
     assert "near is next with 95.0%, 2.0 points behind, which chance alone can explain." in said
     assert (
-        "Let none run unattended on the whole suite; steady, capable or near come closest: they are "
-        "not told apart."
+        "No run is reliable enough to work unattended on the whole suite; steady, capable or near "
+        "come closest: they are not told apart."
     ) in said
 
 
