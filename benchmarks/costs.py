@@ -87,7 +87,11 @@ def tasks(
     population: str, number: int, costs: Costs, dice: random.Random
 ) -> list[tuple[float, float]]:
     """Draw tasks of a population."""
-    rates = [CHOSEN[population](dice) for _ in range(number)]
+    return sized([CHOSEN[population](dice) for _ in range(number)], costs, dice)
+
+
+def sized(rates: Sequence[float], costs: Costs, dice: random.Random) -> list[tuple[float, float]]:
+    """Draw the costs of tasks with these chances of passing."""
     return [
         (rate, costs.difficulty * (1 - rate) + costs.between * dice.gauss(0, 1)) for rate in rates
     ]
@@ -255,9 +259,47 @@ def changes(repetitions: int) -> None:
             )
 
 
+def rare(repetitions: int) -> None:
+    """Limits of the mean where one task in twenty never passes and costs twenty times as much."""
+    share, factor = 0.05, 20
+    costs = Costs(between=0.5, within=0.5, difficulty=math.log(factor), failure=0.0)
+    true = math.exp((costs.between**2 + costs.within**2) / 2) * (1 + share * (factor - 1))
+    print(
+        "| tasks | coverage | too low | too high | without such a task | coverage of the others |"
+    )
+    print("|---|---|---|---|---|---|")
+    for number in (10, 20, 50, 100):
+        dice = random.Random(f"rare {number}")
+
+        def drawn(number: int = number, dice: random.Random = dice) -> Iterator[Attempt]:
+            for repetition in range(repetitions):
+                rates = [float(dice.random() >= share) for _ in range(number)]
+                some = sized(rates, costs, dice)
+                yield from attempts(f"{repetition}", "r", some, 8, costs, dice)
+
+        with built(drawn(), [], ["+passk_costs"]) as connection:
+            found = connection.execute(
+                f"""
+                with limits as (
+                  select mean_upper < {true} as is_low, mean_lower > {true} as is_high, c = n as is_without
+                  from passk_costs
+                )
+                select
+                  avg((not is_low and not is_high)::int),
+                  avg(is_low::int),
+                  avg(is_high::int),
+                  avg(is_without::int),
+                  avg((not is_low and not is_high)::int) filter (not is_without)
+                from limits
+                """
+            ).fetchone()
+        print(f"| {number} | {' | '.join(f'{one:.3f}' for one in found)} |", flush=True)
+
+
 TABLES: Final[dict[str, tuple[Callable[[int], None], int]]] = {
     "runs": (runs, 200),
     "changes": (changes, 200),
+    "rare": (rare, 400),
 }
 
 

@@ -6,21 +6,28 @@ import sys
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from passk_py.metrics.causes.cause_of_reason import PATTERNS
 from passk_py.metrics.diagnostic_words import WORDS
 from passk_py.metrics.gates.rule_schema import SCHEMA
+from passk_py.metrics.nearly_all import NEARLY_ALL_PERCENT
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 WIDTH: Final = 120
 
-MACROS: Final[dict[str, tuple[str, str, str, dict[str, Any]]]] = {
+MACROS: Final[dict[str, tuple[str, str, str, object]]] = {
     "macros/causes/cause_patterns.sql": (
         "_cause_patterns",
         "Patterns of reasons, and whose doing they are; the first that fits decides.",
         "passk_py/metrics/causes/cause_patterns.yml",
         dict(PATTERNS),
+    ),
+    "macros/comparisons/nearly_all_percent.sql": (
+        "_nearly_all_percent",
+        "The percentage of the tasks of a run that another must share at least.",
+        "passk_py/metrics/nearly_all.py",
+        NEARLY_ALL_PERCENT,
     ),
     "macros/diagnostics/words.sql": (
         "_diagnostic_words",
@@ -71,7 +78,7 @@ def short(value: object) -> str:
     return repr(value)
 
 
-def macro(name: str, what: str, source: str, values: dict[str, Any]) -> str:
+def macro(name: str, what: str, source: str, values: object) -> str:
     """Write the file of a macro."""
     return f"""\
 {{#- {what} Written by scripts/written_macros.py

@@ -1,5 +1,5 @@
-{#- The tasks that both runs of a pair have, from CTEs `pairs` (pair_number, suite, baseline_run_id, candidate_run_id, pair_source) and
-    `counts` (run_id, suite, task_id, slice_name, family, n, c): rows (pair_number, task_id, family, baseline_n, baseline_c, candidate_n, candidate_c),
+{#- The tasks that both runs of a pair have, from CTEs `pairs` (pair_number, suite, baseline_run_id, candidate_run_id, pair_source,
+    slice_name) and `counts` (run_id, suite, task_id, slice_name, family, n, c): rows (pair_number, task_id, family, baseline_n, baseline_c, candidate_n, candidate_c),
     with the family that the baseline names, or else the candidate. All pairs of many runs are many times the log, so no side of the
     join has them all. -#}
 {% macro _pair_tasks() -%}
@@ -15,10 +15,10 @@ from pairs
 inner join counts as baseline_tasks
   on pairs.baseline_run_id = baseline_tasks.run_id
   and pairs.suite = baseline_tasks.suite
-  and {{ passk._is_of_pair('baseline_tasks', 'pairs') }}
+  and pairs.slice_name = baseline_tasks.slice_name
 inner join counts as candidate_tasks
   on pairs.candidate_run_id = candidate_tasks.run_id
   and pairs.suite = candidate_tasks.suite
   and baseline_tasks.task_id = candidate_tasks.task_id
-  and baseline_tasks.slice_name = candidate_tasks.slice_name
+  and pairs.slice_name = candidate_tasks.slice_name
 {%- endmacro %}

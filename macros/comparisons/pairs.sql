@@ -2,7 +2,7 @@
 
 {#- By what a pair is known. -#}
 {% macro _pair_keys() -%}
-  {{ return(['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source']) }}
+  {{ return(['suite', 'baseline_run_id', 'candidate_run_id', 'pair_source', 'slice_name']) }}
 {%- endmacro %}
 
 
@@ -25,32 +25,11 @@ case
 {%- endmacro %}
 
 
-{#- Whether pairs are compared a second time, without the tasks in quarantine, because a gate judges them so. Such a pair has the
-    source `judged previous`, where the whole one has `previous`. -#}
+{#- Whether pairs are compared a second time, without the tasks in quarantine, because a gate judges them so. Such a pair is of
+    the slice `quarantine`, the whole one of `all`. -#}
 {% macro _judges_pairs() -%}
   {%- set rules = passk._gates() | selectattr('rule_type', 'in', ['drop', 'regressed_tasks']) | list -%}
   {{ return(passk._quarantine() | length > 0 and rules | length > 0) }}
-{%- endmacro %}
-
-
-{#- The condition that a pair is one of these. -#}
-{% macro _is_judged_pair(pairs) -%}
-substring({{ pairs }}.pair_source, 1, 7) = 'judged '
-{%- endmacro %}
-
-
-{#- The condition that a pair is in the tables of comparisons: those that are only ranked, or only judged, are not. -#}
-{% macro _is_compared_pair(pairs) -%}
-{{ pairs }}.pair_source <> 'ranking'
-{%- if passk._judges_pairs() %} and not {{ passk._is_judged_pair(pairs) }}{% endif %}
-{%- endmacro %}
-
-
-{#- The condition that counts are those of a pair: of all tasks, or without those in quarantine. -#}
-{% macro _is_of_pair(counts, pairs) -%}
-{{ counts }}.slice_name = {% if passk._judges_pairs() -%}
-case when {{ passk._is_judged_pair(pairs) }} then 'quarantine' else 'all' end
-{%- else -%} 'all' {%- endif -%}
 {%- endmacro %}
 
 

@@ -51,9 +51,16 @@ case
 {%- endmacro %}
 
 
-{#- The least difference that a rule about a drop lets pass. -#}
-{% macro _drop_bar() -%}
-case when threshold = 0 then '0' else '-' || threshold_text end
+{#- The end of a sentence on a difference: on which side of the least that a rule about a drop lets pass its limits are. -#}
+{% macro _beside_drop_bar(had_against, had_for, if_undecided='') -%}
+{%- set bar = "case when threshold = 0 then '0' else '-' || threshold_text end" -%}
+case
+          when result = 'pass' then ', at worst not below ' || {{ bar }} || '.'
+          when result = 'fail' then ', at best below ' || {{ bar }} || '.'
+          when estimate_lower >= -threshold then {{ passk._not_if_excluded('pass', had_against) }}
+          when estimate_upper < -threshold then {{ passk._not_if_excluded('fail', had_for) }}
+          else ', and ' || {{ bar }} || ' lies between these limits.'{{ ' || ' ~ if_undecided if if_undecided }}
+        end
 {%- endmacro %}
 
 

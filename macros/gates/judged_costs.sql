@@ -16,7 +16,7 @@ costs as (
     {{ column }} as estimate,
     {{ column }}_lower as estimate_lower,
     {{ column }}_upper as estimate_upper,
-    null_reason
+    coalesce(null_reason, case when {{ column }} is null and c > 0 then caveat end) as null_reason
   from {{ ref('passk_costs') }}
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}
@@ -109,7 +109,10 @@ told_increases as (
     / nullif(1 + comparisons.relative_change, 0) as to_limit
   from gates
   left join {{ ref('int_passk__pairs') }} as pairs
-    on gates.run_id = pairs.candidate_run_id and gates.suite = pairs.suite and {{ passk._is_pair_of_gate('pairs') }}
+    on gates.run_id = pairs.candidate_run_id
+    and gates.suite = pairs.suite
+    and pairs.slice_name = 'all'
+    and {{ passk._is_pair_of_gate('pairs') }}
   left join {{ ref('passk_cost_comparisons') }} as comparisons
     on pairs.suite = comparisons.suite
     and pairs.baseline_run_id = comparisons.baseline_run_id

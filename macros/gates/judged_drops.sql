@@ -55,7 +55,7 @@ told_drops as (
   select
     *,
     case
-      when common_tasks * 10 < baseline_tasks * 9 then 'inconclusive'
+      when not ({{ passk._are_nearly_all('common_tasks', 'baseline_tasks') }}) then 'inconclusive'
       when estimate_lower - loss >= -threshold then 'pass'
       when estimate_upper + gain < -threshold then 'fail'
       else 'inconclusive'
@@ -80,31 +80,24 @@ judged_drops as (
     case
       {{ passk._why_no_baseline() }}
       when estimate is null then 'There is no difference of ' || metric_name || ': ' || null_reason || '.'
-      when common_tasks * 10 < baseline_tasks * 9
+      when not ({{ passk._are_nearly_all('common_tasks', 'baseline_tasks') }})
         then 'Only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('baseline_tasks') }}
-          || ' tasks of the baseline are in both runs, fewer than 90 %.'
+          || ' tasks of the baseline are in both runs, fewer than {{ passk._nearly_all_percent() }} %.'
       when estimate_lower is null then 'Too few tasks are in both runs for an interval.'
       else metric_name || ' is ' || {{ passk._decimals('candidate_estimate') }} || ', in the baseline '
         || {{ passk._decimals('baseline_estimate') }} || ': a difference of ' || {{ passk._decimals('estimate') }}
         || {{ interval }}
         || {{ passk._over_tasks('common_tasks') }}
-        || case
-          when result = 'pass' then ', at worst not below ' || {{ passk._drop_bar() }} || '.'
-          when result = 'fail' then ', at best below ' || {{ passk._drop_bar() }} || '.'
-          when estimate_lower >= -threshold
-            then {{ passk._not_if_excluded('pass', 'of both runs had counted against it') }}
-          when estimate_upper < -threshold
-            then {{ passk._not_if_excluded('fail', 'of both runs had counted for it') }}
-          else ', and ' || {{ passk._drop_bar() }} || ' lies between these limits.'
-            || {{ passk._too_few_tasks() }}
-        end
+        || {{ passk._beside_drop_bar(
+          'of both runs had counted against it', 'of both runs had counted for it', passk._too_few_tasks()
+        ) }}
     end as reason,
     case
       when result <> 'inconclusive' then null
       when baseline_run_id is null then {{ passk._name_a_baseline() }}
       when null_reason = 'the suite has no attempt of the baseline' then {{ passk._another_baseline() }}
       when estimate is null then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in both runs.'
-      when common_tasks * 10 < baseline_tasks * 9 then {{ passk._over_baseline_tasks() }}
+      when not ({{ passk._are_nearly_all('common_tasks', 'baseline_tasks') }}) then {{ passk._over_baseline_tasks() }}
       when estimate_lower is null
         then coalesce({{ passk._at_least_tasks() }}, 'A run over more tasks.')
       when estimate_lower >= -threshold or estimate_upper < -threshold then {{ passk._excluded_again() }}

@@ -136,7 +136,7 @@ told_moves as (
     case
       when coalesce(moves.tasks, 0) = 0 then 'no task'
       when moves.fell_tasks > asked_moves.threshold then 'fell'
-      when moves.tasks * 10 < asked_moves.baseline_tasks * 9 then 'few of the baseline'
+      when not ({{ passk._are_nearly_all('moves.tasks', 'asked_moves.baseline_tasks') }}) then 'few of the baseline'
       when moves.passed_tasks = 0 then 'none could fall'
       when
         summed_tasks.rest_difference < 0
@@ -184,7 +184,8 @@ judged_moves as (
         || case found
           when 'fell' then ''
           when 'few of the baseline'
-            then ' They are fewer than 90 % of the ' || {{ passk._whole('baseline_tasks') }} || ' of the baseline.'
+            then ' They are fewer than {{ passk._nearly_all_percent() }} % of the ' || {{ passk._whole('baseline_tasks') }}
+              || ' of the baseline.'
           when 'none could fall' then ' No task passed in the baseline.'
           when 'fell together'
             then case

@@ -46,7 +46,7 @@ told_rolling_drops as (
   select
     *,
     case
-      when common_tasks * 10 < previous_tasks * 9 then 'inconclusive'
+      when not ({{ passk._are_nearly_all('common_tasks', 'previous_tasks') }}) then 'inconclusive'
       when estimate_lower - loss >= -threshold then 'pass'
       when estimate_upper + gain < -threshold then 'fail'
       else 'inconclusive'
@@ -71,9 +71,9 @@ judged_rolling_drops as (
         then 'There is no difference of ' || metric_name || ': '
           || {{ passk._short_tasks_reason('own_eligible_tasks', 'own_tasks') }} || '.'
       when earlier_runs < 3 then {{ passk._few_earlier_runs() }}
-      when common_tasks * 10 < previous_tasks * 9
+      when not ({{ passk._are_nearly_all('common_tasks', 'previous_tasks') }})
         then 'Only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('previous_tasks') }}
-          || ' tasks of the run before are in every run, fewer than 90 %.'
+          || ' tasks of the run before are in every run, fewer than {{ passk._nearly_all_percent() }} %.'
       when not is_enough
         then 'There is no difference of ' || metric_name || ': '
           || {{ passk._short_tasks_reason('tasks', 'common_tasks', ' of every run') }} || '.'
@@ -88,19 +88,13 @@ judged_rolling_drops as (
         || {{ passk._decimals('baseline_estimate') }}
         || ': a difference of ' || {{ passk._decimals('estimate') }} || {{ passk._gate_interval() }}
         || {{ passk._over_tasks('common_tasks') }}
-        || case
-          when result = 'pass' then ', at worst not below ' || {{ passk._drop_bar() }} || '.'
-          when result = 'fail' then ', at best below ' || {{ passk._drop_bar() }} || '.'
-          when estimate_lower >= -threshold then {{ passk._not_if_excluded('pass', 'had failed') }}
-          when estimate_upper < -threshold then {{ passk._not_if_excluded('fail', 'had passed') }}
-          else ', and ' || {{ passk._drop_bar() }} || ' lies between these limits.'
-        end
+        || {{ passk._beside_drop_bar('had failed', 'had passed') }}
     end as reason,
     case
       when result <> 'inconclusive' then null
       when not is_enough_of_own then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task.'
       when earlier_runs < 3 then 'At least 3 earlier runs of the agent over these tasks.'
-      when common_tasks * 10 < previous_tasks * 9 then 'A run over the tasks of the run before.'
+      when not ({{ passk._are_nearly_all('common_tasks', 'previous_tasks') }}) then 'A run over the tasks of the run before.'
       when not is_enough then 'At least ' || {{ passk._whole('k') }} || ' counted attempts of every task in every run.'
       when estimate_lower is null then 'Runs over more tasks.'
       when estimate_lower >= -threshold or estimate_upper < -threshold then {{ passk._excluded_again() }}

@@ -6,12 +6,6 @@
 {%- endmacro %}
 
 
-{#- The types of rules that leave out tasks in quarantine; the others are about the log, or about what was spent. -#}
-{% macro _rules_with_quarantine() -%}
-  {{ return(['threshold', 'sequential', 'each_task', 'drop', 'rolling_drop', 'regressed_tasks']) }}
-{%- endmacro %}
-
-
 {#- The slices that the var adds: whether an attempt is in quarantine, and each slice without those that are. So all sums over
     tasks are there for gates as they are for any slice. -#}
 {% macro _slices_of_quarantine(slices) -%}

@@ -34,6 +34,7 @@
     'required': ['metric', 'min', 'max', 'max_drop', 'max_increase', 'diagnostics'],
     'quarantine': {'task': 'text', 'suite': 'text', 'until': 'day', 'reason': 'text'},
     'required_of_quarantine': ['task', 'until', 'reason'],
+    'leave_out_quarantine': ['threshold', 'sequential', 'each_task', 'drop', 'rolling_drop', 'regressed_tasks'],
     'scopes': {'threshold': 'unseen', 'drop': 'suite', 'cost': 'unseen', 'cost_increase': 'unseen'},
     'allowed': {
       'text': {'is': 'text', 'must': 'a text'},

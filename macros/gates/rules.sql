@@ -162,5 +162,4 @@
     table only for another gate or the ranking. -#}
 {% macro _is_pair_of_gate(pairs) -%}
 (gates.baseline = {{ pairs }}.baseline_run_id or (gates.baseline is null and {{ pairs }}.pair_source not in ('gate', 'ranking')))
-{%- if passk._judges_pairs() %} and not {{ passk._is_judged_pair(pairs) }}{% endif %}
 {%- endmacro %}

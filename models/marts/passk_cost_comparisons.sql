@@ -4,8 +4,8 @@
 {# A pair that is only ranked is compared nowhere else either. -#}
 with pairs as (
   select *
-  from {{ ref('int_passk__pairs') }} as pairs
-  where {{ passk._is_compared_pair('pairs') }}
+  from {{ ref('int_passk__pairs') }}
+  where pair_source <> 'ranking' and slice_name = 'all'
 ),
 
 spending as {{ passk._made_once() }}(
@@ -79,10 +79,10 @@ joined as (
       when candidate_costs.measure is null then 'no attempt of the candidate has ' || measured.measure
       when baseline_costs.null_reason is not null then 'in the baseline ' || baseline_costs.null_reason
       when candidate_costs.null_reason is not null then 'in the candidate ' || candidate_costs.null_reason
-      when coalesce(ratios.tasks, 0) * 10 < baseline_costs.measured_tasks * 9
+      when not ({{ passk._are_nearly_all('coalesce(ratios.tasks, 0)', 'baseline_costs.measured_tasks') }})
         then 'only ' || {{ passk._whole('coalesce(ratios.tasks, 0)') }}
           || ' of ' || {{ passk._whole('baseline_costs.measured_tasks') }} || ' tasks of the baseline are in both runs, '
-          || 'fewer than 90 %'
+          || 'fewer than {{ passk._nearly_all_percent() }} %'
       when ratios.estimate is null then 'the baseline cost nothing'
     end as null_reason
   from measured

@@ -12,7 +12,9 @@ with run_values as (
     k,
     first_run_id,
     {{ passk._as_double('runs') }} as runs,
+    left_out_runs,
     last_tasks,
+    last_eligible_tasks,
     common_tasks,
     tasks,
     least_n,
@@ -38,7 +40,9 @@ lines as (
     max(first_run_id) as first_run_id,
     cast(max(runs) as {{ bigint }}) as runs,
     max(squares) as squares,
+    cast(max(left_out_runs) as {{ bigint }}) as left_out_runs,
     max(last_tasks) as last_tasks,
+    max(last_eligible_tasks) as last_eligible_tasks,
     max(common_tasks) as common_tasks,
     max(tasks) as tasks,
     max(least_n) as least_n,
@@ -53,10 +57,12 @@ answered as (
   select
     *,
     case
+      when not {{ passk._has_enough_tasks('last_eligible_tasks', 'last_tasks') }}
+        then {{ passk._short_tasks_reason('last_eligible_tasks', 'last_tasks', ' of the last run') }}
       when runs < 5
-        then 'a trend takes at least 5 runs over the same tasks, and there ' || case when runs = 1 then 'is ' else 'are ' end
-          || {{ passk._whole('runs') }}
-      when common_tasks * 10 < last_tasks * 9
+        then 'a trend takes at least 5 runs with n >= ' || {{ passk._whole('k') }} || ' in the same tasks, and there '
+          || case when runs = 1 then 'is ' else 'are ' end || {{ passk._whole('runs') }}
+      when not ({{ passk._are_nearly_all('common_tasks', 'last_tasks') }})
         then 'only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('last_tasks') }}
           || ' tasks of the last run are in every run'
       when not {{ passk._has_enough_tasks('tasks', 'common_tasks') }}
@@ -65,16 +71,16 @@ answered as (
   from lines
 ),
 
-{#- A task with n < k may have risen or fallen by 1 in the middle: by (R^2 - R mod 2) / 8 / squares a run. -#}
+{# A task with n < k may have risen or fallen by 1 in the middle: by (R^2 - R mod 2) / 8 / squares a run. #}
 limited as (
   select
     *,
     case
       when null_reason is null
         then sqrt(
-          power({{ passk.student_quantile('runs - 2') }}, 2) * residuals / (runs - 2) / squares
-          + {{ z }} * {{ z }} * {{ passk._floor_of_suite('k', 'least_n') }} / tasks / tasks / squares
-        )
+            power({{ passk.student_quantile('runs - 2') }}, 2) * residuals / (runs - 2) / squares
+            + {{ z }} * {{ z }} * {{ passk._floor_of_suite('k', 'least_n') }} / tasks / tasks / squares
+          )
     end as reach,
     floor({{ passk._as_double('runs * runs') }} / 4) / 2 / squares as most_of_a_task
   from answered
@@ -84,16 +90,14 @@ trends as (
   select
     *,
     case when null_reason is null then slope end as known_slope,
-    {%- for side, sign in [('lower', '-'), ('upper', '+')] %}
-    {{ passk._with_short_tasks('slope ' ~ sign ~ ' reach', 'tasks', 'common_tasks', '0 ' ~ sign ~ ' most_of_a_task') }}
-      as slope_{{ side }}{{ ',' if not loop.last }}
-    {%- endfor %}
+    {{ passk._with_short_tasks('slope - reach', 'tasks', 'common_tasks', '0 - most_of_a_task') }} as slope_lower,
+    {{ passk._with_short_tasks('slope + reach', 'tasks', 'common_tasks', 'most_of_a_task') }} as slope_upper
   from limited
 ),
 
 judged as (
   select
-    trends.*,
+    *,
     {{ passk._metric_name() }} as metric_name,
     case
       when slope_lower > 0 then 'rising'
@@ -111,6 +115,7 @@ select
   judged.first_run_id,
   judged.last_run_id,
   judged.runs,
+  judged.left_out_runs,
   judged.common_tasks,
   judged.tasks,
   case when judged.null_reason is null then judged.mean_value end as mean_value,
@@ -127,7 +132,12 @@ select
         when 'falling' then judged.metric_name || ' falls'
         else judged.metric_name || ' shows no trend'
       end
-      || ' over ' || {{ passk._whole('judged.runs') }} || ' runs: ' || {{ passk._decimals('judged.known_slope') }} || ' a run ('
+      || ' over ' || {{ passk._whole('judged.runs') }} || ' runs'
+      || case
+        when judged.left_out_runs > 0 then ' (' || {{ passk._whole('judged.left_out_runs') }} || ' left out)'
+        else ''
+      end
+      || ': ' || {{ passk._decimals('judged.known_slope') }} || ' a run ('
       || {{ passk._decimals('judged.slope_lower') }} || ' to ' || {{ passk._decimals('judged.slope_upper') }} || ').'
   end as meaning,
   runs.loaded_at

@@ -12,6 +12,7 @@ from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.comparisons.compared_runs import METRICS
 from passk_py.metrics.frames import DEFAULT_KS, task_counts
 from passk_py.metrics.logs import said_of_runs
+from passk_py.metrics.nearly_all import are_nearly_all
 from passk_py.metrics.run_order import lines_in_order
 from passk_py.metrics.states import score, short_reason
 from passk_py.metrics.uncertainty import floor_of_suite
@@ -32,7 +33,7 @@ TREND_COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **dict.fromkeys(("suite", "agent", "metric"), pl.String),
     "k": pl.Int64,
     **dict.fromkeys(("first_run_id", "last_run_id"), pl.String),
-    **dict.fromkeys(("runs", "common_tasks", "tasks"), pl.Int64),
+    **dict.fromkeys(("runs", "left_out_runs", "common_tasks", "tasks"), pl.Int64),
     **dict.fromkeys(("mean_value", "slope", "slope_lower", "slope_upper"), pl.Float64),
     **dict.fromkeys(("verdict", "null_reason", "meaning"), pl.String),
 }
@@ -78,9 +79,10 @@ def trends(
         table ``passk_trends`` except ``loaded_at``. ``slope`` is the change of the metric from one
         run to the next, by least squares over the tasks that every run has tried k times; its
         limits are those of Student's t with R - 2 degrees of freedom for R runs. Runs that have
-        tried less than 90 % of the last run's tasks are left out. Limits are null with
-        fewer than 5 runs, where fewer than 90 % of the last run's tasks are in every run, and where
-        too few have n >= k; ``null_reason`` says why. ``verdict`` is ``rising`` or ``falling``
+        tried less than 90 % of the last run's tasks k times are left out; ``left_out_runs`` counts
+        those after the first run. Figures are null with fewer than 5 runs, where fewer than 90 % of
+        the last run's tasks are in every run, and where too few have n >= k; ``null_reason`` says
+        why. ``verdict`` is ``rising`` or ``falling``
         where the limits are on one side of 0, else ``no_trend``.
 
     Raises
@@ -143,22 +145,26 @@ def lines_of_runs(
         if len(line) > 1:
             latest = line[-2 * most_runs :]
             tasks = [counts(run["run_id"], run["suite"]) for run in latest]
-            chosen = _alike(tasks)[-most_runs:]
-            rows += _trends_of_line(
-                [latest[place] for place in chosen],
-                [tasks[place] for place in chosen],
-                ks,
-                confidence,
-                min_eligible_share,
-            )
+            for k in ks:
+                chosen = _alike(tasks, k)[-most_runs:]
+                rows += _trends_of_line(
+                    [latest[place] for place in chosen],
+                    [tasks[place] for place in chosen],
+                    k,
+                    chosen[-1] - chosen[0] + 1 - len(chosen),
+                    confidence,
+                    min_eligible_share,
+                )
     return pl.DataFrame(rows, schema=TREND_COLUMNS)
 
 
-def _alike(counts: Sequence[pl.DataFrame]) -> list[int]:
-    """Choose the runs that have tried at least 90 % of the last one's tasks, and the last one."""
-    *others, own = (set(run.filter(pl.col("n") > 0)["task_id"]) for run in counts)
+def _alike(counts: Sequence[pl.DataFrame], k: int) -> list[int]:
+    """Choose the runs that have tried 90 % of the last one's tasks k times, and the last one."""
+    *others, own = (set(run.filter(pl.col("n") >= k)["task_id"]) for run in counts)
     chosen = [
-        place for place, run in enumerate(others) if own and len(run & own) * 10 >= len(own) * 9
+        place
+        for place, run in enumerate(others)
+        if own and are_nearly_all(len(run & own), len(own))
     ]
     return [*chosen, len(others)]
 
@@ -166,7 +172,8 @@ def _alike(counts: Sequence[pl.DataFrame]) -> list[int]:
 def _trends_of_line(
     line: Sequence[Mapping[str, Any]],
     counts: Sequence[pl.DataFrame],
-    ks: Sequence[int],
+    k: int,
+    left_out: int,
     confidence: float,
     share: float,
 ) -> list[dict[str, Any]]:
@@ -180,49 +187,58 @@ def _trends_of_line(
         .agg(tried_in=pl.len(), least_n=pl.col("n").min())
         .filter(pl.col("tried_in") == runs)
     )
-    states = every.join(least_n, on="task_id").group_by("place", "n", "c", "least_n").len().rows()
+    eligible = least_n.filter(pl.col("least_n") >= k)
+    states = every.join(eligible, on="task_id").group_by("place", "n", "c").len().rows()
+    own = counts[-1]
+    reason = (
+        short_reason(
+            k,
+            own.filter(pl.col("n") >= k).height,
+            own.height,
+            min_eligible_share=share,
+            of=" of the last run",
+        )
+        or _too_few_runs(runs, own.height, least_n.height, k)
+        or short_reason(
+            k, eligible.height, least_n.height, min_eligible_share=share, of=" of every run"
+        )
+    )
     rows = []
-    for k in ks:
-        eligible = least_n.filter(pl.col("least_n") >= k)
-        known = {
+    for metric in METRICS:
+        row: dict[str, Any] = {
             "suite": line[-1]["suite"],
             "agent": line[-1]["agent"],
+            "metric": metric,
             "k": k,
             "first_run_id": line[0]["run_id"],
             "last_run_id": line[-1]["run_id"],
             "runs": runs,
+            "left_out_runs": left_out,
             "common_tasks": least_n.height,
             "tasks": eligible.height,
+            "null_reason": reason,
         }
-        reason = _null_reason(runs, counts[-1].height, least_n.height, eligible.height, k, share)
-        for metric in METRICS:
-            row = known | {"metric": metric, "null_reason": reason}
-            if reason is not None:
-                rows.append(row | {"meaning": f"Not known: {reason}."})
-                continue
-            values = [
-                math.fsum(
-                    tasks * score(metric, n, c, k)
-                    for of, n, c, least, tasks in states
-                    if of == place and least >= k
-                )
-                / eligible.height
-                for place in range(runs)
-            ]
-            least = min(eligible["least_n"])
-            rows.append(row | _fitted(row, values, least, confidence))
+        if reason is not None:
+            rows.append(row | {"meaning": f"Not known: {reason}."})
+            continue
+        values = [
+            math.fsum(tasks * score(metric, n, c, k) for of, n, c, tasks in states if of == place)
+            / eligible.height
+            for place in range(runs)
+        ]
+        rows.append(row | _fitted(row, values, min(eligible["least_n"]), confidence))
     return rows
 
 
-def _null_reason(
-    runs: int, last: int, common: int, eligible: int, k: int, share: float
-) -> str | None:
+def _too_few_runs(runs: int, last: int, common: int, k: int) -> str | None:
     if runs < LEAST_RUNS:
         are = "is" if runs == 1 else "are"
-        return f"a trend takes at least 5 runs over the same tasks, and there {are} {runs}"
-    if common * 10 < last * 9:
+        return (
+            f"a trend takes at least 5 runs with n >= {k} in the same tasks, and there {are} {runs}"
+        )
+    if not are_nearly_all(common, last):
         return f"only {common} of {last} tasks of the last run are in every run"
-    return short_reason(k, eligible, common, min_eligible_share=share, of=" of every run")
+    return None
 
 
 def _fitted(
@@ -245,12 +261,15 @@ def _fitted(
     short = (runs * runs // 4) / 2 / squares * (common - tasks)
     lower, upper = (((slope + side * reach) * tasks + side * short) / common for side in (-1, 1))
     verdict = "rising" if lower > 0 else "falling" if upper < 0 else "no_trend"
+    over = f"{_VERBS[verdict]} over {runs} runs"
+    if row["left_out_runs"]:
+        over += f" ({row['left_out_runs']} left out)"
     return {
         "mean_value": mean,
         "slope": slope,
         "slope_lower": lower,
         "slope_upper": upper,
         "verdict": verdict,
-        "meaning": f"{symbol(row['metric'], row['k'])} {_VERBS[verdict]} over {runs} runs: "
+        "meaning": f"{symbol(row['metric'], row['k'])} {over}: "
         f"{decimals(slope)} a run ({decimals(lower)} to {decimals(upper)}).",
     }

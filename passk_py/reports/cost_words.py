@@ -100,6 +100,8 @@ def _success(row: Row) -> str:
     if row["null_reason"] is not None:
         return f"{run}: {row['null_reason']}."
     spent = _UNITS[row["measure"]]
+    if row["per_success"] is None and row["c"]:
+        return f"{run}: {row['caveat']}."
     if row["per_success"] is None:
         return f"{run}: no attempt passed, and {spent.format(amount(row['spent']))} were spent."
     share = ""

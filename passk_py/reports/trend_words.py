@@ -22,7 +22,9 @@ def _sentence(row: dict[str, Any]) -> str:
     whose = f"{plain(row['agent'])}: " if row["agent"] is not None else ""
     moves = "falls" if row["slope"] < 0 else "rises"
     least, most = sorted(abs(row[f"slope_{end}"]) for end in ("lower", "upper"))
+    left_out = row["left_out_runs"]
+    runs = f"{row['runs']} of " if left_out else ""
     return (
-        f"{whose}{symbol('pass_hat_k', row['k'])} {moves} by {points(row['slope'])} a run over the "
-        f"last {row['runs']} runs ({100 * least:.1f} to {100 * most:.1f})."
+        f"{whose}{symbol('pass_hat_k', row['k'])} {moves} by {points(row['slope'])} a run over "
+        f"{runs}the last {row['runs'] + left_out} runs ({100 * least:.1f} to {100 * most:.1f})."
     )

@@ -206,7 +206,7 @@ def _made_of_other_estimates(tables: Tables, settings: Settings) -> Iterator[str
 def _made_of_other_pairs(tables: Tables) -> Iterator[str]:
     """Give the tables of pairs that are of other pairs, or other states of runs, than wanted."""
     pairs = tables.find("int_passk__pairs")
-    key = "suite, baseline_run_id, candidate_run_id, pair_source, log_version"
+    key = "suite, baseline_run_id, candidate_run_id, pair_source, slice_name, log_version"
     # Read once, and compared here: planning the view takes DuckDB longer than all else.
     wanted = set(tables.rows(f"select {key} from {pairs}")) if pairs else None
     for name in ("int_passk__pair_states", "int_passk__pair_sums", "int_passk__comparisons"):

@@ -4,7 +4,8 @@ with pairs as (
     baseline_run_id,
     candidate_run_id,
     pair_source,
-    row_number() over (order by suite, baseline_run_id, candidate_run_id, pair_source) as pair_number
+    slice_name,
+    row_number() over (order by {{ passk._pair_keys() | join(', ') }}) as pair_number
   from {{ ref('int_passk__pairs') }}
   where pair_source <> 'ranking'
 ),
@@ -31,6 +32,7 @@ select
   pairs.baseline_run_id,
   pairs.candidate_run_id,
   pairs.pair_source,
+  pairs.slice_name,
   pair_tasks.pair_number,
   pair_tasks.task_id,
   pair_tasks.baseline_n,

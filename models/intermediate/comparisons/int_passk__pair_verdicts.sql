@@ -1,4 +1,5 @@
-{#- The verdicts of pairs: those of passk_comparisons, and those that gates judge instead, without the tasks in quarantine. -#}
+{#- The verdicts of pairs: those of passk_comparisons, and those that gates judge instead, without the tasks in
+    quarantine. -#}
 {%- set text = dbt.type_string() %}
 {%- set tau = passk._setting('passk_minimum_change') %}
 {#- The distance of a limit from 0 on the side that the test excludes. #}
@@ -19,9 +20,9 @@ judged as (
     deciding_tasks >= 6 and not is_outweighed as is_tested,
     case
       when null_reason is not null then null_reason
-      when common_tasks * 10 < (common_tasks + baseline_only_tasks) * 9
+      when not ({{ passk._are_nearly_all('common_tasks', '(common_tasks + baseline_only_tasks)') }})
         then 'only ' || cast(common_tasks as {{ text }}) || ' of ' || cast(common_tasks + baseline_only_tasks as {{ text }})
-          || ' tasks of the baseline are in both runs, fewer than 90 %'
+          || ' tasks of the baseline are in both runs, fewer than {{ passk._nearly_all_percent() }} %'
       when deciding_tasks < 6
         then 'only ' || cast(deciding_tasks as {{ text }}) || ' of ' || cast(eligible_tasks as {{ text }})
           || ' tasks could come out differently at k = ' || cast(k as {{ text }}) || ', fewer than 6'
@@ -119,8 +120,8 @@ select
   suite,
   baseline_run_id,
   candidate_run_id,
-  case when {{ passk._is_judged_pair('hidden') }} then substring(pair_source, 8) else pair_source end as pair_source,
-  {{ passk._is_judged_pair('hidden') }} as is_judged,
+  pair_source,
+  slice_name <> 'all' as is_judged,
   baseline_agent,
   baseline_agent_version,
   candidate_agent,

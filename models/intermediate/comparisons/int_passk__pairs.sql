@@ -172,6 +172,7 @@ select
   ranked.baseline_run_id,
   ranked.candidate_run_id,
   ranked.pair_source,
+  'all' as slice_name,
   {#- A declared run that is not in the log has no row on its side. #}
   coalesce(baselines.log_version, '-') || ' ' || coalesce(candidates.log_version, '-') as log_version
 from ranked
@@ -183,7 +184,8 @@ select
   ranked.suite,
   ranked.baseline_run_id,
   ranked.candidate_run_id,
-  'judged ' || ranked.pair_source as pair_source,
+  ranked.pair_source,
+  'quarantine' as slice_name,
   coalesce(baselines.log_version, '-') || ' ' || coalesce(candidates.log_version, '-') as log_version
 from ranked
 {{ passk._join_runs_of('ranked') }}

@@ -1,4 +1,5 @@
-{#- The tasks of pairs: those of passk_task_comparisons, and those that gates judge instead, without the ones in quarantine. -#}
+{#- The tasks of pairs: those of passk_task_comparisons, and those that gates judge instead, without the ones in
+    quarantine. -#}
 {%- set bigint = dbt.type_bigint() %}
 {%- set double = passk.type_double() %}
 {%- set counts = ['baseline_n', 'baseline_c', 'candidate_n', 'candidate_c'] %}
@@ -54,7 +55,7 @@ joined as (
     common_tasks.suite,
     common_tasks.baseline_run_id,
     common_tasks.candidate_run_id,
-    {{ passk._is_judged_pair('common_tasks') }} as is_judged,
+    common_tasks.slice_name <> 'all' as is_judged,
     common_tasks.task_id,
     {%- for count in counts %}
     common_tasks.{{ count }},

@@ -43,6 +43,7 @@ joined as (
     success.upper as per_success_upper,
     totals.spent_on_passes + totals.spent_on_failures + totals.spent_on_excluded as spent,
     {{ passk._is_covered('totals.measured', 'totals.n') }} as has_attempts,
+    {{ passk._is_covered('(totals.measured + totals.measured_excluded)', '(totals.n + totals.excluded)') }} as has_excluded,
     {{ passk._is_covered('coalesce(spread.tasks, 0)', 'totals.counted_tasks') }} as has_tasks
   from totals
   left join ratios as spread
@@ -75,9 +76,9 @@ select
   covered.total_tasks,
   covered.families,
   covered.effective_families,
-  {%- for figure in ['mean', 'p95', 'per_success'] %}
+  {%- for figure, condition in [('mean', ''), ('p95', ''), ('per_success', ' and covered.has_excluded')] %}
   {%- for end in ['', '_lower', '_upper'] %}
-  case when covered.is_covered then covered.{{ figure ~ end }} end as {{ figure ~ end }},
+  case when covered.is_covered{{ condition }} then covered.{{ figure ~ end }} end as {{ figure ~ end }},
   {%- endfor %}
   {%- endfor %}
   covered.spent,
@@ -93,8 +94,9 @@ select
       then {{ said }}
         || case
           when covered.excluded > 0
-            then ', and ' || {{ passk._whole('covered.measured_excluded') }}
-              || ' of ' || {{ passk._whole('covered.excluded') }} || ' excluded ones'
+            then ', and ' || case when covered.has_excluded then '' else 'only ' end
+              || {{ passk._whole('covered.measured_excluded') }} || ' of ' || {{ passk._whole('covered.excluded') }}
+              || ' excluded ones' || case when covered.has_excluded then '' else ', too few to know what a success costs' end
           else ''
         end
         || case

@@ -123,5 +123,5 @@ left join runs
 left join {{ ref('int_passk__quarantine') }} as quarantine
   on runs.run_id = quarantine.run_id
   and runs.suite = quarantine.suite
-  and gates.rule_type in ('{{ passk._rules_with_quarantine() | join("', '") }}')
+  and gates.rule_type in ('{{ passk._rule_schema().leave_out_quarantine | join("', '") }}')
 {%- endif %}

@@ -1,5 +1,5 @@
-{#- The scores of the tasks of a run, and of the runs of its suite and agent before it that have tried the same tasks, for rules with a
-    rolling baseline: docs/rolling-baselines.md. -#}
+{#- The scores of the tasks of a run, and of the runs of its suite and agent before it that have tried the same
+    tasks, for rules with a rolling baseline: docs/rolling-baselines.md. -#}
 {%- set keys = ['gate', 'run_id', 'suite'] %}
 
 with runs as (
@@ -32,8 +32,8 @@ line as (
   inner join runs
     on judged.suite = runs.suite
     and coalesce(judged.agent = runs.agent, judged.agent is null and runs.agent is null)
-    and runs.place >= judged.place - 2 * judged.last_runs
-    and runs.place <= judged.place
+    and judged.place - 2 * judged.last_runs <= runs.place
+    and judged.place >= runs.place
 ),
 
 scored as (
@@ -46,7 +46,7 @@ scored as (
   inner join {{ ref('int_passk__task_counts') }} as counts
     on line.line_run_id = counts.run_id and line.suite = counts.suite
   left join {{ ref('int_passk__states') }} as states
-    on counts.n = states.n and counts.c = states.c and line.k = states.k and counts.n >= line.k
+    on counts.n = states.n and counts.c = states.c and line.k = states.k and line.k <= counts.n
   where {{ passk._is_judged_of_suite('counts') }} and counts.attempts > 0
 ),
 
@@ -81,7 +81,7 @@ alike as (
     *,
     row_number() over (partition by {{ keys | join(', ') }} order by runs_ago) as place
   from with_judged
-  where runs_ago = 0 or (judged_tasks > 0 and shared_tasks * 10 >= judged_tasks * 9)
+  where runs_ago = 0 or (judged_tasks > 0 and {{ passk._are_nearly_all('shared_tasks', 'judged_tasks') }})
 ),
 
 chosen as (

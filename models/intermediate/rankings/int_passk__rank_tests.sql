@@ -24,9 +24,7 @@ pairs as (
     and comparisons.k = candidates.k
   where
     baselines.age > candidates.age
-    {%- if passk._judges_pairs() %}
-    and not {{ passk._is_judged_pair('comparisons') }}
-    {%- endif %}
+    and comparisons.slice_name = 'all'
 ),
 
 margins as (
@@ -52,7 +50,9 @@ tested as (
     case
       when
         null_reason is null
-        and common_tasks * 10 >= (common_tasks + greatest(baseline_only_tasks, candidate_only_tasks)) * 9
+        and {{ passk._are_nearly_all(
+          'common_tasks', '(common_tasks + greatest(baseline_only_tasks, candidate_only_tasks))'
+        ) }}
         and deciding_tasks >= 6
         and not is_outweighed
         and (eligible_tasks = common_tasks or least_difference > 0)
@@ -87,7 +87,7 @@ select
   k,
   {{ run }}_run_id as run_id,
   {{ other }}_run_id as other_run_id,
-  {{ sign }}difference as difference,
+  {{ sign }}difference{{ ' as difference' if sign }},
   difference_error,
   p,
   least(p_adjusted, 1) as p_adjusted

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from passk_py.common.words import decimals, symbol
 from passk_py.metrics.comparisons.pair_figures import LEAST_DECIDING
+from passk_py.metrics.nearly_all import NEARLY_ALL_PERCENT, are_nearly_all
 from passk_py.metrics.states import with_short_tasks
 from passk_py.stats.distributions import normal_quantile
 
@@ -69,10 +70,10 @@ def reason_without_verdict(row: dict[str, Any]) -> str | None:
     of_baseline = common + row["baseline_only_tasks"]
     if row["no_figures"] is not None:
         return str(row["no_figures"])
-    if 10 * common < _TENTHS * of_baseline:
+    if not are_nearly_all(common, of_baseline):
         return (
             f"only {common} of {of_baseline} tasks of the baseline are in both runs,"
-            " fewer than 90 %"
+            f" fewer than {NEARLY_ALL_PERCENT} %"
         )
     if row["deciding_tasks"] < LEAST_DECIDING:
         return (

@@ -15,6 +15,7 @@ from passk_py.metrics.costs.ratios import ratio_limits
 from passk_py.metrics.costs.run_costs import DEFAULT_MEASURES
 from passk_py.metrics.costs.spending import checked_measures, measured_log, task_spending
 from passk_py.metrics.frames.columns import identities
+from passk_py.metrics.nearly_all import NEARLY_ALL_PERCENT, are_nearly_all
 from passk_py.stats.estimators.arguments import checked_confidence, checked_share
 
 if TYPE_CHECKING:
@@ -212,9 +213,10 @@ def _reason(
         if costs is not None and costs["null_reason"] is not None:
             return f"in the {side} {costs['null_reason']}"
     of_baseline = before["measured_tasks"] if before else 0
-    if tasks * 10 < of_baseline * 9:
+    if not are_nearly_all(tasks, of_baseline):
         return (
-            f"only {tasks} of {of_baseline} tasks of the baseline are in both runs, fewer than 90 %"
+            f"only {tasks} of {of_baseline} tasks of the baseline are in both runs, "
+            f"fewer than {NEARLY_ALL_PERCENT} %"
         )
     return "the baseline cost nothing" if estimate is None else None
 

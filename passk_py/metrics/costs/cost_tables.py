@@ -113,11 +113,16 @@ def _row(
         "null_reason": reason,
     }
     if reason is None:
-        for figure, of_figure in (("mean", attempt), ("per_success", success)):
+        has_excluded = _is_covered(measured + measured_excluded, n + excluded, share)
+        known = {"mean": attempt, "per_success": success if has_excluded else {}}
+        for figure, of_figure in known.items():
             row |= {f"{figure}{end}": of_figure.get(end[1:] or "estimate") for end in _ENDS}
         row |= {f"p95{end}": tail.get(f"p95{end}") for end in _ENDS}
         if measured < n or measured_excluded < excluded:
             of_excluded = f", and {measured_excluded} of {excluded} excluded ones"
+            if not has_excluded:
+                of_excluded = f", and only {measured_excluded} of {excluded} excluded ones"
+                of_excluded += ", too few to know what a success costs"
             left_out = f"; {untold}, which are left out" if tasks < counted else ""
             row["caveat"] = said + (of_excluded if excluded else "") + left_out
     return row

@@ -50,7 +50,8 @@ def run_costs(
         One row per run_id, suite and measure that an attempt has: counts of attempts, ``measured``
         of the counted ones and their share ``coverage``, ``mean`` of an attempt (over tasks of the
         mean of each), ``p95`` of an attempt, ``per_success`` (all that was spent, over the passes;
-        null where nothing passed), each with limits for tasks like these, ``spent``,
+        null where nothing passed, or too few of all attempts have the measure, excluded ones
+        too), each with limits for tasks like these, ``spent``,
         ``spent_on_failures``, ``spent_on_excluded``, ``share_on_failures``, ``null_reason`` and
         ``caveat``. Limits are null with one task or where they would say nothing.
 

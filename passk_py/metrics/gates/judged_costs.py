@@ -29,8 +29,11 @@ def cost(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
         "tasks": row["measured_tasks"], "estimate": estimate,
         "estimate_lower": lower, "estimate_upper": upper,
     }  # fmt: skip
-    if row["null_reason"] is not None:
-        reason = f"There is no such figure: {row['null_reason']}."
+    lacking = row["null_reason"]
+    if lacking is None and estimate is None and row["c"]:
+        lacking = row["caveat"]
+    if lacking is not None:
+        reason = f"There is no such figure: {lacking}."
         yield Finding("inconclusive", reason, "Attempts that say it.", **known)
         return
     if estimate is None:

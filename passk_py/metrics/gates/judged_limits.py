@@ -9,6 +9,7 @@ from passk_py.common.words import decimals, symbol
 from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.findings import UNKNOWN, Finding
 from passk_py.metrics.gates.least import least_tasks, least_tasks_of_drop, least_tasks_of_floor
+from passk_py.metrics.nearly_all import NEARLY_ALL_PERCENT, are_nearly_all
 from passk_py.metrics.uncertainty import (
     FLOOR_OF_DIFFERENCE,
     FLOOR_OF_SUITE,
@@ -182,9 +183,9 @@ def drop(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
         settle = say.ANOTHER_BASELINE if lacking == _LACKS else more_attempts
         reason = f"There is no difference of {name}: {lacking}."
         return Finding("inconclusive", reason, settle, **known)
-    if common * 10 < of_baseline * 9:
+    if not are_nearly_all(common, of_baseline):
         reason = f"Only {common} of {of_baseline} tasks of the baseline are in both runs,"
-        reason += " fewer than 90 %."
+        reason += f" fewer than {NEARLY_ALL_PERCENT} %."
         return Finding("inconclusive", reason, say.OVER_BASELINE_TASKS, **known)
     least = None
     if threshold > 0 and suite:

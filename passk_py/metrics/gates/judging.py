@@ -10,10 +10,10 @@ from passk_py.metrics.gates.findings import UNKNOWN, Finding
 from passk_py.metrics.gates.judged_costs import cost, cost_increase
 from passk_py.metrics.gates.judged_limits import drop, thresholds
 from passk_py.metrics.gates.least import least_attempts
-from passk_py.metrics.gates.quarantine import LEAVE_OUT
 from passk_py.metrics.gates.rolling_drop import rolling_drop
-from passk_py.metrics.gates.rule_schema import SHARES
+from passk_py.metrics.gates.rule_schema import SCHEMA, SHARES
 from passk_py.metrics.gates.sequential import sequential
+from passk_py.metrics.nearly_all import NEARLY_ALL_PERCENT, are_nearly_all
 from passk_py.stats.permutations import PairCounts, variance_of_difference
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def judge(
         reason = f"No attempt of {run.run_id} can be used: all were rejected."
         yield run, _nothing_judged(rule, reason, say.MEND_REJECTED)
     for run in chosen:
-        said = quarantine.of(run) if quarantine and rule.type in LEAVE_OUT else None
+        leaves_out = rule.type in SCHEMA["leave_out_quarantine"]
+        said = quarantine.of(run) if quarantine and leaves_out else None
         if quarantine is None or said is None:
             for finding in _JUDGES[rule.type](rule, run, log):
                 yield run, finding
@@ -164,9 +165,11 @@ def _regressed(rule: Rule, run: Run, log: Evidence, baseline: str) -> Finding:
     reason += f", the surest of them {surest['task_id']}." if surest else "."
     if len(fell) > rule.threshold:
         result = "fail"
-    elif len(tested) * 10 < of_baseline * 9:
+    elif not are_nearly_all(len(tested), of_baseline):
         result, settle = "inconclusive", say.OVER_BASELINE_TASKS
-        reason += f" They are fewer than 90 % of the {of_baseline} of the baseline."
+        reason += (
+            f" They are fewer than {NEARLY_ALL_PERCENT} % of the {of_baseline} of the baseline."
+        )
     elif not before:
         result, settle = "inconclusive", "A baseline that passes."
         reason += " No task passed in the baseline."

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from passk_py.metrics.gates.evidence import Evidence
     from passk_py.metrics.run_order import Run
 
-LEAVE_OUT: Final = frozenset(
-    ("threshold", "sequential", "each_task", "drop", "rolling_drop", "regressed_tasks")
-)
-"""The types of rules that leave tasks out; the others are about the log, or what was spent."""
 _KNOWN: Final = ("_metrics", "_chances", "_counted", "_first_passes")
 """The numbers that evidence keeps of its attempts."""
 _MOST_NAMED: Final = 5

@@ -16,6 +16,7 @@ from passk_py.common.words import decimals, symbol
 from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.findings import Finding
 from passk_py.metrics.gates.judged_limits import Measured
+from passk_py.metrics.nearly_all import NEARLY_ALL_PERCENT, are_nearly_all
 from passk_py.metrics.states import score, short_reason, with_short_tasks
 from passk_py.metrics.uncertainty import floor_of_difference
 from passk_py.stats.distributions import student_quantile
@@ -58,7 +59,7 @@ def alike(candidate: Counts, earlier: Iterable[Counts], k: int, last: int) -> di
     found = {}
     for runs_ago, run in enumerate(islice(earlier, 2 * last), 1):
         shared = sum(run.get(task, (0, 0))[0] >= k for task in own)
-        if own and shared * 10 >= len(own) * 9:
+        if own and are_nearly_all(shared, len(own)):
             found[runs_ago] = run
     return dict(islice(found.items(), last))
 
@@ -143,9 +144,9 @@ def _judged(
             )
             for side in (-1.0, 1.0)
         )
-    if line.common_tasks * 10 < line.previous_tasks * 9:
+    if not are_nearly_all(line.common_tasks, line.previous_tasks):
         reason = f"Only {line.common_tasks} of {line.previous_tasks} tasks of the run before are"
-        reason += " in every run, fewer than 90 %."
+        reason += f" in every run, fewer than {NEARLY_ALL_PERCENT} %."
         settle = "A run over the tasks of the run before."
         return Finding("inconclusive", reason, settle, **known)
     if lacking is not None:

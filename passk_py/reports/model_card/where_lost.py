@@ -79,7 +79,7 @@ def costs_section(card: Row) -> list[str]:
         "spent on failures",
         "known of attempts",
     )
-    return ["## What it costs", "", *table(heads, rows, numbers=(1, 2, 3, 4, 5))]
+    return ["## Costs", "", *table(heads, rows, numbers=(1, 2, 3, 4, 5))]
 
 
 def lengths_section(card: Row) -> list[str]:

@@ -16,7 +16,10 @@ def trends_at(chosen: Chosen, k: int) -> dict[str, list[Row]]:
     # A project may leave the table out, and an older one lacks it.
     if chosen.tables.find("passk_trends") is None:
         return {}
-    columns = ("suite", "agent", "last_run_id", "k", "runs", "slope", "slope_lower", "slope_upper")
+    columns = (
+        *("suite", "agent", "last_run_id", "k", "runs", "left_out_runs"),
+        *("slope", "slope_lower", "slope_upper"),
+    )
     also = f"metric = 'pass_hat_k' and k = {k} and verdict in ('rising', 'falling')"
     found: dict[str, list[Row]] = {}
     for row in chosen.rows("passk_trends", columns, also=also, run="last_run_id"):

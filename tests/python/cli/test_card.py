@@ -193,7 +193,7 @@ def test_what_is_lost_and_spent_is_that_of_the_tables(full: Project) -> None:
         f"select * exclude (loaded_at) from passk_horizons where {of_run} and k in (1, 2) order by k",
     )
     assert card["horizons"] == horizons
-    heads = ("## Where reliability is lost", "## How long tasks may be", "## What it costs")
+    heads = ("## Where reliability is lost", "## How long tasks may be", "## Costs")
     assert all(head in document for head in heads)
     tables = {table[0][0]: table for table in tables_of(document)}
     assert [row[0] for row in tables["cause"][1:]] == ["agent", "limit"]

@@ -39,6 +39,7 @@ GATES: Final = [
     {**HAT, "name": "drop", "type": "drop", "max_drop": 0.1},
     {**HAT, "name": "named", "type": "drop", "max_drop": 0.1, "baseline": "web-1", "scope": "unseen"},
     {**HAT, "name": "line", "type": "drop", "max_drop": 0.1, "baseline": {"last": 3}},
+    {"name": "dearer", "type": "cost_increase", "metric": "cost_usd", "max_increase": 0.1, "run": "all"},
     {"name": "fell", "type": "regressed_tasks", "max": 0, "run": "all"},
     {"name": "whole", "type": "coverage", "metric": "excluded_attempts", "max": 0.01, "run": "all"},
 ]  # fmt: skip
@@ -223,7 +224,7 @@ def test_nothing_passes_where_all_tasks_are_in_quarantine(
     of_tiny = [row for (_, run), row in judged.items() if run == "tiny-1"]
     assert {row["gate"] for row in of_tiny} == {gate["name"] for gate in GATES}
     for row in of_tiny:
-        if row["gate"] == "whole":
+        if row["gate"] in ("whole", "dearer"):
             assert row["quarantined_tasks"] is None
             continue
         assert row["result"] == "inconclusive"

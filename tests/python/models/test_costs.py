@@ -33,6 +33,7 @@ GATES: Final = [
     {**COST, "name": "tail", "metric": "duration_s", "statistic": "p95", "max": 5},
     {**COST, "name": "high tail", "metric": "cost_usd", "statistic": "p95", "max": 0.1},
     {**COST, "name": "success", "metric": "tokens", "statistic": "per_success", "max": 150},
+    {**COST, "name": "dollars", "metric": "cost_usd", "statistic": "per_success", "max": 5},
     {**INCREASE, "name": "increase", "metric": "cost_usd", "max_increase": 0.1},
     {**INCREASE, "name": "much", "metric": "cost_usd", "max_increase": 30},
     {**INCREASE, "name": "named", "metric": "duration_s", "max_increase": 0.5, "baseline": "dear"},
@@ -99,6 +100,17 @@ def some_log() -> Rows:
         for run, failing in (("untold", 12), ("untold by one", 1))
         for task in range(24)
         for attempt in range(1, 11)
+    ]  # fmt: skip
+    # Two of which some excluded attempts say it: of 48 a quarter, and a half.
+    rows += [
+        {
+            "run_id": run, "suite": "suite", "task_id": f"t{task}", "attempt": attempt, "agent": "other",
+            "outcome": "passed" if attempt < 5 else "excluded",
+            "cost_usd": 2.0 if attempt < 5 else 1.0 if attempt == 5 and task % every == 0 else None,
+        }
+        for run, every in (("unpaid", 2), ("paid", 1))
+        for task in range(24)
+        for attempt in range(1, 7)
     ]  # fmt: skip
     return rows
 
@@ -203,6 +215,29 @@ def test_tasks_whose_outcomes_say_no_cost_are_few_or_nothing_is_said(built: Proj
         curves[4]["caveat"]
         == "n < 4 or no cost_usd of an outcome in 1 of 24 tasks, which are left out"
     )
+
+
+def test_a_success_has_no_cost_where_that_of_excluded_attempts_is_not_known(built: Project) -> None:
+    costs = f"select * from {built.relation('passk_costs')} where run_id in ('paid', 'unpaid')"
+    paid, unpaid = sorted(built.records(costs), key=lambda row: str(row["run_id"]))
+    # 120 of 144 attempts are known, and 108 of 144: more and less than .8.
+    assert paid["per_success"] == pytest.approx((96 * 2 + 24) / 96, rel=1e-12)
+    assert paid["caveat"] == "96 of 96 counted attempts have cost_usd, and 24 of 48 excluded ones"
+    assert (
+        unpaid["per_success"] is unpaid["per_success_lower"] is unpaid["per_success_upper"] is None
+    )
+    assert (unpaid["mean"], unpaid["p95"], unpaid["spent"]) == (2.0, 2.0, 204.0)
+    said = (
+        "96 of 96 counted attempts have cost_usd, and only 12 of 48 excluded ones, "
+        "too few to know what a success costs"
+    )
+    assert (unpaid["caveat"], unpaid["null_reason"]) == (said, None)
+    gates = built.records(
+        f"select * from {built.relation('passk_gates')} where gate = 'dollars' and run_id = 'unpaid'"
+    )
+    assert [(row["result"], row["reason"], row["to_settle"]) for row in gates] == [
+        ("inconclusive", f"There is no such figure: {said}.", "Attempts that say it.")
+    ]
 
 
 def test_totals_are_what_the_attempts_say(built: Project, attempts: Rows) -> None:

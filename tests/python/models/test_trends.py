@@ -15,9 +15,10 @@ from click.testing import CliRunner
 
 import passk_py as pk
 from passk_py.cli import cli
+from passk_py.reports.trend_words import trend_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from conftest import Project
@@ -36,7 +37,7 @@ def some_log() -> Rows:
     rates = [dice.betavariate(4, 1) for _ in range(30)]
     for agent, nights in (
         ("falls", 14), ("stays", 7), ("perfect", 6), ("few", 4), ("once", 1), ("grows", 6), (None, 6), ("short", 5), ("outage", 8),
-        ("alone", 2),
+        ("alone", 2), ("cut", 7), ("cut last", 6),
     ):  # fmt: skip
         for night in range(nights):
             for task in range(30):
@@ -50,6 +51,8 @@ def some_log() -> Rows:
                 if agent == "falls":
                     rate *= 1 - 0.06 * night
                 attempts = 2 if agent == "short" and task == 3 and night == 2 else 4
+                if (agent, night) in (("cut", 3), ("cut last", 5)):
+                    attempts = 2
                 rows += [
                     {
                         "run_id": f"{agent}-{night + 1:02}", "suite": "suite", "agent": agent,
@@ -87,7 +90,19 @@ def test_verdicts_are_those_that_the_agents_deserve(
     rows: dict[tuple[str | None, str, int], dict[str, Any]],
 ) -> None:
     agents = {agent for agent, _, _ in rows}
-    assert agents == {"falls", "stays", "perfect", "few", "grows", None, "short", "outage", "alone"}
+    assert agents == {
+        "falls",
+        "stays",
+        "perfect",
+        "few",
+        "grows",
+        None,
+        "short",
+        "outage",
+        "alone",
+        "cut",
+        "cut last",
+    }
     falls = rows["falls", "pass_hat_k", 2]
     assert (falls["verdict"], falls["runs"], falls["first_run_id"]) == ("falling", 12, "falls-03")
     assert falls["meaning"].startswith("pass^2 falls over 12 runs: -0.0")
@@ -95,11 +110,11 @@ def test_verdicts_are_those_that_the_agents_deserve(
     assert (perfect["slope"], perfect["verdict"]) == (0, "no_trend")
     assert perfect["slope_lower"] < -0.001
     assert rows["few", "pass_at_k", 1]["meaning"] == (
-        "Not known: a trend takes at least 5 runs over the same tasks, and there are 4."
+        "Not known: a trend takes at least 5 runs with n >= 1 in the same tasks, and there are 4."
     )
     # Of six runs, those of 28 and of 30 tasks have 90 % of the last one's.
     assert rows["grows", "pass_at_k", 1]["null_reason"] == (
-        "a trend takes at least 5 runs over the same tasks, and there are 2"
+        "a trend takes at least 5 runs with n >= 1 in the same tasks, and there are 2"
     )
     # All runs before the last one have tried other tasks.
     assert rows["alone", "pass_at_k", 1]["null_reason"].endswith("and there is 1")
@@ -108,7 +123,10 @@ def test_verdicts_are_those_that_the_agents_deserve(
         6,
         30,
     )
-    assert rows["stays", "pass_hat_k", 5]["null_reason"] == "n < 5 in 30 of 30 tasks of every run"
+    assert rows["outage", "pass_at_k", 1]["left_out_runs"] == 2
+    assert (
+        rows["stays", "pass_hat_k", 5]["null_reason"] == "n < 5 in 30 of 30 tasks of the last run"
+    )
     short, whole = rows["short", "pass_hat_k", 4], rows["short", "pass_hat_k", 1]
     assert (short["tasks"], short["common_tasks"], whole["tasks"]) == (29, 30, 30)
     # (25 - 1) / 8 / 10 of a task of thirty, to either side of the other 29.
@@ -116,11 +134,45 @@ def test_verdicts_are_those_that_the_agents_deserve(
     assert middle == pytest.approx(short["slope"] * 29 / 30, rel=1e-12)
 
 
-@pytest.mark.parametrize(("agent", "nights"), [("falls", range(3, 15)), ("stays", range(1, 8))])
-@pytest.mark.parametrize("k", [1, 2, 4])
+def test_a_night_cut_short_is_left_out_at_the_k_that_it_lacks(
+    rows: dict[tuple[str | None, str, int], dict[str, Any]],
+) -> None:
+    pair, four = rows["cut", "pass_hat_k", 2], rows["cut", "pass_hat_k", 4]
+    assert (pair["runs"], pair["left_out_runs"], four["runs"], four["left_out_runs"]) == (
+        7,
+        0,
+        6,
+        1,
+    )
+    assert "over 7 runs: " in pair["meaning"]
+    assert "over 6 runs (1 left out): " in four["meaning"]
+    # Nothing is left out for a last run that is cut short.
+    last = rows["cut last", "pass_hat_k", 4]
+    assert last["null_reason"] == "n < 4 in 30 of 30 tasks of the last run"
+    assert rows["cut last", "pass_hat_k", 2]["runs"] == 6
+
+
+def test_a_line_that_leaves_out_a_run_says_so() -> None:
+    row = {
+        "agent": "a", "k": 4, "runs": 6, "left_out_runs": 1,
+        "slope": -0.05, "slope_lower": -0.08, "slope_upper": -0.02,
+    }  # fmt: skip
+    assert trend_sentences([row]) == [
+        "a: pass^4 falls by 5.0 points a run over 6 of the last 7 runs (2.0 to 8.0)."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "nights", "k"),
+    [
+        *(("falls", range(3, 15), k) for k in (1, 2, 4)),
+        *(("stays", range(1, 8), k) for k in (1, 2, 4)),
+        ("cut", (1, 2, 3, 5, 6, 7), 4),
+    ],
+)
 def test_lines_are_those_of_least_squares(
     agent: str,
-    nights: range,
+    nights: Sequence[int],
     k: int,
     log: Rows,
     rows: dict[tuple[str | None, str, int], dict[str, Any]],
@@ -137,13 +189,14 @@ def test_lines_are_those_of_least_squares(
         )
         for night in nights
     ]
-    slope, intercept = statistics.linear_regression(nights, values)
+    places = range(1, len(nights) + 1)
+    slope, intercept = statistics.linear_regression(places, values)
     residuals = [
-        value - intercept - slope * night for night, value in zip(nights, values, strict=True)
+        value - intercept - slope * place for place, value in zip(places, values, strict=True)
     ]
-    squares = sum((night - statistics.fmean(nights)) ** 2 for night in nights)
-    # Quantiles of Student's t with 10 and 5 degrees, of tables.
-    t = {12: 2.2281388519862747, 7: 2.5705818356363155}[len(nights)]
+    squares = sum((place - statistics.fmean(places)) ** 2 for place in places)
+    # Quantiles of Student's t with 10, 5 and 4 degrees, of tables.
+    t = {12: 2.2281388519862747, 7: 2.5705818356363155, 6: 2.7764451051977987}[len(nights)]
     z = 1.9599639845400542
     floor = max(0.25, (math.log(40) / z * k / 4) ** 2) / 30**2
     spread = t * t * sum(one * one for one in residuals) / (len(nights) - 2)

@@ -13,7 +13,7 @@ with changed_pairs as (
 pairs as (
   select
     *,
-    row_number() over (order by suite, baseline_run_id, candidate_run_id, pair_source) as pair_number
+    row_number() over (order by {{ keys | join(', ') }}) as pair_number
   from changed_pairs
 ),
 

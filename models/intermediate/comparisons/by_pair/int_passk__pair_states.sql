@@ -8,7 +8,7 @@ with changed_pairs as (
 pairs as (
   select
     *,
-    row_number() over (order by suite, baseline_run_id, candidate_run_id, pair_source) as pair_number
+    row_number() over (order by {{ keys | join(', ') }}) as pair_number
   from changed_pairs
 ),
 
@@ -79,7 +79,7 @@ histogram as (
     inner join run_states
       on pairs.{{ side }}_run_id = run_states.run_id
       and pairs.suite = run_states.suite
-      and {{ passk._is_of_pair('run_states', 'pairs') }}
+      and pairs.slice_name = run_states.slice_name
     union all
     select
       pair_number,
