@@ -20,6 +20,8 @@ try_cast({{ expression }} as {{ type }})
 
 {% macro redshift___made_once() -%} {{ return(passk.default___made_once()) }} {%- endmacro %}
 
+{% macro redshift___plan_for_many_rows() -%} {{ return(passk.default___plan_for_many_rows()) }} {%- endmacro %}
+
 {% macro redshift__create_sql_functions(database) -%} {{ return(passk.default__create_sql_functions(database)) }} {%- endmacro %}
 
 {% macro redshift__type_mask() -%} {{ return(passk.default__type_mask()) }} {%- endmacro %}

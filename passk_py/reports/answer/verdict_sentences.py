@@ -136,7 +136,7 @@ def _unattended_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
         # An estimate alone lets half of those through that are just at the threshold.
         return f"Perhaps {best} can run unattended{apart}."
     if not several:
-        return f"Do not let {best} run unattended on the whole suite."
+        return f"{best} is not reliable enough to work unattended on the whole suite."
     if not pick.value:
         return "No run is reliable enough to work unattended."
     comes = "comes" if len(pick.named) == 1 else "come"

@@ -240,7 +240,7 @@ def test_best_of_the_incapable_is_called_incapable() -> None:
     said = text(answer(STEADY))
     assert "steady is not capable, even where a person reviews the output." in said
     assert "It does not reach 80%, the threshold for capable." in said
-    assert "Do not let steady run unattended on the whole suite." in said
+    assert "steady is not reliable enough to work unattended on the whole suite." in said
 
 
 VERSIONS = {"agent": "bot", "task_set": (10, 7)}

@@ -112,7 +112,8 @@ def attempts() -> Rows:
 def built(make_project: Callable[[], Project], attempts: Rows) -> Project:
     made = make_project()
     made.land(attempts)
-    made.run(VARS, command="build")
+    made.run(VARS)
+    made.run(VARS, command="test", select=TABLES)
     return made
 
 

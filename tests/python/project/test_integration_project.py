@@ -1,4 +1,7 @@
-"""A second dbt project installs this one from beside it and builds, as a user's would."""
+"""A second dbt project installs this one from beside it and builds, as a user's would.
+
+Long, because it runs every test of every table; ``test_own_project.py`` has a smaller project.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from ..integration_project import copy_project
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

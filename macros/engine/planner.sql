@@ -1,0 +1,14 @@
+{#- The statements, in a hook of a model, that let the engine plan its query as it is. Postgres expects hardly a row of a join over several
+    columns, so it would join by looping over all pairs of rows, and it would compile long queries for longer than they run. `local`: until
+    the model is made. -#}
+{% macro _plan_for_many_rows() -%}
+  {{ return(adapter.dispatch('_plan_for_many_rows', 'passk')()) }}
+{%- endmacro %}
+
+{% macro default___plan_for_many_rows() -%}
+{%- endmacro %}
+
+{% macro postgres___plan_for_many_rows() -%}
+set local enable_nestloop = off;
+set local jit = off
+{%- endmacro %}
