@@ -58,7 +58,7 @@ def command(
     schema: str | None,
     name: str,
 ) -> int:
-    """Write a bundle for Superset: a database, datasets, charts, filters and five dashboards.
+    """Write a bundle for Superset: a database, datasets, charts, filters and seven dashboards.
 
     Import a folder with `superset import-directory --overwrite FOLDER`, which also updates the
     imports of an older bundle. Import a zip file with the button that imports dashboards. Metrics

@@ -16,7 +16,7 @@ __all__ = ["superset_bundle"]
 def superset_bundle(
     path: str | PathLike[str], *, uri: str, schema: str | None = None, name: str = "passk"
 ) -> list[str]:
-    """Write what Superset imports: a database, datasets, charts, filters and five dashboards.
+    """Write what Superset imports: a database, datasets, charts, filters and seven dashboards.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def superset_bundle(
     >>> folder = Path(tempfile.mkdtemp()) / "superset"
     >>> files = superset_bundle(folder, uri="duckdb:////srv/bi/passk.duckdb")
     >>> [file for file in files if file.startswith("dashboards/")]
-    ['dashboards/compare.yaml', 'dashboards/gates.yaml', 'dashboards/overview.yaml', \
-'dashboards/run.yaml', 'dashboards/tasks.yaml']
+    ['dashboards/compare.yaml', 'dashboards/costs.yaml', 'dashboards/details.yaml', \
+'dashboards/gates.yaml', 'dashboards/overview.yaml', 'dashboards/run.yaml', 'dashboards/tasks.yaml']
     """
     import yaml  # type: ignore[import-untyped]
 

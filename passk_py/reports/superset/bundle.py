@@ -108,9 +108,14 @@ def _dataset(
     dataset: Dataset, table: TableDescription, schema: str | None, name: str, ids: _Ids
 ) -> dict[str, Any]:
     columns = [
-        Column(name, table.types.get(name, ""), text) for name, text in table.columns.items()
+        Column(name, table.types.get(name, ""), text)
+        for name, text in table.columns.items()
+        if name not in dataset.left_out
     ]
     before = "" if schema is None else f"{schema}."
+    source = f"{before}{dataset.table}"
+    if dataset.left_out:
+        source = f"(select {', '.join(column.name for column in columns)} from {source})"
     return {
         # Superset wants a name that no dataset of another database has: so even one that reads a
         # single table is a query with a name of its own.
@@ -121,9 +126,7 @@ def _dataset(
         "offset": 0,
         "cache_timeout": -1,
         "schema": schema,
-        "sql": dataset.sql.replace("{table}", f"{before}{dataset.table}").replace(
-            "{schema}", before
-        ),
+        "sql": dataset.sql.replace("{table}", source).replace("{schema}", before),
         "params": None,
         "template_params": None,
         "filter_select_enabled": True,

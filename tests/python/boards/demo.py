@@ -59,7 +59,8 @@ def with_decoys(demo: Path, served: Path) -> None:
                     f"insert into {table.name} select * replace ({', '.join(changed)}) "
                     f"from demo.main.{table.name}"
                 )
-        # The demo has no costs, causes that differ, or trends: the older suite has them.
+        # The demo has no costs, causes that differ, trends, or what a var or labels ask for: the
+        # older suite has them.
         connection.execute(
             "delete from passk_lost_reliability where suite = 'older'; "
             "insert into passk_lost_reliability by name "
@@ -75,6 +76,36 @@ def with_decoys(demo: Path, served: Path) -> None:
             "select 'older' as suite, 'local-search' as agent, 'pass_hat_k' as metric, 4 as k, "
             "'walker-older' as last_run_id, 6 as runs, -0.05 as slope, 'falling' as verdict, "
             "'It falls, as the board says.' as meaning"
+        )
+        connection.execute(
+            "create temp table older as "
+            "select 'walker-older' as run_id, 'older' as suite, 'local-search' as agent, 4 as k, "
+            "'all' as slice_name, 'cost_usd' as measure, 'minutes' as difficulty; "
+            "insert into passk_cost_curves by name "
+            "select run_id, suite, agent, k, measure, 0.48 as cost_per_solved, "
+            "0.39 as cost_per_solved_lower, 0.62 as cost_per_solved_upper, "
+            "1234.5 as cost_per_reliable, 987.6 as cost_per_reliable_lower from older; "
+            "insert into passk_frontier by name "
+            "select run_id, suite, agent, k, measure, 0.53 as pass_hat_k, 0.41 as pass_hat_k_lower, "
+            "0.66 as pass_hat_k_upper, 0.31 as mean_cost, 0.28 as mean_cost_lower, "
+            "0.35 as mean_cost_upper, true as is_on_frontier, 'None beats it.' as meaning from older; "
+            "insert into passk_m_of_k by name "
+            "select run_id, suite, agent, slice_name, 'pass_m_of_k' as metric, k, 3 as m, "
+            "0.77 as estimate, 0.65 as lower, 0.86 as upper from older; "
+            "insert into passk_horizons by name "
+            "select run_id, suite, agent, k, difficulty, 37.25 as horizon, 12.5 as horizon_lower, "
+            "'one limit' as caveat from older; "
+            "insert into passk_difficulty_curve by name "
+            "select run_id, suite, agent, k, difficulty, bin, 2.0 * bin as shortest, "
+            "2.0 * bin + 1 as longest, 8 as tasks, 1 - bin / 10 as pass_hat_k, "
+            "0.9 - bin / 10 as pass_hat_k_lower, 1.0 as pass_hat_k_upper "
+            "from older cross join (values (1), (2)) as bins (bin); "
+            "insert into passk_corrected_metrics by name "
+            "select run_id, suite, agent, k, 'pass_hat_k' as metric, 0.53 as raw, 0.61 as corrected, "
+            "0.5 as corrected_lower, 0.72 as corrected_upper, 0.17 as share_lost_to_grader from older; "
+            "insert into passk_graders by name "
+            "select suite, 240 as labels, 0.96 as sensitivity, 0.93 as sensitivity_lower, "
+            "0.98 as sensitivity_upper, 'too few labels of failures' as null_reason from older"
         )
 
 

@@ -200,10 +200,13 @@ class Page:
         return " ".join(self.page.inner_text("body").split())
 
     def table(self, name: str) -> list[list[str]]:
-        """The cells of a table as they are shown."""
+        """The cells of a table as they are shown, a minus sign as a hyphen."""
         chart = self.page.locator(f"[data-test-chart-name='{name}']")
         return [
-            [" ".join(cell.split()) for cell in row.locator("td").all_inner_texts()]
+            [
+                " ".join(cell.split()).replace("\u2212", "-")
+                for cell in row.locator("td").all_inner_texts()
+            ]
             for row in chart.locator("tbody tr").all()
         ]
 

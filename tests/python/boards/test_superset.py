@@ -59,7 +59,47 @@ def share(value: float | None) -> str:
     return "N/A" if value is None else f"{100 * value:.1f}%"
 
 
+def change(value: float | None) -> str:
+    return "N/A" if value is None else f"{100 * value:+.1f}%"
+
+
+def check_order(page: Page, tables: duckdb.DuckDBPyConnection, k: int) -> None:
+    """Compare the order of runs and the trends with their tables, of all runs and not the latest alone."""
+    held = rows_of(
+        tables,
+        f"from passk_rankings where k = {k} and metric = 'pass_hat_k' and estimate is not null "
+        "order by estimated_rank, run_id",
+    )
+    assert page.table("The order of runs by pass^k") == [
+        [
+            row["run_id"],
+            str(k),
+            *(share(row[name]) for name in ("estimate", "lower", "upper")),
+            *(str(row[name]) for name in ("rank_lower", "rank_upper", "ranked_runs")),
+            "yes" if row["may_be_best"] else "no",
+            share(row["estimate_of_top"]),
+        ]
+        for row in held
+    ]
+    held = rows_of(
+        tables, f"from passk_trends where k = {k} and metric = 'pass_hat_k' order by agent"
+    )
+    assert held
+    assert page.table("From run to run") == [
+        [
+            row["agent"],
+            str(k),
+            str(row["runs"]),
+            (row["verdict"] or "N/A").replace("_", " "),
+            *(change(row[name]) for name in ("slope", "slope_lower", "slope_upper")),
+            row["null_reason"] or "N/A",
+        ]
+        for row in held
+    ]
+
+
 def check_overview(page: Page, tables: duckdb.DuckDBPyConnection, k: int) -> None:
+    check_order(page, tables, k)
     held = rows_of(
         tables,
         f"from passk_suite_metrics where slice_name = 'all' and k = {k} and run_id in {LATEST} "
@@ -122,6 +162,50 @@ def test_another_suite_can_be_chosen(page: Page, engine: str) -> None:
     (row,) = page.table("The latest run of each agent")
     assert row[0] == "walker-older"
     assert row[3] == f"{DECOY_SHOWN}%"
+    (row,) = page.table("From run to run")
+    assert row == ["local-search", "4", "6", "falling", "-5.0%", "N/A", "N/A", "N/A"]
+
+
+def test_costs_are_shown_with_their_limits(page: Page, engine: str) -> None:
+    page.open(f"{engine}-costs")
+    # The demo has none: nothing breaks, and nothing of the other suite is shown.
+    assert page.text.count("No results were returned for this query") == 3
+    page.choose("Suite", "older")
+    assert page.table("Cost of attempts and successes") == [
+        ["walker-older", "cost, $", "0.310", "0.760", "0.570", "0.440", "0.710", "40.1%", "N/A"]
+    ]
+    assert page.table("Cost of tasks, retried or always right") == [
+        ["walker-older", "cost, $", "4", "0.480", "0.390", "0.620", "1,230", "988", "N/A", "N/A"]
+    ]
+    assert page.table("pass^k and cost, unbeaten runs first") == [
+        [
+            "walker-older", "cost, $", "4", "53.0%", "41.0%", "66.0%", "0.310", "0.280", "0.350",
+            "None beats it.",
+        ]
+    ]  # fmt: skip
+
+
+def test_details_are_shown_where_a_build_was_asked_for_them(page: Page, engine: str) -> None:
+    page.open(f"{engine}-details")
+    assert page.text.count("No results were returned for this query") == 5
+    page.choose("Suite", "older")
+    page.choose("Run", "walker-older")
+    assert page.table("At least m of k") == [
+        ["walker-older", "at least m of k", "3", "4", "77.0%", "65.0%", "86.0%", "N/A"]
+    ]
+    assert page.table("How long tasks may be") == [
+        ["walker-older", "4", "minutes", "37.3", "12.5", "N/A", "N/A", "one limit"]
+    ]
+    assert page.table("Short and long tasks") == [
+        ["4", "2.00", "3.00", "8", "90.0%", "80.0%", "100.0%"],
+        ["4", "4.00", "5.00", "8", "80.0%", "70.0%", "100.0%"],
+    ]
+    assert page.table("Without the errors of the grader") == [
+        ["walker-older", "pass^k", "4", "53.0%", "61.0%", "50.0%", "72.0%", "17.0%", "N/A"]
+    ]
+    assert page.table("How often the grader errs") == [
+        ["240", "96.0%", "93.0%", "98.0%", "N/A", "N/A", "N/A", "too few labels of failures"]
+    ]
 
 
 def test_a_run_has_its_numbers(page: Page, engine: str, tables: duckdb.DuckDBPyConnection) -> None:
@@ -170,6 +254,15 @@ def test_a_run_has_its_numbers(page: Page, engine: str, tables: duckdb.DuckDBPyC
             ordered(page.rows("What to mend first"), "task_id"),
             ordered(costly, "task_id"),
         )
+        lost = rows_of(
+            tables,
+            "select replace(part, '_', ' ') as called, k, failed_attempts, lost_share, "
+            "lost_share_lower, lost_share_upper, lost, pass_hat_k_if_passed "
+            f"from passk_lost_reliability where run_id = '{run}' and k = 4 "
+            "and dimension = 'cause' and lost_share > 0",
+        )
+        assert sum(row["lost_share"] for row in lost) == pytest.approx(1)
+        check(ordered(page.rows("Where reliability is lost"), "called"), ordered(lost, "called"))
         trusted = page.rows("Can the log be trusted?")
         held = rows_of(
             tables,
@@ -201,9 +294,8 @@ def test_a_pair_has_its_differences(
 ) -> None:
     page.open(f"{engine}-compare")
     pair = "baseline_run_id = 'scout-2026-02' and candidate_run_id = 'scout-2026-03'"
-    told = [[cell.replace("\u2212", "-") for cell in row] for row in page.table("Differences")]
     held = rows_of(tables, f"from passk_comparisons where {pair} and k = 4 order by metric")
-    assert told == [
+    assert page.table("Differences") == [
         [
             {"pass_at_k": "pass@k", "pass_hat_k": "pass^k"}[row["metric"]],
             "4",

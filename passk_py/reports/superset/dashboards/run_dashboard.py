@@ -23,8 +23,9 @@ from passk_py.reports.superset.superset_charts import (
 
 RUN: Final = Dashboard(
     "run",
-    "One run: how far pass@k and pass^k part over k, which tasks cost the most reliability, and "
-    "whether its log can be trusted. Limits are those for tasks like these, in lighter colours.",
+    "One run: how far pass@k and pass^k part over k, which tasks and causes cost the most "
+    "reliability, and whether its log can be trusted. Limits are those for tasks like these, in "
+    "lighter colours.",
     (
         (
             table(
@@ -103,6 +104,35 @@ RUN: Final = Dashboard(
         ),
         (
             table(
+                "Where reliability is lost",
+                "lost reliability",
+                {
+                    "called": "cause",
+                    "k": "k",
+                    "failed_attempts": "failed attempts",
+                    "lost_share": "share",
+                    "lost_share_lower": "from",
+                    "lost_share_upper": "to",
+                    "lost": "pass^k lost",
+                    "pass_hat_k_if_passed": "pass^k if these had passed",
+                },
+                order=(("lost", False), ("part", True)),
+                where=(condition("dimension", "==", "cause"), condition("lost_share", ">", 0)),
+                formats={
+                    ".1%": (
+                        "lost_share",
+                        "lost_share_lower",
+                        "lost_share_upper",
+                        "lost",
+                        "pass_hat_k_if_passed",
+                    )
+                },
+                text="Causes of failed attempts, and their shares of what pass^k lacks, which add "
+                "up to one.",
+            ),
+        ),
+        (
+            table(
                 "Can the log be trusted?",
                 "diagnostics",
                 {
@@ -116,7 +146,7 @@ RUN: Final = Dashboard(
             ),
         ),
     ),
-    (20, 60, 44, 40, 20, 50, 60),
+    (20, 60, 44, 40, 20, 50, 28, 60),
     (
         filter_of_first("Suite", "points", "suite"),
         filter_of_first("Run", "points", "run_id", within=("Suite",)),

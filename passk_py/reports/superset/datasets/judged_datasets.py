@@ -1,0 +1,149 @@
+"""Runs as they are judged: in pairs, in an order, over time, by diagnostics, by gates."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from passk_py.reports.superset.datasets.dataset_parts import (
+    AGED_RUNS,
+    CALLED,
+    DEPLOYMENT_FIRST,
+    IS_DEPLOYMENT_K,
+    ROWS,
+    SUITE_AGE,
+    Column,
+    Dataset,
+    Metric,
+    called,
+    first,
+    limited,
+    point,
+)
+
+_PAIR: Final = f"""\
+inner join ({AGED_RUNS}) as candidates
+  on comparisons.candidate_run_id = candidates.run_id and comparisons.suite = candidates.suite
+inner join ({AGED_RUNS}) as baselines
+  on comparisons.baseline_run_id = baselines.run_id and comparisons.suite = baselines.suite"""
+
+_COMPARISONS: Final = f"""\
+select
+  comparisons.*,
+  case when candidates.agent = baselines.agent then candidates.agent end as agent,
+  candidates.age_in_suite as candidate_age,
+  baselines.age_in_suite as baseline_age,
+  candidates.suite_age,
+  case when comparisons.k = deployment.k then 1 else 0 end as is_deployment_k,
+  {called("comparisons.metric")},
+  coalesce(comparisons.meaning, comparisons.null_reason) as said
+from {{schema}}passk_comparisons as comparisons
+{_PAIR}
+cross join (select max(k) as k from {{schema}}passk_tasks) as deployment"""
+
+_TASK_COMPARISONS: Final = f"""\
+select
+  comparisons.*,
+  case when candidates.agent = baselines.agent then candidates.agent end as agent
+from {{schema}}passk_task_comparisons as comparisons
+{_PAIR}"""
+
+_DIAGNOSTICS: Final = """\
+select
+  diagnostics.*,
+  runs.agent
+from {schema}passk_diagnostics as diagnostics
+inner join {schema}passk_runs as runs
+  on diagnostics.run_id = runs.run_id and diagnostics.suite = runs.suite"""
+
+_GATES: Final = """\
+select
+  gates.*,
+  baselines.agent as baseline_agent
+from {schema}passk_gates as gates
+left join {schema}passk_runs as baselines
+  on gates.baseline_run_id = baselines.run_id and gates.suite = baselines.suite"""
+
+_RANKINGS: Final = f"""\
+select
+  rankings.*,
+  {called("metric")},
+  case when may_be_best then 'yes' when not may_be_best then 'no' end as best
+from {{table}} as rankings"""
+
+_TRENDS: Final = f"""\
+select
+  trends.*,
+  {called("metric")},
+  replace(verdict, '_', ' ') as trend
+from {{table}} as trends"""
+
+_AGENT_OF_BOTH: Final = Column("agent", "string", "The agent of both runs; null if they differ.")
+
+JUDGED_DATASETS: Final = (
+    Dataset(
+        "comparisons",
+        "passk_comparisons",
+        (
+            point("difference", "difference", "Candidate less baseline.", "+.1%"),
+            point("from", "difference_suite_lower", "Lower limit, for these tasks.", "+.1%"),
+            point("to", "difference_suite_upper", "Upper limit, for these tasks.", "+.1%"),
+            DEPLOYMENT_FIRST,
+            first("newest first", "suite_age", "candidate_age", "baseline_age"),
+            ROWS,
+        ),
+        _COMPARISONS,
+        (
+            _AGENT_OF_BOTH,
+            Column("candidate_age", "bigint", "1 if the candidate is the newest run of the suite."),
+            Column("baseline_age", "bigint", "1 if the baseline is the newest run of the suite."),
+            SUITE_AGE,
+            IS_DEPLOYMENT_K,
+            CALLED,
+            Column("said", "string", "What the difference means, or why there is none."),
+        ),
+    ),
+    Dataset(
+        "task comparisons",
+        "passk_task_comparisons",
+        (point("difference", "difference", "Candidate less baseline.", "+.1%"), ROWS),
+        _TASK_COMPARISONS,
+        (_AGENT_OF_BOTH,),
+    ),
+    Dataset(
+        "rankings",
+        "passk_rankings",
+        (
+            *limited("value", "estimate", "pass@k or pass^k of a run.", limits=""),
+            point(
+                "value of the top",
+                "estimate_of_top",
+                "The value of the run on top, without the luck of having come out highest.",
+            ),
+            ROWS,
+        ),
+        _RANKINGS,
+        (CALLED, Column("best", "string", "Whether the run may be the best: yes or no.")),
+        ("not_told_apart_from",),
+    ),
+    Dataset(
+        "trends",
+        "passk_trends",
+        (*limited("slope", "slope", "The change from one run to the next.", "+.1%"), ROWS),
+        _TRENDS,
+        (CALLED, Column("trend", "string", "rising, falling or no trend.")),
+    ),
+    Dataset(
+        "diagnostics",
+        "passk_diagnostics",
+        (ROWS,),
+        _DIAGNOSTICS,
+        (Column("agent", "string", "The agent of the run."),),
+    ),
+    Dataset(
+        "gates",
+        "passk_gates",
+        (Metric("gates", "count(*)", "How many rules.", ",d"),),
+        _GATES,
+        (Column("baseline_agent", "string", "The agent of the baseline; null if there is none."),),
+    ),
+)
