@@ -54,9 +54,9 @@ Row = dict[str, Any]
         "passk gate --last 6 --metric pass_hat_k --k 4 --max-drop 0.03",
         "passk gate --run nightly --metric cost_usd --statistic per_success --max 0.4",
     )
-    + "\n\nExit codes: 0 all gates pass, 1 any fails, 2 any is inconclusive and none fails, 3 it could "
-    "not run: no tables, stale tables, no such run, a wrong rule. Advisory gates (severity: warn or "
-    "ignore) do not count.",
+    + "\n\nExit codes: 0 all gates pass, 1 any fails, 2 any is inconclusive and none fails, 3 it "
+    "could not run: no tables, stale tables, no such run, a wrong rule. Advisory gates (severity: "
+    "warn or ignore) do not count.",
 )
 @database_option
 @click.option(
