@@ -10,8 +10,6 @@ from passk_py.metrics.nearly_all import NEARLY_ALL_PERCENT, are_nearly_all
 from passk_py.metrics.states import with_short_tasks
 from passk_py.stats.distributions import normal_quantile
 
-_TENTHS: Final = 9
-"""How many tenths of the baseline's tasks the candidate must have."""
 _NEAREST: Final = 1e-9
 """How near to 0 a limit may come on the side that the test excludes."""
 _SHOWN: Final = 0.0005
