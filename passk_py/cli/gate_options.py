@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from passk_py.cli.shared_options import add_options
 from passk_py.common.errors import PasskError
 from passk_py.common.words import and_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 RULE_NAME: Final = "rule"
 """The name of a rule that is given by options."""
@@ -28,65 +32,63 @@ _LIMITS: Final = {
     "min": ("pass rates", "--max {} allows at most"),
     "max": ("shares of attempts and costs", "--min {} requires at least"),
 }
-_OPTIONS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
-    ("--run", {"metavar": "RUN_ID", "help": "Judge this run, 'latest' or 'all'."}),
-    ("--suite", {"help": "Judge this suite only."}),
-    ("--agent", {"help": "Judge this agent only."}),
-    ("--metric", {"help": "Judge pass_hat_k, pass_at_k, cost_usd, excluded_attempts, ..."}),
-    ("--k", {"type": click.IntRange(1), "help": "Judge the metric at this k."}),
-    ("--m", {"type": click.IntRange(1), "help": "Require M of k passes, with pass_m_of_k."}),
-    ("--min least", {"type": float, "help": "Require at least this value."}),
-    ("--max most", {"type": float, "help": "Allow at most this share, or cost."}),
-    ("--max-drop", {"type": float, "help": "Allow at most this drop below the baseline."}),
-    (
-        "--max-increase",
-        {"type": float, "help": "Let a cost rise by at most this share of the baseline's."},
-    ),
-    ("--statistic", {"help": "Judge mean, p95 or per_success of a cost."}),
-    ("--baseline", {"metavar": "RUN_ID", "help": "Compare with this run."}),
-    (
-        "--last",
-        {
-            "type": click.IntRange(3, 100),
-            "metavar": "N",
-            "help": "Compare with the mean of the N runs before it, with --max-drop.",
-        },
-    ),
-    ("--each", {"help": "Judge each `task`, or each value of this slice."}),
-    ("--slice-value", {"help": "Judge this value of the slice only."}),
-    (
-        "--scope",
-        {
-            "type": click.Choice(["unseen", "suite"]),
-            "help": "Judge for tasks like these (unseen), or for these tasks only (suite).",
-        },
-    ),
-    (
-        "--diagnostic diagnostics",
-        {"multiple": True, "help": "Allow no warning of this diagnostic, or of 'all'."},
-    ),
-    (
-        "--sequential",
-        {
-            "is_flag": True,
-            "default": None,
-            "help": "Use a test that stays valid however often you look while tasks finish.",
-        },
-    ),
-    (
-        "--attempts",
-        {
-            "type": click.IntRange(1),
-            "metavar": "N",
-            "help": "Use only the first N attempts of each task, with --sequential.",
-        },
-    ),
-)
 RULE_HELP: Final = "`passk gate --help` lists the options of a rule."
 
 
 class _RuleOption(click.Option):
     """An option of a rule."""
+
+
+_option: Final = partial(click.option, cls=_RuleOption)
+_OPTIONS: Final = (
+    _option("--run", metavar="RUN_ID", help="Judge this run, 'latest' or 'all'."),
+    _option("--suite", help="Judge this suite only."),
+    _option("--agent", help="Judge this agent only."),
+    _option("--metric", help="Judge pass_hat_k, pass_at_k, cost_usd, excluded_attempts, ..."),
+    _option("--k", type=click.IntRange(1), help="Judge the metric at this k."),
+    _option("--m", type=click.IntRange(1), help="Require M of k passes, with pass_m_of_k."),
+    _option("--min", "least", type=float, help="Require at least this value."),
+    _option("--max", "most", type=float, help="Allow at most this share, or cost."),
+    _option("--max-drop", type=float, help="Allow at most this drop below the baseline."),
+    _option(
+        "--max-increase",
+        type=float,
+        help="Let a cost rise by at most this share of the baseline's.",
+    ),
+    _option("--statistic", help="Judge mean, p95 or per_success of a cost."),
+    _option("--baseline", metavar="RUN_ID", help="Compare with this run."),
+    _option(
+        "--last",
+        type=click.IntRange(3, 100),
+        metavar="N",
+        help="Compare with the mean of the N runs before it, with --max-drop.",
+    ),
+    _option("--each", help="Judge each `task`, or each value of this slice."),
+    _option("--slice-value", help="Judge this value of the slice only."),
+    _option(
+        "--scope",
+        type=click.Choice(["unseen", "suite"]),
+        help="Judge for tasks like these (unseen), or for these tasks only (suite).",
+    ),
+    _option(
+        "--diagnostic",
+        "diagnostics",
+        multiple=True,
+        help="Allow no warning of this diagnostic, or of 'all'.",
+    ),
+    _option(
+        "--sequential",
+        is_flag=True,
+        default=None,
+        help="Use a test that stays valid however often you look while tasks finish.",
+    ),
+    _option(
+        "--attempts",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Use only the first N attempts of each task, with --sequential.",
+    ),
+)
 
 
 class GateCommand(click.Command):
@@ -103,11 +105,9 @@ class GateCommand(click.Command):
                 )
 
 
-def rule_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def rule_options(command: F) -> F:
     """Add the options of a rule to a command."""
-    for names, given in reversed(_OPTIONS):
-        command = click.option(*names.split(), cls=_RuleOption, **given)(command)
-    return command
+    return add_options(command, _OPTIONS)
 
 
 def rule_of_options(options: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from passk_py.cli.shared_options import add_options
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -80,9 +82,7 @@ _OPTIONS = (
 
 def reading_options(command: F) -> F:
     """Add the options that say how logs are read."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return add_options(command, _OPTIONS)
 
 
 def read_logs(

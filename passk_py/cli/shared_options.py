@@ -53,6 +53,13 @@ def _set_database(context: click.Context, parameter: click.Parameter, value: Pat
     return value
 
 
+def add_options(command: F, options: Sequence[Callable[[Any], Any]]) -> F:
+    """Add options to a command, in the order in which its help lists them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def raw_option(command: F) -> F:
     """Add ``--with-raw``."""
     return click.option(
