@@ -48,7 +48,7 @@ def test_every_word_is_taken_by_others(
     world = find_world(dbt, engine)
     macros, generic = words()
     assert {"pass_at_k", "_setting", "type_double", "default__type_double"} <= set(macros)
-    assert "passk_is_key" in generic
+    assert "passk_rows_hold" in generic
     rows = log(seed=10)
     files = project(rows, [*sources["local"], {"local": "tools"}])
     files["dbt_project.yml"]["models"]["tools"] = {"+schema": "tools"}

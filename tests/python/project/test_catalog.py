@@ -30,7 +30,7 @@ def test_the_key_of_a_description_is_what_a_data_test_holds(name: str) -> None:
     tested = [
         {re.sub(r"coalesce\((\w+), ''\)", r"\1", column) for column in columns}
         for test in model["data_tests"]
-        for columns in [test.get("passk_is_key", {}).get("arguments", {}).get("columns")]
+        for columns in [test.get("passk_rows_hold", {}).get("arguments", {}).get("key")]
         if columns
     ]
     # Attempts have a test of their own, and rows that were refused may come twice.

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from conftest import Project
 
 TESTS: Final = {
-    "is_key": "passk.test_passk_is_key('rows', ['a', 'b'])",
+    "is_key": "passk.test_passk_rows_hold('rows', key=['a', 'b'])",
+    "all_hold": "passk.test_passk_rows_hold('rows', key=['a'], claims={'b is small': 'b < 10'})",
+    "not_null": "passk.test_passk_rows_hold('rows', not_null=['a'])",
+    "accepted": "passk.test_passk_rows_hold('rows', accepted_values={'a': ['x', \"y's\"]})",
     "rates_hold": "passk.test_passk_rows_hold('rows', rates=['rate', 'other'])",
-    "rows_hold": "passk.test_passk_rows_hold('rows', {'a is small': 'a < 10', \"b isn't 0\": 'b <> 0'})",
+    "rows_hold": "passk.test_passk_rows_hold('rows', claims={'a is small': 'a < 10', \"b isn't 0\": 'b <> 0'})",
     "follows_k": "passk.test_passk_follows_k('rows', ['task'], rising=['up'], falling=['down'])",
     "totals_agree": "passk.test_passk_totals_agree('rows', 'sum(a)', 'others', 'count(*)')",
     "attempts_are_unique": "passk.test_passk_attempts_are_unique('rows')",
@@ -51,14 +54,32 @@ def values(columns: str, *rows: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("rows", "found"),
     [
-        (["(1, 1)", "(1, 2)", "(2, 1)"], []),
-        (["(1, 1)", "(1, 2)", "(1, 1)"], [(1, 1, 2)]),
-        (["(1, 1)", "(1, null)"], [(1, None, 1)]),
-        (["(null, null)", "(null, null)"], [(None, None, 2)]),
+        (["(1, 1)", "(1, 2)", "(2, 1)"], 0),
+        (["(1, 1)", "(1, 2)", "(1, 1)", "(1, 1)"], 2),
+        (["(1, 1)", "(1, 1)", "(2, 1)", "(2, 1)"], 2),
+        (["(1, 1)", "(1, null)"], 1),
+        (["(null, null)", "(null, null)"], 2),
     ],
 )
-def test_a_key_is_unique_and_complete(run: Run, rows: list[str], found: list[Any]) -> None:
-    assert run("is_key", values("a, b", *rows)) == found
+def test_a_key_is_unique_and_complete(run: Run, rows: list[str], found: int) -> None:
+    broken = run("is_key", values("a, b", *rows))
+    assert broken == ([("the_key_is_unique_and_complete", found)] if found else [])
+
+
+def test_a_key_and_the_claims_are_told_together(run: Run) -> None:
+    broken = run("all_hold", values("a, b", "(1, 1)", "(1, 10)", "(2, 11)"))
+    assert sorted(broken) == [("b is small", 2), ("the_key_is_unique_and_complete", 1)]
+    assert run("all_hold", values("a, b", "(1, 1)", "(2, 9)")) == []
+
+
+def test_nulls_are_found_where_none_may_be(run: Run) -> None:
+    assert run("not_null", values("a", "(1)", "(null)")) == [("a_is_not_null", 1)]
+    assert run("not_null", values("a", "(1)")) == []
+
+
+def test_values_are_null_or_accepted(run: Run) -> None:
+    assert run("accepted", values("a", "('x')", "('y''s')", "(null)")) == []
+    assert run("accepted", values("a", "('x')", "('z')", "('')")) == [("a_is_accepted", 2)]
 
 
 @pytest.mark.parametrize("rate", ["0", "1", "0.5", "null", "5e-324"])
