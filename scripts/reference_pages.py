@@ -27,7 +27,7 @@ TABLES_HEAD: Final = """\
 A build makes these public tables, one page each. Their names, columns and types are contracts, except for those of
 `passk_suite_bootstrap`: a build that would change them stops. A number that can't be known is null, and a column beside it says why.
 
-Written by `scripts/reference_pages.py` from `models/marts/*.yml`. `dbt docs generate` shows the same beside the lineage.
+Written by `scripts/reference_pages.py` from `models/marts/*/*.yml`. `dbt docs generate` shows the same beside the lineage.
 """
 
 MACROS_HEAD: Final = """\
@@ -126,7 +126,7 @@ def _linked(page: str, name: str) -> str:
 def _metas() -> dict[str, dict[str, Any]]:
     """Read what the YAML of each table says for its page alone: an example, and what to read before it."""
     found = {}
-    for path in (ROOT / "models" / "marts").glob("*.yml"):
+    for path in (ROOT / "models" / "marts").glob("*/*.yml"):
         for model in yaml.safe_load(path.read_text("utf-8"))["models"]:
             found[model["name"]] = model["config"]["meta"]
     return {one.name: found[one.name] for one in KNOWN_TABLES}

@@ -38,24 +38,27 @@ class TableDescription:
 def described_tables() -> dict[str, TableDescription]:
     """Read the descriptions of the public tables, by name."""
     models = project_dir() / "models"
-    return {path.stem: _read(models, path.stem) for path in sorted(models.glob("marts/*.yml"))}
+    return {
+        path.stem: _read(path)
+        for path in sorted(models.glob("marts/*/*.yml"), key=lambda path: path.stem)
+    }
 
 
 def described_table(name: str) -> TableDescription:
     """Read the description of one public table; reading all of them takes noticeably longer."""
-    return _read(project_dir() / "models", name)
+    [path] = (project_dir() / "models" / "marts").glob(f"*/{name}.yml")
+    return _read(path)
 
 
 @functools.cache
-def _read(models: Path, name: str) -> TableDescription:
+def _read(path: Path) -> TableDescription:
     """Read the file of a model, once."""
     import yaml  # type: ignore[import-untyped]
 
     # The loader in C, where PyYAML has it, is ten times as fast.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = (models / "marts" / f"{name}.yml").read_text(encoding="utf-8")
-    [model] = yaml.load(text, Loader=loader)["models"]  # noqa: S506 - is safe
-    docs, columns = _docs(models), model["columns"]
+    [model] = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)["models"]  # noqa: S506 - is safe
+    docs, columns = _docs(project_dir() / "models"), model["columns"]
     asked_for = _VAR.search(str(model["config"].get("enabled", "")))
     return TableDescription(
         _text(model, docs),

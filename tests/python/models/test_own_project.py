@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +18,6 @@ from passk_py.warehouse.tables import open_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Dbt, Project
 
@@ -198,8 +198,14 @@ def test_functions_follow_the_public_tables(own: Callable[..., Project]) -> None
     assert sorted(project.query(FUNCTIONS)) == [("main",), ("main_reliability",)]
 
 
+MARTS: Final = Path(__file__).parents[3] / "models" / "marts"
+
+
 def marts_off(*but: str) -> dict[str, Any]:
-    marts: dict[str, Any] = {"+enabled": False, **{name: {"+enabled": True} for name in but}}
+    marts: dict[str, Any] = {"+enabled": False}
+    for name in but:
+        [path] = MARTS.glob(f"*/{name}.sql")
+        marts.setdefault(path.parent.name, {})[name] = {"+enabled": True}
     return {"models": {"passk": {"marts": marts}}}
 
 

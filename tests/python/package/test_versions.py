@@ -80,12 +80,14 @@ def test_parts_left_out_and_names_changed(
         "staging": {"+schema": "behind"},
         "intermediate": {"+schema": "behind"},
         "marts": {
-            "passk_plans": {"+enabled": False},
-            "passk_contamination": {"+enabled": False},
-            "passk_extrapolations": {"+enabled": False},
-            "passk_task_comparisons": {"+enabled": False},
-            "passk_gates": {"+enabled": False},
-            "passk_tasks": {"+alias": "case_summary", "+materialized": "table"},
+            "plans": {"+enabled": False},
+            "gates": {"+enabled": False},
+            "estimates": {"passk_extrapolations": {"+enabled": False}},
+            "comparisons": {
+                "passk_contamination": {"+enabled": False},
+                "passk_task_comparisons": {"+enabled": False},
+            },
+            "core": {"passk_tasks": {"+alias": "case_summary", "+materialized": "table"}},
         },
     }
     files["dbt_project.yml"]["vars"] = files["dbt_project.yml"]["vars"] | {

@@ -15,7 +15,7 @@ MARTS = Path(__file__).resolve().parents[3] / "models" / "marts"
 
 
 def test_every_model_is_in_the_catalogue() -> None:
-    assert {table.name for table in KNOWN_TABLES} == {path.stem for path in MARTS.glob("*.yml")}
+    assert {table.name for table in KNOWN_TABLES} == {path.stem for path in MARTS.glob("*/*.yml")}
 
 
 @pytest.mark.parametrize("name", [table.name for table in KNOWN_TABLES])
@@ -26,7 +26,8 @@ def test_key_and_headline_are_columns(name: str) -> None:
 
 @pytest.mark.parametrize("name", [table.name for table in KNOWN_TABLES])
 def test_the_key_of_a_description_is_what_a_data_test_holds(name: str) -> None:
-    [model] = yaml.safe_load((MARTS / f"{name}.yml").read_text())["models"]
+    [path] = MARTS.glob(f"*/{name}.yml")
+    [model] = yaml.safe_load(path.read_text())["models"]
     tested = [
         {re.sub(r"coalesce\((\w+), ''\)", r"\1", column) for column in columns}
         for test in model["data_tests"]

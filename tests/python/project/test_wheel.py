@@ -32,7 +32,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_carries_the_dbt_project_and_no_tests(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "passk_py/_dbt/dbt_project.yml" in names
-    assert "passk_py/_dbt/models/marts/passk_suite_metrics.sql" in names
+    assert "passk_py/_dbt/models/marts/core/passk_suite_metrics.sql" in names
     assert "passk_py/_notebooks/reliability.py" in names
     assert "passk_py/_notebooks/reliability.css" in names
     assert "passk_py/py.typed" in names
