@@ -122,7 +122,7 @@ def build(
             arguments += ["--indirect-selection", "cautious"]
     # dbt v2 parses too fast to keep what it has parsed; other targets have schemas of their own.
     is_kept = target == "duckdb" and not dbt.program
-    parsed = place_of_parsed(path, given, code) if is_kept else None
+    parsed = place_of_parsed(given, code) if is_kept else None
     report = dbt.run(arguments, progress, database=path, folder=folder, parsed=parsed)
     if any(is_disk_full(node.message) for node in report.failed):
         raise PasskError(

@@ -36,7 +36,7 @@ def run(
     from dbt.adapters.factory import reset_adapters
     from dbt.cli.main import dbtRunner
 
-    manifest = read_parsed(parsed) if parsed else None
+    manifest = read_parsed(parsed, database.stem) if parsed else None
     written = folder / "target" / "partial_parse.msgpack"
     if parsed and manifest is None:
         # Otherwise the file of another build might be kept as that of this build.

@@ -100,23 +100,26 @@ def shaping_vars(variables: Mapping[str, Any]) -> dict[str, Any]:
     return {name: shape for name, shape in shapes.items() if shape is not None}
 
 
-def place_of_parsed(database: Path, variables: Mapping[str, Any], code: str) -> Path:
-    """Name the file in the user's cache that holds the project as it is parsed for a database."""
+def place_of_parsed(variables: Mapping[str, Any], code: str) -> Path:
+    """Name the file in the user's cache that holds the project as it is parsed with these vars."""
     from platformdirs import user_cache_path
 
     parts = {
         "code": code,
         "project": str(project_dir()),
         "programs": [version(name) for name in _PACKAGES],
-        "database": database.stem,
         "vars": as_yaml(shaping_vars(variables)),
     }
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     return user_cache_path("passk") / f"parsed-{digest[:32]}.msgpack"
 
 
-def read_parsed(place: Path) -> Manifest | None:
-    """Read the parsed project; None where there is none that can be read."""
+def read_parsed(place: Path, database: str | None = None) -> Manifest | None:
+    """Read the parsed project; None where there is none that can be read.
+
+    ``database`` is the name of the database to build, which is all that differs between those of a
+    machine; None for the one that the project was parsed for.
+    """
     from dbt.contracts.graph.manifest import Manifest
 
     try:
@@ -129,6 +132,12 @@ def read_parsed(place: Path) -> Manifest | None:
         manifest = Manifest.from_msgpack(content)
     except Exception:  # noqa: BLE001 - of a damaged file dbt raises whatever its readers raise
         return None
+    if database is not None:
+        for node in (*manifest.nodes.values(), *manifest.sources.values()):
+            if node.relation_name:
+                parsed_for, named = f'"{node.database}"', f'"{database}"'
+                node.relation_name = node.relation_name.replace(parsed_for, named, 1)
+            node.database = database
     manifest.build_flat_graph()  # type: ignore[no-untyped-call]
     return manifest
 
