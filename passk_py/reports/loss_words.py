@@ -17,7 +17,7 @@ _SAID: Final = {
     "environment": "is the environment's",
     "grader": "is the grader's",
     "limit": "hits a limit",
-    "unknown": "has a cause unknown",
+    "unknown": "has an unknown cause",
     "user_simulator": "is the user simulator's",
 }
 

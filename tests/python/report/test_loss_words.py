@@ -29,7 +29,7 @@ def test_the_last_runs_are_said() -> None:
     found = loss_sentences(runs, of_several=True)
     assert (
         found[0]
-        == "Of the pass^4 that r2 lacks, 75.0% is the grader's and 25.0% has a cause unknown."
+        == "Of the pass^4 that r2 lacks, 75.0% is the grader's and 25.0% has an unknown cause."
     )
     assert found[-1] == "2 other runs in passk_lost_reliability."
     assert len(found) == 5
