@@ -300,7 +300,7 @@ def _judge(
     if others := [plain(run) for (run,) in runs if run not in named]:
         session.note(
             f"Not judged: {and_list(others)}. A rule without run: judges the latest run of each "
-            "suite and agent, which without started_at is the last one read."
+            "suite and agent: without started_at the last one read, and of one file the last by name."
         )
     session.result({**about, "exit_code": session.code, "gates": rows})
     say_gates(session, rows, unmatched(tables, rows))
