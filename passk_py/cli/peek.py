@@ -65,7 +65,7 @@ _NOT_OF_READING: Final = ("pair", "rules", "k", "difficulty")
 @click.option(
     "--k",
     type=click.IntRange(1, _MOST),
-    help="Judge runs by this number of tries; rules that name no k have it too. [default: 4]",
+    help="Judge runs by this number of tries; also the k of rules that name none. [default: 4]",
 )
 @click.option(
     "--difficulty",
@@ -300,7 +300,7 @@ def _judge(
     if others := [plain(run) for (run,) in runs if run not in named]:
         session.note(
             f"Not judged: {and_list(others)}. A rule without run: judges the latest run of each "
-            "suite and agent: without started_at the last one read, and of one file the last by name."
+            "suite and agent: without started_at the last one read, of one file the last by name."
         )
     session.result({**about, "exit_code": session.code, "gates": rows})
     say_gates(session, rows, unmatched(tables, rows))
