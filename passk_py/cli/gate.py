@@ -98,7 +98,8 @@ def command(
 ) -> int:
     """Judge rules about runs.
 
-    The rules are those of the var passk_gates, those of a file (--rules), or one that options give.
+    The rules are those of the var passk_gates, those of a file (--rules), or a single rule given by
+    options.
 
     A gate passes if its whole interval meets the rule, fails if no part of it does, and is
     inconclusive otherwise; then it says what would settle it. Declared gates are read from the

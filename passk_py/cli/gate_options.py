@@ -61,7 +61,7 @@ _OPTIONS: Final = (
         "--last",
         type=click.IntRange(3, 100),
         metavar="N",
-        help="Compare with the mean of the N runs before it, with --max-drop.",
+        help="Compare with the mean of the N runs before the judged one, with --max-drop.",
     ),
     _option("--each", help="Judge each `task`, or each value of this slice."),
     _option("--slice-value", help="Judge this value of the slice only."),

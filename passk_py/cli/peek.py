@@ -70,7 +70,7 @@ _NOT_OF_READING: Final = ("pair", "rules", "k", "difficulty")
 @click.option(
     "--difficulty",
     metavar="NAME",
-    help="Say up to which length of tasks a run is reliable; this tag or column has the length.",
+    help="Say up to which length of tasks a run is reliable; tag or column NAME has the length.",
 )
 @reading_options
 @common_options

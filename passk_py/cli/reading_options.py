@@ -38,7 +38,10 @@ _OPTIONS = (
         metavar="NAME|FILE",
         help="Use the mapping passk_mappings/NAME.yml, or the one in FILE.",
     ),
-    click.option("--run-id", help="Put all attempts into one run, numbered across all logs."),
+    click.option(
+        "--run-id",
+        help="Put all attempts into one run; attempt numbers continue from log to log.",
+    ),
     click.option("--suite", help="Set the suite of all attempts."),
     click.option("--agent", help="Set the agent of all attempts."),
     click.option("--model", help="Set the model of all attempts."),
