@@ -37,17 +37,19 @@ class TableDescription:
 
 def described_tables() -> dict[str, TableDescription]:
     """Read the descriptions of the public tables, by name."""
-    models = project_dir() / "models"
-    return {
-        path.stem: _read(path)
-        for path in sorted(models.glob("marts/*/*.yml"), key=lambda path: path.stem)
-    }
+    return {name: described_table(name) for name in _files(project_dir())}
 
 
 def described_table(name: str) -> TableDescription:
     """Read the description of one public table; reading all of them takes noticeably longer."""
-    [path] = (project_dir() / "models" / "marts").glob(f"*/{name}.yml")
-    return _read(path)
+    return _read(_files(project_dir())[name])
+
+
+@functools.cache
+def _files(project: Path) -> dict[str, Path]:
+    """Find the file of each public table, in the order of their names."""
+    paths = (project / "models" / "marts").glob("*/*.yml")
+    return {path.stem: path for path in sorted(paths, key=lambda path: path.stem)}
 
 
 @functools.cache
