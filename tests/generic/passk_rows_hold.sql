@@ -1,6 +1,6 @@
 {#- No two rows agree in `key`, and none of its columns is null: a null would make two rows differ that should not. Every row
     meets every claim; each column of `rates` is null or from 0 to 1; NaN, which some engines sort above every number, is
-    neither. The result has one row for each broken claim, with the number of rows, or keys, that break it. -#}
+    neither. The result has one row for each broken claim, with the number of rows that break it. -#}
 {% test passk_rows_hold(model, key=[], not_null=[], accepted_values={}, rates=[], claims={}) %}
   {%- set all_claims = {} -%}
   {%- for column in not_null -%}
