@@ -103,8 +103,9 @@ OTHER_NAMES: Final = {
     "--suite airline": "--suite puzzles",
     "--k 8 --width": "--k 4 --width",
     "/srv/bi/": "bi/",
+    ".venv/bin/passk": "passk",
 }
-"""The pages' names of runs, suites and folders, and the demo's."""
+"""The pages' names of runs, suites, folders and the program, and the demo's."""
 
 AS_IN_A_STORY: Final = ("docs/quickstart.md", "docs/gates-in-ci.md")
 """Pages that have a test of their own, in which one block goes on where the last one ended."""
@@ -133,7 +134,7 @@ def calls(command: str) -> list[list[str]]:
     found = []
     for part in re.split(r"&&|\|\||;|\|", command):
         words = shlex.split(part, comments=True)
-        if words and words[0] == "passk":
+        if words and Path(words[0]).name == "passk":
             found.append(words[1:])
     return found
 
