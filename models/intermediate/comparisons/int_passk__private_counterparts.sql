@@ -2,7 +2,10 @@
 {%- set suites = passk._setting('passk_private_suites') or [] %}
 {%- set identity = ['agent', 'agent_version', 'model'] %}
 {%- set sides = ['public', 'private'] %}
-{%- set measures = [('pass_at_1', 'pass_rate', 'related_var_pass_rate'), ('pass_hat_k', 'pass_hat_k', 'related_var_pass_hat_k')] %}
+{%- set measures = [
+  ('pass_at_1', 'pass_rate', 'related_var_pass_rate'),
+  ('pass_hat_k', 'pass_hat_k', 'related_var_pass_hat_k'),
+] %}
 
 with runs as (
   select *

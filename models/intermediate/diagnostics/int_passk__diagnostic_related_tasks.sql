@@ -13,8 +13,8 @@ with families as (
   from {{ ref('int_passk__family_checks') }}
 ),
 
-{# If the scores were assigned to the tasks at random: the mean of the squares between families, and the mean products of scores of
-   two, three and four tasks. #}
+{# If the scores were assigned to the tasks at random: the mean of the squares between families, and the mean products of
+   scores of two, three and four tasks. #}
 dealt as (
   select
     *,
@@ -56,7 +56,7 @@ likened as (
   select
     run_id,
     suite,
-    case when spread > 0 then (by_family - by_task) / spread else 0e0 end as correlation,
+    case when spread > 0 then (by_family - by_task) / spread else 0e0 end as intraclass,
     sqrt(squares_of_sums / tasks * families / (families - 1) / (squares / (tasks - 1))) as widening,
     {{ passk._chi_square_deviate('(squares_between / expected * degrees)', 'degrees') }} as deviate
   from compared
@@ -67,7 +67,7 @@ select
   checks.run_id,
   checks.suite,
   'related_tasks' as diagnostic,
-  likened.correlation as statistic,
+  likened.intraclass as statistic,
   likened.deviate,
   1 as sides,
   families.family_tasks as informing_tasks,
@@ -83,10 +83,11 @@ select
     when families.family_tasks < {{ least }} then {{ passk._too_few_inform('families.family_tasks') }}
     when not families.has_families
       then {{ start }} || case when families.families = 1 then 'a single family.' else 'no families.' end || checks.some_read
-    when likened.deviate is null then {{ start }} || {{ passk._whole('families.families') }}
-      || ' families, and too few tasks differ from the others to tell.' || checks.some_read
+    when likened.deviate is null
+      then {{ start }} || {{ passk._whole('families.families') }}
+        || ' families, and too few tasks differ from the others to tell.' || checks.some_read
     else {{ start }} || {{ passk._whole('families.families') }}
-      || ' families, whose tasks have an intraclass correlation of ' || {{ passk._rounded('likened.correlation') }}
+      || ' families, whose tasks have an intraclass correlation of ' || {{ passk._rounded('likened.intraclass') }}
       || ' in c / n. The standard error of pass@1 that knows of them is '
       || {{ passk._rounded('likened.widening', 2) }} || ' times that of unrelated tasks.' || checks.some_read
   end as finding,

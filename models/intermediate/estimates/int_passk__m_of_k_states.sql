@@ -11,11 +11,20 @@ with counts as (
 ),
 
 states as (
-  select n, c from counts
+  select
+    n,
+    c
+  from counts
   union
-  select n + excluded as n, c from counts
+  select
+    n + excluded as n,
+    c
+  from counts
   union
-  select n + excluded as n, c + excluded as c from counts
+  select
+    n + excluded as n,
+    c + excluded as c
+  from counts
 ),
 
 terms as (
@@ -37,9 +46,9 @@ terms as (
 {# So many passes, and then so many failures among the attempts that are left. #}
 points as (
   select
+    terms.*,
     states.n,
     states.c,
-    terms.*,
     states.n - terms.passed as n_left,
     states.n - states.c as failures,
     terms.times * terms.k - terms.passed as failed
@@ -58,6 +67,18 @@ fail_logs as (
   ) }}
 ),
 
+chances as (
+  select
+    *,
+    case
+      when passed <= c and failed <= failures
+        then ways * {{ passk._exp('coalesce(log_passed, 0e0) + coalesce(log_failed, 0e0)') }}
+      else 0e0
+    end as chance
+  from fail_logs
+),
+
+{# The chance of k tries, and of twice k tries, the square. #}
 scores as (
   select
     n,
@@ -65,19 +86,9 @@ scores as (
     metric,
     k,
     m,
-    {%- for times, score in [(1, 'estimate'), (2, 'squared')] %}
-    case
-      when n >= {{ times }} * k
-        then sum(
-          case
-            when times = {{ times }} and passed <= c and failed <= failures
-              then ways * {{ passk._exp('coalesce(log_passed, 0e0) + coalesce(log_failed, 0e0)') }}
-            else 0e0
-          end
-        )
-    end as {{ score }}{{ ',' if times == 1 }}
-    {%- endfor %}
-  from fail_logs
+    case when n >= k then sum(case when times = 1 then chance else 0e0 end) end as estimate,
+    case when n >= 2 * k then sum(case when times = 2 then chance else 0e0 end) end as squared
+  from chances
   group by n, c, metric, k, m
 ),
 
@@ -89,8 +100,8 @@ exact as (
     metric,
     k,
     m,
-    case when metric = 'pass_m_of_k' and n >= k and n - c <= k - m or estimate > 1 then 1e0 else estimate end as estimate,
-    squared
+    squared,
+    case when metric = 'pass_m_of_k' and n >= k and n - c <= k - m or estimate > 1 then 1e0 else estimate end as estimate
   from scores
 )
 

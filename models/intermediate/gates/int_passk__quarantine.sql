@@ -88,6 +88,11 @@ named as (
   group by entries.place, tasks.run_id, tasks.suite
 ),
 
+known as (
+  select distinct place
+  from named
+),
+
 {# A mistake in a name is said of every run, because the suite may be the mistake. #}
 remarks as (
   select
@@ -105,7 +110,7 @@ remarks as (
     end as remark
   from runs
   cross join entries
-  left join (select distinct place from named) as known
+  left join known
     on entries.place = known.place
   left join named
     on runs.run_id = named.run_id and runs.suite = named.suite and entries.place = named.place

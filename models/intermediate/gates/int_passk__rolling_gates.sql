@@ -77,7 +77,10 @@ run_values as (
   from scored
   inner join eligible
     on {{ passk._same_keys(keys + ['task_id'], 'scored', 'eligible') }}
-  group by {% for key in keys %}scored.{{ key }}, {% endfor %}scored.line_run_id, scored.is_judged
+  group by
+    {% for key in keys %}scored.{{ key }}, {% endfor %}
+    scored.line_run_id,
+    scored.is_judged
 ),
 
 centred as (
@@ -128,9 +131,9 @@ reached as (
     case
       when is_enough_of_own and is_enough and square_of_runs >= 0 and variance_of_tasks >= 0
         then sqrt(
-          greatest(square_of_runs, {{ z }} * {{ z }} * variance_of_tasks)
-          + {{ z }} * {{ z }} * {{ passk._floor_of_difference('k', 'least_n') }} / tasks / tasks
-        )
+            greatest(square_of_runs, {{ z }} * {{ z }} * variance_of_tasks)
+            + {{ z }} * {{ z }} * {{ passk._floor_of_difference('k', 'least_n') }} / tasks / tasks
+          )
     end as reach
   from spread
 )
@@ -147,9 +150,9 @@ select
   tasks,
   is_enough,
   candidate,
-  baseline,
   {%- for side, sign, extreme in [('lower', '-', -1), ('upper', '+', 1)] %}
-  {{ passk._clipped(passk._with_short_tasks('candidate - baseline ' ~ sign ~ ' reach', 'tasks', 'common_tasks', extreme), -1, 1) }}
-    as difference_{{ side }}{{ ',' if not loop.last }}
+  {%- set limit = passk._with_short_tasks('candidate - baseline ' ~ sign ~ ' reach', 'tasks', 'common_tasks', extreme) %}
+  {{ passk._clipped(limit, -1, 1) }} as difference_{{ side }},
   {%- endfor %}
+  baseline
 from reached

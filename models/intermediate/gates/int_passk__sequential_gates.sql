@@ -1,6 +1,5 @@
 {{ config(materialized='table') }}
 {#- The evidence of sequential rules: docs/sequential-gates.md. -#}
-{%- set rules = passk._gates() | selectattr('rule_type', 'equalto', 'sequential') | list %}
 {%- set keys = ['gate', 'run_id', 'suite'] %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set double = passk.type_double() %}
@@ -8,75 +7,23 @@
 {%- set needed = '(-ln(' ~ passk._as_double(((1 - passk._setting('passk_confidence')) / 2) | round(10)) ~ '))' %}
 
 with gates as (
-  select * from {{ ref('int_passk__gate_runs') }} where has_run and rule_type = 'sequential'
-),
-
-numbered as (
-  select
-    gates.gate,
-    gates.run_id,
-    gates.suite,
-    gates.first_attempts,
-    attempts.task_id,
-    attempts.attempt,
-    case when attempts.outcome = 'passed' then 1 else 0 end as passed,
-    case when attempts.outcome = 'excluded' then 1 else 0 end as excluded,
-    row_number() over (
-      partition by gates.gate, gates.run_id, gates.suite, attempts.task_id order by attempts.attempt
-    ) as place,
-    sum(case when attempts.outcome = 'excluded' then 0 else 1 end) over (
-      partition by gates.gate, gates.run_id, gates.suite, attempts.task_id
-      order by attempts.attempt
-      rows between unbounded preceding and current row
-    ) as counted_place
-  from gates
-  inner join {{ ref('int_passk__attempts') }} as attempts
-    on gates.run_id = attempts.run_id and gates.suite = attempts.suite
-  where {{ passk._is_judged_attempt('attempts') if rules else '1 = 0' }}
-),
-
-{# The first attempts of each task: the counted ones, and all, with the excluded ones as failures or as passes. A task with a gap is
-   not finished: the attempt that is missing may land, and then another one would be among the first. #}
-tasks as (
-  {%- for variant, place, condition, passes in [
-    ('counted', 'counted_place', 'excluded = 0', 'passed'),
-    ('failed', 'place', '1 = 1', 'passed'),
-    ('passed', 'place', '1 = 1', 'passed + excluded')
-  ] %}
-  select
-    {{ keys | join(', ') }},
-    '{{ variant }}' as variant,
-    first_attempts,
-    task_id,
-    cast(sum({{ passes }}) as {{ bigint }}) as passes
-  from numbered
-  where {{ condition }} and {{ place }} <= first_attempts
-  group by {{ keys | join(', ') }}, first_attempts, task_id
-  having count(*) = first_attempts and max(attempt) = max(place)
-  {{- '\n  union all' if not loop.last }}
-  {%- endfor %}
-),
-
-histogram as (
-  select
-    {{ keys | join(', ') }},
-    variant,
-    case gate
-      {%- for rule in rules %}
-      when {{ passk._quoted(rule.gate) }} then {{ passk._score_of_rule(rule, 'passes') }}
-      {%- else %}
-      when '' then {{ passk._as_double(0) }}
-      {%- endfor %}
-    end as score,
-    cast(count(*) as {{ double }}) as tasks
-  from tasks
-  group by {{ keys | join(', ') }}, variant, passes
+  select *
+  from {{ ref('int_passk__gate_runs') }}
+  where has_run and rule_type = 'sequential'
 ),
 
 digits as (
   {%- for digit in range(10) %}
   select {{ digit }} as digit{{ ' union all' if not loop.last }}
   {%- endfor %}
+),
+
+variants as (
+  select 'counted' as variant
+  union all
+  select 'failed' as variant
+  union all
+  select 'passed' as variant
 ),
 
 {# The threshold for each variant; every two hundredth, which it may be, for the limits of the counted attempts. #}
@@ -88,7 +35,7 @@ bars as (
     variants.variant,
     gates.threshold as bar
   from gates
-  cross join (select 'counted' as variant union all select 'failed' as variant union all select 'passed' as variant) as variants
+  cross join variants
   union
   select
     gates.gate,
@@ -117,13 +64,17 @@ growth as (
     bars.variant,
     bars.bar,
     bets.bet,
-    sum(histogram.tasks * ln(1 + bets.bet * (histogram.score / bars.bar - 1))) as above,
-    sum(histogram.tasks * ln(1 + bets.bet * ((1 - histogram.score) / (1 - bars.bar) - 1))) as below
+    sum(scores.tasks * ln(1 + bets.bet * (scores.score / bars.bar - 1))) as above,
+    sum(scores.tasks * ln(1 + bets.bet * ((1 - scores.score) / (1 - bars.bar) - 1))) as below
   from bars
-  inner join histogram
-    on {{ passk._same_keys(keys + ['variant'], 'bars', 'histogram') }}
+  inner join {{ ref('int_passk__sequential_scores') }} as scores
+    on {{ passk._same_keys(keys + ['variant'], 'bars', 'scores') }}
   cross join bets
-  group by {% for key in keys %}bars.{{ key }}, {% endfor %}bars.variant, bars.bar, bets.bet
+  group by
+    {% for key in keys %}bars.{{ key }}, {% endfor %}
+    bars.variant,
+    bars.bar,
+    bets.bet
 ),
 
 highest as (
@@ -139,11 +90,11 @@ evidence as (
   select
     {{ keys | join(', ') }},
     variant,
-    bar,
     {%- for side in ['above', 'below'] %}
     max(most_{{ side }}) as most_{{ side }},
-    max(most_{{ side }}) + ln(sum(exp({{ side }} - most_{{ side }})) / {{ bets }}) as {{ side }}{{ ',' if not loop.last }}
+    max(most_{{ side }}) + ln(sum(exp({{ side }} - most_{{ side }})) / {{ bets }}) as {{ side }},
     {%- endfor %}
+    bar
   from highest
   group by {{ keys | join(', ') }}, variant, bar
 ),
@@ -153,7 +104,9 @@ limits as (
     {{ keys | join(', ') }},
     coalesce(max(case when above >= {{ needed }} then bar end), 0e0) as estimate_lower,
     coalesce(min(case when below >= {{ needed }} then bar end), 1e0) as estimate_upper
-  from evidence where variant = 'counted' group by {{ keys | join(', ') }}
+  from evidence
+  where variant = 'counted'
+  group by {{ keys | join(', ') }}
 ),
 
 means as (
@@ -161,23 +114,26 @@ means as (
     {{ keys | join(', ') }},
     cast(sum(tasks) as {{ bigint }}) as tasks,
     sum(tasks * score) / sum(tasks) as estimate
-  from histogram where variant = 'counted' group by {{ keys | join(', ') }}
+  from {{ ref('int_passk__sequential_scores') }}
+  where variant = 'counted'
+  group by {{ keys | join(', ') }}
 ),
 
 decided as (
   select
-    {% for key in keys %}gates.{{ key }}, {% endfor %}
     {%- for side in ['above', 'below'] %}
     max(case when evidence.variant = 'counted' then evidence.most_{{ side }} end) as most_{{ side }},
     {%- for variant in ['counted', 'failed', 'passed'] %}
-    max(case when evidence.variant = '{{ variant }}' then evidence.{{ side }} end) as {{ side }}_{{ variant }}
-    {{- ',' if not (side == 'below' and loop.last) }}
+    max(case when evidence.variant = '{{ variant }}' then evidence.{{ side }} end) as {{ side }}_{{ variant }},
     {%- endfor %}
     {%- endfor %}
+    gates.gate,
+    gates.run_id,
+    gates.suite
   from gates
   inner join evidence
     on {{ passk._same_keys(keys, 'gates', 'evidence') }} and gates.threshold = evidence.bar
-  group by {% for key in keys %}gates.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+  group by gates.gate, gates.run_id, gates.suite
 )
 
 select

@@ -21,11 +21,11 @@ errors as (
     sqrt(within_{{ metric }} + {{ passk._floor_of_suite('k', 'least_n') }}) / tasks as error_{{ metric }}_suite,
     sqrt(var_sum_{{ metric }}_bayes) / tasks as error_{{ metric }}_bayes,
     {#- Families may vary less than tasks by chance. #}
-    case when related_var_{{ metric }} > var_{{ metric }} then related_var_{{ metric }} else var_{{ metric }} end as most_var_{{ metric }},
+    case when related_var_{{ metric }} > var_{{ metric }} then related_var_{{ metric }} else var_{{ metric }} end
+      as most_var_{{ metric }},
     {%- endfor %}
-    case
-      when informative_tasks >= {{ least_informative }} then {{ passk.student_quantile('floor(units - 0.5e0)') }}
-    end as tasks_quantile,
+    case when informative_tasks >= {{ least_informative }} then {{ passk.student_quantile('floor(units - 0.5e0)') }} end
+      as tasks_quantile,
     {{ passk._padded_mean('pass_rate', 'units') }} as padded_pass_rate,
     pass_rate - pass_hat_k + delta_k as bound
   from metrics
@@ -41,8 +41,8 @@ padded as (
       ('var_pass_hat_k', 'related_var_pass_hat_k', 'pass_hat_k', 'pass_hat_k'),
       ('cov', 'related_cov_pass_hat_k_pass_rate', 'pass_hat_k', 'pass_rate')
     ] %}
-    ((units - 1) * {{ own }} * (units / tasks) + 0.5e0 + 2 * units / (units + 2) * ({{ x }} - 0.5e0) * ({{ y }} - 0.5e0)) / (units + 1)
-      as padded_{{ name }},
+    ((units - 1) * {{ own }} * (units / tasks) + 0.5e0 + 2 * units / (units + 2) * ({{ x }} - 0.5e0) * ({{ y }} - 0.5e0))
+    / (units + 1) as padded_{{ name }},
     {%- endfor %}
     units + 2 as padded_units
   from errors
@@ -113,11 +113,13 @@ limited as (
       (metric ~ '_suite', passk._clipped(metric ~ ' ' ~ sign ~ ' ' ~ z ~ ' * error_' ~ metric ~ '_suite', 0, 1)),
       (metric ~ '_bayes', passk._clipped(metric ~ '_bayes ' ~ sign ~ ' ' ~ z ~ ' * error_' ~ metric ~ '_bayes', 0, 1)),
     ] %}
-    {{ passk._with_short_tasks(limit, 'tasks', 'total_tasks', extreme) }} as {{ name }}_{{ side }},
+    {{ passk._with_short_tasks(limit, 'tasks', 'total_tasks', extreme) }}
+      as {{ name }}_{{ side }},
     {%- endfor %}
     {%- endfor %}
     {#- Where tasks are alike the variance is 0, except for rounding. #}
-    case when most_var_{{ metric }} > 1e-26 * {{ metric }} * {{ metric }} then within_{{ metric }} / tasks / most_var_{{ metric }} end
+    within_{{ metric }} / tasks
+    / case when most_var_{{ metric }} > 1e-26 * power({{ metric }}, 2) then most_var_{{ metric }} end
       as {{ metric }}_within_share,
     {%- endfor %}
     {#- The more extreme of the two intervals. #}
@@ -128,10 +130,8 @@ limited as (
       as {{ estimate }}_{{ side }},
     {%- endfor %}
     {%- endfor %}
-    case
-      when pass_hat_k > 0 then power(pass_hat_k, {{ passk._as_double(1) }} / k)
-      else pass_hat_k
-    end as pass_hat_k_per_attempt
+    case when pass_hat_k > 0 then power(pass_hat_k, {{ passk._as_double(1) }} / k) else pass_hat_k end
+      as pass_hat_k_per_attempt
   from reaches
 ),
 
@@ -165,8 +165,8 @@ select
   excluded,
   {%- for metric in metrics %}
   {{ metric }},
-  {%- for name in ['_lower', '_upper', '_suite_lower', '_suite_upper', '_within_share', '_bayes', '_bayes_lower', '_bayes_upper'] %}
-  {{ metric }}{{ name }},
+  {%- for name in ['lower', 'upper', 'suite_lower', 'suite_upper', 'within_share', 'bayes', 'bayes_lower', 'bayes_upper'] %}
+  {{ metric }}_{{ name }},
   {%- endfor %}
   {%- endfor %}
   pass_hat_k_per_attempt,

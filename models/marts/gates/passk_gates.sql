@@ -127,6 +127,13 @@ all_judged as (
     {{ (carried + judged) | join(',\n    ') }}
   from {{ relations[rule_type] }}
   {%- endfor %}
+),
+
+stated as (
+  select
+    *,
+    reason || coalesce(quarantine, '') as full_reason
+  from all_judged
 )
 
 select
@@ -151,7 +158,7 @@ select
   estimate_upper,
   quarantined_tasks,
   result,
-  reason || coalesce(quarantine, '') as reason,
+  full_reason as reason,
   to_settle,
   loaded_at,
   case result
@@ -159,4 +166,4 @@ select
     when 'inconclusive' then inconclusive_severity
   end as severity,
   severity <> 'error' and (result <> 'inconclusive' or inconclusive_severity <> 'error') as is_advisory
-from all_judged
+from stated

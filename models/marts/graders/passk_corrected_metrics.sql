@@ -114,7 +114,7 @@ limited as (
     *,
     {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
     {%- set reach = 'sqrt(power(label_' ~ side ~ '_reach, 2) + power(task_' ~ side ~ '_reach, 2))' %}
-    {#- A limit that the labels leave open is that of all scores. A mean beyond 0 or 1 proves nothing more than 0 or 1 does. #}
+    {#- A limit that the labels leave open is that of all scores. A mean beyond 0 or 1 proves no more than 0 or 1 does. #}
     case
       when mean is null then null
       when label_{{ side }}_reach is null then {{ extreme }}e0

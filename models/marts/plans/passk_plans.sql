@@ -66,9 +66,11 @@ select
   planned.between_variance as variance_between,
   planned.within_variance as variance_within,
   case
-    when planned.variance > {{ nothing }} then planned.within_variance / (planned.family_variance * planned.family_size)
+    when planned.variance > {{ nothing }}
+      then planned.within_variance / (planned.family_variance * planned.family_size)
   end as within_share,
-  {{ passk._plan_width('planned.mean', 'planned.family_variance', '(planned.tasks / planned.family_size)') }} as expected_width,
+  {{ passk._plan_width('planned.mean', 'planned.family_variance', '(planned.tasks / planned.family_size)') }}
+    as expected_width,
   {%- if passk._family() %}
   planned.families_for_width,
   {%- else %}

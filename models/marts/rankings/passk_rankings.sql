@@ -16,14 +16,14 @@ with run_values as (
 tests as (
   select
     tests.*,
-    others.estimated_rank as other_rank,
+    other_values.estimated_rank as other_rank,
     tests.p_adjusted <= {{ error }} as is_told_apart
   from {{ ref('int_passk__rank_tests') }} as tests
-  inner join run_values as others
-    on tests.other_run_id = others.run_id
-    and tests.suite = others.suite
-    and tests.metric = others.metric
-    and tests.k = others.k
+  inner join run_values as other_values
+    on tests.other_run_id = other_values.run_id
+    and tests.suite = other_values.suite
+    and tests.metric = other_values.metric
+    and tests.k = other_values.k
 ),
 
 tallies as (
@@ -37,7 +37,8 @@ tallies as (
     sum(case when not is_told_apart then 1 else 0 end) as near_runs,
     {#- Of two runs, each has half of the variance of their difference. #}
     avg(case when not is_told_apart then difference_error * difference_error / 2 end) as variance,
-    {{ passk._listed("case when not is_told_apart then replace(other_run_id, ',', ';') end", 'other_rank') }} as not_told_apart_from
+    {{ passk._listed("case when not is_told_apart then replace(other_run_id, ',', ';') end", 'other_rank') }}
+      as not_told_apart_from
   from tests
   group by suite, run_id, metric, k
 ),
@@ -54,7 +55,9 @@ ranked as (
       when run_values.estimate is null or run_values.estimated_rank > 1 then null
       when coalesce(tallies.near_runs, 0) = 0 then run_values.estimate
       when tallies.variance is not null
-        then greatest(run_values.estimate - {{ passk._median_of_highest('tallies.near_runs + 1') }} * sqrt(tallies.variance), 0)
+        then greatest(
+            run_values.estimate - {{ passk._median_of_highest('tallies.near_runs + 1') }} * sqrt(tallies.variance), 0
+          )
     end as estimate_of_top,
     tallies.not_told_apart_from
   from run_values

@@ -88,7 +88,6 @@ scored as {{ passk._made_once() }}(
 units as (
   select
     {{ keys | join(', ') }},
-    k,
     {%- if by_family %}
     family_key,
     lone_task,
@@ -105,8 +104,9 @@ units as (
       ('excluded_attempts', 'excluded'),
       ('gain', 'case when eligible > 0 then eligible * gain else 0e0 end'),
     ] %}
-    {{ 'sum(' ~ sql ~ ')' if by_family else sql }} as {{ name }}{{ ',' if not loop.last }}
+    {{ 'sum(' ~ sql ~ ')' if by_family else sql }} as {{ name }},
     {%- endfor %}
+    k
   from scored
   {%- if by_family %}
   group by {{ keys | join(', ') }}, k, family_key, lone_task

@@ -31,10 +31,10 @@ scored as (
   select
     counts.*,
     states.k,
-    case when counts.n >= states.k then counts.tasks else 0 end as eligible,
     {%- for score in scores %}
-    states.{{ score }}{{ ',' if not loop.last }}
+    states.{{ score }},
     {%- endfor %}
+    case when counts.n >= states.k then counts.tasks else 0 end as eligible
   from counts
   inner join {{ ref('int_passk__states') }} as states
     on counts.n = states.n and counts.c = states.c
@@ -43,10 +43,10 @@ scored as (
 means as (
   select
     {{ keys | join(', ') }},
-    k,
     {%- for score in scores %}
-    sum(eligible * {{ score }}) / nullif(sum(eligible), 0) as {{ score }}{{ ',' if not loop.last }}
+    sum(eligible * {{ score }}) / nullif(sum(eligible), 0) as {{ score }},
     {%- endfor %}
+    k
   from scored
   group by {{ keys | join(', ') }}, k
 ),
@@ -56,15 +56,19 @@ families as (
   select
     {% for key in keys %}scored.{{ key }}, {% endfor %}
     scored.k,
-    {{ passk._as_double('sum(scored.eligible)') }} as tasks,
     {%- for score in scores %}
-    sum(case when scored.eligible > 0 then scored.eligible * (scored.{{ score }} - means.{{ score }}) end) as off_{{ score }}
-    {{- ',' if not loop.last }}
+    {%- set off = 'scored.eligible * (scored.' ~ score ~ ' - means.' ~ score ~ ')' %}
+    sum(case when scored.eligible > 0 then {{ off }} end) as off_{{ score }},
     {%- endfor %}
+    {{ passk._as_double('sum(scored.eligible)') }} as tasks
   from scored
   inner join means
     on {{ passk._same_keys(keys + ['k'], 'scored', 'means') }}
-  group by {% for key in keys %}scored.{{ key }}, {% endfor %}scored.k, scored.family, scored.lone_task
+  group by
+    {% for key in keys %}scored.{{ key }}, {% endfor %}
+    scored.k,
+    scored.family,
+    scored.lone_task
 ),
 
 summed as (
@@ -72,12 +76,11 @@ summed as (
     {{ keys | join(', ') }},
     k,
     cast(nullif(count(nullif(tasks, 0)), 0) as {{ bigint }}) as families,
-    {#- A family of many tasks counts for more, so that unequal ones say as much as fewer equal ones. #}
-    sum(tasks) * sum(tasks) / nullif(sum(tasks * tasks), 0) as effective_families,
     {%- for variance, one, other in passk._suite_variances() %}
-    {{ passk._variance_of_families('off_' ~ one, 'off_' ~ other) }} as {{ variance }}
-    {{- ',' if not loop.last }}
+    {{ passk._variance_of_families('off_' ~ one, 'off_' ~ other) }} as {{ variance }},
     {%- endfor %}
+    {#- A family of many tasks counts for more, so that unequal ones say as much as fewer equal ones. #}
+    sum(tasks) * sum(tasks) / nullif(sum(tasks * tasks), 0) as effective_families
   from families
   group by {{ keys | join(', ') }}, k
 )

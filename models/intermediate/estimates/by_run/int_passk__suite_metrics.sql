@@ -1,10 +1,8 @@
 {%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value'] %}
 {%- set bigint = dbt.type_bigint() %}
 {#- The inputs of the intervals in passk_suite_metrics. #}
-{%- set moments = [
-  'units', 'within_pass_at_k', 'within_pass_hat_k',
-  'pass_at_k_bayes', 'pass_hat_k_bayes', 'var_sum_pass_at_k_bayes', 'var_sum_pass_hat_k_bayes'
-] %}
+{%- set moments = ['units', 'within_pass_at_k', 'within_pass_hat_k', 'pass_at_k_bayes', 'pass_hat_k_bayes'] %}
+{%- set moments = moments + ['var_sum_pass_at_k_bayes', 'var_sum_pass_hat_k_bayes'] %}
 
 with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__tasks_by_count')) }}
@@ -109,7 +107,8 @@ joined as (
   select
     averaged.*,
     {%- for variance, _, _ in passk._suite_variances() %}
-    case when families.families is null then averaged.{{ variance }} else families.{{ variance }} end as related_{{ variance }},
+    case when families.families is null then averaged.{{ variance }} else families.{{ variance }} end
+      as related_{{ variance }},
     {%- endfor %}
     {#- An estimate of these tasks, whether they are related or not. #}
     {{ passk.delta_k_unbiased(
