@@ -457,13 +457,16 @@ def published_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> 
 
 @pytest.fixture(scope="session")
 def dbt_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
-    """The demo's seed built and documented by dbt without a warning: ``demo.duckdb``, ``target``."""
+    """The demo's seed built and documented by dbt without a warning: ``demo.duckdb``, ``target``.
+
+    Without tests, most of which read the tables again: a long test runs them on a copy.
+    """
 
     def fill(folder: Path) -> None:
         from dbt.cli.main import dbtRunner
 
         for command in (
-            ["build", "--exclude", "resource_type:unit_test"],
+            ["build", "--exclude", "resource_type:unit_test", "resource_type:test"],
             # The build has compiled all of it.
             ["docs", "generate", "--static", "--no-compile"],
         ):

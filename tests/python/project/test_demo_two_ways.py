@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 
 from ..docs.blocks import blocks
+
+if TYPE_CHECKING:
+    from conftest import Project
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLES = (
@@ -107,3 +112,10 @@ def test_demo_refuses_to_mix_with_other_runs(tmp_path: Path) -> None:
     assert done.returncode == 2
     with duckdb.connect(str(tmp_path / "passk.duckdb"), read_only=True) as connection:
         assert connection.execute("select run_id from landing.attempts").fetchall() == [("mine",)]
+
+
+@pytest.mark.long
+def test_every_data_test_holds(project: Project, dbt_demo: Path) -> None:
+    shutil.copyfile(dbt_demo / "demo.duckdb", project.database)
+    done = project.run(command="test", select=["test_type:data"], target="demo")
+    assert len(done.results) > 100
