@@ -434,12 +434,32 @@ def make_once(shared_folder: Path) -> Callable[[str, Callable[[Path], None]], Pa
     return make
 
 
+def project_files() -> set[Path]:
+    """Give the files of the dbt project, and where dbt writes if nobody tells it another place."""
+    places = ["dbt_project.yml", "profiles.yml", "models", "macros", "seeds", "target", "logs"]
+    places += [".user.yml", "dbt_packages", "package-lock.yml", ".passk"]
+    found: set[Path] = set()
+    for place in places:
+        path = ROOT / place
+        found |= {file for file in [path, *path.rglob("*")] if file.is_file()}
+    return found
+
+
 @pytest.fixture(scope="session")
 def published_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
-    """The demo as a person makes it: ``passk.duckdb``, the ``answer.txt``, its log, a copy in ``bi``."""
+    """The demo as a person makes it: ``passk.duckdb``, ``answer.txt``, its log, a copy in ``bi``.
+
+    Its answer is in ``answer.json`` too, and what it wrote besides in ``written.txt``.
+    """
 
     def fill(folder: Path) -> None:
-        for words in (("demo", "--database", "passk.duckdb"), ("publish", "-o", "bi")):
+        demo = ("demo", "--database", "passk.duckdb")
+        before = project_files()
+        for words, answer in (
+            (demo, "answer.txt"),
+            ((*demo, "--json"), "answer.json"),
+            (("publish", "-o", "bi"), None),
+        ):
             done = subprocess.run(
                 [sys.executable, "-m", "passk_py", *words],
                 cwd=folder,
@@ -449,8 +469,13 @@ def published_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> 
                 check=False,
             )
             assert done.returncode == 0, done.stdout + done.stderr
-            if words[0] == "demo":
-                (folder / "answer.txt").write_text(done.stdout, encoding="utf-8")
+            if answer == "answer.txt":
+                # Files that others change at the same time are no new files.
+                written = [*folder.iterdir(), *(project_files() - before)]
+                lines = "\n".join(sorted(str(path) for path in written))
+                (folder / "written.txt").write_text(lines, encoding="utf-8")
+            if answer:
+                (folder / answer).write_text(done.stdout, encoding="utf-8")
 
     return make_once("published_demo", fill)
 

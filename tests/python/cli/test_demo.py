@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
+
+from ..conftest import project_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,50 +21,44 @@ if TYPE_CHECKING:
 
     Passk = Callable[..., Said]
 
-ROOT = Path(__file__).resolve().parents[3]
-
-
-def project_files() -> dict[Path, int]:
-    """Give the files of the dbt project, and when each was written."""
-    places = ["dbt_project.yml", "profiles.yml", "models", "macros", "seeds", "target", "logs"]
-    places += [".user.yml", "dbt_packages", "package-lock.yml", ".passk"]
-    found = {}
-    for place in places:
-        path = ROOT / place
-        for file in [path, *path.rglob("*")]:
-            if file.is_file():
-                found[file] = file.stat().st_mtime_ns
-    return found
-
 
 @dataclass(frozen=True)
 class Demo:
     """The demo, run once."""
 
-    folder: Path
-    said: Said
-    written_into_the_project: set[Path]
+    database: Path
+    answer: dict[str, Any]
+    written: list[Path]
 
     @property
-    def database(self) -> Path:
-        """Its database."""
-        return self.folder / "passk_demo.duckdb"
+    def folder(self) -> Path:
+        """Its folder."""
+        return self.database.parent
 
 
-@pytest.fixture(scope="module")
-def demo(passk: Passk, tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """``passk demo --json`` by dbt 1, in a folder of this module's own."""
+@pytest.fixture(scope="module", params=["shared", pytest.param("by dbt 1", marks=pytest.mark.long)])
+def demo(
+    request: pytest.FixtureRequest,
+    passk: Passk,
+    published_demo: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Demo:
+    """The demo that all tests share, or ``passk demo --json`` in a folder of this module's own."""
+    if request.param == "shared":
+        written = (published_demo / "written.txt").read_text("utf-8").splitlines()
+        answer = json.loads((published_demo / "answer.json").read_text("utf-8"))
+        return Demo(published_demo / "passk.duckdb", answer, [Path(path) for path in written])
     folder = tmp_path_factory.mktemp("demo")
     before = project_files()
     with contextlib.chdir(folder):
         said = passk("demo", "--json")
-    # Files that others change at the same time are no new files.
-    return Demo(folder, said, project_files().keys() - before.keys())
+    assert said.code == 0
+    written_now = [*sorted(folder.iterdir()), *(project_files() - before)]
+    return Demo(folder / "passk_demo.duckdb", said.json, written_now)
 
 
 def test_demo_answers_for_every_run(demo: Demo) -> None:
-    assert demo.said.code == 0
-    (suite,) = demo.said.json["suites"]
+    (suite,) = demo.answer["suites"]
     assert [run["run_id"] for run in suite["runs"]] == [
         "scout-2026-02",
         "scout-2026-03",
@@ -76,7 +73,7 @@ def test_demo_answers_for_every_run(demo: Demo) -> None:
 
 
 def test_demo_says_which_agent_for_what(demo: Demo) -> None:
-    (suite,) = demo.said.json["suites"]
+    (suite,) = demo.answer["suites"]
     (verdict,) = suite["verdicts"]
     assert verdict["reviewed"]["runs"] == ["walker-2026-03"]
     assert verdict["unattended"]["runs"] == ["tracer-2026-03"]
@@ -108,12 +105,8 @@ def test_demo_says_what_to_look_at_next(passk: Passk, demo: Demo) -> None:
 
 
 def test_demo_writes_only_beside_its_database(demo: Demo) -> None:
-    assert sorted(path.name for path in demo.folder.iterdir()) == [
-        ".passk",
-        "passk_demo.duckdb",
-        "passk_demo.jsonl",
-    ]
-    assert demo.written_into_the_project == set()
+    names = [".passk", demo.database.name, "passk_demo.jsonl"]
+    assert demo.written == [demo.folder / name for name in names]
 
 
 def test_answer_in_a_terminal_of_eighty_columns(
@@ -134,6 +127,7 @@ def test_answer_in_a_terminal_of_eighty_columns(
     assert not [line for line in out.splitlines() if line != line.rstrip()]
 
 
+@pytest.mark.parametrize("demo", [pytest.param("by dbt 1", marks=pytest.mark.long)], indirect=True)
 def test_demo_again_changes_nothing_nor_the_database_of_the_environment(
     passk: Passk, demo: Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -141,7 +135,7 @@ def test_demo_again_changes_nothing_nor_the_database_of_the_environment(
     monkeypatch.chdir(demo.folder)
     again = passk("demo", "--json")
     assert again.code == 0
-    assert again.json == demo.said.json
+    assert again.json == demo.answer
     assert not (tmp_path / "mine.duckdb").exists()
 
 

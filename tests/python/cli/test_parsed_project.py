@@ -235,6 +235,7 @@ def test_what_an_earlier_build_left_is_not_kept_for_another(
     assert list(cache.iterdir()) == [kept]
 
 
+@pytest.mark.long
 def test_the_cache_does_not_grow(
     make_project: Callable[[], Project], cache: Path, parses: list[None]
 ) -> None:

@@ -488,6 +488,7 @@ def test_nothing_to_validate(passk: Passk, change: Callable[..., None]) -> None:
     )
 
 
+@pytest.mark.long
 def test_examples_are_twenty_and_the_rest_is_counted(
     passk: Passk, change: Callable[..., None]
 ) -> None:

@@ -301,6 +301,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory, run: Callable[..., Any]
     return folder
 
 
+@pytest.mark.long
 def test_the_quickstart_goes_from_a_log_to_a_gate(quickstart: Path) -> None:
     codes = json.loads((quickstart / "codes.json").read_text("utf-8"))
     assert {"passk build", "passk show", "passk gate --rules gates.yml"} <= set(codes)

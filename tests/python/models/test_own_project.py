@@ -145,6 +145,7 @@ MISSPELT = {
 }
 
 
+@pytest.mark.long
 def test_misspelt_vars_of_dbt_project_yml_are_refused(own: Callable[..., Project]) -> None:
     project = own({"trials": LOG}, config={"vars": MISSPELT})
     assert project.refused(INPUT).splitlines()[1:-1] == [
@@ -288,6 +289,7 @@ def test_the_core_alone_is_what_the_page_switches_on(
     assert project.query(values) == [pytest.approx((1 / 3, 1 / 15), rel=1e-12)]
 
 
+@pytest.mark.long
 def test_a_rule_whose_table_is_switched_off_stops_the_parse(own: Callable[..., Project]) -> None:
     """A gate that could never be judged must not be passed over."""
     gate = {"name": "g", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5}

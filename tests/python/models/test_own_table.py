@@ -403,6 +403,7 @@ def test_a_column_of_ones_own_becomes_a_tag_and_a_slice(consumer: Project) -> No
     assert found == [(name, value) for name in ("d", "difficulty") for value in values]
 
 
+@pytest.mark.long
 def test_an_expression_that_the_engine_refuses_stops_the_run_before_a_model(
     consumer: Project,
 ) -> None:
