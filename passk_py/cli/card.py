@@ -31,7 +31,7 @@ _KINDS: Final = {".md": "Markdown", ".json": "JSON"}
 @click.option(
     "--k-reason",
     metavar="TEXT",
-    help="Say why the deployment k was chosen. The tables can't know it.",
+    help="Say why the var passk_deployment_k has its value. The tables can't know it.",
 )
 @outputs_option(
     _KINDS, "Write this .md or .json file; may be repeated. By default Markdown is printed."

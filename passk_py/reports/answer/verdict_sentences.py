@@ -237,7 +237,7 @@ def _left_out(pick: Pick) -> list[str]:
         + ("" if len(pick.runs) == 1 else f" of {_called(run)}")
         for run, left in short
     )
-    return [f"Left out, because n < {pick.k}: {counts}; the interval allows them any score."]
+    return [f"Left out, because n < {pick.k}: {counts}; the interval allows them any value."]
 
 
 def _not_consistent(pick: Pick, verdict: Verdict, answer: Answer) -> list[str]:

@@ -237,7 +237,7 @@ def test_one_attempt_says_nothing_of_four() -> None:
 
 def test_tasks_that_a_value_leaves_out_are_counted() -> None:
     said = text(answer(run("some", (0.9, 0.9, 0.9), (0.9, 0.6, 0.5), left_out={4: 3})))
-    left_out = "Left out, because n < 4: 3 of the 10 tasks; the interval allows them any score."
+    left_out = "Left out, because n < 4: 3 of the 10 tasks; the interval allows them any value."
     assert said.count(left_out) == 2
 
 
