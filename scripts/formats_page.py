@@ -17,6 +17,9 @@ HEAD = """\
 format of this table that recognises a file reads it, unless you name one by `--format` or map columns by `--map` or `--mapping`. Files that
 form one log, such as the trials of a job, are read together. `passk formats NAME` prints the same description.
 
+If no harness wrote the log, write a row for each attempt: the *canonical* formats, the last four of the table, have the columns of
+[the attempt contract](architecture.md#the-attempt-contract) under their own names.
+
 Written by `scripts/formats_page.py` from `passk_py/ingest/formats/`.
 
 {table}

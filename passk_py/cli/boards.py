@@ -28,7 +28,10 @@ from passk_py.cli.shared_options import common_options, database_option, example
     metavar="URI",
     help="Read the tables in this Postgres instead: postgresql://USER:PASSWORD@HOST/DATABASE.",
 )
-@click.option("--schema", help="Set the schema of the tables, if it has to be named.")
+@click.option(
+    "--schema",
+    help="Set the schema of the tables, if the database does not find them without it.",
+)
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),
@@ -56,9 +59,9 @@ def command(
 ) -> int:
     """Serve five boards of dbt charts until Ctrl-C: overview, run, compare, task, gates.
 
-    They need dct, the program of dbt charts: from PASSK_DCT or on the path. Its files are in a
-    temporary folder. The boards follow the screen: dark where the system is, and in one column on a
-    phone. Each page reads the tables again. Serve a published copy if builds run meanwhile.
+    You need dct, the program of dbt charts, on the path or named by PASSK_DCT. The boards have a
+    dark mode, and one column on a phone. They read the tables whenever a page is loaded: if builds
+    run meanwhile, serve a copy by `passk publish`.
     """
     from passk_py.reports.boards.board_project import write_project
     from passk_py.reports.boards.board_server import BoardServer

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--select",
     multiple=True,
     metavar="SELECTOR",
-    help="Build only the models of this dbt selector; may be repeated.",
+    help="Build only the models of this dbt selector; may be repeated. [default: all]",
 )
 @click.option(
     "--no-tests",

@@ -27,13 +27,15 @@ _KINDS: Final = {".md": "Markdown", ".json": "JSON"}
 )
 @click.argument("run")
 @database_option
-@click.option("--suite", help="Choose the suite, if the run has several.")
+@click.option("--suite", help="Choose the suite. Required if the run has several.")
 @click.option(
     "--k-reason",
     metavar="TEXT",
-    help="Say why the deployment k was chosen. The tables can't know it.",
+    help="Say why the var passk_deployment_k has its value. The tables can't know it.",
 )
-@outputs_option(_KINDS, "Write this .md or .json file; may be repeated.")
+@outputs_option(
+    _KINDS, "Write this .md or .json file; may be repeated. By default Markdown is printed."
+)
 @common_options
 @pass_session
 def command(
@@ -47,7 +49,7 @@ def command(
 ) -> int:
     """Write a model card of RUN, as Markdown or JSON: results, uncertainty and limits.
 
-    Every pass^k has pass@1 beside it, and k has the reason for its choice. Where the log does not
+    Every pass^k has pass@1 beside it, and k has the reason for its choice. If the log does not
     record a fact, the card says so. All numbers come from the public tables.
     """
     from passk_py.cli.next_steps import note_stale

@@ -65,7 +65,11 @@ Row = dict[str, Any]
 @database_option
 @click.option("--suite", help="Compare on this suite. [default: all that both runs have]")
 @click.option(
-    "--k", "ks", type=click.IntRange(1), multiple=True, help="Compare at this k; may be repeated."
+    "--k",
+    "ks",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Compare at this k; may be repeated. [default: passk_ks]",
 )
 @common_options
 @pass_session
@@ -80,9 +84,9 @@ def command(
 ) -> int:
     """Compare the run CANDIDATE with the run BASELINE, both named by their run_id.
 
-    A pair that is in passk_comparisons is read from there. Any other pair is computed from
-    passk_attempts with the vars of the last build. The vars passk_pairs and passk_baseline put
-    pairs into the tables.
+    A difference is CANDIDATE less BASELINE. The comparison is read from the table passk_comparisons
+    if it has the pair, which the vars passk_pairs and passk_baseline put there. Any other pair is
+    computed from passk_attempts, with the vars of the last build.
     """
     from passk_py.warehouse.building.variables import as_yaml
     from passk_py.warehouse.settings import read_settings

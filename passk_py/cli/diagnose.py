@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 )
 @click.argument("run", required=False)
 @database_option
-@click.option("--suite", "suites", multiple=True, help="Check this suite; may be repeated.")
+@click.option(
+    "--suite", "suites", multiple=True, help="Check this suite; may be repeated. [default: all]"
+)
 @common_options
 @pass_session
 def command(session: Session, *, run: str | None, database: Path, suites: tuple[str, ...]) -> int:

@@ -77,8 +77,8 @@ def command(
 ) -> int:
     """Write public tables to files, whole or filtered.
 
-    All files show one state of the database, and appear complete or not at all. `passk show --help`
-    lists the tables.
+    Name the tables, which `passk show --help` lists, or give --all. All files show one state of the
+    database, and appear complete or not at all.
     """
     _refuse(tables, everything=everything, ks=ks)
     from passk_py.warehouse.exporting import export_tables

@@ -224,8 +224,8 @@ def declared_gates(tables: Tables, names: tuple[str, ...], database: Path) -> li
         again = command_line("build", "--vars", "{passk_gates: [...]}", database=database)
         raise PasskError(
             "No gate is declared.",
-            hint=f"Declare rules in the var passk_gates and build (`{again}`), or give one: "
-            "--metric pass_hat_k --k 4 --min 0.9.",
+            hint=f"Declare rules in the var passk_gates and build (`{again}`). `passk gate` also "
+            "takes a file, --rules gates.yml, or one rule: --metric pass_hat_k --k 4 --min 0.9.",
         )
     known = list(dict.fromkeys(row["gate"] for row in rows))
     _require_gates(names, known, "There is", "The")

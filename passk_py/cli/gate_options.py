@@ -41,22 +41,42 @@ class _RuleOption(click.Option):
 
 _option: Final = partial(click.option, cls=_RuleOption)
 _OPTIONS: Final = (
-    _option("--run", metavar="RUN_ID", help="Judge this run, 'latest' or 'all'."),
-    _option("--suite", help="Judge this suite only."),
-    _option("--agent", help="Judge this agent only."),
-    _option("--metric", help="Judge pass_hat_k, pass_at_k, cost_usd, excluded_attempts, ..."),
-    _option("--k", type=click.IntRange(1), help="Judge the metric at this k."),
+    _option(
+        "--run",
+        metavar="RUN_ID",
+        help="Judge this run, 'latest' or 'all'. [default: latest, of each suite and agent]",
+    ),
+    _option("--suite", help="Judge this suite only. [default: all]"),
+    _option("--agent", help="Judge this agent only. [default: all]"),
+    _option(
+        "--metric",
+        help="Judge pass_hat_k, pass_at_k or pass_m_of_k (with --min); excluded_attempts, "
+        "missing_attempts, rejected_attempts, regressed_tasks, or a cost such as cost_usd (with "
+        "--max).",
+    ),
+    _option(
+        "--k",
+        type=click.IntRange(1),
+        help="Judge the metric at this k. [default: passk_deployment_k]",
+    ),
     _option("--m", type=click.IntRange(1), help="Require M of k passes, with pass_m_of_k."),
     _option("--min", "least", type=float, help="Require at least this value."),
-    _option("--max", "most", type=float, help="Allow at most this share, or cost."),
+    _option(
+        "--max", "most", type=float, help="Allow at most this share, number of tasks, or cost."
+    ),
     _option("--max-drop", type=float, help="Allow at most this drop below the baseline."),
     _option(
         "--max-increase",
         type=float,
         help="Let a cost rise by at most this share of the baseline's.",
     ),
-    _option("--statistic", help="Judge mean, p95 or per_success of a cost."),
-    _option("--baseline", metavar="RUN_ID", help="Compare with this run."),
+    _option("--statistic", help="Judge mean, p95 or per_success of a cost. [default: mean]"),
+    _option(
+        "--baseline",
+        metavar="RUN_ID",
+        help="Compare with this run. [default: that of passk_pairs or passk_baseline, or the run "
+        "before]",
+    ),
     _option(
         "--last",
         type=click.IntRange(3, 100),
@@ -68,7 +88,8 @@ _OPTIONS: Final = (
     _option(
         "--scope",
         type=click.Choice(["unseen", "suite"]),
-        help="Judge for tasks like these (unseen), or for these tasks only (suite).",
+        help="Judge for tasks like these (unseen), or for these tasks only (suite). "
+        "[default: unseen; suite with --max-drop]",
     ),
     _option(
         "--diagnostic",
@@ -80,13 +101,13 @@ _OPTIONS: Final = (
         "--sequential",
         is_flag=True,
         default=None,
-        help="Use a test that stays valid however often you look while tasks finish.",
+        help="Use a test that stays valid however often you judge while tasks finish.",
     ),
     _option(
         "--attempts",
         type=click.IntRange(1),
         metavar="N",
-        help="Use only the first N attempts of each task, with --sequential.",
+        help="Use only the first N attempts of each task, with --sequential. [default: k]",
     ),
 )
 

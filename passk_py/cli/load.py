@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 @click.option(
     "--parquet",
     metavar="FOLDER",
-    help="Keep the attempts of a new database as Parquet in this folder, by suite and run.",
+    help="Keep the attempts of a new database as Parquet in this folder, by suite and run. "
+    "[default: in the database]",
 )
 @click.option(
     "--labels",
@@ -74,8 +75,9 @@ def command(
 ) -> int:
     """Load attempt logs from files, globs and folders.
 
-    A file that has landed before is not loaded again; if it has changed, its rows are replaced.
-    Invalid rows go to passk_rejected_attempts, each with its reason.
+    Valid rows land: they go to the tables of the schema landing, which `passk build` reads. Invalid
+    rows go to passk_rejected_attempts, each with its reason. A file that has landed before is
+    skipped; if it has changed, its rows are replaced.
 
     --run-id, --suite, --agent, --model and --tag replace the log's own values. A log with several
     runs, suites, agents or models is rejected if an option would make them one. Logs that are
@@ -86,8 +88,8 @@ def command(
     With --labels, the files (CSV, TSV, JSON lines, JSON, Parquet) say whether attempts truly
     passed. The next build then says how often the grader errs, and corrects the metrics.
 
-    With --verdicts, they hold opinions of fallible judges, possibly several per attempt. The next
-    build then says how far judges agree, with each other and with the log.
+    With --verdicts, the files hold verdicts of judges that may err, such as models; an attempt may
+    have several. The next build then says how far judges agree, with each other and with the log.
     """
     if are_labels or are_verdicts:
         spelled = "--labels" if are_labels else "--verdicts"

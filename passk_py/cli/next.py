@@ -36,15 +36,17 @@ _SHOWN = 20
     + "\n\nExit codes: 0 answered, 2 it could not run.",
 )
 @click.argument("run")
-@click.option("--gate", required=True, metavar="NAME", help="Settle this declared gate.")
+@click.option(
+    "--gate", required=True, metavar="NAME", help="Settle this gate of the var passk_gates."
+)
 @database_option
 @common_options
 @pass_session
 def command(session: Session, /, *, run: str, gate: str, database: Path) -> int:
     """List the tasks that need more attempts to decide an inconclusive gate.
 
-    Each task of RUN is named with the number of attempts that it lacks. A gate that is decided
-    needs none. With --json, a harness reads `tasks`, and stops when `is_decided` is true.
+    Each task of RUN is listed with the number of attempts that it lacks; for a decided gate, none
+    is. With --json, a harness reads `tasks`, and stops when `is_decided` is true.
     """
     from passk_py.warehouse.settings import read_settings
     from passk_py.warehouse.tables import open_tables

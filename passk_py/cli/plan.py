@@ -78,7 +78,7 @@ Row = dict[str, Any]
     multiple=True,
     help="Plan for this many attempts per task; may be repeated. [default: passk_plan_attempts]",
 )
-@click.option("--pass-rate", type=_SHARE, help="Guess the mean pass rate, without a run.")
+@click.option("--pass-rate", type=_SHARE, help="Guess the mean pass rate (pass@1), without a run.")
 @click.option(
     "--heterogeneity",
     type=click.FloatRange(0, 1),
@@ -103,7 +103,9 @@ def command(
     """Plan the number of tasks, and of attempts per task, for the next run.
 
     The plan aims for an interval that is narrow enough, and for detecting a drop between two runs.
-    It starts from a measured RUN, or from a guess: --pass-rate and --heterogeneity.
+    It starts from a measured RUN, which needs the tables of `passk build`, or without a database
+    from a guess: --pass-rate and --heterogeneity, both required. A default that begins with passk_
+    is a var.
     """
     asked = {name: value for name, value in aims.items() if value is not None}
     guess = _guess(run, suite, pass_rate, heterogeneity)

@@ -30,7 +30,7 @@ _OPTIONS = (
         multiple=True,
         metavar="COLUMN=EXPR",
         help="Read any JSON, CSV or Parquet: say where a column is, e.g. 'task_id=$.case.id', "
-        "'passed=$.score >= 0.8'; may be repeated.",
+        "'passed=$.score >= 0.8'; may be repeated. attempt=in_order numbers the tries of a task.",
     ),
     click.option(
         "--mapping",
@@ -40,11 +40,12 @@ _OPTIONS = (
     ),
     click.option(
         "--run-id",
-        help="Put all attempts into one run; attempt numbers continue from log to log.",
+        help="Put all attempts into one run; attempt numbers continue from log to log. "
+        "[default: the log's own runs]",
     ),
-    click.option("--suite", help="Set the suite of all attempts."),
-    click.option("--agent", help="Set the agent of all attempts."),
-    click.option("--model", help="Set the model of all attempts."),
+    click.option("--suite", help="Set the suite of all attempts. [default: the log's own]"),
+    click.option("--agent", help="Set the agent of all attempts. [default: the log's own]"),
+    click.option("--model", help="Set the model of all attempts. [default: the log's own]"),
     click.option(
         "--tag", "tags", multiple=True, metavar="K=V", help="Tag all attempts; may be repeated."
     ),
@@ -53,20 +54,21 @@ _OPTIONS = (
         type=float,
         default=1.0,
         show_default=True,
-        help="Count a score of at least this as a pass, where the log has no verdict.",
+        help="Count a score of at least this as a pass, if the log has no verdict.",
     ),
     click.option(
         "--policy",
         multiple=True,
         metavar="RULE|FILE",
-        help="Set how attempts without a verdict count: REASON=failed, REASON=excluded, or a YAML "
-        "file of `reason: outcome`; may be repeated. `passk formats --policy` lists the rules.",
+        help="Set how attempts without a verdict count, by their reason: REASON=failed, "
+        "REASON=excluded, or a YAML file of `reason: outcome`; may be repeated. `passk formats "
+        "--policy` lists the rules that come after yours.",
     ),
     click.option(
         "--expected-attempts",
         metavar="N",
         type=click.IntRange(min=1),
-        help="Expect N attempts of each task, where the log does not say how many there should be. "
+        help="Expect N attempts of each task, if the log does not say how many there should be. "
         "Those that are not in the log count as missing.",
     ),
     click.option(
@@ -78,7 +80,9 @@ _OPTIONS = (
         help="Read N logs at a time.",
     ),
     click.option(
-        "--strict", is_flag=True, help="Reject a whole file if one of its rows is rejected."
+        "--strict",
+        is_flag=True,
+        help="Reject a whole file if one of its rows is rejected. By default only the row is.",
     ),
 )
 

@@ -36,8 +36,18 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
     ),
 )
 @database_option
-@click.option("--run", "runs", multiple=True, help="Include only this run; may be repeated.")
-@click.option("--suite", "suites", multiple=True, help="Include only this suite; may be repeated.")
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    help="Include only this run; may be repeated. [default: the 40 latest of each suite]",
+)
+@click.option(
+    "--suite",
+    "suites",
+    multiple=True,
+    help="Include only this suite; may be repeated. [default: all]",
+)
 @outputs_option(
     _KINDS,
     "Write this .html, .md or .json file; may be repeated.  [default: report.html]",
@@ -45,7 +55,7 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
 @click.option(
     "--figures",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write the charts as SVG and PNG to this folder.",
+    help="Write the charts as SVG and PNG to this folder too.",
 )
 @click.option(
     "--transcript-url",

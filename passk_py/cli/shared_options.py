@@ -135,16 +135,25 @@ def filter_options(command: F) -> F:
     """Add ``--run``, ``--suite`` and ``--k``."""
     k = click.IntRange(1)
     for option in (
-        click.option("--k", "ks", type=k, multiple=True, help="Select this k; may be repeated."),
         click.option(
-            "--suite", "suites", multiple=True, help="Select this suite; may be repeated."
+            "--k",
+            "ks",
+            type=k,
+            multiple=True,
+            help="Select this k; may be repeated. [default: all]",
+        ),
+        click.option(
+            "--suite",
+            "suites",
+            multiple=True,
+            help="Select this suite; may be repeated. [default: all]",
         ),
         click.option(
             "--run",
             "runs",
             multiple=True,
             metavar="RUN_ID",
-            help="Select this run; may be repeated.",
+            help="Select this run; may be repeated. [default: all]",
         ),
     ):
         command = option(command)

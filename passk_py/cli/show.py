@@ -55,7 +55,8 @@ class _ListsTables(click.Command):
 @click.option(
     "--columns",
     metavar="A,B,...",
-    help="Print only these columns. By default a terminal shows those that fit; files have all.",
+    help="Print only these columns. By default a terminal shows those that fit; --csv and "
+    "--json have all.",
 )
 @click.option(
     "--limit",
@@ -77,7 +78,10 @@ def command(
     limit: int | None,
     as_csv: bool,
 ) -> int:
-    """Print pass@k, pass^k and a recommendation or, with TABLE, rows of a public table."""
+    """Print pass@k, pass^k and a recommendation or, with TABLE, rows of a public table.
+
+    --k, --columns, --limit and --csv are for a TABLE.
+    """
     filters = Filters(runs, suites, ks)
     if table is None:
         for given, option in ((ks, "--k"), (columns, "--columns"), (as_csv, "--csv")):

@@ -33,14 +33,18 @@ from passk_py.common.errors import PasskError
     "copy",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Read this DuckDB file of `passk publish`, where Superset runs on this machine.",
+    help="Read this DuckDB file of `passk publish`, if Superset runs on this machine. Give either "
+    "--copy or --uri.",
 )
 @click.option(
     "--uri",
     metavar="URI",
     help="Set the database address as Superset reaches it, as a SQLAlchemy URI.",
 )
-@click.option("--schema", help="Set the schema of the tables, if it has to be named.")
+@click.option(
+    "--schema",
+    help="Set the schema of the tables, if the database does not find them without it.",
+)
 @click.option(
     "--name",
     default="passk",

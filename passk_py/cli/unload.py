@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     epilog=examples("passk unload --run nightly-2026-11-20", "passk unload --source-file a.jsonl")
     + "\n\nExit codes: 0 removed, 2 no such run or file.",
 )
-@click.option("--run", "run_id", metavar="RUN_ID", help="Remove this run, whichever files hold it.")
-@click.option("--source-file", help="Remove the rows of this file.")
+@click.option(
+    "--run",
+    "run_id",
+    metavar="RUN_ID",
+    help="Remove this run, whichever files hold it. Give either --run or --source-file.",
+)
+@click.option("--source-file", help="Remove the rows of this file, named as it was loaded.")
 @database_option
 @common_options
 @pass_session

@@ -67,7 +67,7 @@ def mean_score(
     if reason is not None:
         return row
     if eligible < total:
-        row["caveat"] = f"{short_tasks(k, eligible, total)}, which the limits allow any score"
+        row["caveat"] = f"{short_tasks(k, eligible, total)}, which the limits allow any value"
     values = {state: score.value(*state) for state, _ in known}
     mean = math.fsum(tasks * values[state] for state, tasks in known) / eligible
     squares = math.fsum(tasks * (values[state] - mean) ** 2 for state, tasks in known)
@@ -87,7 +87,7 @@ def mean_score(
 
 
 def _ends(middle: float, reach: float, eligible: int, total: int, of: str) -> dict[str, float]:
-    """Give the limits over all tasks; the short ones may have any score."""
+    """Give the limits over all tasks; the short ones may have any value."""
     low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
     return {
         f"{of}lower": with_short_tasks(low, eligible, total, 0.0),

@@ -105,8 +105,8 @@ remarks as (
       when named.judged_tasks > 0
         then 'The quarantine of ' || entries.named_task || ' ran out on ' || entries.last_day || '.'
       when known.place is null
-        then 'No task of the log is ' || entries.named_task
-          || coalesce(' of the suite ' || entries.suite, '') || ', which passk_quarantine names.'
+        then 'passk_quarantine names ' || entries.named_task
+          || coalesce(' of the suite ' || entries.suite, '') || ', but the log has no such task.'
     end as remark
   from runs
   cross join entries

@@ -66,7 +66,7 @@ def suite_metrics(
         Whole numbers from 1.
     min_eligible_share
         The share of the tasks that must have n >= k for the suite to have a value at that k, from
-        0 to 1. The value is over those tasks; the limits allow the others any score, because tasks
+        0 to 1. The value is over those tasks; the limits allow the others any value, because tasks
         are seldom short by chance.
     ordered
         Whether to compute what depends on the order of the attempts, which costs a sort. If not,
@@ -255,7 +255,7 @@ def _suite(
     )
     caveat = pl.when(known & (short > 0)).then(
         pl.format(
-            "n < {} in {} of {} tasks, which the limits allow any score", k, short, total_tasks
+            "n < {} in {} of {} tasks, which the limits allow any value", k, short, total_tasks
         )
     )
     table = table.with_columns(

@@ -150,7 +150,7 @@ def _said(
             elif entry not in everywhere:
                 where = f" of the suite {entry.suite}" if entry.suite else ""
                 words.append(
-                    f"No task of the log is {entry.task}{where}, which passk_quarantine names."
+                    f"passk_quarantine names {entry.task}{where}, but the log has no such task."
                 )
         said[run] = Said(
             len(left_out),

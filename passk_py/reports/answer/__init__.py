@@ -29,6 +29,10 @@ class Answer:
     confidence: float
     rejected: int
     """How many rows are in no run's numbers."""
+    consistent_rate: float = 1.0
+    """The least share of passes of a consistent task."""
+    incapable_rate: float = 0.0
+    """The largest share of passes of an incapable task."""
     is_chosen: bool = False
     """Whether some runs were asked for, so that others may have tried the same tasks."""
     ranks: InitVar[Ranks | None] = None
@@ -63,6 +67,8 @@ def find_answer(tables: Tables, filters: Filters | None = None) -> Answer:
         consistent_threshold=settings.consistent_threshold,
         confidence=settings.confidence,
         rejected=count_rejected(tables),
+        consistent_rate=settings.consistent_rate,
+        incapable_rate=settings.incapable_rate,
         is_chosen=bool(filters and filters.runs),
         ranks=Ranks(rows),
     )

@@ -64,11 +64,6 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
     facts = f"{plural(len(suite.runs), 'run')} · {_tasks(suite)} · means over tasks, in percent"
     name = shortened(suite.name, max(_LEAST_NAME, width - len(facts) - 3))
     k = answer.deployment_k
-    legend = (
-        f"At k = {k}, capable means {symbol('pass_at_k', k)} of at least "
-        f"{limit(answer.capable_threshold)}%, and consistent {symbol('pass_hat_k', k)} of at least "
-        f"{limit(answer.consistent_threshold)}%."
-    )
     parts: list[RenderableType] = [
         Text.assemble((name, "bold"), (f" · {facts}", _QUIET)),
         Text(),
@@ -84,7 +79,7 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
         *([Text(" ".join(suite.grader)), Text()] if suite.grader else []),
         *([Text(" ".join(suite.trends)), Text()] if suite.trends else []),
         *([*map(Text, suite.costs), Text()] if suite.costs else []),
-        Text(legend, style=_QUIET),
+        Text(_legend(answer), style=_QUIET),
         Text(),
     ]
     verdicts = answer.verdicts[suite.name]
@@ -95,6 +90,19 @@ def _suite(answer: Answer, suite: Suite, width: int, *, bars: bool) -> list[Rend
             parts.append(_headline(paragraph))
             parts.append(Padding(Text(" ".join(paragraph.sentences)), (0, 0, 1, 2)))
     return parts
+
+
+def _legend(answer: Answer) -> str:
+    """Define the words for runs, and those for tasks."""
+    k, most, least = answer.deployment_k, answer.consistent_rate, answer.incapable_rate
+    steady = "all its attempts" if most == 1 else f"at least {limit(most)}% of its attempts"
+    hopeless = "none" if least == 0 else f"at most {limit(least)}%"
+    return (
+        f"At k = {k}, a run is capable if {symbol('pass_at_k', k)} is at least "
+        f"{limit(answer.capable_threshold)}%, and consistent if {symbol('pass_hat_k', k)} is at "
+        f"least {limit(answer.consistent_threshold)}%. A task is consistent if {steady} passed, "
+        f"and incapable if {hopeless} did."
+    )
 
 
 def _listed(answer: Answer, suite: Suite) -> tuple[Run, ...]:

@@ -210,7 +210,7 @@ def _not_capable(pick: Pick, verdict: Verdict, answer: Answer) -> list[str]:
         return []
     more = "" if pick.k == answer.deployment_k else ", and with more tries it may"
     capable = limit(answer.capable_threshold)
-    return [f"{_short_of(verdict)} {capable}%, the threshold for capable{more}."]
+    return [f"{_short_of(verdict)} {capable}%, the threshold for a capable run{more}."]
 
 
 def _not_sure(pick: Pick, answer: Answer) -> list[str]:
@@ -223,7 +223,7 @@ def _not_sure(pick: Pick, answer: Answer) -> list[str]:
     who = "It" if len(pick.runs) == 1 else _called(unsure)
     low, wanted = below(pick.lower or 0.0, threshold), "capable" if reviewed else "consistent"
     best = f" (the interval of the best of {pick.looked_at})" if pick.looked_at > 1 else ""
-    least = f"{limit(threshold)}%, the threshold for {wanted}"
+    least = f"{limit(threshold)}%, the threshold for a {wanted} run"
     return [f"{who} may be as low as {low}%{best}, below {least}."]
 
 
@@ -237,7 +237,7 @@ def _left_out(pick: Pick) -> list[str]:
         + ("" if len(pick.runs) == 1 else f" of {_called(run)}")
         for run, left in short
     )
-    return [f"Left out, because n < {pick.k}: {counts}; the interval allows them any score."]
+    return [f"Left out, because n < {pick.k}: {counts}; the interval allows them any value."]
 
 
 def _not_consistent(pick: Pick, verdict: Verdict, answer: Answer) -> list[str]:
@@ -245,11 +245,11 @@ def _not_consistent(pick: Pick, verdict: Verdict, answer: Answer) -> list[str]:
     if pick.reaches:
         return []
     limits = limit(answer.consistent_threshold)
-    said = [f"{_short_of(verdict)} {limits}%, the threshold for consistent."]
+    said = [f"{_short_of(verdict)} {limits}%, the threshold for a consistent run."]
     steady = next((run for run in pick.runs if run.classes.get("consistent")), None)
     if steady is not None:
         tasks = f"{steady.classes['consistent']:,} of the {plural(steady.tasks, 'task')}"
-        said.append(f"So far {_called(steady)} reaches it on {tasks}: start with those.")
+        said.append(f"{_called(steady)} is consistent on {tasks} so far: start with those.")
     return said
 
 

@@ -111,6 +111,18 @@ def test_the_best_value_stands_with_its_interval() -> None:
     assert "pass^4 = 60.0% (95% interval 50.0 to 70.0): the chance that all 4 tries at a" in said
 
 
+def test_a_consistent_task_is_told_from_a_consistent_run() -> None:
+    made = answer(CAPABLE)
+    runs = "a run is capable if pass@4 is at least 80%, and consistent if pass^4 is at least 95%."
+    tasks = "A task is consistent if all its attempts passed, and incapable if none did."
+    assert f"At k = 4, {runs} {tasks}" in text(made)
+    made.consistent_rate, made.incapable_rate = 0.9, 0.05
+    assert (
+        "A task is consistent if at least 90% of its attempts passed, and incapable if at most 5% "
+        "did."
+    ) in text(made)
+
+
 def test_equal_runs_are_said_to_be_equal() -> None:
     twin = run("twin", (0.6, 0.9, 0.97), (0.6, 0.5, 0.4))
     said = text(answer(CAPABLE, twin))
@@ -193,7 +205,7 @@ def test_an_estimate_above_the_threshold_alone_lets_none_run_unattended() -> Non
     # (.8917 - .87) t_11(.9875) / t_11(.975) below: .8917 - .0217 x 2.593 / 2.201.
     assert (
         "It may be as low as 86.6% (the interval of the best of 2), below 95%, the threshold for "
-        "consistent." in said
+        "a consistent run." in said
     )
 
 
@@ -208,7 +220,10 @@ def test_more_tries_than_were_made_may_make_a_run_capable() -> None:
     one = run("one", (0.7, None, None), (0.7, None, None), reading=None)
     said = text(answer(one))
     assert "Whether one is capable is not known." in said
-    assert "It does not reach 80%, the threshold for capable, and with more tries it may." in said
+    assert (
+        "It does not reach 80%, the threshold for a capable run, and with more tries it may."
+        in said
+    )
     both = text(answer(one, run("two", (0.6, None, None), (0.6, None, None), reading=None)))
     assert "No run is known to be capable; where a person reviews the output, use one." in both
 
@@ -222,7 +237,7 @@ def test_one_attempt_says_nothing_of_four() -> None:
 
 def test_tasks_that_a_value_leaves_out_are_counted() -> None:
     said = text(answer(run("some", (0.9, 0.9, 0.9), (0.9, 0.6, 0.5), left_out={4: 3})))
-    left_out = "Left out, because n < 4: 3 of the 10 tasks; the interval allows them any score."
+    left_out = "Left out, because n < 4: 3 of the 10 tasks; the interval allows them any value."
     assert said.count(left_out) == 2
 
 
@@ -239,7 +254,7 @@ def test_best_of_the_incapable_is_called_incapable() -> None:
     assert "No run is capable; where a person reviews the output, use steady." in both
     said = text(answer(STEADY))
     assert "steady is not capable, even where a person reviews the output." in said
-    assert "It does not reach 80%, the threshold for capable." in said
+    assert "It does not reach 80%, the threshold for a capable run." in said
     assert "steady is not reliable enough to work unattended on the whole suite." in said
 
 
@@ -358,7 +373,7 @@ def test_runs_that_are_too_old_to_be_ranked_are_not_chosen_from() -> None:
     assert "Use capable where a person reviews the output." in said
     assert "too high" not in said
     assert "only the latest are ranked: 1 run that is older." in said
-    assert "No ranked run reaches 95%, the threshold for consistent." in said
+    assert "No ranked run reaches 95%, the threshold for a consistent run." in said
 
 
 def test_runs_that_are_all_too_old_are_told_by_their_values() -> None:

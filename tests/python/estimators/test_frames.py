@@ -140,7 +140,7 @@ def slow_suite(tasks: list[list[Row]], k: int, *, whole_suite: bool) -> Row:
         "c": sum(row["c"] for row in rows),
         "excluded": sum(row["excluded"] for row in rows),
         "null_reason": None if known else f"n < {k} in {short} of {len(rows)} tasks",
-        "caveat": f"n < {k} in {short} of {len(rows)} tasks, which the limits allow any score"
+        "caveat": f"n < {k} in {short} of {len(rows)} tasks, which the limits allow any value"
         if known and short
         else None,
     }

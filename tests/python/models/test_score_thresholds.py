@@ -183,7 +183,7 @@ def test_attempts_without_a_score_are_said_and_are_no_failures(
             assert row["caveat"] == said
         elif short <= TASKS // 20:
             assert row["caveat"] == (
-                f"{said}; n < 6 in {short} of {TASKS} tasks, which the limits allow any score"
+                f"{said}; n < 6 in {short} of {TASKS} tasks, which the limits allow any value"
             )
         else:
             assert row["null_reason"] == f"n < 6 in {short} of {TASKS} tasks"

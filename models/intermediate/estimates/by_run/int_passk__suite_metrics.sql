@@ -169,7 +169,7 @@ answered as (
     case when not is_answered then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }} end as null_reason,
     case
       when is_answered and eligible_tasks < total_tasks
-        then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }} || ', which the limits allow any score'
+        then {{ passk._short_tasks_reason('eligible_tasks', 'total_tasks') }} || ', which the limits allow any value'
     end as caveat,
     loaded_at,
     log_version
