@@ -137,9 +137,7 @@ valued as (
   select
     logs.*,
     case
-      {%- if has_m %}
-      when logs.metric not in ('pass_at_k', 'pass_hat_k') then chances.estimate
-      {%- endif %}
+      when logs.metric not in ('pass_at_k', 'pass_hat_k') then {{ 'chances.estimate' if has_m else 'null' }}
       when logs.alike < logs.k then case when logs.metric = 'pass_hat_k' then 0e0 else 1e0 end
       when logs.alike = logs.attempts then case when logs.metric = 'pass_hat_k' then 1e0 else 0e0 end
       when logs.metric = 'pass_hat_k' then {{ passk._exp('log_share') }}
