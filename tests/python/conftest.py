@@ -445,21 +445,21 @@ def project_files() -> set[Path]:
     return found
 
 
+def written_since(before: set[Path], folder: Path) -> list[Path]:
+    """Give what lies in a folder, and the files of the project that were not there before."""
+    # Files that others change at the same time are no new files.
+    return [*sorted(folder.iterdir()), *sorted(project_files() - before)]
+
+
 @pytest.fixture(scope="session")
 def published_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
     """The demo as a person makes it: ``passk.duckdb``, ``answer.txt``, its log, a copy in ``bi``.
 
-    Its answer is in ``answer.json`` too, and what it wrote besides in ``written.txt``.
+    Its answer is in ``answer.json`` too, and the files that it wrote are listed in ``written.txt``.
     """
 
     def fill(folder: Path) -> None:
-        demo = ("demo", "--database", "passk.duckdb")
-        before = project_files()
-        for words, answer in (
-            (demo, "answer.txt"),
-            ((*demo, "--json"), "answer.json"),
-            (("publish", "-o", "bi"), None),
-        ):
+        def run(*words: str) -> str:
             done = subprocess.run(
                 [sys.executable, "-m", "passk_py", *words],
                 cwd=folder,
@@ -469,13 +469,16 @@ def published_demo(make_once: Callable[[str, Callable[[Path], None]], Path]) -> 
                 check=False,
             )
             assert done.returncode == 0, done.stdout + done.stderr
-            if answer == "answer.txt":
-                # Files that others change at the same time are no new files.
-                written = [*folder.iterdir(), *(project_files() - before)]
-                lines = "\n".join(sorted(str(path) for path in written))
-                (folder / "written.txt").write_text(lines, encoding="utf-8")
-            if answer:
-                (folder / answer).write_text(done.stdout, encoding="utf-8")
+            return done.stdout
+
+        demo = ("demo", "--database", "passk.duckdb")
+        before = project_files()
+        answer = run(*demo)
+        written = "\n".join(map(str, written_since(before, folder)))
+        (folder / "written.txt").write_text(written, encoding="utf-8")
+        (folder / "answer.txt").write_text(answer, encoding="utf-8")
+        (folder / "answer.json").write_text(run(*demo, "--json"), encoding="utf-8")
+        run("publish", "-o", "bi")
 
     return make_once("published_demo", fill)
 

@@ -3,6 +3,7 @@
 {%- set keys = ['gate', 'run_id', 'suite'] %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set double = passk.type_double() %}
+{%- set variants = ['counted', 'failed', 'passed'] %}
 {%- set bets = 20 %}
 {%- set needed = '(-ln(' ~ passk._as_double(((1 - passk._setting('passk_confidence')) / 2) | round(10)) ~ '))' %}
 
@@ -19,11 +20,10 @@ digits as (
 ),
 
 variants as (
-  select 'counted' as variant
-  union all
-  select 'failed' as variant
-  union all
-  select 'passed' as variant
+  {%- for variant in variants %}
+  select '{{ variant }}' as variant
+  {{- '\n  union all' if not loop.last }}
+  {%- endfor %}
 ),
 
 {# The threshold for each variant; every two hundredth, which it may be, for the limits of the counted attempts. #}
@@ -123,7 +123,7 @@ decided as (
   select
     {%- for side in ['above', 'below'] %}
     max(case when evidence.variant = 'counted' then evidence.most_{{ side }} end) as most_{{ side }},
-    {%- for variant in ['counted', 'failed', 'passed'] %}
+    {%- for variant in variants %}
     max(case when evidence.variant = '{{ variant }}' then evidence.{{ side }} end) as {{ side }}_{{ variant }},
     {%- endfor %}
     {%- endfor %}

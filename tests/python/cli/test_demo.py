@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from ..conftest import project_files
+from ..conftest import project_files, written_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,8 +53,7 @@ def demo(
     with contextlib.chdir(folder):
         said = passk("demo", "--json")
     assert said.code == 0
-    written_now = [*sorted(folder.iterdir()), *(project_files() - before)]
-    return Demo(folder / "passk_demo.duckdb", said.json, written_now)
+    return Demo(folder / "passk_demo.duckdb", said.json, written_since(before, folder))
 
 
 def test_demo_answers_for_every_run(demo: Demo) -> None:
