@@ -57,7 +57,7 @@ def command(
     port: int,
     host: str,
 ) -> int:
-    """Serve five boards of dbt charts until Ctrl-C: overview, run, compare, task, gates.
+    """Serve seven boards: overview, run, details, grader, compare, task, gates.
 
     You need dct, the program of dbt charts, on the path or named by PASSK_DCT. The boards have a
     dark mode, and one column on a phone. They read the tables whenever a page is loaded: if builds

@@ -18,7 +18,9 @@ from passk_py.common.words import shortened
 if TYPE_CHECKING:
     from passk_py.reports.boards.dct_program import Dct
 
-_BOARD: Final = re.compile(r"/(?:dark/)?(?:phone/)?(?:overview|run|compare|task|gates)/?(?:\?|$)")
+_BOARD: Final = re.compile(
+    r"/(?:dark/)?(?:phone/)?(?:overview|run|details|grader|compare|task|gates)/?(?:\?|$)"
+)
 _NOT_SHOWN: Final = re.compile(r"/(?:docs|redoc|openapi\.json|inspect)(?:[/?]|$)")
 """Pages of dct about itself and the tables, which load scripts from elsewhere."""
 

@@ -14,7 +14,7 @@ from passk_py.warehouse.catalog import PUBLIC_TABLES
 from ..engines.parity import copy_table
 from ..postgres_server import Server, postgres_programs
 from .board_page import Board
-from .demo import crowd, with_decoys
+from .demo import crowd, with_curves, with_decoys
 from .serving import Boards
 from .superset_site import Page, Superset, passk
 
@@ -53,6 +53,7 @@ def served_boards(
     """Serve the boards of the demo with rows that no board may draw unasked."""
     database = tmp_path_factory.mktemp("decoys") / "passk.duckdb"
     with_decoys(demo, database)
+    with_curves(database)
     return serve_boards("--database", database)
 
 

@@ -105,7 +105,30 @@ def with_decoys(demo: Path, served: Path) -> None:
             "0.5 as corrected_lower, 0.72 as corrected_upper, 0.17 as share_lost_to_grader from older; "
             "insert into passk_graders by name "
             "select suite, 240 as labels, 0.96 as sensitivity, 0.93 as sensitivity_lower, "
-            "0.98 as sensitivity_upper, 'too few labels of failures' as null_reason from older"
+            "0.98 as sensitivity_upper, 'too few labels of failures' as null_reason from older; "
+            "insert into passk_judges by name "
+            "select suite, 'grader' as judge, 'model-b' as other_judge, 90 as attempts, "
+            "0.94 as agreement, 0.88 as agreement_lower, 0.97 as agreement_upper, "
+            "0.27 as judges_share, 0.12 as judges_share_lower, 0.45 as judges_share_upper from older; "
+            "insert into passk_threshold_metrics by name "
+            "select older.* exclude (measure, difficulty), slice_name as slice_value, known.*, "
+            "estimate - 0.1 as lower, estimate + 0.04 as upper, 'some have no score' as caveat "
+            "from older cross join (values "
+            "(0.5, 'pass_at_k', 0.95), (0.5, 'pass_hat_k', 0.63), "
+            "(0.8, 'pass_at_k', 0.91), (0.8, 'pass_hat_k', 0.44)) as known (threshold, metric, estimate)"
+        )
+
+
+def with_curves(served: Path) -> None:
+    """Give the older suite a second k where its rows are of one: a curve needs two."""
+    with duckdb.connect(str(served)) as connection:
+        connection.execute(
+            "insert into passk_cost_curves "
+            "select * replace (8 as k, 0.52 as cost_per_solved, 0.41 as cost_per_solved_lower, "
+            "2345.6 as cost_per_reliable) from passk_cost_curves where suite = 'older'; "
+            "insert into passk_corrected_metrics "
+            "select * replace (8 as k, 0.31 as raw, 0.42 as corrected, 0.28 as corrected_lower, "
+            "0.58 as corrected_upper) from passk_corrected_metrics where suite = 'older'"
         )
 
 

@@ -48,6 +48,8 @@ def test_a_suite_leaves_only_what_is_in_it(
         ),
         ("/run?suite=puzzles&run=nope", "No run is called nope."),
         ("/run?suite=nope", "No suite is called nope."),
+        ("/details?suite=puzzles&run=nope", "No run is called nope."),
+        ("/grader?suite=nope", "No suite is called nope."),
         ("/overview?suite=older&agent=scout", "scout has no run of this suite, but of puzzles."),
         ("/overview?agent=nope", "No agent is called nope."),
         ("/overview?suite=nope", "No suite is called so."),
@@ -77,7 +79,7 @@ def test_a_row_leads_on_with_the_filters(board: Board) -> None:
     assert "At k = 2" in board.text
 
 
-@pytest.mark.parametrize("name", ["run", "compare", "task", "gates"])
+@pytest.mark.parametrize("name", ["run", "details", "grader", "compare", "task", "gates"])
 def test_boards_lead_to_each_other_with_the_filters(board: Board, name: str) -> None:
     board.open(f"/{name}?suite=puzzles" + ("" if name == "gates" else "&k=3"))
     with board.page.expect_navigation():

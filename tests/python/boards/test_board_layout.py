@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = [NEEDS_DCT, pytest.mark.timeout(900)]
 
-NAMES: Final = ("overview", "run", "compare", "task", "gates")
+NAMES: Final = ("overview", "run", "details", "grader", "compare", "task", "gates")
 WIDE: Final = (800, 1280, 1920)
 PHONE: Final = (390,)
 

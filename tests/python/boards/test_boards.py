@@ -44,12 +44,13 @@ def check_overview(board: Board, tables: duckdb.DuckDBPyConnection, k: int) -> N
     assert "puzzles" in board.text
     assert f"The latest run of each agent at k = {k}" in board.text
     for run, row in suite_rows(tables, k).items():
+        # A table of ranks has older runs too, with fewer columns.
+        shown = [cells for cells in board.rows if cells[0] == run and len(cells) > 5]
         if run not in LATEST:
-            assert run not in board.text
+            assert not shown
             continue
         first = suite_rows(tables, 1)[run]
-        shown = next(cells for cells in board.rows if cells[0] == run and len(cells) > 3)
-        assert shown == [
+        assert shown[0] == [
             run,
             row["model"],
             str(row["total_tasks"]),
@@ -83,6 +84,34 @@ def test_the_overview_draws_both_curves(board: Board, tables: duckdb.DuckDBPyCon
     assert board.page.locator("[stroke-dasharray='6,4']").count() >= len(LATEST)
 
 
+def test_the_overview_ranks_all_runs(board: Board, tables: duckdb.DuckDBPyConnection) -> None:
+    board.open("/overview/?k=8")
+    rows = rows_of(
+        tables, "from passk_rankings where metric = 'pass_hat_k' and k = 8 order by estimated_rank"
+    )
+    assert len(rows) == 4
+    shown = [cells for cells in board.rows if cells[-1] in {"yes", "no"}]
+    for cells, row in zip(shown, rows, strict=True):
+        low, high = row["rank_lower"], row["rank_upper"]
+        assert cells == [
+            row["run_id"],
+            percent(row["estimate"]) + "%",
+            f"{percent(row['lower'])} to {percent(row['upper'])}%",
+            (f"{low} to {high}" if low < high else str(low)) + " of 4",
+            "yes" if row["may_be_best"] else "no",
+        ]
+
+
+def test_the_overview_shows_runs_that_none_beats(board: Board) -> None:
+    board.open("/overview/?suite=older&k=4")
+    assert board.row_of("walker-older", "cost, $")[2:] == [
+        "53.0%", "41.0 to 66.0%", "0.31", "0.28", "0.35", "None beats it.",
+    ]  # fmt: skip
+    assert "pass^4 and the mean of an attempt: cost, $" in board.text
+    board.open("/overview/?k=4")
+    assert "Reliability and cost" not in board.text
+
+
 def test_filters_are_chosen_on_the_page(board: Board, tables: duckdb.DuckDBPyConnection) -> None:
     board.open("/overview/")
     board.choose("k", "2")
@@ -100,7 +129,7 @@ def test_a_suite_that_is_chosen_is_shown_alone(board: Board) -> None:
     assert "2026-03" not in board.text
 
 
-@pytest.mark.parametrize("name", ["overview", "run", "compare", "task"])
+@pytest.mark.parametrize("name", ["overview", "run", "details", "grader", "compare", "task"])
 def test_no_slice_and_no_older_suite_is_drawn_unasked(board: Board, name: str) -> None:
     board.open(f"/{name}/")
     shown = re.findall(r"[\d.]+", board.text + " ".join(board.marks))
@@ -155,11 +184,47 @@ def test_a_run_has_its_causes_and_costs(board: Board) -> None:
     board.open("/run/?run=walker-older&suite=older&k=4")
     assert board.row_of("limit")[1:] == ["21", "65.0%", "55.0 to 75.0%"]
     assert board.row_of("user simulator")[1:] == ["12", "35.0%", "25.0 to 45.0%"]
-    assert board.row_of("cost, $")[1:7] == ["0.31", "0.76", "0.57", "0.44", "0.71", "40.1%"]
+    assert board.row_of("cost, $", "0.31")[1:7] == ["0.31", "0.76", "0.57", "0.44", "0.71", "40.1%"]
     assert ["Costs"] in board.rows
+    assert board.row_of("cost, $", "0.48")[1:] == ["0.48", "0.39", "0.62", "1,230", "988", "—", "—"]
+    assert "8; solved; solved: 0.52" in board.marks
+    assert "8; always right; always right: 2,350" in board.marks
     board.open("/run/?run=walker-2026-03&k=4")
     assert ["Costs"] not in board.rows
     assert "Where reliability is lost" not in board.text
+
+
+def test_a_run_has_its_details(board: Board) -> None:
+    board.open("/details/?run=walker-older&suite=older&k=4")
+    assert board.row_of("at least 3 of 4")[1:] == ["77.0%", "65.0 to 86.0%", "—"]
+    assert board.row_of("0.5", "95.0%")[1:] == [
+        "95.0%", "85.0 to 99.0%", "63.0%", "53.0 to 67.0%", "some have no score",
+    ]  # fmt: skip
+    assert board.row_of("0.8", "91.0%")[2] == "81.0 to 95.0%"
+    assert board.row_of("4", "37.3")[2:] == ["12.5", "—", "one limit"]
+    assert board.row_of("2", "3", "8")[3:] == ["90.0%", "80.0 to 100%"]
+    assert board.row_of("4", "5", "8")[3:] == ["80.0%", "70.0 to 100%"]
+
+
+def test_what_no_build_was_asked_for_is_said_with_the_var(board: Board) -> None:
+    board.open("/details/?run=walker-2026-03&k=4")
+    for var in ("passk_m_of_k", "passk_score_thresholds", "passk_difficulty"):
+        assert f"Set the var {var}" in board.text or f"set the var {var}" in board.text
+    board.open("/grader/?run=walker-2026-03&k=4")
+    assert "passk load --labels labels.csv" in board.text
+    assert "passk load --verdicts verdicts.csv" in board.text
+
+
+def test_a_grader_has_its_errors(board: Board) -> None:
+    board.open("/grader/?run=walker-older&suite=older&k=4")
+    for expected in ("96.0%", "93.0 to 98.0%", "240", "too few labels of failures", "not known"):
+        assert expected in board.text
+    assert board.row_of("pass^4")[1:] == ["53.0%", "61.0%", "50.0 to 72.0%", "—"]
+    assert board.row_of("grader", "model-b")[2:] == [
+        "90", "94.0%", "88.0 to 97.0%", "27.0%", "12.0 to 45.0%", "—",
+    ]  # fmt: skip
+    board.open("/grader/?run=walker-older&suite=older&k=8")
+    assert board.row_of("pass^8")[1:] == ["31.0%", "42.0%", "28.0 to 58.0%", "—"]
 
 
 def test_an_agent_has_its_trend(board: Board) -> None:
@@ -269,6 +334,8 @@ def test_gates_have_their_reasons(board: Board, tables: duckdb.DuckDBPyConnectio
     ("path", "said"),
     [
         ("/run/?run=nope", "There is no such run"),
+        ("/details/?run=nope", "There is no such run"),
+        ("/grader/?run=nope", "There is no such run"),
         ("/compare/?candidate=nope", "No such pair is compared"),
         ("/task/?task=nope", "There is no such task"),
         ("/gates/?suite=nope", "No rule is left by these filters."),
@@ -286,7 +353,8 @@ def test_empty_tables_make_no_error(
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     board = Board(page, serve_boards("--database", tmp_path / "empty.duckdb"))
     assert "No rule is declared" in board.open("/gates/").text
-    assert "There is no such run" in board.open("/run/").text
+    for name in ("run", "details", "grader"):
+        assert "There is no such run" in board.open(f"/{name}/").text
     assert "No such pair is compared" in board.open("/compare/").text
     assert "There is no such task" in board.open("/task/").text
     assert "No run is there yet" in board.open("/overview/").text

@@ -36,10 +36,13 @@ def queries_of(board: str) -> dict[str, str]:
 
 
 def read_by(board: str) -> set[str]:
-    """Follow the queries of a board through those that all boards share."""
+    """Follow the queries of a board through those that it extends and those that all boards share."""
     shared = queries_of("meta")
-    texts = list(queries_of(board).values())
     text = (ROOT / "charts" / f"{board}.yml").read_text(encoding="utf-8")
+    texts = list(queries_of(board).values())
+    if extended := re.search(r"^extends: \./(\w+)\.yml$", text, re.MULTILINE):
+        texts += queries_of(extended[1]).values()
+        text += "".join(texts)
     texts += [sql for name, sql in shared.items() if f"queries.{name}" in text]
     return {name for sql in texts for name in re.findall(r"(?:from|join) (passk_\w+)", sql)}
 
