@@ -47,14 +47,18 @@ def serve_boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
 
 
 @pytest.fixture(scope="session")
-def served_boards(
-    serve_boards: Callable[..., str], demo: Path, tmp_path_factory: pytest.TempPathFactory
-) -> str:
-    """Serve the boards of the demo with rows that no board may draw unasked."""
+def drawn(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo, rows that no board may draw unasked, and rows of each kind that the demo lacks."""
     database = tmp_path_factory.mktemp("decoys") / "passk.duckdb"
     with_decoys(demo, database)
     with_curves(database)
-    return serve_boards("--database", database)
+    return database
+
+
+@pytest.fixture(scope="session")
+def served_boards(serve_boards: Callable[..., str], drawn: Path) -> str:
+    """Serve the boards of these rows."""
+    return serve_boards("--database", drawn)
 
 
 @pytest.fixture

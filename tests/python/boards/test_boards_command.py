@@ -231,18 +231,18 @@ def test_a_stopped_server_leaves_nothing(tmp_path: Path, demo: Path, stop: signa
 
 
 @pytest.fixture(scope="module")
-def postgres(demo: Path) -> Iterator[Postgres]:
-    """The demo's tables in a Postgres, in a schema whose name has to be quoted."""
+def postgres(drawn: Path) -> Iterator[Postgres]:
+    """The tables of the other boards in a Postgres, in a schema whose name has to be quoted."""
     programs = postgres_programs()
     if programs is None:
         pytest.skip("no Postgres: see scripts/install_programs")
     server = Server(programs)
     try:
         server.database.ask('create schema "of evals"')
-        with duckdb.connect(str(demo), read_only=True) as connection:
+        with duckdb.connect(str(drawn), read_only=True) as connection:
             for table in PUBLIC_TABLES:
                 to = f'"of evals".{table.name}'
-                copy_table(connection, table.name, server.database, to, demo.parent, maps="text")
+                copy_table(connection, table.name, server.database, to, drawn.parent, maps="text")
         yield server.database
     finally:
         server.stop()
@@ -259,7 +259,13 @@ def test_boards_on_postgres_show_what_those_on_duckdb_show(
     there = Board(page, address)
     for path in (
         "/overview?suite=puzzles&k=2",
+        "/overview?suite=older&k=4",
         "/run?suite=puzzles&run=walker-2026-03",
+        "/run?suite=older&k=4",
+        "/details?suite=older&k=4",
+        "/details?suite=puzzles&run=walker-2026-03",
+        "/grader?suite=older&k=4",
+        "/grader?suite=puzzles",
         "/run?suite=puzzles&run=nope",
         "/compare?suite=puzzles",
         "/task?suite=puzzles&task=sat-15",
