@@ -60,7 +60,7 @@ def _of_pick(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
     several = len(verdict.runs) > 1
     names = [_called(run) for run in pick.named]
     if pick.value is None:
-        use = "where a person reviews the output" if reviewed else "unattended"
+        use = "where a person picks the right try" if reviewed else "unattended"
         reasons = sorted({run.null_reasons.get(pick.k, "no value") for run in pick.unknown})
         headline = f"What to use {use} can't be known."
         why = f"{metric} is null: {and_list(reasons)}."
@@ -92,26 +92,26 @@ def _of_pick(pick: Pick, verdict: Verdict, answer: Answer) -> Paragraph:
 
 def _walkover(pick: Pick, metric: str, *, reviewed: bool) -> str:
     """Recommend no run because it is the only one with a value."""
-    use = "where a person reviews the output" if reviewed else "unattended"
+    use = "where a person picks the right try" if reviewed else "unattended"
     runs = 1 + len(pick.unknown)
     return f"What to use {use} is not known: of {runs} runs only {_either(pick.runs)} has {metric}."
 
 
 def _reviewed_headline(pick: Pick, answer: Answer, *, several: bool) -> str:
     best, apart = _either(pick.named), _not_apart(pick)
-    use = f"where a person reviews the output, use {best}{apart}."
+    use = f"where a person picks the right try, use {best}{apart}."
     if not pick.reaches and pick.k < answer.deployment_k:
         # More tries only help.
         if several:
             return f"No run is known to be capable; {use}"
         return f"Whether {best} is capable is not known."
     if not pick.value:
-        return "None is of use, even where a person reviews the output."
+        return "None is of use, even where a person picks the right try."
     if pick.value < answer.capable_threshold:
         if several:
             return f"No run is capable; {use}"
-        return f"{best} is not capable, even where a person reviews the output."
-    return f"Use {best} where a person reviews the output{apart}."
+        return f"{best} is not capable, even where a person picks the right try."
+    return f"Use {best} where a person picks the right try{apart}."
 
 
 def _alone(verdict: Verdict, answer: Answer) -> list[str]:

@@ -4,7 +4,7 @@ Runs are compared only with runs of the same suite that have tried the same task
 other tasks is another number. The k is the deployment k or, where no run has a value at it, the
 largest smaller one of the grid at which one has.
 
-* Where a person reviews the output, one right try of k is enough: the highest pass@k.
+* Where a person picks the right try, one right try of k is enough: the highest pass@k.
 * Where nobody does, every try has to be right: the highest pass^k.
 * Only runs that ``passk_rankings`` ranks are chosen from: the latest of the suite.
 * A run that this table does not tell apart from any better one is named with the best.

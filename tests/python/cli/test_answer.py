@@ -126,7 +126,7 @@ def test_a_consistent_task_is_told_from_a_consistent_run() -> None:
 def test_equal_runs_are_said_to_be_equal() -> None:
     twin = run("twin", (0.6, 0.9, 0.97), (0.6, 0.5, 0.4))
     said = text(answer(CAPABLE, twin))
-    assert "Use capable or twin where a person reviews the output." in said
+    assert "Use capable or twin where a person picks the right try." in said
     assert "They are equal at pass@4. Of these, twin has the highest pass^4, 40.0%." in said
 
 
@@ -139,7 +139,7 @@ def test_runs_of_other_tasks_are_not_compared() -> None:
     ]
     said = text(answer(CAPABLE, STEADY, other))
     assert "10 tasks each, not the same ones" in said
-    assert "other has its own 10 tasks: Use other where a person reviews the output." in said
+    assert "other has its own 10 tasks: Use other where a person picks the right try." in said
     assert "No other run has tried just these tasks, so it is compared with none." in said
 
 
@@ -225,7 +225,7 @@ def test_more_tries_than_were_made_may_make_a_run_capable() -> None:
         in said
     )
     both = text(answer(one, run("two", (0.6, None, None), (0.6, None, None), reading=None)))
-    assert "No run is known to be capable; where a person reviews the output, use one." in both
+    assert "No run is known to be capable; where a person picks the right try, use one." in both
 
 
 def test_one_attempt_says_nothing_of_four() -> None:
@@ -244,16 +244,16 @@ def test_tasks_that_a_value_leaves_out_are_counted() -> None:
 def test_runs_that_never_pass_are_recommended_for_nothing() -> None:
     zero = run("zero", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), reading="not capable")
     said = text(answer(zero, run("nil", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))))
-    assert "None is of use, even where a person reviews the output." in said
+    assert "None is of use, even where a person picks the right try." in said
     assert "No run is reliable enough to work unattended." in said
 
 
 def test_best_of_the_incapable_is_called_incapable() -> None:
     weak = run("weak", (0.4, 0.5, 0.6), (0.4, 0.3, 0.2))
     both = text(answer(STEADY, weak))
-    assert "No run is capable; where a person reviews the output, use steady." in both
+    assert "No run is capable; where a person picks the right try, use steady." in both
     said = text(answer(STEADY))
-    assert "steady is not capable, even where a person reviews the output." in said
+    assert "steady is not capable, even where a person picks the right try." in said
     assert "It does not reach 80%, the threshold for a capable run." in said
     assert "steady is not reliable enough to work unattended on the whole suite." in said
 
@@ -358,7 +358,9 @@ def with_twins(*runs: Run, twins: Twins) -> Answer:
 def test_runs_that_are_not_told_apart_are_named_in_one_breath() -> None:
     near = run("near", (0.6, 0.88, 0.95), (0.6, 0.45, 0.25))
     said = text(with_twins(CAPABLE, near, STEADY, twins=Twins("near", "capable")))
-    assert "Use capable or near where a person reviews the output: they are not told apart." in said
+    assert (
+        "Use capable or near where a person picks the right try: they are not told apart." in said
+    )
     assert "The highest of 2 that are not told apart is too high: rather 95.1%." in said
     assert "near is next with 95.0%, 2.0 points behind, which chance alone can explain." in said
     assert (
@@ -370,7 +372,7 @@ def test_runs_that_are_not_told_apart_are_named_in_one_breath() -> None:
 def test_runs_that_are_too_old_to_be_ranked_are_not_chosen_from() -> None:
     old = run("old", (0.9, 0.99, 0.99), (0.9, 0.9, 0.9))
     said = text(with_twins(CAPABLE, old, STEADY, twins=Twins()))
-    assert "Use capable where a person reviews the output." in said
+    assert "Use capable where a person picks the right try." in said
     assert "too high" not in said
     assert "only the latest are ranked: 1 run that is older." in said
     assert "No ranked run reaches 95%, the threshold for a consistent run." in said
@@ -406,7 +408,7 @@ def test_the_only_run_with_a_value_is_not_recommended() -> None:
     short = run("short", (0.9, 0.95, None), (0.9, 0.85, None), reading=None)
     said = text(answer(SURE, short))
     assert (
-        "What to use where a person reviews the output is not known: of 2 runs only sure has pass@4."
+        "What to use where a person picks the right try is not known: of 2 runs only sure has pass@4."
         in said
     )
     assert "What to use unattended is not known: of 2 runs only sure has pass^4." in said

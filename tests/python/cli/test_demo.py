@@ -115,7 +115,7 @@ def test_answer_in_a_terminal_of_eighty_columns(
     out = passk("show", "--database", demo.database).out
     answer, _, steps = out.partition("Database ")
     assert all(len(line) <= 80 for line in answer.splitlines())
-    assert "Use walker 2026-03 where a person reviews the output." in out
+    assert "Use walker 2026-03 where a person picks the right try." in out
     assert (
         "No run is reliable enough to work unattended on the whole suite; tracer 2026-03 comes "
         "closest."
