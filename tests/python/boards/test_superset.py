@@ -187,7 +187,7 @@ def test_costs_are_shown_with_their_limits(page: Page, engine: str) -> None:
 
 def test_details_are_shown_where_a_build_was_asked_for_them(page: Page, engine: str) -> None:
     page.open(f"{engine}-details")
-    assert page.text.count("No results were returned for this query") == 5
+    assert page.text.count("No results were returned for this query") == 7
     page.choose("Suite", "older")
     page.choose("Run", "walker-older")
     assert page.table("At least m of k") == [
@@ -205,6 +205,18 @@ def test_details_are_shown_where_a_build_was_asked_for_them(page: Page, engine: 
     ]
     assert page.table("How often the grader errs") == [
         ["240", "96.0%", "93.0%", "98.0%", "N/A", "N/A", "N/A", "too few labels of failures"]
+    ]
+    assert page.table("If a score passes from a threshold on") == [
+        ["walker-older", called, "4", *numbers, "N/A", "some have no score"]
+        for called, *numbers in (
+            ("pass@k", "0.5", "95.0%", "85.0%", "99.0%"),
+            ("pass@k", "0.8", "91.0%", "81.0%", "95.0%"),
+            ("pass^k", "0.5", "63.0%", "53.0%", "67.0%"),
+            ("pass^k", "0.8", "44.0%", "34.0%", "48.0%"),
+        )
+    ]
+    assert page.table("Do judges agree?") == [
+        ["grader", "model-b", "90", "94.0%", "88.0%", "97.0%", "27.0%", "12.0%", "45.0%", "N/A"]
     ]
 
 

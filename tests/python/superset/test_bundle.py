@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import passk_py as pk
 from passk_py.cli import cli
 from passk_py.common.errors import PasskError
-from passk_py.ingest.landing import load_labels
+from passk_py.ingest.landing import load_labels, load_verdicts
 from passk_py.reports.superset.bundle import bundle_files
 from passk_py.reports.superset.dashboards import DASHBOARDS, Dashboard
 from passk_py.reports.superset.datasets import DATASETS, Dataset
@@ -45,7 +45,7 @@ charts = pytest.mark.parametrize(("dashboard", "chart"), CHARTS)
 
 @pytest.fixture(scope="module")
 def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]]) -> Project:
-    """Three runs over four tasks, with costs, lengths and labels; one agent's times are not known."""
+    """Three runs with costs, scores, lengths, labels and verdicts; one agent's times are not known."""
     rows: list[Any] = []
     for place, (run, agent) in enumerate({"old": "bot", "new": "bot", "lone": "other"}.items()):
         for task, letters in {"a": "PPPP", "b": "PFPF", "c": "FFFF", "d": "PFXF"}.items():
@@ -56,6 +56,8 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]
                 cost_usd=0.25 * (place + 1), duration_s=3.0 * ord(task),
                 tags={"minutes": str(ord(task) - 90)},
             )  # fmt: skip
+    for row in rows:
+        row["score"] = {"passed": 0.8, "failed": 0.1}.get(row["outcome"])
     made = make_project()
     made.land(rows)
     labels = made.folder / "labels.parquet"
@@ -64,12 +66,16 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., list[Any]
         pl.col("outcome") != "excluded"
     ).rename({"outcome": "verdict"}).write_parquet(labels)
     load_labels(labels, database=made.database)
+    verdicts = made.folder / "verdicts.parquet"
+    pl.read_parquet(labels).with_columns(judge=pl.lit("model-b")).write_parquet(verdicts)
+    load_verdicts(verdicts, database=made.database)
     made.run(
         {
             "passk_ks": [1, 2, 3, 9],
             "passk_deployment_k": 2,
             "passk_difficulty": "minutes",
             "passk_m_of_k": [{"m": 2, "k": 3}],
+            "passk_score_thresholds": [0.5, 0.9],
             "passk_gates": [
                 {"name": "works", "type": "threshold", "metric": "pass_hat_k", "k": 2, "min": 0.5}
             ],
@@ -117,7 +123,7 @@ def test_a_dataset_has_the_rows_of_its_table(dataset: Dataset, built: Project) -
     only = " where slice_name = 'all'" if dataset.name == "points" else ""
     asked = f"select {', '.join(columns)} from {relation(dataset)} as asked"
     held = f"select {', '.join(columns)} from {dataset.table}{only}"
-    if dataset.name == "graders":
+    if dataset.name in {"graders", "judges"}:
         # A row for each run of the suite, and no other column differs between them.
         (runs,) = built.query("select count(*) from passk_runs")[0]
         held = f"select held.* from ({held}) as held cross join range({runs})"

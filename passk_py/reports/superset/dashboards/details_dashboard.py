@@ -16,8 +16,9 @@ _FROM_TO: Final = ("pass_hat_k", "pass_hat_k_lower", "pass_hat_k_upper")
 
 DETAILS: Final = Dashboard(
     "details",
-    "One run, if the build was asked for more: at least m of k (var `passk_m_of_k`), the length of "
-    "tasks (var `passk_difficulty`), the errors of the grader (labels). Without them, a table has "
+    "One run, if the build was asked for more: at least m of k (var `passk_m_of_k`), thresholds of "
+    "the score (var `passk_score_thresholds`), the length of tasks (var `passk_difficulty`), the "
+    "errors of the grader (labels), the agreement of judges (verdicts). Without them, a table has "
     "no results.",
     (
         (
@@ -38,6 +39,26 @@ DETAILS: Final = Dashboard(
                 where=(condition("slice_name", "==", "all"),),
                 formats={".1%": ("estimate", "lower", "upper")},
                 text="How likely it is that at least m of k tries succeed. Not filtered by k.",
+            ),
+        ),
+        (
+            table(
+                "If a score passes from a threshold on",
+                "score thresholds",
+                {
+                    "run_id": "run",
+                    "called": "metric",
+                    "k": "k",
+                    "threshold": "score from",
+                    "estimate": "chance",
+                    "lower": "from",
+                    "upper": "to",
+                    "null_reason": "why not known",
+                    "caveat": "caveat",
+                },
+                order=(("metric", True), ("threshold", True)),
+                where=(condition("slice_name", "==", "all"),),
+                formats={".1%": ("estimate", "lower", "upper"), ".3~g": ("threshold",)},
             ),
         ),
         (
@@ -133,8 +154,39 @@ DETAILS: Final = Dashboard(
                 text="The grader of the whole suite, by the labels of people.",
             ),
         ),
+        (
+            table(
+                "Do judges agree?",
+                "judges",
+                {
+                    "judge": "judge",
+                    "other_judge": "other judge",
+                    "attempts": "attempts",
+                    "agreement": "agreement",
+                    "agreement_lower": "from",
+                    "agreement_upper": "to",
+                    "judges_share": "share of the judges",
+                    "judges_share_lower": "from",
+                    "judges_share_upper": "to",
+                    "null_reason": "why not known",
+                },
+                order=(("judge", True), ("other_judge", True)),
+                formats={
+                    ".1%": (
+                        "agreement",
+                        "agreement_lower",
+                        "agreement_upper",
+                        "judges_share",
+                        "judges_share_lower",
+                        "judges_share_upper",
+                    )
+                },
+                text="Share of the judges: how much of the disagreement between tries of a task is "
+                "theirs, and not the agent's.",
+            ),
+        ),
     ),
-    (32, 40, 34, 22, 20),
+    (32, 34, 40, 34, 22, 20, 24),
     (
         filter_of_first("Suite", "points", "suite"),
         filter_of_first("Run", "points", "run_id", within=("Suite",)),

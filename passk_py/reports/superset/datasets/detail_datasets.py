@@ -1,4 +1,4 @@
-"""One run in detail: its losses, at least m of k, the length of its tasks, its grader."""
+"""One run in detail: losses, at least m of k, thresholds, lengths of tasks, grader and judges."""
 
 from __future__ import annotations
 
@@ -36,15 +36,26 @@ select
   {called("metric")}
 from {{table}} as corrected"""
 
-# A suite has one grader, and a rule of rows by agent needs the agent of a run.
-_GRADERS: Final = """\
+_THRESHOLDS: Final = f"""\
 select
-  graders.*,
+  thresholds.*,
+  {called("metric")}
+from {{table}} as thresholds"""
+
+# A grader is one of the whole suite, and a rule of rows by agent needs the agent of a run.
+_OF_SUITE: Final = """\
+select
+  rates.*,
   runs.run_id,
   runs.agent
-from {table} as graders
+from {table} as rates
 inner join {schema}passk_runs as runs
-  on graders.suite = runs.suite"""
+  on rates.suite = runs.suite"""
+
+_ITS_RUN: Final = (
+    Column("run_id", "string", "A run of the suite."),
+    Column("agent", "string", "The agent of that run."),
+)
 
 DETAIL_DATASETS: Final = (
     Dataset(
@@ -69,6 +80,21 @@ DETAIL_DATASETS: Final = (
         (*limited("chance", "estimate", "At least m of k tries succeed.", limits=""), ROWS),
         _M_OF_K,
         (Column("called", "string", "at least m of k or mG-Pass@k."),),
+    ),
+    Dataset(
+        "score thresholds",
+        "passk_threshold_metrics",
+        (
+            *limited(
+                "at a threshold",
+                "estimate",
+                "pass@k or pass^k if a score passes from the threshold on.",
+                limits="",
+            ),
+            ROWS,
+        ),
+        _THRESHOLDS,
+        (CALLED,),
     ),
     Dataset(
         "horizons",
@@ -102,10 +128,22 @@ DETAIL_DATASETS: Final = (
             *limited("false pass rate", "false_pass_rate", "True failures that it passes."),
             ROWS,
         ),
-        _GRADERS,
+        _OF_SUITE,
+        _ITS_RUN,
+    ),
+    Dataset(
+        "judges",
+        "passk_judges",
         (
-            Column("run_id", "string", "A run of the suite."),
-            Column("agent", "string", "The agent of that run."),
+            *limited("agreement", "agreement", "Attempts of which two judges say the same."),
+            *limited(
+                "share of the judges",
+                "judges_share",
+                "The disagreement between tries of a task that is the judges', not the agent's.",
+            ),
+            ROWS,
         ),
+        _OF_SUITE,
+        _ITS_RUN,
     ),
 )
