@@ -104,9 +104,9 @@ sums as (
     sum(tasks * baseline_{{ metric }}) / sum(tasks) as baseline_{{ metric }},
     sum(tasks * candidate_{{ metric }}) / sum(tasks) as candidate_{{ metric }},
     sum(tasks * difference_{{ metric }}) as sum_difference_{{ metric }},
-    sum(tasks * case when abs(difference_{{ metric }}) < 1e-60 then 0e0 else power(difference_{{ metric }}, 2) end)
-      as sum_squares_{{ metric }},
-    sum(tasks * case when abs(difference_{{ metric }}) < 1e-60 then 0e0 else power(difference_{{ metric }}, 4) end)
+    {%- set square = 'difference_' ~ metric ~ ' * difference_' ~ metric %}
+    sum(tasks * case when abs(difference_{{ metric }}) < 1e-60 then 0e0 else {{ square }} end) as sum_squares_{{ metric }},
+    sum(tasks * case when abs(difference_{{ metric }}) < 1e-60 then 0e0 else {{ square }} * {{ square }} end)
       as sum_fourths_{{ metric }},
     sum(tasks * within_{{ metric }}) as sum_within_{{ metric }},
     {%- endfor %}

@@ -1,4 +1,5 @@
-{%- set keys = ['run_id', 'suite', 'measure', 'ratio', 'k'] %}
+{%- set keys = ['number', 'ratio', 'k'] %}
+{%- set names = ['run_id', 'suite', 'measure'] %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set one = passk._as_double(1) %}
 
@@ -6,20 +7,38 @@ with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__task_costs')) }}
 ),
 
-spending as (
-  select spending.*
+{# A number instead of three texts, because every task carries it for each k. #}
+numbers as (
+  select
+    spending.run_id,
+    spending.suite,
+    spending.measure,
+    changed_runs.log_version,
+    row_number() over (order by spending.run_id, spending.suite, spending.measure) as number
   from {{ ref('int_passk__spending') }} as spending
   inner join changed_runs
     on spending.run_id = changed_runs.run_id and spending.suite = changed_runs.suite
+  group by spending.run_id, spending.suite, spending.measure, changed_runs.log_version
+),
+
+spending as (
+  select
+    spending.*,
+    numbers.number
+  from {{ ref('int_passk__spending') }} as spending
+  inner join numbers
+    on {{ passk._same_keys(names, 'spending', 'numbers') }}
   {#- Without counted attempts a task has still been paid for. #}
   where spending.is_measured or spending.n = 0
 ),
 
 retries as {{ passk._made_once() }}(
-  select retries.*
+  select
+    retries.*,
+    numbers.number
   from {{ ref('int_passk__retry_costs') }} as retries
-  inner join changed_runs
-    on retries.run_id = changed_runs.run_id and retries.suite = changed_runs.suite
+  inner join numbers
+    on {{ passk._same_keys(names, 'retries', 'numbers') }}
   where retries.is_eligible
 ),
 
@@ -34,9 +53,7 @@ terms as {{ passk._made_once() }}(
     ('reliable', 'retries', 'k', 'k * cost_of_attempt', 'pass_hat_k', '1')
   ] %}
   select
-    run_id,
-    suite,
-    measure,
+    number,
     '{{ ratio }}' as ratio,
     cast({{ k }} as {{ bigint }}) as k,
     family,
@@ -55,9 +72,21 @@ terms as {{ passk._made_once() }}(
 {{ passk._ratio_steps(keys) }}
 
 select
-  ratios.*,
-  changed_runs.log_version,
+  numbers.run_id,
+  numbers.suite,
+  numbers.measure,
+  ratios.ratio,
+  ratios.k,
+  ratios.tasks,
+  ratios.families,
+  ratios.effective_families,
+  ratios.mean_x,
+  ratios.mean_y,
+  ratios.estimate,
+  ratios.lower,
+  ratios.upper,
+  numbers.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from ratios
-inner join changed_runs
-  on ratios.run_id = changed_runs.run_id and ratios.suite = changed_runs.suite
+inner join numbers
+  on ratios.number = numbers.number
