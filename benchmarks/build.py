@@ -20,6 +20,7 @@ its imports. Medians of the repetitions.
 Other work on the machine shows in all rows alike, so read the ratios.
 
 With ``--tries``, only the bare query and the first build of logs with so many attempts of each task, all with as many attempts in all.
+With ``--models``, the same and then the models that took most of it: with the log's costs and without (``passk_costs: []``).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -34,6 +36,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,7 @@ import duckdb
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 10
+MODELS = 15
 SMALL: dict[str, Any] = {"attempts": 1_600, "run_tasks": 100}
 BARE = """
     create or replace table bare as
@@ -138,7 +142,13 @@ def measure_bare(database: Path) -> dict[str, float]:
 
 
 def measure_build(
-    database: Path, project: Path, *, full_refresh: bool, ordered: bool, diagnosed: bool
+    database: Path,
+    project: Path,
+    *,
+    full_refresh: bool,
+    ordered: bool = True,
+    diagnosed: bool = True,
+    costs: bool = True,
 ) -> dict[str, Any]:
     """Seconds inside the database, and of the whole run, of one dbt run in this process."""
     os.environ["PASSK_DATABASE"] = str(database)
@@ -148,6 +158,7 @@ def measure_build(
 
     spent: list[float] = []
     worked: list[float] = []
+    models: dict[str, float] = defaultdict(float)
     wrapper: Any = DuckDBCursorWrapper
     execute = wrapper.execute
 
@@ -158,6 +169,9 @@ def measure_build(
         finally:
             spent.append(time.perf_counter() - started)
             worked.append(time.process_time() - work)
+            # dbt names the model in a comment.
+            found = re.search(r'"node_id": "(?:\w+\.)*(\w+)"', sql)
+            models[found[1] if found else "other statements"] += worked[-1]
 
     wrapper.execute = timed
     work = database.parent
@@ -177,7 +191,10 @@ def measure_build(
         "--threads",
         "1",
         "--vars",
-        json.dumps({"passk_ordered_metrics": ordered, "passk_diagnostics": diagnosed}),
+        json.dumps(
+            {"passk_ordered_metrics": ordered, "passk_diagnostics": diagnosed}
+            | ({} if costs else {"passk_costs": []})
+        ),
     ]
     started = time.perf_counter()
     result = dbtRunner().invoke(arguments + (["--full-refresh"] if full_refresh else []))
@@ -196,6 +213,7 @@ def measure_build(
         "cpu": sum(worked),
         "wall": wall + written,
         "statements": len(spent),
+        "models": dict(sorted(models.items(), key=lambda one: -one[1])[:MODELS]),
     }
 
 
@@ -236,6 +254,7 @@ def _step(arguments: argparse.Namespace) -> None:
             full_refresh=arguments.step.startswith("full"),
             ordered="unordered" not in arguments.step,
             diagnosed="undiagnosed" not in arguments.step,
+            costs="costless" not in arguments.step,
         )
     figures["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(figures))
@@ -249,6 +268,7 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=10_000_000)
     parser.add_argument("--run-tasks", type=int, default=100_000)
     parser.add_argument("--tries", type=int, nargs="+", help="attempts of a task")
+    parser.add_argument("--models", action="store_true", help="name the costliest models")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--other", type=Path, help="a checkout of another revision")
     parser.add_argument("--step", help=argparse.SUPPRESS)
@@ -264,6 +284,10 @@ def main() -> None:
         return
 
     size = {"attempts": arguments.attempts, "run_tasks": arguments.run_tasks}
+    if arguments.models:
+        _by_model(dict(size))
+        return
+
     with tempfile.TemporaryDirectory(prefix="passk-benchmark-") as folder:
         database = Path(folder) / "log.duckdb"
         _in_own_process("make", database, **size)
@@ -348,6 +372,25 @@ def _by_tries(attempts: int, tries: list[int], repeat: int) -> None:
                 f"{least['sql']:8.2f}{least['peak_mib']:10.0f}",
                 flush=True,
             )
+
+
+def _by_model(size: dict[str, Any]) -> None:
+    """Print the CPU time of the first build by its models, with costs and without."""
+    with tempfile.TemporaryDirectory(prefix="passk-benchmark-") as folder:
+        log = Path(folder) / "log.duckdb"
+        _in_own_process("make", log, **size)
+        bare = _in_own_process("bare", log)
+        print(f"{size['attempts']:,} attempts, DuckDB {duckdb.__version__}, 2 threads")
+        print(f"bare group by: {bare['cpu']:.2f} CPU s")
+        for step in ("full", "full-costless"):
+            copy = Path(folder) / step / log.name
+            copy.parent.mkdir()
+            shutil.copy(log, copy)
+            built = _in_own_process(step, copy)
+            copy.unlink()
+            print(f"{step}: {built['cpu']:.2f} CPU s, peak {built['peak_mib']:.0f} MiB")
+            for name, seconds in built["models"].items():
+                print(f"{seconds:8.2f} {name}", flush=True)
 
 
 def _report(rows: dict[str, list[dict[str, Any]]], size: dict[str, int]) -> None:

@@ -1,5 +1,5 @@
 {#- The unit of an increment is a run of one suite. int_passk__log_runs says by its `log_version` which build last saw a run change.
-    Each incremental table keeps the `log_version` of the runs that it holds: a build first deletes the rows of runs whose version
+    Each table in a folder `by_run` or `by_pair` keeps the `log_version` of what it holds: a build first deletes the rows of runs whose version
     is another one now, and then makes the runs that are missing. So the next whole build also completes the tables that a stopped
     build, or a build of a part, left. -#}
 
@@ -98,7 +98,7 @@ not exists (
 {%- endmacro %}
 
 
-{#- Hook before other incremental tables: deletes what other code or other vars have made. -#}
+{#- Hook before the tables in folders `by_count`: deletes what other code or other vars have made. -#}
 {% macro delete_outdated_rows() -%}
 {%- set condition = 'built_with <> ' ~ passk._quoted(passk._built_with()) -%}
 {{ return(passk._delete_rows(condition) if is_incremental() else '') }}

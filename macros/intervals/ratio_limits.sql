@@ -1,9 +1,9 @@
 {#- Limits of a ratio of two sums over tasks, which are draws, on the scale of its logarithm: docs/costs.md.
 
-    With x and y of a task beside their means, its distance is z = x / mean(x) - y / mean(y), and the variance of the logarithm of
-    the ratio is the sum of z^2 over T (T - 1) (Cochran 1977, 6.4). Costs are skewed, and a few tasks hold much of the variance: so
-    two tasks more are added, each as far off as the farthest one. Where y is a chance, a task that never succeeds may be missing
-    by luck; its distance is `reach`, and -ln(alpha / 2) / z of such tasks are as likely as not to be missed, as in `_floor`. -#}
+    A task is `apart` by x / mean(x) - y / mean(y), and the variance of the logarithm of the ratio is the sum of apart^2 over
+    T (T - 1) (Cochran 1977, 6.4). Costs are skewed, and a few tasks hold much of the variance: so two tasks more are added, each
+    as far apart as the farthest one. Where the ratio depends on a chance, a task that never succeeds may be missing by luck. It
+    would be apart by `reach`, and up to -ln(alpha / 2) tasks like it may be missing, as in `_floor`: `unseen` is their part. -#}
 
 
 {#- CTEs up to `ratios`, from a CTE `terms` with the keys, family, lone_task, x, y and reach: a row for each task. -#}

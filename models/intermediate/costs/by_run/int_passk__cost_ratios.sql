@@ -1,5 +1,4 @@
-{%- set keys = ['number', 'ratio', 'k'] %}
-{%- set names = ['run_id', 'suite', 'measure'] %}
+{%- set keys = ['run_id', 'suite', 'measure'] %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set one = passk._as_double(1) %}
 
@@ -27,8 +26,8 @@ spending as (
     numbers.number
   from {{ ref('int_passk__spending') }} as spending
   inner join numbers
-    on {{ passk._same_keys(names, 'spending', 'numbers') }}
-  {#- Without counted attempts a task has still been paid for. #}
+    on {{ passk._same_keys(keys, 'spending', 'numbers') }}
+  {#- Without counted attempts a task has still been paid for, which a success has to pay too. #}
   where spending.is_measured or spending.n = 0
 ),
 
@@ -38,12 +37,12 @@ retries as {{ passk._made_once() }}(
     numbers.number
   from {{ ref('int_passk__retry_costs') }} as retries
   inner join numbers
-    on {{ passk._same_keys(names, 'retries', 'numbers') }}
+    on {{ passk._same_keys(keys, 'retries', 'numbers') }}
   where retries.is_eligible
 ),
 
 terms as {{ passk._made_once() }}(
-  {#- The distance of a task that never succeeds, were it to cost the mean of an attempt each try. #}
+  {#- The last is `reach`: how far x / mean(x) is from y / mean(y) for a task that never succeeds, at a mean cost a try. #}
   {%- for ratio, relation, k, x, y, reach in [
     ('attempt', 'spending', '0', 'cost_of_attempt', one, '0'),
     ('success', 'spending', '0', 'coalesce(cost_of_attempt, 0e0) * n + spent_on_excluded', passk._as_double('c'), '1'),
@@ -69,7 +68,7 @@ terms as {{ passk._made_once() }}(
   {%- endfor %}
 ),
 
-{{ passk._ratio_steps(keys) }}
+{{ passk._ratio_steps(['number', 'ratio', 'k']) }}
 
 select
   numbers.run_id,

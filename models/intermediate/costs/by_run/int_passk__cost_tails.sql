@@ -7,6 +7,7 @@ with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__task_costs')) }}
 ),
 
+{# Where no measure is asked for, the same columns without rows. #}
 measured as (
   {%- for measure in measures or ['cost_usd'] %}
   {%- set value = '(' ~ passk._cost_measures()[measure] ~ ')' %}
@@ -25,7 +26,7 @@ measured as (
   {%- endfor %}
 ),
 
-{# A number instead of three texts, because every attempt carries it. #}
+{# Numbers instead of texts, because every attempt carries them. #}
 numbers as (
   select
     spending.run_id,
@@ -33,7 +34,7 @@ numbers as (
     spending.measure,
     row_number() over (order by spending.run_id, spending.suite, spending.measure) as number,
     {{ passk._as_double('count(*)') }} as tasks,
-    {{ passk._as_double('sum(spending.measured_passes + spending.measured_failures)') }} as attempts
+    {{ passk._as_double('sum(spending.measured_passes + spending.measured_failures)') }} as measured_attempts
   from {{ ref('int_passk__spending') }} as spending
   inner join changed_runs
     on spending.run_id = changed_runs.run_id and spending.suite = changed_runs.suite
@@ -51,6 +52,7 @@ tasks as {{ passk._made_once() }}(
     spending.task_id,
     spending.family,
     spending.lone_task,
+    row_number() over (partition by numbers.number order by spending.task_id) as task_number,
     1e0 / (spending.measured_passes + spending.measured_failures) as weight
   from {{ ref('int_passk__spending') }} as spending
   inner join numbers
@@ -61,7 +63,7 @@ tasks as {{ passk._made_once() }}(
 attempts as {{ passk._made_once() }}(
   select
     tasks.number,
-    tasks.task_id,
+    tasks.task_number,
     tasks.weight,
     measured.amount
   from measured
@@ -101,15 +103,17 @@ percentiles as (
   group by number
 ),
 
+{# The limits are quantiles too: those at .95 less and more a margin, the error of the share of attempts within the
+   percentile, over tasks or families (Woodruff 1952). docs/costs.md has the formula. #}
 task_shares as (
   select
     attempts.number,
-    attempts.task_id,
+    attempts.task_number,
     sum(case when attempts.amount <= percentiles.p95 then attempts.weight else 0e0 end) as part_within
   from attempts
   inner join percentiles
     on attempts.number = percentiles.number
-  group by attempts.number, attempts.task_id
+  group by attempts.number, attempts.task_number
 ),
 
 mean_shares as (
@@ -130,10 +134,10 @@ draws as (
     on task_shares.number = mean_shares.number
   {%- if by_family %}
   inner join tasks
-    on task_shares.number = tasks.number and task_shares.task_id = tasks.task_id
+    on task_shares.number = tasks.number and task_shares.task_number = tasks.task_number
   group by task_shares.number, tasks.family, tasks.lone_task
   {%- else %}
-  group by task_shares.number, task_shares.task_id
+  group by task_shares.number, task_shares.task_number
   {%- endif %}
 ),
 
@@ -147,31 +151,33 @@ spread as (
   group by number
 ),
 
-{# Not less than the variance of as many attempts that have nothing to do with each other. #}
-levels as (
+{# Not less than the variance of as many unrelated attempts: .95 times .05 over their number. #}
+margins as (
   select
     numbers.*,
     {{ passk.student_quantile('floor(spread.units + 0.5e0) - 1') }} * sqrt(
       case
-        when spread.variance > 0.0475e0 / numbers.attempts then spread.variance
-        when spread.variance is not null then 0.0475e0 / numbers.attempts
+        when spread.variance > 0.0475e0 / numbers.measured_attempts then spread.variance
+        when spread.variance is not null then 0.0475e0 / numbers.measured_attempts
       end
-    ) as reach
+    ) as margin
   from numbers
   inner join spread
     on numbers.number = spread.number
 )
 
 select
-  {% for key in keys %}levels.{{ key }}, {% endfor %}
+  {% for key in keys %}margins.{{ key }}, {% endfor %}
   min(case when shares.reached >= 0.95e0 then shares.amount end) as p95,
-  min(case when shares.reached >= 0.95e0 - levels.reach then shares.amount end) as p95_lower,
-  min(case when shares.reached >= 0.95e0 + levels.reach and 0.95e0 + levels.reach <= 1 then shares.amount end) as p95_upper,
+  min(case when shares.reached >= 0.95e0 - margins.margin then shares.amount end) as p95_lower,
+  min(
+    case when shares.reached >= 0.95e0 + margins.margin and 0.95e0 + margins.margin <= 1 then shares.amount end
+  ) as p95_upper,
   changed_runs.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from shares
-inner join levels
-  on shares.number = levels.number
+inner join margins
+  on shares.number = margins.number
 inner join changed_runs
-  on levels.run_id = changed_runs.run_id and levels.suite = changed_runs.suite
-group by {% for key in keys %}levels.{{ key }}, {% endfor %}changed_runs.log_version
+  on margins.run_id = changed_runs.run_id and margins.suite = changed_runs.suite
+group by {% for key in keys %}margins.{{ key }}, {% endfor %}changed_runs.log_version

@@ -1,3 +1,4 @@
+{# Beside the hook of all tables in this folder, which dbt_project.yml sets. #}
 {{ config(pre_hook="{{ passk._make_outdated_functions() }}") }}
 
 with states as (
