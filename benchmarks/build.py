@@ -20,7 +20,8 @@ its imports. Medians of the repetitions.
 Other work on the machine shows in all rows alike, so read the ratios.
 
 With ``--tries``, only the bare query and the first build of logs with so many attempts of each task, all with as many attempts in all.
-With ``--models``, the same and then the models that took most of it: with the log's costs and without (``passk_costs: []``).
+With ``--models``, only the bare query and the costliest models of the first build, with the costs of attempts and without
+(``passk_costs: []``).
 """
 
 from __future__ import annotations

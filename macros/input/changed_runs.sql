@@ -1,7 +1,7 @@
 {#- The unit of an increment is a run of one suite. int_passk__log_runs says by its `log_version` which build last saw a run change.
-    Each table in a folder `by_run` or `by_pair` keeps the `log_version` of what it holds: a build first deletes the rows of runs whose version
-    is another one now, and then makes the runs that are missing. So the next whole build also completes the tables that a stopped
-    build, or a build of a part, left. -#}
+    Each table in a folder `by_run` or `by_pair` keeps the `log_version` of what it holds: a build first deletes the rows of runs
+    whose version is another one now, and then makes the runs that are missing. So the next whole build also completes the tables
+    that a stopped build, or a build of a part, left. -#}
 
 {#- The runs to make: all on a full build, else those that the table lacks, because the hook has deleted what it had of them or they
     are new, and none where a var switches the model off. `relation` has a row for each run that the table should hold, or more

@@ -225,4 +225,6 @@ def test_the_pages_count_the_diagnostics_right() -> None:
     page = (ROOT / "docs" / "diagnostics.md").read_text("utf-8")
     assert {name for name in WORDS if f"\n| `{name}` | " in page} == set(WORDS)
     assert f"in {len(WORDS)} ways" in page
-    assert f"| {len(WORDS)} [diagnostics](docs/diagnostics.md) |" in (ROOT / "README.md").read_text("utf-8")
+    assert f"| {len(WORDS)} [diagnostics](docs/diagnostics.md) |" in (ROOT / "README.md").read_text(
+        "utf-8"
+    )
