@@ -284,9 +284,9 @@ def main() -> None:
         _by_tries(arguments.attempts, arguments.tries, arguments.repeat)
         return
 
-    size = {"attempts": arguments.attempts, "run_tasks": arguments.run_tasks}
+    size: dict[str, Any] = {"attempts": arguments.attempts, "run_tasks": arguments.run_tasks}
     if arguments.models:
-        _by_model(dict(size))
+        _by_model(size)
         return
 
     with tempfile.TemporaryDirectory(prefix="passk-benchmark-") as folder:

@@ -14,7 +14,7 @@ import pytest
 
 from passk_py.common.contract import CONTRACT_COLUMNS, TRANSCRIPT
 from passk_py.demo import write_csv
-from passk_py.demo.__main__ import main
+from passk_py.demo.write_demo_log import main
 
 if TYPE_CHECKING:
     from passk_py.demo import AttemptRow
@@ -28,14 +28,14 @@ def test_regenerating_the_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "again.csv"
     write_csv(path)
     assert path.read_bytes() == SEED.read_bytes(), (
-        f"run: python -m passk_py.demo --csv {SEED.relative_to(ROOT)}"
+        f"run: python -m passk_py.demo.write_demo_log --csv {SEED.relative_to(ROOT)}"
     )
 
 
 def test_another_process_with_other_hashes_gives_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "again.csv"
     subprocess.run(
-        [sys.executable, "-m", "passk_py.demo", "--csv", str(path)],
+        [sys.executable, "-m", "passk_py.demo.write_demo_log", "--csv", str(path)],
         check=True,
         cwd=ROOT,
         env={**os.environ, "PYTHONHASHSEED": "1"},

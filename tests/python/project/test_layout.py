@@ -18,5 +18,5 @@ def test_no_file_is_too_long_to_be_about_one_thing() -> None:
 
 
 def test_no_two_files_have_one_name() -> None:
-    names = Counter(path.name for path in FILES if not path.stem.startswith("__"))
+    names = Counter(path.name for path in FILES if path.stem != "__init__")
     assert [name for name, count in names.items() if count > 1] == []

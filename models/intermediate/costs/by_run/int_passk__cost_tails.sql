@@ -1,7 +1,6 @@
 {%- set keys = ['run_id', 'suite', 'measure'] %}
 {%- set double = passk.type_double() %}
 {%- set measures = passk._setting('passk_costs') %}
-{%- set by_family = passk._family() is not none %}
 
 with changed_runs as (
   {{ passk.changed_runs(ref('int_passk__task_costs')) }}
@@ -124,6 +123,7 @@ mean_shares as (
   group by number
 ),
 
+{# A task whose family is not known is a family of its own. #}
 draws as (
   select
     task_shares.number,
@@ -132,13 +132,9 @@ draws as (
   from task_shares
   inner join mean_shares
     on task_shares.number = mean_shares.number
-  {%- if by_family %}
   inner join tasks
     on task_shares.number = tasks.number and task_shares.task_number = tasks.task_number
   group by task_shares.number, tasks.family, tasks.lone_task
-  {%- else %}
-  group by task_shares.number, task_shares.task_number
-  {%- endif %}
 ),
 
 spread as (

@@ -1,4 +1,4 @@
-"""``python -m passk_py.demo OUTFILE`` writes the demo log."""
+"""``python -m passk_py.demo.write_demo_log OUTFILE`` writes the demo log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the demo log to the file that the command line names; give the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m passk_py.demo",
+        prog="python -m passk_py.demo.write_demo_log",
         description="Write the demo log: attempts of solvers on puzzles, the same every time.",
     )
     parser.add_argument("outfile", metavar="OUTFILE", help="the file to write")
