@@ -9,6 +9,7 @@ sequences as (
   select
     gates.*,
     evidence.tasks,
+    evidence.unfinished_tasks,
     evidence.estimate,
     evidence.estimate_lower,
     evidence.estimate_upper,
@@ -61,6 +62,13 @@ judged_sequences as (
             then ', which would ' || counted_result || ', but not if the excluded attempts had '
               || case counted_result when 'pass' then 'failed' else 'passed' end || '.'
           else ', and ' || threshold_text || ' lies between these limits.'
+        end
+        {#- The evidence holds if the tasks finish in an order that does not depend on their results. #}
+        || case
+          when unfinished_tasks = 0 or result = 'inconclusive' then ''
+          else ' ' || {{ passk._whole('unfinished_tasks') }} || case when unfinished_tasks = 1 then ' task is' else ' tasks are' end
+            || ' not finished: if tasks that ' || case result when 'pass' then 'fail' else 'succeed' end || ' take longer, wait for '
+            || case when unfinished_tasks = 1 then 'it.' else 'them.' end
         end
     end as reason,
     case

@@ -109,6 +109,18 @@ limits as (
   group by {{ keys | join(', ') }}
 ),
 
+{# All tasks that the rule judges, finished or not. #}
+begun as (
+  select
+    {% for key in keys %}gates.{{ key }}, {% endfor %}
+    cast(count(*) as {{ bigint }}) as tasks
+  from gates
+  inner join {{ ref('int_passk__task_counts') }} as counts
+    on gates.run_id = counts.run_id and gates.suite = counts.suite
+  where {{ passk._is_judged_of_suite('counts') }} and counts.attempts > 0
+  group by gates.gate, gates.run_id, gates.suite
+),
+
 means as (
   select
     {{ keys | join(', ') }},
@@ -139,6 +151,7 @@ decided as (
 select
   {% for key in keys %}means.{{ key }}, {% endfor %}
   means.tasks,
+  begun.tasks - means.tasks as unfinished_tasks,
   means.estimate,
   limits.estimate_lower,
   limits.estimate_upper,
@@ -150,6 +163,8 @@ select
   decided.below_counted,
   decided.below_passed
 from means
+inner join begun
+  on {{ passk._same_keys(keys, 'means', 'begun') }}
 inner join limits
   on {{ passk._same_keys(keys, 'means', 'limits') }}
 inner join decided

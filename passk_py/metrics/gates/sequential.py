@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from passk_py.common.words import decimals, symbol
 from passk_py.metrics.gates import gate_sentences as say
 from passk_py.metrics.gates.evidence import score_of
@@ -118,10 +120,13 @@ def sequential(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
         f" over the first {rule.attempts} attempts of {tasks} tasks"
     )
     to_settle = None
+    begun = log.counts.filter(pl.col("run_id") == run.run_id, pl.col("suite") == run.suite)
+    unfinished = begun.height - tasks
     if result == "pass":
-        reason += say.OF_A_THRESHOLD.holds.format(rule.threshold)
+        reason += say.OF_A_THRESHOLD.holds.format(rule.threshold) + _to_wait_for(unfinished, "fail")
     elif result == "fail":
         reason += say.OF_A_THRESHOLD.fails.format(rule.threshold)
+        reason += _to_wait_for(unfinished, "succeed")
     elif counted is not None:
         had = "failed" if counted == "pass" else "passed"
         reason += f", which would {counted}, but not if the excluded attempts had {had}."
@@ -147,6 +152,14 @@ def _scores(rule: Rule, counts: Mapping[int, int]) -> Scores:
         score = score_of(rule.metric, rule.attempts, passes, rule.k)
         found[score] = found.get(score, 0) + tasks
     return found
+
+
+def _to_wait_for(unfinished: int, late: str) -> str:
+    """Say that the evidence needs an order of tasks that does not depend on their results."""
+    if unfinished == 0:
+        return ""
+    tasks, them = ("task is", "it") if unfinished == 1 else ("tasks are", "them")
+    return f" {unfinished} {tasks} not finished: if tasks that {late} take longer, wait for {them}."
 
 
 def _more_tasks(logs: Sequence[float], needed: float, tasks: int) -> str:

@@ -171,6 +171,17 @@ def test_results_are_those_that_the_runs_deserve(built: Project) -> None:
     assert found["low", "good"]["rule"] == "pass^2 at least 0.3 on tasks like these, at every look"
 
 
+def test_a_result_says_how_many_tasks_are_not_finished(built: Project, attempts: Rows) -> None:
+    begun = {(row["run_id"], row["task_id"]) for row in attempts}
+    for gate, run, late in (("low by four", "good", "fail"), ("high", "bad", "succeed")):
+        (row,) = built.records("select * from passk_gates where gate = ? and run_id = ?", gate, run)
+        left = sum(of == run for of, _ in begun) - row["tasks"]
+        assert left > 1
+        assert row["reason"].endswith(
+            f" {left} tasks are not finished: if tasks that {late} take longer, wait for them."
+        )
+
+
 def first_scores(
     rows: Rows, run: str, attempts: int, score: Callable[[int], float]
 ) -> dict[float, int]:
