@@ -21,7 +21,7 @@ from passk_py.cli.shared_options import common_options, database_option, example
 from passk_py.common.errors import PasskError
 from passk_py.common.files import write_report
 from passk_py.common.names import did_you_mean
-from passk_py.common.words import and_list, plain
+from passk_py.common.words import and_list, plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +49,7 @@ Row = dict[str, Any]
         "passk gate",
         "passk gate --junit gates.xml --step-summary",
         "passk gate --rules gates.yml",
+        "passk gate --check --rules gates.yml",
         "passk gate --run nightly --metric pass_hat_k --k 8 --min 0.95",
         "passk gate --run new --baseline old --metric pass_hat_k --k 4 --max-drop 0.03",
         "passk gate --last 6 --metric pass_hat_k --k 4 --max-drop 0.03",
@@ -79,6 +80,9 @@ Row = dict[str, Any]
     "--step-summary", is_flag=True, help="Add the results to the summary of the CI step (GitHub)."
 )
 @click.option(
+    "--check", is_flag=True, help="Look for mistakes in the file of --rules, and judge nothing."
+)
+@click.option(
     "--stale-ok", is_flag=True, help="Judge stale tables: older than the log, or half built."
 )
 @common_options
@@ -93,6 +97,7 @@ def command(
     junit: Path | None,
     markdown: Path | None,
     step_summary: bool,
+    check: bool,
     stale_ok: bool,
     **rule: Any,  # noqa: ANN401 - the options of one rule
 ) -> int:
@@ -117,6 +122,8 @@ def command(
     session.code = GATE_COULD_NOT_RUN
     one = rule_of_options(rule)
     _reject_mixed(names, rules, one)
+    if check:
+        return _check(session, rules)
     with open_tables(database) as tables:
         if not stale_ok:
             _reject_stale(tables)
@@ -160,6 +167,18 @@ def command(
     )
     say_gates(session, rows, without_run, alone=one is not None)
     return session.code
+
+
+def _check(session: Session, path: Path | None) -> int:
+    """Read a file of rules, which needs no tables; slices and the grid of k are not known."""
+    from passk_py.metrics.gates import read_rules, rules_of
+
+    if path is None:
+        raise PasskError("--check needs --rules.", hint="Name the file: --rules gates.yml")
+    rules = rules_of(read_rules(path))
+    session.result({"rules": str(path), "gates": [rule.gate for rule in rules]})
+    session.say(f"{plain(path)}: {plural(len(rules), 'rule')}, no mistake.")
+    return 0
 
 
 def gate_code(tables: Tables, rows: Sequence[Row]) -> int:

@@ -21,7 +21,7 @@ from passk_py.common.words import plural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_TARGETS: Final = ("github-summary", "github-comment", "slack")
+_TARGETS: Final = ("github-summary", "github-comment", "github-annotations", "slack")
 _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
 
 
@@ -68,8 +68,9 @@ _KINDS: Final = {".html": "one page", ".md": "Markdown", ".json": "JSON"}
     multiple=True,
     type=NameChoice(_TARGETS),
     help="Post a summary without attempts, instead of writing a file; may be repeated. It goes to "
-    "a CI step on GitHub, to its pull request (one comment, which later reports replace), or, if a "
-    "verdict changed, to the webhook in PASSK_SLACK_WEBHOOK.",
+    "a CI step on GitHub, to its pull request (one comment, which later reports replace), to its "
+    "annotations (the flaky tasks), or, if a verdict changed, to the webhook in "
+    "PASSK_SLACK_WEBHOOK.",
 )
 @common_options
 @pass_session
@@ -129,11 +130,14 @@ def _post(target: str, facts: dict[str, Any], database: Path) -> str:
     """Post the short form, and say what was done."""
     from passk_py.metrics.gates.gate_reports import append_step_summary
     from passk_py.reports.posts.changes import verdict_changes
+    from passk_py.reports.posts.github_annotations import annotations
     from passk_py.reports.posts.github_comment import post_comment
     from passk_py.reports.posts.short_markdown import short_markdown
     from passk_py.reports.posts.slack import post_changes
     from passk_py.warehouse.project import state_dir
 
+    if target == "github-annotations":
+        return "\n".join(annotations(facts)) or "No task is flaky."
     changes = verdict_changes(facts)
     if target == "slack":
         return post_changes(changes, state_dir(database) / "posted.txt")
