@@ -382,7 +382,9 @@ def agents(repetitions: int) -> None:
                 ]
         with (
             database_of(
-                tasks, [K, 1], "passk_suite_metrics passk_tasks passk_runs passk_rejected_attempts"
+                tasks,
+                [K, 1],
+                "passk_suite_metrics passk_rankings passk_tasks passk_runs passk_rejected_attempts",
             ) as database,
             open_tables(database) as tables,
         ):

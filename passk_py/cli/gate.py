@@ -177,7 +177,7 @@ def _check(session: Session, path: Path | None) -> int:
         raise PasskError("--check needs --rules.", hint="Name the file: --rules gates.yml")
     rules = rules_of(read_rules(path))
     session.result({"rules": str(path), "gates": [rule.gate for rule in rules]})
-    session.say(f"{plain(path)}: {plural(len(rules), 'rule')}, no mistake.")
+    session.say(f"{plain(str(path))}: {plural(len(rules), 'rule')}, no mistake.")
     return 0
 
 

@@ -256,7 +256,7 @@ def test_the_hook_reads_the_rules_of_the_page(tmp_path: Path) -> None:
     rules = next(block.text for block in blocks("yaml", PAGE))
     for text, code, words in (
         (rules, 0, "gates.yml: 3 rules, no mistake."),
-        (rules.replace("max_drop: 0.1", "max_drop: 10"), 3, "The gates have 1 mistake."),
+        (rules.replace("min: 0.8", "min: 8"), 3, "The gates have 1 mistake."),
     ):
         (tmp_path / "gates.yml").write_text(text, "utf-8")
         done = subprocess.run(
