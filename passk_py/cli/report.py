@@ -130,14 +130,14 @@ def _post(target: str, facts: dict[str, Any], database: Path) -> str:
     """Post the short form, and say what was done."""
     from passk_py.metrics.gates.gate_reports import append_step_summary
     from passk_py.reports.posts.changes import verdict_changes
-    from passk_py.reports.posts.github_annotations import annotations
+    from passk_py.reports.posts.github_annotations import flaky_tasks
     from passk_py.reports.posts.github_comment import post_comment
     from passk_py.reports.posts.short_markdown import short_markdown
     from passk_py.reports.posts.slack import post_changes
     from passk_py.warehouse.project import state_dir
 
     if target == "github-annotations":
-        return "\n".join(annotations(facts)) or "No task is flaky."
+        return "\n".join(flaky_tasks(facts)) or "No task is flaky."
     changes = verdict_changes(facts)
     if target == "slack":
         return post_changes(changes, state_dir(database) / "posted.txt")

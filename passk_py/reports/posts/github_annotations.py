@@ -9,11 +9,11 @@ from passk_py.common.words import percent, shortened, symbol
 _MOST: Final = 10
 """GitHub shows as many warnings of a step, and drops the others."""
 _LONGEST_NAME: Final = 80
-_DATA: Final = {"%": "%25", "\r": "%0D", "\n": "%0A"}
-_PROPERTY: Final = {**_DATA, ":": "%3A", ",": "%2C"}
+_DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY: Final = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
-def annotations(facts: dict[str, Any]) -> list[str]:
+def flaky_tasks(facts: dict[str, Any]) -> list[str]:
     """Write a command of GitHub for each flaky task of the latest runs, those to mend first."""
     found = [
         _annotation(suite, task, run, facts["deployment_k"])
@@ -30,10 +30,6 @@ def _annotation(suite: dict[str, Any], task: dict[str, Any], run: dict[str, Any]
     title = f"{shortened(task['task_id'], _LONGEST_NAME)} is flaky"
     said = f"{run['label']} on {suite['suite']}: {counts['c']} of {counts['n']} attempts passed."
     if counts["pass_hat_k"] is not None:
-        said += f" {symbol('pass_hat_k', k)} is {percent(counts['pass_hat_k'])}."
-    return f"::warning title={_escaped(title, _PROPERTY)}::{_escaped(said, _DATA)}"
-
-
-def _escaped(text: str, signs: dict[str, str]) -> str:
-    """Write a text so that no name in it begins another command."""
-    return text.translate(str.maketrans(signs))
+        said += f" {symbol('pass_hat_k', k)} is {percent(counts['pass_hat_k'])}%."
+    # Escaped, so that no name in it begins another command.
+    return f"::warning title={title.translate(_PROPERTY)}::{said.translate(_DATA)}"

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import passk_py as pk
 from passk_py.cli import cli
 from passk_py.reports.posts.changes import verdict_changes
+from passk_py.reports.posts.github_annotations import flaky_tasks
 from passk_py.reports.posts.short_markdown import short_markdown
 from passk_py.reports.report import report_facts
 from passk_py.warehouse.project import state_dir
@@ -277,3 +278,14 @@ def test_a_message_where_a_verdict_changed_and_only_once(
     done = post(built, "slack")
     assert done.exit_code == 2
     assert SECRET not in done.output
+
+
+def test_flaky_tasks_become_annotations_that_no_name_breaks_out_of(built: Project) -> None:
+    facts = pk.report(built.database).facts
+    facts["suites"][0]["tasks"][0]["task_id"] = "50%: a,b\n::error::x"
+    said = flaky_tasks(facts)
+    # Twelve tasks of the later run are flaky, of which GitHub shows ten; the earlier run is none of the latest.
+    assert len(said) == 10
+    assert said[0].startswith("::warning title=50%25%3A a%2Cb\\n%3A%3Aerror%3A%3Ax is flaky::")
+    assert said[0].endswith(" on desk: 4 of 8 attempts passed. pass^2 is 21.4%25.")
+    assert not any("\n" in line for line in said)
