@@ -34,7 +34,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
 from passk_py.ingest.formats.bazel import Place, is_report, place_of, root_of
 from passk_py.ingest.formats.harness import Expected, Harness, Record, expected_of_each
-from passk_py.ingest.formats.junit_cases import COLUMNS, SUITES_COLUMNS, Case, cases_in
+from passk_py.ingest.formats.junit_cases import Case, cases_in, tried
 from passk_py.ingest.formats.junit_repeats import (
     SHOWN,
     SUFFIXES,
@@ -312,22 +312,8 @@ def _task_of(case: Case, name: str, place: Place | None) -> str | None:
 
 def _attempts(tries: list[Case], task: str | None, said: _Said) -> Iterator[Record]:
     """Give the attempts of a test case, or the one of several tries of pytest."""
-    case = tries[0]
-    verdicts = case.verdicts()
-    reruns = len(verdicts) - 1
-    for one in tries[1:]:
-        if not one.only_after_the_test:
-            case, verdicts, reruns = one, one.verdicts()[-1:], reruns + 1
-        elif verdicts[-1][0] is not None:
-            verdicts = [(verdicts[-1][0], "teardown")]
-    suites = {
-        name: value
-        for suite in case.suites
-        for name, value in suite.properties.items()
-        if name in SUITES_COLUMNS
-    }
-    columns = suites | {name: case.properties[name] for name in COLUMNS & case.properties.keys()}
-    tags = {name: value for name, value in case.properties.items() if name not in COLUMNS}
+    case, verdicts, reruns = tried(tries)
+    columns, tags = case.columns(), case.tags()
     if reruns:
         tags["reruns"] = str(reruns)
         said.reruns += 1

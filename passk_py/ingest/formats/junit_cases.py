@@ -23,7 +23,7 @@ from passk_py.ingest.formats.policy import general_policy
 from passk_py.ingest.formats.run_names import REPEATS, pytest_repeat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from xml.parsers.expat import XMLParserType
 
 _CHUNK: Final = 1 << 20
@@ -60,7 +60,7 @@ _TIMEOUT: Final = re.compile(
 
 
 @dataclass(slots=True)
-class _Child:
+class Child:
     """One run of a test case, as the report has it."""
 
     kind: str
@@ -122,7 +122,7 @@ class Case:
     time: str | None
     not_run: bool
     suites: list[_Suite]
-    children: list[_Child] = field(default_factory=list)
+    children: list[Child] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -144,7 +144,7 @@ class Case:
         """Give the verdict of each run of the test with its reason, in their order."""
         before = [child.verdict() for child in self.children if child.kind.startswith("flaky")]
         after = [child.verdict() for child in self.children if child.kind.startswith("rerun")]
-        by_kind: dict[str, _Child] = {}
+        by_kind: dict[str, Child] = {}
         for child in self.children:
             if not (child.kind == "error" and child.after_the_test):
                 by_kind.setdefault(child.kind, child)
@@ -155,6 +155,20 @@ class Case:
         if any(child.after_the_test for child in self.children):
             reason = reason or "teardown"
         return [*before, (passed, reason), *after]
+
+    def columns(self) -> dict[str, str]:
+        """Give the properties that are columns of the attempt: its own before its suites'."""
+        of_suites = {
+            name: value
+            for suite in self.suites
+            for name, value in suite.properties.items()
+            if name in SUITES_COLUMNS
+        }
+        return of_suites | {n: self.properties[n] for n in COLUMNS & self.properties.keys()}
+
+    def tags(self) -> dict[str, str]:
+        """Give the other properties."""
+        return {name: value for name, value in self.properties.items() if name not in COLUMNS}
 
     def titles(self) -> tuple[tuple[str, ...], str]:
         """Give the titles above the name of the test, and the name."""
@@ -187,6 +201,25 @@ class Case:
         parts = (*before, name) if name else before
         spoken = self.classname in ("", "test", self.name) and not self.pytest
         return (" > " if spoken else "::").join(parts) or None
+
+
+def tried(
+    tries: Sequence[Case],
+) -> tuple[Case, list[tuple[bool | None, str | None]], int]:
+    """Give the case that says how a test went, the verdicts on it, and how many tries came before.
+
+    pytest writes a further case of the same name if it tries a test again, and for an error of the
+    tear-down after a failure.
+    """
+    case = tries[0]
+    verdicts = case.verdicts()
+    reruns = len(verdicts) - 1
+    for one in tries[1:]:
+        if not one.only_after_the_test:
+            case, verdicts, reruns = one, one.verdicts()[-1:], reruns + 1
+        elif verdicts[-1][0] is not None:
+            verdicts = [(verdicts[-1][0], "teardown")]
+    return case, verdicts, reruns
 
 
 def cases_in(file: IO[bytes]) -> Iterator[Case | Record]:
@@ -241,7 +274,7 @@ class _Target:
         self._parser = parser
         self._cases: list[Case] = []
         self._suites: list[_Suite] = []
-        self._child: _Child | None = None
+        self._child: Child | None = None
         self._now = 0
         self._number = 0
         self._pytest = False
@@ -288,7 +321,7 @@ class _Target:
             if self._suites and self._suites[-1].playwright:
                 # An exception in a test is an error there, a timeout too: the test failed.
                 tag = tag.replace("Error", "Failure").replace("error", "failure")
-            self._child = _Child(tag, attributes.get("type", "")[:_MOST_TEXT], message)
+            self._child = Child(tag, attributes.get("type", "")[:_MOST_TEXT], message)
             self.case.children.append(self._child)
             if not message:
                 self._parser.CharacterDataHandler = self._text
