@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from passk_py.cli.load_output import load_as_dict, note_problems
+from passk_py.cli.log_tables import settings_of_log, tables_of_log
 from passk_py.cli.next_steps import command_line, say_next
 from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
@@ -22,7 +22,7 @@ from passk_py.common.errors import PasskError
 from passk_py.common.words import and_list, plain, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from passk_py.ingest.landing import LoadReport
     from passk_py.warehouse.settings import Settings
@@ -99,7 +99,7 @@ def command(
     if rules is not None:
         # The code that holds until all is judged, even if nobody reads the notes.
         session.could_not_run = session.code = GATE_COULD_NOT_RUN
-    settings = _settings(k, difficulty)
+    settings = settings_of_log(k, difficulty)
     with tempfile.TemporaryDirectory(prefix="passk-peek-") as made:
         folder = Path(made)
         database = folder / "passk.duckdb"
@@ -114,7 +114,7 @@ def command(
             return report.exit_code
         from passk_py.reports.queries.attempt_queries import count_rejected
 
-        with _tables(database, settings, folder) as tables:
+        with tables_of_log(database, settings, folder) as tables:
             rejected = count_rejected(tables)
             if rejected and tables.rows("select 1 from passk_runs limit 1"):
                 session.note(f"{_rejected(rejected)} and in no number below.")
@@ -125,17 +125,6 @@ def command(
             else:
                 _answer(session, tables, settings, paths, about, k)
     return session.code or (0 if rules is not None else report.exit_code)
-
-
-def _settings(k: int | None, difficulty: str | None) -> Settings:
-    """Take the defaults of the project, with this k to judge by, in the grid too."""
-    from passk_py.warehouse.project import default_variables
-    from passk_py.warehouse.settings import Settings
-
-    values = default_variables() | {"passk_difficulty": difficulty}
-    if k is not None:
-        values |= {"passk_deployment_k": k, "passk_ks": sorted({*values["passk_ks"], k})}
-    return Settings(values, recorded=True)
 
 
 def _named(paths: tuple[str, ...], folder: Path) -> tuple[str, ...]:
@@ -186,20 +175,6 @@ def _require_attempts(report: LoadReport, rules: Path | None) -> None:
             "No attempt is left to answer from: passk rejected every row.",
             hint="Correct the rows; --run-id, --suite and --map set what a log leaves out.",
         )
-
-
-@contextmanager
-def _tables(database: Path, settings: Settings, folder: Path) -> Iterator[Tables]:
-    """Make the tables that the answer is read from."""
-    import duckdb
-
-    from passk_py.validation.recompute.answer_tables import write_answer_tables
-    from passk_py.warehouse.tables import Tables
-
-    with closing(duckdb.connect(str(database))) as connection:
-        connection.execute("set TimeZone = 'UTC'")
-        write_answer_tables(connection, settings, folder)
-        yield Tables(database, connection)
 
 
 def _answer(
