@@ -1,0 +1,1 @@
+"""The pytest plugin: repeated tests, their attempts, and pass@k, pass^k and gates at the end."""
