@@ -78,7 +78,7 @@ If the report mentions the tries, attempts of such a test have the tag `reruns`,
 
 | runner | to switch retries off | to repeat a fixed number of times |
 |---|---|---|
-| pytest | without `--reruns`; `-p no:rerunfailures` where tests are marked `flaky` | `--count 8`, with pytest-repeat |
+| pytest | without `--reruns`; `-p no:rerunfailures` where tests are marked `flaky` | [`--passk-repeat 8`](pytest.md), or `--count 8` with pytest-repeat |
 | Playwright | `--retries=0`, or `retries: 0` in its config | `--repeat-each=8` |
 | jest | without `jest.retryTimes`, or `jest.retryTimes(0)` | a loop around the run: `run-1.xml`, `run-2.xml`, ... |
 | vitest | `--retry=0`, or `retry: 0` in its config | the option `repeats: 7` of a test, or a loop around the run |

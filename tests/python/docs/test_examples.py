@@ -56,6 +56,7 @@ NOT_RUN: Final = {
         "tests/python/docs/test_backup.py runs them in their order",
     ),
     "pip install": "installs",
+    "pytest --passk-repeat": "tests/python/pytest_plugin/test_page.py runs it, and compares what it prints",
     "python3 -m venv": "installs",
     "PASSK_POSTGRES_": "sets variables of the next command",
     "PASSK_DUCKLAKE_": "sets variables of the next command",

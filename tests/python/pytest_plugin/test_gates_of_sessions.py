@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-import passk_py as pk
+pytest_plugins = ["pytester"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,14 +62,14 @@ def test_failed_attempts_do_not_fail_a_session_whose_gate_passes(session: Sessio
     assert "1 failure of tests that no gate judges" in ended.out
 
 
-def test_a_file_of_rules_is_judged_as_by_gate(session: Session) -> None:
+def test_a_file_of_rules_is_judged_as_by_gate(session: Session, pytester: pytest.Pytester) -> None:
     rules = (
         "- {name: once, type: threshold, metric: pass_hat_k, k: 1, min: 0.5, scope: suite}\n"
         "- {name: whole, type: coverage, metric: excluded_attempts, max: 0}\n"
         "- {name: wish, type: threshold, metric: pass_hat_k, k: 2, min: 0.999, severity: warn}\n"
     )
     text = suite(20, "passk_attempt == 1 and task == 3")
-    (session.__closure__[0].cell_contents / "gates.yml").write_text(rules)  # type: ignore[index]
+    (pytester.path / "gates.yml").write_text(rules)
     ended = session(text, "--passk-repeat=4", "--passk-gate=gates.yml")
     assert ended.code == 0, ended.out
     assert "PASS          once" in ended.out
@@ -95,9 +95,9 @@ def test_a_file_of_rules_is_judged_as_by_gate(session: Session) -> None:
     ids=str,
 )
 def test_wrong_rules_are_an_error_before_any_test_runs(
-    session: Session, words: tuple[str, ...], says: str
+    session: Session, pytester: pytest.Pytester, words: tuple[str, ...], says: str
 ) -> None:
-    (session.__closure__[0].cell_contents / "gates.yml").write_text(  # type: ignore[index]
+    (pytester.path / "gates.yml").write_text(
         "- {name: drop, type: drop, metric: pass_hat_k, k: 2, max_drop: 0.1}\n"
     )
     ended = session(suite(2, "1/0"), "--passk-repeat=4", *words)
@@ -154,16 +154,14 @@ def test_attempts_land_in_a_database_run_by_run(session: Session) -> None:
     assert len(runs) == 3
 
 
-def test_a_database_in_use_keeps_the_log_and_says_so(session: Session) -> None:
-    folder = session.__closure__[0].cell_contents  # type: ignore[index]
-    with closing(duckdb.connect(str(folder / "p.duckdb"))) as connection:
-        connection.execute("create table held (a integer)")
-        ended = session(suite(2, "False"), "--passk-repeat=4", "--passk-database=p.duckdb")
+def test_what_is_no_database_keeps_the_log_and_says_so(
+    session: Session, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "p.duckdb").write_text("a text")
+    words = ("--passk-repeat=4", "--passk-database=p.duckdb")
+    ended = session(suite(2, "False"), *words)
     assert ended.code == 3
-    assert "is in use by process" in " ".join(ended.out.split())
-    assert (
-        pk.load(
-            next(ended.folder.glob(".pytest_cache/d/passk/*.jsonl")), database=folder / "p.duckdb"
-        ).rows_landed
-        == 8
-    )
+    assert "is not a DuckDB database" in " ".join(ended.out.split())
+    assert len(ended.rows) == 8
+    # Without a gate too, and whatever the rule says.
+    assert session(None, *words, "--passk-min=0.01", "--passk-scope=suite").code == 3
