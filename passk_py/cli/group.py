@@ -42,6 +42,7 @@ COMMANDS: Final = (
     "publish",
     "boards",
     "superset",
+    "mcp",
     "unload",
     "formats",
     "doctor",
