@@ -137,14 +137,13 @@ def end_session(session: pytest.Session, recorder: Recorder, exitstatus: int) ->
         folder = Path(made)
         try:
             log = _write_log(session, recorder, attempts, end, folder)
-            is_whole = log is not None and _is_whole(session, recorder, attempts, end)
-            if log is not None and is_whole:
-                _answer_and_judge(session, attempts, end, log)
+            if log is not None and _is_whole(session, recorder, attempts, end):
+                _answer_and_judge(session, attempts, end, log, folder)
                 _land(option.passk_database, end, log)
         except PasskError as error:
             end.notes.append(" ".join(filter(None, (f"Error: {error.message}", error.hint))))
-            is_whole, end.status = False, GATE_COULD_NOT_RUN
-    if has_gates and not is_whole and exitstatus in (_OK, _FAILED):
+            end.status = GATE_COULD_NOT_RUN
+    if has_gates and not end.gates and exitstatus in (_OK, _FAILED):
         end.notes.append("No gate was judged, so the exit status is 3.")
         end.status = GATE_COULD_NOT_RUN
     return end
@@ -225,31 +224,29 @@ def _is_whole(
 
 
 def _answer_and_judge(
-    session: pytest.Session, attempts: list[Attempt], end: SessionEnd, log: Path
+    session: pytest.Session, attempts: list[Attempt], end: SessionEnd, log: Path, folder: Path
 ) -> None:
-    """Answer from the log, as `passk peek` does, and judge the rules."""
+    """Answer from the log, as `passk peek` does, and judge the rules, in a folder."""
     option = session.config.option
     settings = settings_of_log(option.passk_k)
     rules = read_rules_of_session(option) if _has_rules(option) else []
-    with tempfile.TemporaryDirectory(prefix="passk-pytest-") as made:
-        folder = Path(made)
-        _load(log, folder / "passk.duckdb", keep=False)
-        with tables_of_log(folder / "passk.duckdb", settings, folder) as tables:
-            if rejected := count_rejected(tables):
-                end.notes.append(f"{plural(rejected, 'attempt')} broke the contract of an attempt.")
-            if getattr(option, "lf", False):
-                end.notes.append("--lf selected tests by their results, and the numbers are theirs alone.")
-            answer = find_answer(tables)
-            if answer.suites:
-                end.answer = answer
-            end.flaky = [(str(task), c, n) for task, c, n in tables.rows(_FLAKY_SQL)]
-            rows = judge_tables(tables, settings, rules).to_dicts() if rules else []
-            rows += _judge_marked(tables, settings, attempts)
-            if not rows:
-                return
-            end.gates, end.without_run = rows, unmatched(tables, rows)
-            end.is_one_rule = option.passk_min is not None and len(rows) == len(rules)
-            code = gate_code(tables, rows)
+    _load(log, folder / "passk.duckdb", keep=False)
+    with tables_of_log(folder / "passk.duckdb", settings, folder) as tables:
+        if rejected := count_rejected(tables):
+            end.notes.append(f"{plural(rejected, 'attempt')} broke the contract of an attempt.")
+        if getattr(option, "lf", False):
+            end.notes.append("--lf selected tests by their results; the numbers are theirs alone.")
+        answer = find_answer(tables)
+        if answer.suites:
+            end.answer = answer
+        end.flaky = [(str(task), c, n) for task, c, n in tables.rows(_FLAKY_SQL)]
+        rows = judge_tables(tables, settings, rules).to_dicts() if rules else []
+        rows += _judge_marked(tables, settings, attempts)
+        if not rows:
+            return
+        end.gates, end.without_run = rows, unmatched(tables, rows)
+        end.is_one_rule = option.passk_min is not None and len(rows) == len(rules)
+        code = gate_code(tables, rows)
     judge_all = any(rule.type in _OF_RESULTS and rule.severity == "error" for rule in rules)
     judged = sum(one.failed_reports for one in attempts if judge_all or one.gate)
     others = session.testsfailed - judged
