@@ -4,6 +4,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -71,6 +72,7 @@ Row = dict[str, Any]
 Result = dict[str, Any]
 Suite = Annotated[str | None, Field(description="Only this suite; all by default.")]
 RunId = Annotated[str, Field(description="The run_id of a run, as the tool runs lists it.")]
+AnyRun = Annotated[str | None, Field(description="Only this run, by run_id; all by default.")]
 K = Annotated[int | None, Field(ge=1, description="Only this number of tries; all by default.")]
 Limit = Annotated[int, Field(ge=1, le=MOST_ROWS, description="Give at most this many rows.")]
 Offset = Annotated[int, Field(ge=0, description="Leave out this many rows before.")]
@@ -185,7 +187,7 @@ class Questions:
                 "costs": _json(found.costs[:MOST_ROWS]),
             }
 
-    def gates(self, run_id: RunId | None = None, limit: Limit = 50) -> Result:
+    def gates(self, run_id: AnyRun = None, limit: Limit = 50) -> Result:
         """Give the results of the declared gates: pass, fail or inconclusive, and why.
 
         An inconclusive gate says what would settle it.
@@ -236,7 +238,7 @@ class Questions:
     def rows(
         self,
         table: Annotated[str, Field(description="A table, as the tool tables lists them.")],
-        run_id: RunId | None = None,
+        run_id: AnyRun = None,
         suite: Suite = None,
         k: K = None,
         equals: Annotated[
@@ -324,7 +326,12 @@ def _json(values: Any) -> Any:  # noqa: ANN401 - rows, and what they hold
         return [_json(value) for value in values]
     if isinstance(values, str) and len(values) > _MOST_TEXT:
         return f"{values[:_MOST_TEXT]}..."
-    return json.loads(json.dumps(values, default=str))
+    return json.loads(json.dumps(values, default=_text_of))
+
+
+def _text_of(value: object) -> str:
+    """Write what JSON has no word for, such as a time in ISO 8601."""
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _text(answer: Answer) -> str:
