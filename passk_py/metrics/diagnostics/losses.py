@@ -28,14 +28,15 @@ def dominant_tasks(run: Run) -> Result:
     while reached <= total / 2 * (1 + 1e-9):
         reached += losses[dominant][0]
         dominant += 1
-    most, worst = losses[0]
+    most, _ = losses[0]
+    # Losses that differ by less than anybody reads are equal.
+    worst = sorted(name for lost, name in losses if lost >= most * (1 - 1e-9))
     # No share of equal tasks, 1 / n, is so near to this that rounding decides.
     share = "less than 0.001" if most / total < 9.5e-4 else rounded(most / total)
-    as_much = sum(abs(lost - most) < 1e-12 for lost, _ in losses)
     finding = (
         f"{dominant} of {tasks} tasks make more than half of the lost reliability at k = {run.k}; "
-        f"none loses more than {worst}, {share} of it"
-        + (f", and {as_much - 1} more lose as much." if as_much > 1 else ".")
+        f"none loses more than {worst[0]}, {share} of it"
+        + (f", and {len(worst) - 1} more lose as much." if len(worst) > 1 else ".")
     )
     return _described(dominant / tasks, tasks, finding)
 

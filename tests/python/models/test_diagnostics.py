@@ -540,6 +540,18 @@ def test_few_tasks_that_fail_are_no_fault_of_a_log(project: Project) -> None:
     assert row["meaning"].startswith("This is a description, not a test.")
 
 
+def test_losses_that_nobody_tells_apart_are_equal(project: Project) -> None:
+    """Of 100 attempts 10 or 11 passes leave pass^10 below 1e-12, and 9 leave nothing."""
+    passes = [11, 10, 9, 0, *[100] * 8]
+    rows = rows_of("run", [[True] * c + [False] * (100 - c) for c in passes])
+    project.land(rows)
+    project.run({"passk_ks": [1, 10], "passk_deployment_k": 10}, select=["+passk_diagnostics"])
+    said = diagnostics(project, "run")["dominant_tasks"]["finding"]
+    told = pk.diagnose(pl.DataFrame(rows), k=10).filter(diagnostic="dominant_tasks")
+    assert said == told["finding"].item()
+    assert said.endswith("none loses more than task 0000, 0.25 of it, and 3 more lose as much.")
+
+
 # ---------------------------------------------------------------------------------------------
 # what there is too little of
 

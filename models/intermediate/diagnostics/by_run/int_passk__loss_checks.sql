@@ -73,6 +73,7 @@ dominant as (
   group by ranked_losses.run_id, ranked_losses.suite
 ),
 
+{# Losses that differ by less than anybody reads are equal. #}
 worst as (
   select
     counts.run_id,
@@ -90,7 +91,7 @@ worst as (
   where
     counts.slice_name = 'all'
     and counts.attempts > 0
-    and estimated.lost_reliability = totals.most_lost
+    and estimated.lost_reliability >= totals.most_lost * (1 - 1e-9)
     and totals.most_lost > 0
   group by counts.run_id, counts.suite
 )
