@@ -51,33 +51,54 @@ def floor_of_suite(k: int, least_n: int, confidence: float) -> float:
     return max(FLOOR_OF_SUITE, (floor_unit(confidence) * k / least_n) ** 2)
 
 
-def task_limits(confidence: float) -> dict[str, pl.Expr]:
-    """Give the limits of the estimates of a task, which are quantiles and take long."""
-    return {
-        f"{metric}_{end}": getattr(est, f"{metric}_{end}")("n", "c", "k", confidence=confidence)
-        for metric in ("pass_at_k", "pass_hat_k")
-        for end in ("lower", "upper")
-    }
+def with_task_limits(states: pl.LazyFrame, confidence: float) -> pl.LazyFrame:
+    """Add the limits of the estimates of each (n, c, k), which are quantiles and take long."""
+    return states.with_columns(
+        **{
+            f"{metric}_{end}": getattr(est, f"{metric}_{end}")("n", "c", "k", confidence=confidence)
+            for metric in ("pass_at_k", "pass_hat_k")
+            for end in ("lower", "upper")
+        }
+    )
 
 
-def task_uncertainty() -> dict[str, pl.Expr]:
-    """Give what the limits of a suite need of its tasks: variance, and a posterior.
+def with_task_uncertainty(states: pl.LazyFrame) -> pl.LazyFrame:
+    """Add what the limits of a suite need of each (n, c, k): variance, and a posterior.
 
     An estimate's square less the estimate of twice as many draws is the unbiased estimate of its
     variance. Under a uniform prior the posterior mean of p^k is pass^k of c + k passes among
     n + 1 + k attempts, and that of (1 - p)^k the same with the failures.
     """
     n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
+    # All are pass^k of some counts. As rows of one column, polars plans and runs its formula once.
+    counts = [
+        counts
+        for lucky in (n - c, c)
+        for draws in (k, 2 * k)
+        for counts in ((n, lucky, draws), (n + 1 + draws, lucky + draws, draws))
+    ]
+    names = ("of_n", "of_c", "of_k")
+    lists = {
+        name: pl.concat_list(column)
+        for name, column in zip(names, zip(*counts, strict=True), strict=True)
+    }
+    drawn = [pl.col("drawn").list.get(place) for place in range(len(counts))]
     found: dict[str, pl.Expr] = {}
-    for metric, lucky in (("pass_at_k", n - c), ("pass_hat_k", c)):
-        estimate = est.pass_hat_k(n, lucky, k)
-        mean, square = (est.pass_hat_k(n + 1 + draws, lucky + draws, draws) for draws in (k, 2 * k))
+    for metric, of_metric in (("pass_at_k", drawn[:4]), ("pass_hat_k", drawn[4:])):
+        estimate, mean, twice, square = of_metric
         found |= {
-            f"within_{metric}": (estimate**2 - est.pass_hat_k(n, lucky, 2 * k)).clip(0.0),
+            f"within_{metric}": (estimate**2 - twice).clip(0.0),
             f"{metric}_bayes": 1 - mean if metric == "pass_at_k" else mean,
             f"spread_{metric}_bayes": (square - mean**2).clip(0.0),
         }
-    return found
+    return (
+        states.with_columns(**lists)
+        .explode(names)
+        .with_columns(drawn=est.pass_hat_k(*names))
+        .group_by("n", "c", "k", maintain_order=True)
+        .agg("drawn")
+        .select("n", "c", "k", **found)
+    )
 
 
 def covariance(x: pl.Expr, y: pl.Expr) -> pl.Expr:

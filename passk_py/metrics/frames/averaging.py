@@ -22,8 +22,8 @@ from passk_py.metrics.uncertainty import (
     curve_shape,
     family_scatter,
     scatter,
-    task_uncertainty,
     with_suite_limits,
+    with_task_uncertainty,
 )
 from passk_py.stats import estimators as est
 from passk_py.stats.estimators.arguments import (
@@ -172,7 +172,7 @@ def suite_metrics_of_counts(
     ordered: bool,
 ) -> pl.LazyFrame:
     """Give :func:`suite_metrics` of tasks that are counted already, of the whole or of a slice."""
-    estimated = estimated_counts(counts, ks, task_uncertainty(), ordered=ordered)
+    estimated = estimated_counts(counts, ks, with_task_uncertainty, ordered=ordered)
     return _suite(
         estimated,
         slice_name,

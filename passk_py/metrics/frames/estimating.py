@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
+import polars.selectors as cs
 
 from passk_py.common.errors import PasskError
 from passk_py.metrics.any_frame import any_frame
 from passk_py.metrics.frames.columns import finished
 from passk_py.metrics.frames.counting import TASK, counted_tasks
 from passk_py.metrics.logs import as_given, read_log
-from passk_py.metrics.uncertainty import task_limits
+from passk_py.metrics.uncertainty import with_task_limits
 from passk_py.stats import estimators as est
 from passk_py.stats.estimators.arguments import checked_confidence, checked_ks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from passk_py.metrics.logs import FrameT
+
+    More = Callable[[pl.LazyFrame], pl.LazyFrame]
+    """Adds columns to rows of n, c and k."""
 
 DEFAULT_KS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100)
 """The k that are reported when none are given: the default of the var ``passk_ks``."""
@@ -33,19 +38,19 @@ METRICS: Final = (
 _WINDOW_COUNTS: Final = ("windows", "pass_windows", "fail_windows")
 
 
-def _states(table: pl.LazyFrame, ks: Sequence[int], more: Mapping[str, pl.Expr]) -> pl.LazyFrame:
+def _states(table: pl.LazyFrame, ks: Sequence[int], more: More) -> pl.LazyFrame:
     """Compute every estimator, and more, once for each distinct (n, c), as lists over ks."""
     return (
         table.select("n", "c")
         .unique()
         .join(pl.LazyFrame({"k": ks}, schema={"k": pl.Int64}), how="cross")
         .sort("n", "c", "k")
+        .pipe(more)
         .with_columns(
             est.pass_at_k("n", "c", "k"),
             est.pass_hat_k("n", "c", "k"),
             est.pass_at_k_plugin("n", "c", "k"),
             est.pass_hat_k_plugin("n", "c", "k"),
-            **more,
         )
         .group_by("n", "c", maintain_order=True)
         .agg(pl.all())
@@ -53,7 +58,7 @@ def _states(table: pl.LazyFrame, ks: Sequence[int], more: Mapping[str, pl.Expr])
 
 
 def estimated_counts(
-    table: pl.LazyFrame, ks: Sequence[int], more: Mapping[str, pl.Expr], *, ordered: bool
+    table: pl.LazyFrame, ks: Sequence[int], more: More, *, ordered: bool
 ) -> pl.LazyFrame:
     """Compute every estimator, and more of n, c and k, of every row of counts at every k."""
     if ordered:
@@ -80,7 +85,7 @@ def estimated_counts(
             nulls_equal=True,
             maintain_order="left",
         )
-        .explode("k", *_STATE_METRICS, *more, *_WINDOW_COUNTS, empty_as_null=False)
+        .explode(cs.list(), empty_as_null=False)
     )
     by_order = {
         "pass_at_k_window": est.pass_at_k_from_windows("fail_windows", "windows"),
@@ -162,7 +167,8 @@ def task_metrics_of_counts(
     counts: pl.LazyFrame, ks: Sequence[int], *, ordered: bool, confidence: float
 ) -> pl.LazyFrame:
     """Give :func:`task_metrics` of tasks that are counted already."""
-    table = estimated_counts(counts, ks, task_limits(confidence), ordered=ordered)
+    limits = partial(with_task_limits, confidence=confidence)
+    table = estimated_counts(counts, ks, limits, ordered=ordered)
     shown: tuple[str, ...] = (*limited_columns(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
     columns = ("k", "n", "c", "excluded", *shown, "windows", *METRICS[4:])
     return table.select(*TASK, *columns, "null_reason")
@@ -218,7 +224,9 @@ def k_sweep(frame: FrameT, ks: Iterable[int], *, n: str = "n", c: str = "c") -> 
             hint=f"The columns are {', '.join(names)}.",
         )
     lazy = frame.lazy()
-    states = _states(lazy.select(pl.col(n).alias("n"), pl.col(c).alias("c")), chosen, {})
+    states = _states(
+        lazy.select(pl.col(n).alias("n"), pl.col(c).alias("c")), chosen, lambda states: states
+    )
     table = lazy.join(
         states.select(pl.col("n").alias(n), pl.col("c").alias(c), *new),
         on=[n, c],
