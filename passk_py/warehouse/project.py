@@ -59,17 +59,17 @@ def default_variables() -> dict[str, Any]:
 @cache
 def _variables_in(text: str) -> dict[str, Any]:
     """Read the vars of a project file, which a command asks for several times."""
-    import yaml  # type: ignore[import-untyped]
+    from passk_py.common.strict_yaml import load_own
 
-    return dict(yaml.safe_load(text)["vars"]["passk"])
+    return dict(load_own(text)["vars"]["passk"])
 
 
 def targets() -> list[str]:
     """Name the targets of the packaged profile."""
-    import yaml
+    from passk_py.common.strict_yaml import load_own
 
     text = (project_dir() / "profiles.yml").read_text(encoding="utf-8")
-    return list(yaml.safe_load(text)["passk"]["outputs"])
+    return list(load_own(text)["passk"]["outputs"])
 
 
 def state_dir(database: str | Path) -> Path:

@@ -26,9 +26,9 @@ _OUTCOMES: Final = ("failed", "excluded")
 @cache
 def general_policy() -> tuple[tuple[str, Outcome], ...]:
     """Give the table that comes with passk: patterns and what they count as, in their order."""
-    import yaml  # type: ignore[import-untyped]
+    from passk_py.common.strict_yaml import load_own
 
-    table = yaml.safe_load(files(__package__).joinpath("policy.yml").read_text("utf-8"))
+    table = load_own(files(__package__).joinpath("policy.yml").read_text("utf-8"))
     return tuple((str(pattern), cast("Outcome", outcome)) for pattern, outcome in table.items())
 
 

@@ -6,12 +6,12 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-import yaml  # type: ignore[import-untyped]
+from passk_py.common.strict_yaml import load_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-PATTERNS: Final[Mapping[str, str]] = yaml.safe_load(
+PATTERNS: Final[Mapping[str, str]] = load_own(
     files(__package__).joinpath("cause_patterns.yml").read_text("utf-8")
 )
 """Patterns of reasons and their causes, of which the first that fits decides."""

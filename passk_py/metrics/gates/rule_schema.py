@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final
 
-import yaml  # type: ignore[import-untyped]
+from passk_py.common.strict_yaml import load_own
 
-_TEXT: Final = files(__package__).joinpath("rule_schema.yml").read_text("utf-8")
-# Written in C where it can be: it is ten times as fast.
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-SCHEMA: Final[dict[str, Any]] = yaml.load(_TEXT, Loader=_LOADER)  # noqa: S506 - is safe
+SCHEMA: Final[dict[str, Any]] = load_own(
+    files(__package__).joinpath("rule_schema.yml").read_text("utf-8")
+)
 
 DEMO_GATES: Final[tuple[dict[str, Any], ...]] = tuple(SCHEMA["demo"])
 """The rules of the var ``passk_gates`` where it is ``demo``."""
