@@ -184,6 +184,32 @@ def counted_parts(
     if cluster is not None:
         family = tasks.select(*TASK, part=pl.col("family").fill_null(_NO_FAMILY))
         parts.append(_placed(every.join(family, on=list(TASK)), "family", "all"))
+    return _tasks_of_parts(parts, tasks)
+
+
+def counted_parts_of_counts(
+    tasks: pl.DataFrame, failures: pl.DataFrame, causes: Mapping[str, str]
+) -> pl.DataFrame:
+    """Give :func:`counted_parts`, without slices and families, of tasks that are counted already.
+
+    ``failures`` has a row for each task and ``outcome_reason``, with the attempts that are
+    ``failures`` or ``excluded``; one that is excluded for no reason is a row without failures.
+    """
+    untold = pl.when(pl.col("excluded") > 0).then(pl.lit(UNKNOWN)).otherwise(pl.lit(AGENT))
+    by_cause = (
+        failures.lazy()
+        .with_columns(part=_cause(failures.lazy(), causes).fill_null(untold))
+        .group_by(*TASK, "part")
+        .agg(pl.col("excluded", "failures").sum())
+    )
+    every = tasks.lazy().with_columns(failures=pl.col("n") - pl.col("c"), part=pl.lit("all"))
+    parts = [_placed(every, "all", "all"), _placed(by_cause, "cause", "all")]
+    return _tasks_of_parts(parts, tasks.lazy().select(*TASK, "n", "c", "excluded"))
+
+
+def _tasks_of_parts(parts: Sequence[pl.LazyFrame], tasks: pl.LazyFrame) -> pl.DataFrame:
+    """Count the tasks that have the same counts and as many failures of a part."""
+    known = "family" in tasks.collect_schema()
     return (
         pl.concat(parts)
         .join(tasks.drop("excluded"), on=list(TASK))

@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 
 import passk_py as pk
 from passk_py.metrics.causes.cause_of_reason import PATTERNS, cause_finder
+from passk_py.metrics.causes.lost_shares import counted_parts, counted_parts_of_counts
 from passk_py.stats.distributions import student_quantile
 
 if TYPE_CHECKING:
@@ -418,3 +419,29 @@ def test_a_log_without_reasons_blames_the_agent() -> None:
         ("agent", 2, 1.0, 1.0, 0),
         ("unknown", 2, 0.0, 0.0, 1),
     ]
+
+
+def test_parts_follow_from_counts_by_reason(attempts: Rows) -> None:
+    """Counts are made by hand here, and in polars from the attempts there."""
+    task = ("run_id", "suite", "task_id")
+    tasks: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    by_reason: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    for row in once(attempts):
+        place = tuple(row[name] for name in task)
+        tasks[place][row["outcome"]] += 1
+        if row["outcome"] != "passed":
+            by_reason[*place, row["outcome_reason"], row["outcome"]][row["outcome"]] += 1
+    counts = pl.DataFrame(
+        [(*place, of["passed"] + of["failed"], of["passed"], of["excluded"]) for place, of in tasks.items()],
+        schema=[*task, "n", "c", "excluded"],
+        orient="row",
+    )  # fmt: skip
+    failures = pl.DataFrame(
+        [(*place, reason, of["failed"], of["excluded"]) for (*place, reason, _), of in by_reason.items()],
+        schema=[*task, "outcome_reason", "failures", "excluded"],
+        orient="row",
+    )  # fmt: skip
+    found = counted_parts_of_counts(counts, failures, CAUSES)
+    parts = counted_parts(pl.DataFrame(once(attempts)), {}, None, CAUSES)
+    assert found.height > 40
+    assert_frame_equal(found, parts, check_row_order=False)
