@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    import duckdb
 
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
@@ -25,14 +27,18 @@ def settings_of_log(k: int | None = None, difficulty: str | None = None) -> Sett
 
 
 @contextmanager
-def tables_of_log(database: Path, settings: Settings, folder: Path) -> Iterator[Tables]:
-    """Make the tables that the answer is read from in a database of landed attempts."""
+def in_memory(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in memory; what does not fit into it goes into the folder."""
     import duckdb
 
+    with closing(duckdb.connect(config={"temp_directory": str(folder)})) as connection:
+        yield connection
+
+
+def tables_of_log(connection: duckdb.DuckDBPyConnection, settings: Settings) -> Tables:
+    """Make the tables that the answer is read from in a database of landed attempts."""
     from passk_py.validation.recompute.answer_tables import write_answer_tables
     from passk_py.warehouse.tables import Tables
 
-    with closing(duckdb.connect(str(database))) as connection:
-        connection.execute("set TimeZone = 'UTC'")
-        write_answer_tables(connection, settings, folder)
-        yield Tables(database, connection)
+    write_answer_tables(connection, settings)
+    return Tables(Path(":memory:"), connection)

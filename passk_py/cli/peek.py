@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from passk_py.cli.load_output import load_as_dict, note_problems
-from passk_py.cli.log_tables import settings_of_log, tables_of_log
+from passk_py.cli.log_tables import in_memory, settings_of_log, tables_of_log
 from passk_py.cli.next_steps import command_line, say_next
 from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
@@ -100,11 +101,11 @@ def command(
         # The code that holds until all is judged, even if nobody reads the notes.
         session.could_not_run = session.code = GATE_COULD_NOT_RUN
     settings = settings_of_log(k, difficulty)
-    with tempfile.TemporaryDirectory(prefix="passk-peek-") as made:
-        folder = Path(made)
-        database = folder / "passk.duckdb"
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="passk-peek-")))
+        connection = opened.enter_context(in_memory(folder))
         named = _named(paths, folder)
-        report = _as_given(read_logs(session, named, database, keep=False, **options), folder)
+        report = _as_given(read_logs(session, named, connection, **options), folder)
         note_problems(session, report)
         _require_attempts(report, rules)
         about = {"paths": list(paths), "log": load_as_dict(report)}
@@ -114,16 +115,16 @@ def command(
             return report.exit_code
         from passk_py.reports.queries.attempt_queries import count_rejected
 
-        with tables_of_log(database, settings, folder) as tables:
-            rejected = count_rejected(tables)
-            if rejected and tables.rows("select 1 from passk_runs limit 1"):
-                session.note(f"{_rejected(rejected)} and in no number below.")
-            if pair is not None:
-                _compare(session, tables, settings, pair, about)
-            elif rules is not None:
-                _judge(session, tables, settings, rules, about)
-            else:
-                _answer(session, tables, settings, paths, about, k)
+        tables = tables_of_log(connection, settings)
+        rejected = count_rejected(tables)
+        if rejected and tables.rows("select 1 from passk_runs limit 1"):
+            session.note(f"{_rejected(rejected)} and in no number below.")
+        if pair is not None:
+            _compare(session, tables, settings, pair, about)
+        elif rules is not None:
+            _judge(session, tables, settings, rules, about)
+        else:
+            _answer(session, tables, settings, paths, about, k)
     return session.code or (0 if rules is not None else report.exit_code)
 
 
@@ -188,7 +189,6 @@ def _answer(
     from passk_py.cli.answer_output import newest_pair, show_answer
     from passk_py.reports.answer import find_answer
     from passk_py.reports.answer.as_dict import answer_as_dict
-    from passk_py.warehouse.building.variables import as_yaml
 
     answer = find_answer(tables)
     if not answer.suites:
@@ -218,7 +218,11 @@ def _answer(
         for two in newest_pair(answer)
     ]
     steps.append(("keep the log", command_line("load", *again)))
-    asked = [] if name is None else ["--vars", as_yaml({"passk_difficulty": name})]
+    asked = []
+    if name is not None:
+        from passk_py.warehouse.building.variables import as_yaml
+
+        asked = ["--vars", as_yaml({"passk_difficulty": name})]
     steps.append(("then, all tables", command_line("build", *asked)))
     say_next(session, *steps)
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from duckdb import DuckDBPyConnection
+
     from passk_py.cli.session import Session
     from passk_py.ingest.landing import LoadReport
 
@@ -95,7 +97,7 @@ def reading_options(command: F) -> F:
 def read_logs(
     session: Session,
     paths: tuple[str, ...],
-    database: Path,
+    database: Path | DuckDBPyConnection,
     *,
     lines: tuple[str, ...],
     kept: str | None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.cli.answer_output import show_answer
 from passk_py.cli.gate import gate_code, read_gates, say_gates, unmatched
 from passk_py.cli.gate_options import rule_of_options
-from passk_py.cli.log_tables import settings_of_log, tables_of_log
+from passk_py.cli.log_tables import in_memory, settings_of_log, tables_of_log
 from passk_py.cli.next_steps import command_line, say_next
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session
 from passk_py.common.errors import PasskError
@@ -30,6 +30,7 @@ from passk_py.warehouse.tables import fetch_frame
 if TYPE_CHECKING:
     import argparse
 
+    import duckdb
     import pytest
 
     from passk_py.metrics.gates.rules import Rule
@@ -230,8 +231,9 @@ def _answer_and_judge(
     option = session.config.option
     settings = settings_of_log(option.passk_k)
     rules = read_rules_of_session(option) if _has_rules(option) else []
-    _load(log, folder / "passk.duckdb", keep=False)
-    with tables_of_log(folder / "passk.duckdb", settings, folder) as tables:
+    with in_memory(folder) as connection:
+        _load(log, connection)
+        tables = tables_of_log(connection, settings)
         if rejected := count_rejected(tables):
             end.notes.append(f"{plural(rejected, 'attempt')} broke the contract of an attempt.")
         if getattr(option, "lf", False):
@@ -289,8 +291,8 @@ def _land(database: Path | None, end: SessionEnd, log: Path) -> None:
         end.database = database
 
 
-def _load(log: Path, database: Path, *, keep: bool = True) -> None:
+def _load(log: Path, database: Path | duckdb.DuckDBPyConnection) -> None:
     """Load the log, and raise an error if that fails."""
-    for file in load(log, database=database, format="jsonl", keep=keep).files:
+    for file in load(log, database=database, format="jsonl").files:
         if file.status == "failed":
             raise PasskError(file.message, hint=file.hint)

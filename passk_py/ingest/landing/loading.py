@@ -27,6 +27,8 @@ from passk_py.ingest.landing.writing import write
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from duckdb import DuckDBPyConnection
+
     from passk_py.ingest.formats.mapping import Mapping as FileMapping
     from passk_py.ingest.landing.source import Source
     from passk_py.ingest.landing.target import Target
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 def load(
     paths: str | Path | Iterable[str | Path],
     *,
-    database: str | Path,
+    database: str | Path | DuckDBPyConnection,
     format: str | None = None,  # noqa: A002 - as the command line calls it
     run_id: str | None = None,
     suite: str | None = None,
@@ -51,7 +53,6 @@ def load(
     jobs: int = 1,
     parquet: str | Path | None = None,
     progress: Progress | None = None,
-    keep: bool = True,
 ) -> LoadReport:
     r"""Bring attempt logs into the tables ``landing.attempts`` and ``landing.rejected``.
 
@@ -65,7 +66,8 @@ def load(
         Files, globs and folders. In a folder, every file that looks like a log is read, in its
         folders too; hidden files and links are not.
     database
-        Path of the DuckDB file; it is made if it is missing.
+        Path of the DuckDB file; it is made if it is missing. Or a connection to a database in
+        memory; messages then say what to leave out of the call instead of what to remove.
     format
         Name of the format; by default each file's content tells it.
     run_id, suite, agent, model
@@ -95,9 +97,6 @@ def load(
         database, which keeps the rest and remembers the folder. Say it with the first load.
     progress
         Is told how far the load is.
-    keep
-        Whether the database outlives the call. If not, messages say what to leave out of the call
-        instead of what to remove from the database.
 
     Returns
     -------
@@ -139,7 +138,7 @@ def load(
         jobs=jobs,
         parquet=parquet,
         progress=progress,
-        keep=keep,
+        keep=isinstance(database, str | Path),
     )
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     if not given:

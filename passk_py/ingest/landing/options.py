@@ -40,6 +40,7 @@ class Options:
     parquet: str | Path | None = None
     progress: Progress | None = None
     keep: bool = True
+    """Whether the database outlives the load."""
     careful: bool = False
     """Whether to read the careful way from the start; for tests."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from passk_py.ingest.landing.database import open_database
+from passk_py.ingest.landing.database import open_database, set_session
 from passk_py.ingest.landing.jobs import Connections
 from passk_py.ingest.landing.parquet_storage import InParquet, keep_in_parquet, storage_of
 from passk_py.ingest.landing.schema import ensure_landing
@@ -35,8 +35,13 @@ class Target:
 
 
 @contextmanager
-def opened(database: str | Path, options: Options) -> Iterator[Target]:
+def opened(database: str | Path | duckdb.DuckDBPyConnection, options: Options) -> Iterator[Target]:
     """Open a database for a load; a new one in which nothing landed is taken away again."""
+    if isinstance(database, duckdb.DuckDBPyConnection):
+        set_session(database)
+        ensure_landing(database, at_once=True)
+        yield Target(Connections(database), storage_of(database))
+        return
     path = Path(database)
     keep = path.exists()
     try:

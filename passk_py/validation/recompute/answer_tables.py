@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from passk_py.common.contract import CONTRACT_COLUMNS, KEY, TRANSCRIPT
-from passk_py.common.sql_text import quote
-from passk_py.metrics.causes.lost_shares import LOST_TYPES, counted_parts, lost_rows
+from passk_py.ingest.landing.raw_rows import AsArrow
+from passk_py.metrics.causes.lost_shares import LOST_TYPES, counted_parts_of_counts, lost_rows
 from passk_py.metrics.comparisons.run_pairs import pair_of
 from passk_py.metrics.diagnostics.families import Counted, judged_families
 from passk_py.metrics.diagnostics.read_runs import read_tasks
@@ -38,7 +38,6 @@ from passk_py.warehouse.tables import fetch_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     import duckdb
 
@@ -100,6 +99,17 @@ order by all
 """
 
 
+_FAILURES_SQL: Final = """
+select
+  run_id, suite, task_id, outcome_reason,
+  count(*) filter (outcome = 'failed') as failures,
+  count(*) filter (outcome = 'excluded') as excluded
+from passk_attempts
+where outcome <> 'passed'
+group by run_id, suite, task_id, outcome_reason, outcome
+"""
+"""Grouped by the outcome too, because without a reason it decides the cause."""
+
 _SHARED_SQL: Final = """
 with aged as (select * from passk_tasks inner join ranked_runs using (suite, run_id))
 select
@@ -110,10 +120,8 @@ group by all
 """
 
 
-def write_answer_tables(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, folder: Path
-) -> None:
-    """Write the tables beside the attempts; frames go through files in ``folder``."""
+def write_answer_tables(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    """Write the tables beside the attempts."""
     connection.execute(_ATTEMPTS_SQL)
     connection.execute(
         f"create table {RECORDED} as select unnest(?) as var_name, unnest(?) as var_value",
@@ -136,7 +144,7 @@ def write_answer_tables(
         ordered=False,
     ).with_columns(reading=reading(settings))
     tables["passk_suite_metrics"] = suites.collect()
-    _write(connection, folder, tables)
+    _write(connection, tables)
     connection.execute(UNUSABLE_RUNS_SQL)
     runs = with_warnings(fetch_frame(connection, RUNS_SQL))
     by_age = latest_first(runs.to_dicts(), settings.ranked_runs)
@@ -151,28 +159,39 @@ def write_answer_tables(
         confidence=settings.confidence,
         min_eligible_share=settings.min_eligible_share,
     )
-    columns = ", ".join((*KEY, "outcome", "outcome_reason", *cost_columns(settings)))
-    log = fetch_frame(connection, f"select {columns}{settings.length_sql} from passk_attempts")
+    log = _log_of_costs(connection, settings)
     of_deployment = rankings.filter(pl.col("k") == settings.deployment_k)
     _write(
         connection,
-        folder,
         {
             "passk_runs": runs,
             "passk_diagnostics": _related(counts),
             "passk_comparisons": compared_runs(pairs, runs, settings, (), _FALLS).frame,
             "passk_rankings": rankings,
             "passk_trends": _trends(runs, counts, settings),
-            "passk_lost_reliability": _losses(log, settings),
+            "passk_lost_reliability": _losses(
+                counts, fetch_frame(connection, _FAILURES_SQL), settings
+            ),
             "passk_horizons": table_of_horizons(log, settings),
             **tables_of_costs(log, runs, of_deployment, settings),
         },
     )
 
 
-def _losses(log: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+def _log_of_costs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> pl.DataFrame:
+    """Fetch the attempts with their costs and lengths; none if no attempt says any."""
+    costs = cost_columns(settings)
+    said = " + ".join(["0", *(f"count({name})" for name in costs)])
+    known = connection.execute(f"select {said} from passk_attempts").fetchall()[0][0]
+    columns = ", ".join((*KEY, "outcome", *costs))
+    none = "" if known or settings.length_sql else " limit 0"
+    sql = f"select {columns}{settings.length_sql} from passk_attempts{none}"
+    return fetch_frame(connection, sql)
+
+
+def _losses(counts: pl.DataFrame, failures: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     """Share out the lost reliability by cause, which is all that the answer reads."""
-    parts = counted_parts(log.lazy(), {}, None, settings.causes)
+    parts = counted_parts_of_counts(counts, failures, settings.causes)
     rows = lost_rows(
         parts,
         [settings.deployment_k],
@@ -245,11 +264,8 @@ def _shared(
     }
 
 
-def _write(
-    connection: duckdb.DuckDBPyConnection, folder: Path, tables: dict[str, pl.DataFrame]
-) -> None:
-    # By way of Parquet, because every direct way needs pyarrow.
+def _write(connection: duckdb.DuckDBPyConnection, tables: dict[str, pl.DataFrame]) -> None:
     for name, frame in tables.items():
-        path = folder / f"{name}.parquet"
-        frame.write_parquet(path)
-        connection.execute(f"create table {name} as from read_parquet({quote(str(path))})")
+        connection.register("frame", AsArrow(frame))
+        connection.execute(f"create table {name} as from frame")
+        connection.unregister("frame")

@@ -26,6 +26,15 @@ def refusal(landing: Landing, row: dict[str, Any], database: Path) -> PasskError
     return error.value
 
 
+def test_a_connection_to_a_database_in_memory(landing: Landing, row: dict[str, Any]) -> None:
+    file = landing.lines(row)
+    with duckdb.connect() as connection:
+        assert load(file, database=connection).rows_landed == 1
+        assert connection.execute("select task_id from landing.attempts").fetchall() == [("t",)]
+        assert load(file, database=connection).statuses == {"unchanged": 1}
+    assert sorted(path.name for path in landing.folder.iterdir()) == [file.name]
+
+
 def test_in_use_by_another_process(landing: Landing, row: dict[str, Any]) -> None:
     holder = subprocess.Popen(
         [
