@@ -25,6 +25,7 @@ from passk_py.ingest.formats.inspect import Inspect
 from passk_py.ingest.formats.junit import JUnit
 from passk_py.ingest.formats.kinds import Container, Kind, Refusal, listed
 from passk_py.ingest.formats.lm_eval import LmEval
+from passk_py.ingest.formats.mlflow import Mlflow
 from passk_py.ingest.formats.promptfoo import Promptfoo, PromptfooLines
 from passk_py.ingest.formats.swe_bench import SweBench
 from passk_py.ingest.formats.tau2_bench import Tau2Bench
@@ -65,6 +66,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     BigCodeBench(),
     HumanEval(),
     LmEval(),
+    Mlflow(),
     CanonicalJsonl(),
     CanonicalJson(),
     CanonicalCsv(),

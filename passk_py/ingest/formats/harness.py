@@ -93,6 +93,8 @@ class Log:
     files: tuple[Path, ...]
     run_id: str | None = None
     """The run's name from the caller of the load; None if it is left to the log."""
+    has_threshold: bool = False
+    """Whether the caller of the load says from which score on an attempt passes."""
     heads: dict[str, Any] = field(default_factory=dict)
     """The log's own facts, above or after its rows; filled while it is read."""
     current: Path = field(init=False)

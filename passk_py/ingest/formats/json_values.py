@@ -83,6 +83,16 @@ def seconds_between(start: Json, end: Json) -> float | None:
     return seconds if seconds >= 0 else None
 
 
+def time_of(milliseconds: Json) -> str | None:
+    """Write milliseconds since 1970 as ISO 8601 does, in UTC; None for everything else."""
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
+        return None
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat()
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
 def _time(value: Json) -> datetime | None:
     if not isinstance(value, str):
         return None

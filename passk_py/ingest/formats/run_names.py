@@ -27,8 +27,8 @@ _ANY_RUN: Final = frozenset(
         *("answer", "answers", "attempt", "attempts", "checkpoint", "checkpoints", "completion"),
         *("completions", "generation", "generations", "prediction", "predictions", "preds"),
         *("response", "responses", "run", "runs", "sample", "samples", "sanitized", "simulation"),
-        *("simulations", "solution", "solutions", "task", "tasks", "test", "tests", "trial"),
-        *("trials", "temp", "tmp"),
+        *("simulations", "solution", "solutions", "table", "task", "tasks", "test", "tests"),
+        *("trial", "trials", "temp", "tmp"),
         *("bigcodebench", "bcb", "deepeval", "evalplus", "humaneval", "mbpp", "plus"),
         *("promptfoo", "tau", "tracelens"),
     )

@@ -43,7 +43,8 @@ _FEW_TYPED: Final = 5000
 def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Iterator[Staged]:
     """Read a log and hold its typed rows; an error if it has none, or none with its number."""
     try:
-        log = Log(source.sample.path, source.files, source.options.run_id)
+        options = source.options
+        log = Log(source.sample.path, source.files, options.run_id, options.sets_threshold)
         read = _Stage(connection, source, log)
         rows, rejected = read.fill()
         filled, wanted, excluded = STAGE, list[Expected](), {}

@@ -41,6 +41,7 @@ LOGS = {
     "bigcodebench": "bigcodebench/bcb_results/acme--größe-7b--main--bigcodebench-hard-complete--openai"
     "-0.8-4-sanitized_calibrated_eval_results.json",
     "human-eval": "human_eval/samples.jsonl_results.jsonl",
+    "mlflow": "mlflow/nightly.json",
     "lm-eval": "lm_eval/out/acme__größe-7b/samples_sums_pass1_2026-11-21T16-21-33.719863.jsonl",
 }
 # Canonical logs, and tau-bench's, are written here: tau-bench as its `run.py` writes it.
