@@ -27,6 +27,7 @@ from passk_py.ingest.formats.kinds import Container, Kind, Refusal, listed
 from passk_py.ingest.formats.lm_eval import LmEval
 from passk_py.ingest.formats.mlflow import Mlflow
 from passk_py.ingest.formats.promptfoo import Promptfoo, PromptfooLines
+from passk_py.ingest.formats.pydantic_evals import PydanticEvals
 from passk_py.ingest.formats.swe_bench import SweBench
 from passk_py.ingest.formats.tau2_bench import Tau2Bench
 from passk_py.ingest.formats.tau_bench import TauBench
@@ -67,6 +68,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     HumanEval(),
     LmEval(),
     Mlflow(),
+    PydanticEvals(),
     CanonicalJsonl(),
     CanonicalJson(),
     CanonicalCsv(),

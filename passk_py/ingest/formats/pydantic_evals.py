@@ -1,0 +1,232 @@
+"""Pydantic Evals: an ``EvaluationReport`` as JSON.
+
+``EvaluationReportAdapter.dump_json`` of ``pydantic_evals.reporting`` writes the report that
+``Dataset.evaluate`` gives: tries whose task ran are in ``cases``, those in which it raised are in
+``failures``. With ``repeat``, each try has the name of its case with `` [2/5]`` behind it, and the
+case itself in ``source_case_name``.
+
+- Pydantic Evals has no verdict of a case: its rate of assertions counts each of them. A case
+  passed if all of its assertions hold.
+- A case without assertions is judged by its lowest score and ``--score-threshold``. If a score of
+  the report is above 1, the threshold has to be given.
+- An evaluator that raised leaves no verdict, unless an assertion does not hold.
+- A report does not say when it was made, and its name is that of the function, so the run is named
+  after the file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk
+from passk_py.ingest.containers.open_bytes import open_log
+from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
+from passk_py.ingest.formats.digests import digest_of
+from passk_py.ingest.formats.harness import Expected, Unfit
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, dict_at, first_line, list_at, small_tags, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_buffer import Element
+    from passk_py.ingest.containers.shape import Shape
+    from passk_py.ingest.formats.harness import Log, Record
+    from passk_py.ingest.formats.sample import Sample
+
+_LISTS: Final = ("cases", "failures")
+_ERROR: Final = "evaluator_error"
+_LONGEST_REASON: Final = 200
+_REPEAT: Final = re.compile(r" \[([0-9]{1,9})/([0-9]{1,9})\]")
+
+
+class PydanticEvals(JsonHarness):
+    """Pydantic Evals' report."""
+
+    name = "pydantic-evals"
+    title = "Pydantic Evals' EvaluationReport as JSON"
+    reader_version = 1
+    container = "json_object"
+    suffixes = (".json",)
+    recognised_by = (
+        "an object whose cases have scores, labels and assertions, or whose failures have "
+        "error_message and error_stacktrace"
+    )
+    fields = (
+        ("run_id", "the file's name, or its folder's"),
+        ("suite", "dataset_name; else pydantic-evals"),
+        ("task_id", "source_case_name, else name"),
+        ("attempt", "the number in name, [2/5]; else 1"),
+        ("outcome", "assertions.<name>.value, evaluator_failures, error_message"),
+        ("outcome_reason", "evaluator_error; of failures, the first line of error_message"),
+        ("score", "the only score, or the lowest if there are no assertions"),
+        ("agent", "name of the report, which is that of the function unless it was given"),
+        ("model", "experiment_metadata.model"),
+        ("duration_s", "task_duration"),
+        ("cost_usd", "metrics.cost"),
+        ("input_tokens", "metrics.input_tokens"),
+        ("output_tokens", "metrics.output_tokens"),
+        ("output_hash", "SHA-256 of output"),
+        ("tags", "assertion.*, score.*, label.*; short values of metadata and attributes"),
+        ("transcript", "the case: the file, and # with its JSON pointer"),
+    )
+    verdict_rule = (
+        "all assertions are true; without assertions, the lowest score reaches --score-threshold"
+    )
+    attempt_rule = "the number behind the name of the case"
+    error_rule = (
+        "a failure has no verdict, and the first line of error_message decides; an evaluator that "
+        "raised leaves no verdict, with the reason evaluator_error, unless an assertion is false"
+    )
+    documentation = "https://ai.pydantic.dev/evals/"
+    example = (
+        '{"name": "agent", "cases": [{"name": "sum [1/2]", "source_case_name": "sum", "inputs": '
+        '"2+2", "output": "4", "metrics": {}, "scores": {}, "labels": {}, "assertions": {"exact": '
+        '{"name": "exact", "value": true}}, "task_duration": 0.1}], "failures": []}'
+    )
+    uses_threshold = True
+    default_suite = "pydantic-evals"
+    labels = {
+        "task_id": "name",
+        "passed": "assertions",
+        "score": "scores",
+        "duration_s": "task_duration",
+        "cost_usd": "metrics.cost",
+        "input_tokens": "metrics.input_tokens",
+        "output_tokens": "metrics.output_tokens",
+    }
+    reasons = {_ERROR: "excluded"}
+    rows_at: ClassVar[tuple[str, ...]] = (_LISTS[0], EACH)
+    shape = {
+        **dict.fromkeys(
+            (
+                *("name", "source_case_name", "metadata", "output", "metrics", "attributes"),
+                *("scores", "labels", "assertions", "task_duration", "error_message"),
+            ),
+            ANY,
+        ),
+        "evaluator_failures": [{"name": ANY, "error_message": ANY}],
+    }
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = dict.fromkeys(
+        (("name",), ("dataset_name",), ("experiment_metadata",)), ANY
+    )
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from the keys of the first case, or of the first failure."""
+        if not sample.can_be(self.container) or not set(_LISTS) & set(sample.fields):
+            return False
+        if {*_LISTS, "experiment_metadata"} <= set(sample.fields):
+            return True
+        cases, failures = (sample.keys_of_first_row((name, EACH)) for name in _LISTS)
+        return {"scores", "labels", "assertions"} <= cases or (
+            {"name", "inputs", "error_message", "error_stacktrace"} <= failures
+        )
+
+    def is_judged_by_score(self, sample: Sample) -> bool:
+        """Leave it to the cases, which may have assertions."""
+        return False
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Find out how high the scores are, then read the cases and the failures."""
+        for path in log.files:
+            log.heads["highest"], failures = _survey(path)
+            log.heads["repeat"] = 0
+            with log.opened(path) as file:
+                yield from self.read_file(file, log)
+            if failures:
+                with open_log(path) as file:
+                    for record in self.read_file(file, log, (_LISTS[1], EACH)):
+                        # An earlier message says that the file is cut off.
+                        if not record.ends:
+                            yield record
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Map a case or a failure to an attempt."""
+        name, source = text(row.get("name")), text(row.get("source_case_name"))
+        repeat = _REPEAT.fullmatch(name.removeprefix(source)) if name and source else None
+        if repeat:
+            log.heads["repeat"] = max(log.heads["repeat"], int(repeat[2]))
+        metrics, error = dict_at(row, "metrics"), row.get("error_message")
+        passed, score, broken = _verdict(row)
+        highest = log.heads["highest"]
+        if passed is None and not broken and score and highest > 1 and not log.has_threshold:
+            raise Unfit(
+                "no_verdict",
+                f"The score is {score:g}, and scores go up to {highest:g}. Say from which score on "
+                "a case passes with --score-threshold.",
+            )
+        reason = first_line(error)[:_LONGEST_REASON] or "error" if error is not None else None
+        tags = small_tags(row.get("metadata")) | small_tags(row.get("attributes"))
+        for kind in ("assertion", "score", "label"):
+            values = dict_at(row, f"{kind}s")
+            said = {f"{kind}.{one}": at(result, "value") for one, result in values.items()}
+            tags |= small_tags(said)
+        if broken:
+            tags[_ERROR] = broken
+        yield {
+            "task_id": source or name,
+            "attempt": int(repeat[1]) if repeat else 1,
+            "passed": passed,
+            "outcome_reason": reason or (_ERROR if broken else None),
+            "score": score,
+            "duration_s": row.get("task_duration"),
+            "cost_usd": metrics.get("cost"),
+            "input_tokens": metrics.get("input_tokens"),
+            "output_tokens": metrics.get("output_tokens"),
+            "output_hash": digest_of(row.get("output")),
+            "tags": tags,
+            "transcript": self.place_of(element, log),
+        }
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take what the report says of itself."""
+        metadata = log.heads.get("experiment_metadata")
+        tags = small_tags(metadata)
+        return {
+            "suite": text(log.heads.get("dataset_name")),
+            "agent": text(log.heads.get("name")),
+            "model": text(tags.pop("model", None)),
+            "tags": {name: value for name, value in tags.items() if name != "repeat"},
+        }
+
+    def expected(self, log: Log) -> Iterable[Expected]:
+        """Take the number of repeats from the names."""
+        return [Expected(log.heads["repeat"])] if log.heads["repeat"] else []
+
+
+def _survey(path: Path) -> tuple[float, int]:
+    """Find the highest score of a report, and count its failures."""
+    decode = decoder({"scores": ANY})
+    found: list[float] = []
+    with open_log(path) as file:
+        for element in JsonWalk(file, (_LISTS[0], EACH), decode).rows():
+            row = element.value
+            if row is None and element.fault is None:
+                row = decoded_or_none(decode, element.data)
+            found += _scores(row) if isinstance(row, dict) else []
+    with open_log(path) as file:
+        rows = JsonWalk(file, (_LISTS[1], EACH), decoder({})).rows()
+        failures = sum(element.fault is None or bool(element.names) for element in rows)
+    return max(found, default=0.0), failures
+
+
+def _scores(row: dict[str, Any]) -> list[float]:
+    values = (at(score, "value") for score in dict_at(row, "scores").values())
+    return [value for value in values if type(value) in (int, float)]
+
+
+def _verdict(row: dict[str, Any]) -> tuple[bool | None, float | None, str | None]:
+    """Give the verdict of a case, its score, and what broke an evaluator."""
+    held = [at(one, "value") for one in dict_at(row, "assertions").values()]
+    scores = _scores(row)
+    failed = list_at(row, "evaluator_failures")
+    broken = first_line(at(failed, 0, "error_message"))[:_LONGEST_REASON] or _ERROR
+    if False in held:
+        return False, scores[0] if len(scores) == 1 else None, None
+    if failed:
+        return None, None, broken
+    if held and all(one is True for one in held):
+        return True, scores[0] if len(scores) == 1 else None, None
+    return None, min(scores, default=None) if not held else None, None
