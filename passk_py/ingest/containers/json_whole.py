@@ -46,7 +46,7 @@ def whole_decoder(
         except (TypeError, ValueError, RecursionError):
             return None
         rows = _found(document, rows_in)
-        if not isinstance(rows, list) or None in rows:
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             return None
         beside = {path: value for path in heads if (value := _found(document, path)) is not None}
         return rows, beside

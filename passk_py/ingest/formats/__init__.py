@@ -26,6 +26,7 @@ from passk_py.ingest.formats.junit import JUnit
 from passk_py.ingest.formats.kinds import Container, Kind, Refusal, listed
 from passk_py.ingest.formats.lm_eval import LmEval
 from passk_py.ingest.formats.mlflow import Mlflow
+from passk_py.ingest.formats.playwright import Playwright
 from passk_py.ingest.formats.promptfoo import Promptfoo, PromptfooLines
 from passk_py.ingest.formats.pydantic_evals import PydanticEvals
 from passk_py.ingest.formats.swe_bench import SweBench
@@ -69,6 +70,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     LmEval(),
     Mlflow(),
     PydanticEvals(),
+    Playwright(),
     CanonicalJsonl(),
     CanonicalJson(),
     CanonicalCsv(),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FIXTURES = Path(__file__).parent / "fixtures"
 LOGS = (
     "pydantic_evals/repeats.json",
+    "playwright/report.json",
     "mlflow/checks/eval_results_table.json",
     "promptfoo/single.json",
     "swe_bench/runs_v4/model-old.nightly.json",
