@@ -17,6 +17,7 @@ from passk_py.ingest.formats.canonical import (
     CanonicalJsonl,
     CanonicalParquet,
 )
+from passk_py.ingest.formats.ctrf import Ctrf
 from passk_py.ingest.formats.deepeval import DeepEval
 from passk_py.ingest.formats.evalplus import EvalPlus
 from passk_py.ingest.formats.harbor import Harbor
@@ -71,6 +72,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Mlflow(),
     PydanticEvals(),
     Playwright(),
+    Ctrf(),
     CanonicalJsonl(),
     CanonicalJson(),
     CanonicalCsv(),

@@ -16,6 +16,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 LOGS = (
     "pydantic_evals/repeats.json",
     "playwright/report.json",
+    "ctrf/pytest.json",
     "mlflow/checks/eval_results_table.json",
     "promptfoo/single.json",
     "swe_bench/runs_v4/model-old.nightly.json",

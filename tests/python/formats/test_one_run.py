@@ -42,6 +42,7 @@ LOGS = {
     "-0.8-4-sanitized_calibrated_eval_results.json",
     "human-eval": "human_eval/samples.jsonl_results.jsonl",
     "mlflow": "mlflow/nightly.json",
+    "ctrf": "ctrf/pytest.json",
     "playwright": "playwright/report.json",
     "pydantic-evals": "pydantic_evals/repeats.json",
     "lm-eval": "lm_eval/out/acme__größe-7b/samples_sums_pass1_2026-11-21T16-21-33.719863.jsonl",
