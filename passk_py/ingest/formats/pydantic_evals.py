@@ -151,7 +151,7 @@ class PydanticEvals(JsonHarness):
         metrics, error = dict_at(row, "metrics"), row.get("error_message")
         passed, score, broken = _verdict(row)
         highest = log.heads["highest"]
-        if passed is None and not broken and score and highest > 1 and not log.has_threshold:
+        if passed is None and score is not None and highest > 1 and not log.has_threshold:
             raise Unfit(
                 "no_verdict",
                 f"The score is {score:g}, and scores go up to {highest:g}. Say from which score on "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,8 @@ def test_an_attempt_spelled_out(harness_log: Callable[..., Any]) -> None:
     row = rows[-1]
     assert (row["attempt"], row["outcome"], row["outcome_reason"]) == (3, "failed", None)
     assert row["score"] == pytest.approx(1 / 6, rel=1e-12)
-    assert row["started_at"].timestamp() or said["request_time"]
+    began = row["started_at"].replace(tzinfo=UTC)
+    assert round(began.timestamp() * 1000) == said["request_time"]
     assert row["duration_s"] == said["execution_duration"] / 1000
     assert row["transcript"] == f"{path}#/{place}"
     assert row["tags"]["difficulty"] == "hard"
