@@ -45,6 +45,8 @@ class Element:
     """Its place within the innermost list or object, from 0."""
     value: Any = None
     fault: tuple[str, str] | None = None
+    keys: tuple[str | int, ...] = ()
+    """The name or the place, from 0, that each step of the path to the rows led into."""
 
 
 class JsonBuffer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.open_bytes import BOM, open_log, read_chunk
 
@@ -15,6 +15,9 @@ _PIECE: Final = 1 << 16
 # Everything up to the next bracket, strings in one piece. Possessive, so that it can't backtrack.
 _PLAIN: Final = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _KEY: Final = re.compile(rb'[^"{}\[\]]*+("(?:[^"\\]++|\\.)*+")\s*+(:?)', re.DOTALL)
+_TOKEN: Final = re.compile(rb'(?:[^"{}\[\],]++|"(?:[^"\\]++|\\.)*+")*+([{}\[\],])', re.DOTALL)
+_ENDS: Final = 8
+_DEEPEST: Final = 200
 _BRACKET: Final = re.compile(rb'["{}\[\]]')
 
 
@@ -72,6 +75,31 @@ def end_of_value(data: bytes) -> int:
         at += 1
         if depth == 0:
             return at
+
+
+def partly_loaded(data: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Load a JSON document as far as it goes before it is cut off; None if it is no JSON."""
+    try:
+        return json.loads(data)
+    except RecursionError:
+        return None
+    except ValueError:
+        pass
+    # What is open behind the last whole value, which a comma or a bracket follows, is closed.
+    opened, ends, place = b"", list[tuple[int, bytes]](), 0
+    while (token := _TOKEN.match(data, place)) and len(opened) <= _DEEPEST:
+        place, mark = token.end(), token[1]
+        if mark in b"{[":
+            opened = (b"}" if mark == b"{" else b"]") + opened
+        elif mark != b",":
+            opened = opened[1:]
+        ends = [*ends[-_ENDS:], (place - (mark == b","), opened)]
+    for end, closing in reversed(ends):
+        try:
+            return json.loads(data[:end] + closing)
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def keys_of_all(objects: list[bytes]) -> tuple[str, ...]:

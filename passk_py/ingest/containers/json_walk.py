@@ -10,17 +10,45 @@ bracket, so that a row that is broken inside is found and the rows after it are 
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from passk_py.ingest.containers.json_buffer import KEPT, QUOTED, Element, JsonBuffer
 from passk_py.ingest.containers.lines import MAX_RECORD_BYTES
 from passk_py.ingest.containers.open_bytes import BOM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 EACH: Final = "*"
 """In the path to the rows: every element of a list, or every value of an object."""
+
+
+class Names(str):
+    """In the path to the rows: every value of an object that has one of several names."""
+
+    __slots__ = ("_match",)
+
+    def __new__(cls, text: str, names: Iterable[str]) -> Self:
+        """Make it of names, in which ``*`` is any text; ``text`` is how they are written."""
+        made = super().__new__(cls, text)
+        each = "|".join(re.escape(name).replace(r"\*", ".*") for name in names)
+        made._match = re.compile(each or "(?!)", re.DOTALL).fullmatch
+        return made
+
+    def fits(self, name: str) -> bool:
+        """Tell whether a name is one of these."""
+        return self._match(name) is not None
+
+
+def fits(step: str, name: str) -> bool:
+    """Tell whether a step of the path leads into a value of this name."""
+    return step.fits(name) if isinstance(step, Names) else step in (EACH, name)
+
+
+def is_level(step: str) -> bool:
+    """Tell whether a step of the path may lead into several values."""
+    return step == EACH or isinstance(step, Names)
+
 
 _GUESSES: Final = 4
 _LOOKS: Final = 32
@@ -40,12 +68,12 @@ _FIRST_KEY: Final = re.compile(rb"\{\s*" + QUOTED + rb"\s*:")
 class JsonWalk(JsonBuffer):
     """A walk over one JSON document.
 
-    The path has the names that lead to the rows, and :data:`EACH` for every element or member; it
-    is empty where the document itself is the row. ``decode`` makes a value of the bytes of a row,
-    and raises ValueError if they are no JSON, TypeError if they are JSON of an unexpected shape:
-    both are left to the caller's second look. Values at the paths in ``wanted`` are kept as bytes
-    in ``heads`` when they are met, which may be after the rows. ``begun`` is what has been read
-    from the file already.
+    The path has the names that lead to the rows, and :data:`EACH` or :class:`Names` for every
+    element or member; it is empty where the document itself is the row. ``decode`` makes a value of
+    the bytes of a row, and raises ValueError if they are no JSON, TypeError if they are JSON of an
+    unexpected shape: both are left to the caller's second look. Values at the paths in ``wanted``
+    are kept as bytes in ``heads`` when they are met, which may be after the rows. ``begun`` is what
+    has been read from the file already.
     """
 
     def __init__(
@@ -59,6 +87,7 @@ class JsonWalk(JsonBuffer):
         super().__init__(file, begun)
         self.heads: dict[tuple[str, ...], bytes] = {}
         self._path = path
+        self._keys: list[str | int] = [""] * len(path)
         self._decode = decode
         self._wanted = wanted
         self._misses = 0.0
@@ -70,7 +99,9 @@ class JsonWalk(JsonBuffer):
             self._more()
         self._data = self._data.removeprefix(BOM)
         if self._path:
-            yield from self._value((), 0)
+            for element in self._value((), 0):
+                element.keys = tuple(self._keys)
+                yield element
         elif self._here():
             yield self._row((), 0)
         if not self._cut and self._here(commas=False):
@@ -95,7 +126,7 @@ class JsonWalk(JsonBuffer):
 
     def _list(self, names: tuple[str, ...], depth: int) -> Iterator[Element]:
         self._at += 1
-        place = 0
+        place = -1
         while not self._cut:
             first = self._here()
             if not first:
@@ -105,11 +136,12 @@ class JsonWalk(JsonBuffer):
                 return
             elif first == b"}":
                 yield self._broken("A list ends with }.")
-            elif depth + 1 == len(self._path):
-                yield self._row(names, place)
-                place += 1
             else:
-                yield from self._value(names, depth + 1)
+                self._keys[depth] = place = place + 1
+                if depth + 1 == len(self._path):
+                    yield self._row(names, place)
+                else:
+                    yield from self._value(names, depth + 1)
 
     def _members(self) -> Iterator[str | Element]:
         """Go into an object; give the name before each value, or at last what is wrong."""
@@ -129,10 +161,12 @@ class JsonWalk(JsonBuffer):
                 yield name
                 return
             inside = (*names, name)
-            if step not in (EACH, name):
+            if not fits(step, name):
                 if problem := self._beside(inside):
                     yield problem
-            elif depth + 1 == len(self._path):
+                continue
+            self._keys[depth] = name
+            if depth + 1 == len(self._path):
                 if not self._here():
                     yield self._truncated()
                     return

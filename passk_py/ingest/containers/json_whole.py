@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.ingest.containers.json_walk import EACH
+from passk_py.ingest.containers.json_walk import EACH, is_level
 from passk_py.ingest.containers.shape import Json, decoder
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def whole_decoder(
     """Make a decoder of documents; None if the rows are anywhere else than in one list."""
     # The decoder gives None where the walk has to say what is in a document.
     *names, last = rows_at or ("",)
-    if last != EACH or EACH in names:
+    if last != EACH or any(map(is_level, names)):
         return None
     rows_in = tuple(names)
     wanted = _tree(rows_in, shape, heads)

@@ -31,10 +31,13 @@ class JsonHarness(Harness):
     head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {}
     """Paths to read beside the rows, which ``log.heads`` knows by their names with dots."""
 
+    rows_are_objects: bool = True
+    """Whether a row that is no object is rejected."""
+
     @abstractmethod
     def attempts(
         self, row: dict[str, Any], element: Element, log: Log
-    ) -> Iterable[dict[str, Any] | Unfit]:
+    ) -> Iterable[dict[str, Any] | Unfit | Record]:
         """Give the attempts that a row tells of; usually one. Raise Unfit if it is no attempt."""
         # Nothing in the row is sure to have its type: json_values looks before it takes. The heads
         # of the log may be incomplete until the last row.
@@ -150,7 +153,7 @@ class JsonHarness(Harness):
         row, fault = element.value, element.fault
         if fault is None and row is None:
             row, fault = _second_look(element.data)
-        if fault is None and not isinstance(row, dict):
+        if fault is None and self.rows_are_objects and not isinstance(row, dict):
             kind = "a list" if isinstance(row, list) else "no object"
             fault = ("malformed_line", f"The row is {kind}, but should be a JSON object.")
         if fault:
@@ -165,7 +168,11 @@ class JsonHarness(Harness):
             yield _record_of(unfit, row, size)
 
 
-def _record_of(values: dict[str, Any] | Unfit, row: dict[str, Any], size: int = 1000) -> Record:
+def _record_of(
+    values: dict[str, Any] | Unfit | Record, row: dict[str, Any], size: int = 1000
+) -> Record:
+    if isinstance(values, Record):
+        return values
     if isinstance(values, Unfit):
         return Record(None, row, (values.code, values.reason), size=size)
     return Record(values, row, size=size)

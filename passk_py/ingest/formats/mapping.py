@@ -3,14 +3,17 @@
 A mapping names, for each column of the contract, where its value is found:
 
 - ``$.case.id`` is the value under these names in a row of JSON, ``$.scores[0]`` an element of a
-  list; in a table, ``$.name`` is a column. Other names are written ``$["a b"]``.
+  list, ``$.stats[name == "f1"]`` the first whose field says so; in a table, ``$.name`` is a column.
+  Other names are written ``$["a b"]``. ``$`` is the row itself, ``^`` what lies one star of
+  ``rows`` above it; ``$key`` and ``^key`` are the names or places under which they stand.
 - ``$.score >= 0.8``, ``$.status == 'ok'`` or ``$.kind in ('a', 'b')`` compare it: true, false, or
-  null where there is no value.
+  null where there is no value. ``$.error == null`` is never null.
 - ``$.trial + 1`` counts from another number.
-- A text without ``$`` is that text, for every row.
+- A text that starts with neither ``$`` nor ``^`` is that text, for every row.
 
 ``attempt: in_order`` numbers the tries of a task by ``started_at`` or, where there is none, in the
-order of the rows. ``rows: $.results`` says where in a JSON document the rows are. ``tags`` is a
+order of the rows. ``rows: $.results`` says where in a document, or in each line, the rows are; a
+list says several places. Where ``no_verdict`` is true, an attempt has no verdict. ``tags`` is a
 table of such lines.
 
 >>> said = {"task_id": "$.case.id", "attempt": "in_order", "passed": "$.score >= 0.8"}
@@ -30,11 +33,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.common.errors import PasskError
-from passk_py.ingest.formats.mapping_expression import Expression, parsed, path_of, rows_at
+from passk_py.ingest.containers.json_walk import is_level
+from passk_py.ingest.formats.mapping_expression import Expression, parsed
+from passk_py.ingest.formats.mapping_rows import rows_as_said, rows_at
 from passk_py.ingest.formats.yaml_file import existing_file, load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from passk_py.ingest.formats.mapping_rows import Path as RowPath
 
 IN_ORDER: Final = "in_order"
 
@@ -45,7 +52,7 @@ _COLUMNS: Final = (
     "passed",
     EXPECTED_ATTEMPTS.name,
 )
-_OTHERS: Final = ("name", "rows", "tags")
+_OTHERS: Final = ("name", "rows", "no_verdict", "tags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,11 @@ class Mapping:
     expressions: dict[str, Expression]
     """Columns of the contract, or ``passed``, and where their values are found."""
     tags: dict[str, Expression] = field(default_factory=dict)
-    rows: tuple[str, ...] = ()
+    rows: tuple[RowPath, ...] = ()
+    """Where the rows are; nothing if each line, element or row of the file is one."""
     in_order: bool = False
+    no_verdict: Expression | None = None
+    """Whether the attempt has no verdict, whatever the other expressions give."""
 
     @classmethod
     def of(cls, said: Any, name: str) -> Mapping:  # noqa: ANN401 - whatever a file holds
@@ -72,7 +82,8 @@ class Mapping:
             raise PasskError(
                 f"The mapping {name} has {', '.join(unknown)}, which is not a column of the "
                 "contract.",
-                hint=f"The columns are {', '.join((*_COLUMNS, 'tags'))}; rows says where rows are.",
+                hint=f"The columns are {', '.join((*_COLUMNS, 'tags'))}; rows says where rows "
+                "are, no_verdict which attempts have no verdict.",
             )
         tags = said.get("tags") or {}
         if not isinstance(tags, dict):
@@ -102,13 +113,33 @@ class Mapping:
                 hint=f"Add `attempt: $.trial`, or `attempt: {IN_ORDER}` to number the tries of a "
                 "task by started_at or, where there is none, in the order of the rows.",
             )
-        return cls(
+        made = cls(
             str(said.get("name") or name),
             given,
             {str(tag): parsed(_as_text(value)) for tag, value in tags.items()},
-            rows_at(said.get("rows")),
+            tuple(map(rows_at, _listed(said.get("rows")))),
             in_order,
+            None if said.get("no_verdict") is None else parsed(_as_text(said["no_verdict"])),
         )
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        """Raise where an expression can have no value in any row."""
+        if self.no_verdict and not self.no_verdict.compares:
+            raise PasskError(
+                f"The mapping {self.name} says no_verdict={self.no_verdict.source}, which is not a "
+                "condition.",
+                hint="Write a comparison such as no_verdict=$.error != null.",
+            )
+        levels = max((sum(map(is_level, path)) for path in self.rows), default=0)
+        for one in self.every:
+            if one.up > levels:
+                raise PasskError(
+                    f"The mapping {self.name} says {one.source}, which lies higher than where its "
+                    "rows are.",
+                    hint="Each star of rows is a level: in $.tasks[*].samples[*], ^ is the task.",
+                )
 
     @property
     def description(self) -> str:
@@ -116,17 +147,24 @@ class Mapping:
         return json.dumps(
             {
                 **{column: one.source for column, one in self.expressions.items()},
+                **({"no_verdict": self.no_verdict.source} if self.no_verdict else {}),
                 "tags": {tag: one.source for tag, one in self.tags.items()},
-                "rows": self.rows,
+                "rows": self.rows
+                if len(self.rows) > 1
+                else [step for path in self.rows for step in path],
                 "in_order": self.in_order,
             }
         )
 
     @property
-    def paths(self) -> list[tuple[str | int, ...]]:
-        """Every path that the mapping reads."""
-        every = (*self.expressions.values(), *self.tags.values())
-        return [one.path for one in every if one.path is not None]
+    def every(self) -> tuple[Expression, ...]:
+        """Every expression of it that reads something."""
+        found = (*self.expressions.values(), *self.tags.values(), self.no_verdict)
+        return tuple(one for one in found if one is not None and one.path is not None)
+
+
+def _listed(said: Any) -> list[Any]:  # noqa: ANN401 - YAML
+    return [] if said is None else said if isinstance(said, list) else [said]
 
 
 def _as_text(value: Any) -> str:  # noqa: ANN401 - YAML
@@ -136,6 +174,7 @@ def _as_text(value: Any) -> str:  # noqa: ANN401 - YAML
 def mapping_from(lines: Iterable[str], kept: str | None) -> Mapping | None:
     """Read ``--map``, before what ``--mapping`` keeps; None if neither is given."""
     said: dict[str, Any] = {}
+    rows: list[str] = []
     name = "mapping"
     if kept is not None:
         path = _path_of(kept)
@@ -150,8 +189,12 @@ def mapping_from(lines: Iterable[str], kept: str | None) -> Mapping | None:
         column = column.strip()
         if column.startswith("tags.") and isinstance(said.get("tags") or {}, dict):
             said["tags"] = {**(said.get("tags") or {}), column.removeprefix("tags."): expression}
+        elif column == "rows":
+            rows.append(expression)
         else:
             said[column] = expression
+    if rows:
+        said["rows"] = rows
     return Mapping.of(said, name) if said or kept is not None else None
 
 
@@ -166,10 +209,11 @@ def save_mapping(mapping: Mapping, name: str) -> Path:
         )
     said: dict[str, Any] = {}
     if mapping.rows:
-        # Where the rows are in a list is said without the star.
-        steps = mapping.rows[:-1] if len(mapping.rows) > 1 else mapping.rows
-        said["rows"] = path_of(*steps)
+        rows = [rows_as_said(path) for path in mapping.rows]
+        said["rows"] = rows if len(rows) > 1 else rows[0]
     said |= {column: one.source for column, one in mapping.expressions.items()}
+    if mapping.no_verdict:
+        said["no_verdict"] = mapping.no_verdict.source
     if mapping.in_order:
         said["attempt"] = IN_ORDER
     if mapping.tags:

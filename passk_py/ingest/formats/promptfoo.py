@@ -34,7 +34,7 @@ from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, first_line, small_tags, text
 from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.mapping import IN_ORDER, map_options
-from passk_py.ingest.formats.mapping_expression import path_of
+from passk_py.ingest.formats.mapping_rows import path_of
 from passk_py.ingest.formats.promptfoo_tests import SURVEYED, Plan, prompt_of, variables_of
 from passk_py.ingest.formats.run_names import without_endings
 from passk_py.ingest.formats.task_names import without_ids

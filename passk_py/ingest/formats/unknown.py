@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.formats.kinds import listed
 from passk_py.ingest.formats.mapping import IN_ORDER, map_options
-from passk_py.ingest.formats.mapping_expression import path_of
+from passk_py.ingest.formats.mapping_rows import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
@@ -83,7 +83,7 @@ class _Formats:
     def __init__(self, options: Options) -> None:
         self._named = format_named(options.format) if options.format else None
         self._mapping = options.mapping
-        self._mapped: dict[tuple[str | None, bool], Format] = {}
+        self._mapped: dict[Any, Format] = {}
 
     def of(self, sample: Sample, *, is_named: bool) -> Format | None:
         """Give the format; None if there is none that reads the file."""
@@ -93,7 +93,9 @@ class _Formats:
             return recognise(sample)
         if sample.problem or not (sample.container or is_named):
             return None
-        kind = (sample.container, sample.one_object)
+        kind: tuple[Any, ...] = (sample.container, sample.one_object, sample.start[:1] == b"[")
+        if sample.container in ("csv", "parquet"):
+            kind += (sample.fields, sample.delimiter, sample.newline)
         if kind not in self._mapped:
             self._mapped[kind] = mapped(self._mapping, sample)
         return self._mapped[kind]

@@ -11,7 +11,8 @@ import pytest
 
 from passk_py.common.errors import PasskError
 from passk_py.ingest.formats.mapping import Mapping, map_options, mapping_from, save_mapping
-from passk_py.ingest.formats.mapping_expression import Expression, parsed, path_of
+from passk_py.ingest.formats.mapping_expression import Expression, parsed
+from passk_py.ingest.formats.mapping_rows import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
