@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from passk_py.cli.session import Session, pass_session
@@ -11,16 +13,33 @@ from passk_py.cli.shared_options import common_options, examples
 @click.command(
     "formats",
     short_help="List the log formats that can be loaded.",
-    epilog=examples("passk formats", "passk formats tau-bench", "passk formats --policy"),
+    epilog=examples(
+        "passk formats",
+        "passk formats tau-bench",
+        "passk formats --policy",
+        "passk formats --propose results.json",
+    ),
 )
 @click.argument("name", required=False)
 @click.option("--policy", is_flag=True, help="List how errors count, by their reason.")
+@click.option(
+    "--propose",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Print the `passk load` line that may read a file of no known format, and its first rows.",
+)
 @common_options
 @pass_session
-def command(session: Session, *, name: str | None, policy: bool) -> int:
+def command(session: Session, *, name: str | None, policy: bool, propose: Path | None) -> int:
     """List the log formats or, with NAME, explain how one is read."""
     from passk_py.ingest.formats import FORMATS, format_named
 
+    if propose is not None:
+        if name is not None or policy:
+            raise click.UsageError("--propose takes a file, and nothing else.")
+        from passk_py.cli.proposal import say_proposal
+
+        return say_proposal(session, propose)
     if policy:
         return _say_policy(session, name)
     chosen = FORMATS if name is None else (format_named(name),)

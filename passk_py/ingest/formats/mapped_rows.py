@@ -162,6 +162,10 @@ class MappedRows(JsonHarness):
         """Name the run after the file, unless the mapping says where its name is."""
         return None if "run_id" in self._mapping.expressions else super().default_run_id(path)
 
+    def can_read(self, sample: Sample) -> bool:
+        """Tell that the file is of the container that the class was made for."""
+        return True
+
     def read(self, log: Log) -> Iterator[Record]:
         """Read the rows of each list; an error if there are none where the mapping says so."""
         unfound = {one.source: one for one in self._mapping.every}

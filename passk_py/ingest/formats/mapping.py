@@ -236,11 +236,11 @@ def map_options(lines: dict[str, str]) -> str:
 
 
 def _for_shell(argument: str) -> str:
-    """Quote an argument if it needs that; ``$`` before a dot is a plain character to a shell."""
-    if re.fullmatch(r"[\w=$.-]+", argument, re.ASCII):
+    """Quote an argument if it needs that; ``$`` is plain to a shell before a dot or a blank."""
+    if re.fullmatch(r"(?:[\w=.-]|\$(?=\.|\Z))+", argument, re.ASCII):
         return argument
     # Readable where single quotes are part of it.
-    plain = "'" in argument and not re.search(r"[\"`\\!]|\$[^.]", argument)
+    plain = "'" in argument and not re.search(r"[\"`\\!]|\$[^. ]", argument)
     return f'"{argument}"' if plain else shlex.quote(argument)
 
 

@@ -216,8 +216,36 @@ def test_a_mapping_is_kept_under_a_name(
         ({"task_id": "$.id", "attempt": "1"}, "has no rule for the verdict"),
         ({"task_id": "$.id", "passed": "$.ok"}, "has no rule for the number of the attempt"),
         ({"task_id": "$.id", "passed": "$.ok", "try": "1"}, "has try, which is not a column"),
-        ({"task_id": "$", "passed": "$.ok", "attempt": "1"}, "it names nothing"),
-        ({"task_id": "$.id ~ 3", "passed": "$.ok", "attempt": "1"}, "'~ 3' is not understood"),
+        ({"task_id": "^", "passed": "$.ok", "attempt": "1"}, "it names nothing"),
+        (
+            {"task_id": "$.id ~ 3", "passed": "$.ok", "attempt": "1"},
+            "from character 6 on: '~ 3' is not understood",
+        ),
+        (
+            {"task_id": "^.id", "passed": "$.ok", "attempt": "1"},
+            r"says \^\.id, which lies higher than where its rows are",
+        ),
+        (
+            {"task_id": "^^key", "passed": "$.ok", "attempt": "1", "rows": "$.x"},
+            "which lies higher",
+        ),
+        (
+            {"task_id": "$key.id", "passed": "$.ok", "attempt": "1"},
+            "from character 5 on: a name or a place has nothing in it",
+        ),
+        ({"task_id": "$.a[n == ]", "passed": "$.ok", "attempt": "1"}, "'=' is no value"),
+        (
+            {"task_id": "$.a", "passed": "$.ok", "attempt": "1", "no_verdict": "$.error"},
+            "which is not a condition",
+        ),
+        (
+            {"task_id": "$.a", "passed": "$.ok", "attempt": "1", "rows": "$.a[0]"},
+            "from character 4 on: rows can't be led to",
+        ),
+        (
+            {"task_id": "$.a", "passed": "$.ok", "attempt": "1", "rows": ["$.a", "b"]},
+            "rows is a path such as",
+        ),
         ({"task_id": "$.a.*", "passed": "$.ok", "attempt": "1"}, r"\* can only stand in rows"),
         ({"task_id": "$.a", "passed": "$.ok", "attempt": "1", "tags": "x"}, "are not a table"),
         (["task_id"], "holds no lines"),
@@ -364,10 +392,190 @@ def test_strange_names_are_kept_as_they_are(
         assert (row["task_id"], row["outcome"]) == ("x", "passed")
 
 
-def test_rows_are_looked_for_in_one_document_only(
+def test_a_line_without_the_rows_says_so(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
+    path = written(tmp_path, "jsonl", [{"t": "a", "ok": [True]}, {"t": "b"}, {"t": "c", "ok": []}])
+    lines = ["rows=$.ok", "task_id=^.t", "attempt=$key + 1", "passed=$"]
+    loaded = harness_log(path, mapping=mapping_from(lines, None))
+    assert [(row["task_id"], row["source_line"]) for row in loaded.attempts] == [("a", 1)]
+    assert [(row["reason"], row["source_line"]) for row in loaded.rejected] == [
+        ("There are no rows at $.ok.", 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message", "hint"),
+    [
+        ("$.out.rosw", "holds no rows at $.out.rosw", "There are rows. Did you mean rows?"),
+        ("$.uot.rows", "holds no rows at $.uot.rows", "There are about, out, z. Did you mean out?"),
+        ("$.out.run_*", "holds no rows at $.out.run_*", "There are rows."),
+    ],
+)
+def test_rows_that_are_nowhere_are_told_with_near_names(
+    rows: str, message: str, hint: str, tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    path = written(tmp_path, "document.json", ROWS)
+    (report,) = harness_log(path, mapping=mapping_from([*LINES, f"rows={rows}"], None)).report.files
+    assert report.status == "failed"
+    assert (message in report.message, report.hint) == (True, hint)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "json", "document.json"])
+def test_a_path_that_finds_nothing_is_told(
+    kind: str, tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    rows = [{"case": {"id": "a"}, "scores": {"accuracy": n}, "why": None} for n in (0, 1)]
+    lines = ["task_id=$.case.id", "attempt=in_order", "passed=$.scores.acurracy >= 0.5"]
+    lines.append("outcome_reason=$.why")
+    loaded = harness_log(written(tmp_path, kind, rows), **options_for(kind, lines))
+    assert [row["outcome"] for row in loaded.attempts] == ["excluded", "excluded"]
+    assert loaded.report.files[0].message == (
+        "$.scores.acurracy >= 0.5 found nothing in 2 rows. There are case.id, scores.accuracy, why. "
+        "Did you mean scores.accuracy?"
+    )
+
+
+def test_a_column_that_is_not_there_is_told_with_a_near_name(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:
-    path = written(tmp_path, "jsonl", ROWS)
-    mapping = mapping_from([*LINES, "rows=$.out.rows"], None)
-    (report,) = harness_log(path, mapping=mapping).report.files
-    assert "is not a single JSON object, so rows can't be looked up in it" in report.message
+    path = written(tmp_path, "csv", [{"case": "a", "run_1": "1"}])
+    for lines, column in (
+        (["task_id=$.csae", "attempt=1", "passed=$.run_1"], "csae"),
+        (["rows=$.run_*", "task_id=^.csae", "attempt=1", "passed=$"], "csae"),
+        (["rows=$.rnu_*", "task_id=^.case", "attempt=1", "passed=$"], "rnu_*"),
+    ):
+        (report,) = harness_log(path, mapping=mapping_from(lines, None)).report.files
+        assert f"no column {column} among its columns (case, run_1)" in report.message
+        assert (report.hint.endswith("Did you mean case?")) == (column == "csae")
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_what_has_no_verdict_is_judged_by_its_reason(
+    kind: str, tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    rows = [
+        {"t": "a", "ok": True, "s": 1.0, "e": None},
+        {"t": "a", "ok": True, "s": 1.0, "e": "timeout"},
+        {"t": "a", "ok": False, "s": 0.0, "e": "rate_limit"},
+        {"t": "a", "ok": False, "s": 0.0, "e": ""},
+    ]
+    lines = ["task_id=$.t", "attempt=in_order", "passed=$.ok", "score=$.s", "outcome_reason=$.e"]
+    lines.append("no_verdict=$.e != null")
+    loaded = harness_log(written(tmp_path, kind, rows), **options_for(kind, lines))
+    assert [(row["outcome"], row["score"]) for row in loaded.attempts] == [
+        ("passed", 1.0),
+        ("failed", None),
+        ("excluded", None),
+        ("failed", 0.0),
+    ]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_null_is_compared_with(kind: str, tmp_path: Path, harness_log: Callable[..., Any]) -> None:
+    rows = [{"t": "a", "e": value} for value in (None, "x", "", "null")]
+    lines = ["task_id=$.t", "attempt=in_order", "passed=$.e == null"]
+    loaded = harness_log(written(tmp_path, kind, rows), **options_for(kind, lines))
+    assert [row["outcome"] for row in loaded.attempts] == ["passed", "failed", "passed", "failed"]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "json", "document.json", "csv"])
+def test_elements_of_lists_are_found_by_a_field(
+    kind: str, tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    lists = [
+        [{"n": "f1", "v": {"x": 0}}, {"n": "em", "v": {"x": 1}}],
+        [{"n": "em", "v": {"x": 0}}, {"n": "em", "v": {"x": 1}}],
+        [{"n": "f1", "v": {"x": 1}}],
+    ]
+    rows = [{"t": "a", "s": json.dumps(one) if kind == "csv" else one} for one in lists]
+    lines = [
+        "task_id=$.t",
+        "attempt=in_order",
+        "passed=$.s[n == 'em'].v.x == 1",
+        "tags.last=$.s[-1].n",
+    ]
+    loaded = harness_log(written(tmp_path, kind, rows), **options_for(kind, lines))
+    assert [row["outcome"] for row in loaded.attempts] == ["passed", "failed", "excluded"]
+    assert [row["tags"] for row in loaded.attempts] == [
+        {"last": "em"},
+        {"last": "em"},
+        {"last": "f1"},
+    ]
+
+
+def test_a_mapping_of_many_levels_is_kept_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        "rows=$.eval[*][*]",
+        'rows=$["run *"].a',
+        "rows=$.ok|bad[*]",
+        "task_id=^key",
+        "attempt=$key + 1",
+    ]
+    lines += ["passed=$", "no_verdict=$.e != null"]
+    mapping = mapping_from(lines, None)
+    assert mapping is not None
+    save_mapping(mapping, "levels")
+    again = mapping_from([], "levels")
+    assert again is not None
+    assert (again.rows, again.description) == (mapping.rows, mapping.description)
+    assert again.no_verdict == mapping.no_verdict
+    assert [[str(step) for step in path] for path in again.rows] == [
+        ["eval", "*", "*"],
+        ["run *", "a", "*"],
+        ["ok|bad", "*"],
+    ]
+    assert [again.rows[1][0].fits(name) for name in ("run 1", "run", "Run 1")] == [
+        True,
+        False,
+        False,
+    ]  # type: ignore[attr-defined]
+
+
+def test_a_mapping_of_an_earlier_version_reads_the_same(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    kept = tmp_path / "old.yml"
+    kept.write_text(
+        "rows: $.out.rows\ntask_id: $.case\nattempt: $.trial + 1\npassed: $.score >= 0.8\n"
+        "score: $.score\noutcome_reason: $.why\nrun_id: nightly\ntags:\n  kind: $.kind\n",
+        "utf-8",
+    )
+    loaded = harness_log(
+        written(tmp_path, "document.json", ROWS), mapping=mapping_from([], str(kept))
+    )
+    assert told(loaded) == LANDED
+
+
+def test_the_document_above_its_rows_is_one_pass(
+    tmp_path: Path, harness_log: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of a large document are still read one by one, when values of the document are asked for."""
+    from passk_py.ingest.formats import json_harness
+
+    monkeypatch.setattr(json_harness, "MAX_WHOLE_BYTES", 100)
+    rows = [{"t": str(n), "ok": n % 2 == 0, "text": "x" * 50} for n in range(20)]
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps({"rows": rows, "about": {"model": "m"}}), "utf-8")
+    lines = [
+        "rows=$.rows",
+        "task_id=$.t",
+        "attempt=1",
+        "passed=$.ok",
+        "model=^.about.model",
+        "tags.place=$key",
+    ]
+    loaded = harness_log(path, mapping=mapping_from(lines, None))
+    assert {row["model"] for row in loaded.attempts} == {"m"}
+    assert {row["task_id"]: row["tags"]["place"] for row in loaded.attempts} == {
+        str(n): str(n) for n in range(20)
+    }
+
+
+def test_the_key_of_a_document_is_nothing(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
+    path = written(tmp_path, "document.json", ROWS)
+    lines = ["rows=$.out.rows", "task_id=^key", "attempt=$key + 1", "passed=$.ok"]
+    (report,) = harness_log(path, mapping=mapping_from(lines, None)).report.files
+    assert "says ^key, but" in report.message
+    assert "is one document, which stands under no name" in report.message

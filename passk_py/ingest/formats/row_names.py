@@ -1,0 +1,275 @@
+"""Which fields of rows that nobody described are the columns of the contract, by their names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from passk_py.ingest.containers.json_walk import is_level
+from passk_py.ingest.formats.json_values import number
+from passk_py.ingest.formats.mapping import IN_ORDER
+from passk_py.ingest.formats.mapping_rows import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from passk_py.ingest.containers.shape import Json
+    from passk_py.ingest.formats.mapping_expression import Level
+    from passk_py.ingest.formats.mapping_rows import Path
+
+NO_TASK: Final = "$.TASK"
+NO_VERDICT: Final = "$.VERDICT"
+"""The paths of what no name says."""
+
+# Other tools' names of the contract's columns, the best name first. Letters only.
+_TASK: Final = (
+    *("taskid", "task", "taskname", "caseid", "case", "testcaseid", "testcase", "testid"),
+    *("problemid", "problem", "questionid", "instanceid", "itemid", "exampleid", "sampleid"),
+    *("scenarioid", "scenario", "promptid", "docid", "testname"),
+)
+# Anything may be called so, rows and what is above them.
+_ANY: Final = ("test", "id", "name", "key", "question", "prompt", "input", "title")
+_FLAG: Final = (
+    *("passed", "pass", "ok", "success", "successful", "succeeded", "iscorrect", "correct"),
+    *("isresolved", "resolved", "issolved", "solved", "ispassed", "issuccess"),
+)
+_WORD: Final = ("outcome", "verdict", "status", "result", "grade", "label")
+_SCORE: Final = ("score", "reward", "grade", "points", "accuracy", "value")
+_ATTEMPT: Final = (
+    *("attempt", "trial", "attemptnumber", "attemptid", "trialid", "repeat", "repetition"),
+    *("iteration", "try", "epoch", "runindex", "sampleindex"),
+)
+_OTHERS: Final = {
+    "run_id": ("runid", "run", "runname"),
+    "suite": ("suite", "benchmark", "dataset"),
+    "agent": ("agent", "agentname"),
+    "model": ("model", "modelname"),
+}
+# Words for a failure, and the word for a pass that each of them replaces.
+_GOOD: Final = {
+    "fail": "pass",
+    "failed": "passed",
+    "failure": "success",
+    "failures": "successes",
+    "incorrect": "correct",
+    "unsolved": "solved",
+    "unresolved": "resolved",
+    "wrong": "right",
+    "error": "ok",
+    "bad": "good",
+}
+_FLAGS: Final = ("true", "false", "0", "1")
+_NOT_A_LETTER: Final = re.compile(r"[\W_]+")
+_OF_TASKS: Final = re.compile(r"[\W_]*(ids|instances|tasks|cases|tests|problems)$")
+_DEEPEST: Final = 2
+_WORDS: Final = 8
+_LONGEST: Final = 10
+
+_Fields = dict[tuple[str, ...], list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows, each with the levels above it, the row last."""
+
+    levels: tuple[tuple[Level, ...], ...]
+    is_document: bool
+    """Whether the topmost level is a document of many tasks."""
+    path: Path
+    are_tries: bool
+    """Whether their list is called as if they were tries of one task."""
+
+    @property
+    def above(self) -> range:
+        """How far up there is something, from the row's own level on."""
+        return range(min(map(len, self.levels), default=0))
+
+    def fields(self, up: int) -> _Fields:
+        """List the plain values in the objects of a level, by where they are."""
+        found: _Fields = {}
+        for levels in self.levels:
+            value = levels[-1 - up][1]
+            if isinstance(value, dict):
+                _add(found, value, ())
+        return found
+
+    def keys(self, up: int) -> list[str | int | None]:
+        """List the names or places of a level."""
+        return [levels[-1 - up][0] for levels in self.levels]
+
+    def are_called(self, up: int) -> str:
+        """Give the name of the list or object whose elements a level is; empty if it has none."""
+        stars = [place for place, step in enumerate(self.path) if is_level(step)]
+        place = stars[-1 - up] if up < len(stars) else 0
+        return self.path[place - 1].lower() if place and not is_level(self.path[place - 1]) else ""
+
+    @property
+    def scalars(self) -> list[Any]:
+        """The rows that are plain values; none if any is an object or a list."""
+        rows = [levels[-1][1] for levels in self.levels]
+        return [] if any(isinstance(row, dict | list) for row in rows) else rows
+
+
+def _add(found: _Fields, row: Mapping[str, Any], above: tuple[str, ...]) -> None:
+    for name, value in row.items():
+        if isinstance(value, dict) and len(above) < _DEEPEST:
+            _add(found, value, (*above, name))
+        else:
+            found.setdefault((*above, name), []).append(value)
+
+
+def columns_of(rows: Rows) -> dict[str, str]:
+    """Write the lines of a mapping of rows; capitals stand for what no name says."""
+    verdict = _verdict(rows)
+    task = _task(rows, verdict)
+    lines = {"task_id": task or NO_TASK, **(verdict or {"passed": NO_VERDICT})}
+    for column, names in _OTHERS.items():
+        for up in rows.above:
+            fields = rows.fields(up)
+            found = _named(fields, names, top=True)
+            if found and all(isinstance(value, str | None) for value in fields[found]):
+                lines[column] = _path(found, up)
+                break
+            # Or it is the name under which that stands, among others of its kind.
+            plural = {f"{name}s" for name in names}
+            if up and rows.are_called(up) in plural and (said := _key_or_name(rows, up)) != task:
+                lines[column] = said
+                break
+    return {**lines, "attempt": _attempt(rows, task or "")}
+
+
+def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
+    """Find what names the task of a row: its own field, what is above it, or a key."""
+    # The topmost level of a document is no task, unless the document is the row.
+    levels = [up for up in rows.above if not (up and rows.is_document and up == rows.above[-1])]
+    for up in levels:
+        if found := _named(rows.fields(up), _TASK):
+            return _path(found, up)
+    texts = [row for row in rows.scalars if isinstance(row, str)]
+    if texts and not any(line.split(" ")[0] == "$" for line in (verdict or {}).values()):
+        return "$"
+    own = rows.fields(0)
+    named = _named(own, _ANY)
+    texts = [value for value in own.get(named or (), ()) if isinstance(value, str)]
+    if named and texts and not rows.are_tries and not any(map(str.isdecimal, texts)):
+        return _path(named, 0)
+    for up in levels[1:]:
+        if found := _named(rows.fields(up), _ANY):
+            return _path(found, up)
+    keyed = [up for up in levels if _are_texts(rows.keys(up))]
+    if keyed and not keyed[0] and (rows.are_tries or _are_counts(rows.keys(0))):
+        keyed = keyed[1:] or keyed
+    if keyed:
+        return _key(keyed[0])
+    return _path(named, 0) if named else None
+
+
+def _key_or_name(rows: Rows, up: int) -> str:
+    """Find what names the elements of a level."""
+    found = None if _are_texts(rows.keys(up)) else _named(rows.fields(up), _ANY)
+    return _path(found, up) if found else _key(up)
+
+
+def _named(
+    fields: Iterable[tuple[str, ...]], names: tuple[str, ...], *, top: bool = False
+) -> tuple[str, ...] | None:
+    """Find the field that has the best of some names, the outer ones first."""
+    ranks: dict[tuple[int, int], tuple[str, ...]] = {}
+    for path in fields:
+        if top and len(path) > 1:
+            continue
+        for said in {"".join(path[-2:]), path[-1]}:
+            name = _NOT_A_LETTER.sub("", said).lower()
+            if name in names:
+                ranks.setdefault((len(path), names.index(name)), path)
+    return ranks[min(ranks)] if ranks else None
+
+
+def _verdict(rows: Rows) -> dict[str, str] | None:
+    """Find what says whether a row passed."""
+    values = [row for row in rows.scalars if row is not None]
+    if values and all(map(_is_flag, values)):
+        return {"passed": "$"}
+    if values and (good := _good_word(values)):
+        return {"passed": f"$ == '{good}'"}
+    if values and all(map(_is_number, values)):
+        return {"score": "$"}
+    fields = {
+        path: [value for value in found if value is not None]
+        for path, found in rows.fields(0).items()
+    }
+    flags = [path for path, found in fields.items() if found and all(map(_is_flag, found))]
+    unseen = [path for path, found in fields.items() if not found]
+    if found := _named(flags, (*_FLAG, *_WORD)) or _named(unseen, _FLAG):
+        return {"passed": _path(found, 0)}
+    words = [p for p, found in fields.items() if found and all(isinstance(v, str) for v in found)]
+    if found := _named(words, (*_FLAG, *_WORD)):
+        if all(map(_is_number, fields[found])):
+            return {"score": _path(found, 0)}
+        return {"passed": f"{_path(found, 0)} == '{_good_word(fields[found]) or 'passed'}'"}
+    numbers = [path for path, found in fields.items() if found and all(map(_is_number, found))]
+    if found := _named(numbers, _SCORE) or _named(unseen, _SCORE):
+        return {"score": _path(found, 0)}
+    # Or it is the name of the list that the row is in.
+    for up in rows.above[1:]:
+        names = [key for key in rows.keys(up) if isinstance(key, str)]
+        if names and (good := _good_word([_OF_TASKS.sub("", name) for name in names])):
+            said = next((n for n in names if _OF_TASKS.sub("", n).lower() == good.lower()), good)
+            return {"passed": f"{'^' * up}key == '{said}'"}
+    return None
+
+
+def _good_word(values: Iterable[Any]) -> str | None:
+    """Find among words the one for a pass; None if they are no verdicts."""
+    words = list(dict.fromkeys(map(str, values)))[:_WORDS]
+    for word in words:
+        if word.lower() in _GOOD.values():
+            return word
+    return next((_GOOD[word.lower()] for word in words if word.lower() in _GOOD), None)
+
+
+def _attempt(rows: Rows, task: str) -> str:
+    """Find the number of a row among the tries of its task."""
+    fields = rows.fields(0)
+    counts = {
+        path: [int(value) for value in values]
+        for path, values in fields.items()
+        if values and all(str(value).isdecimal() and len(str(value)) < 10 for value in values)
+    }
+    found = _named(counts, _ATTEMPT)
+    if found is not None:
+        return _path(found, 0) + (" + 1" if min(counts[found]) == 0 else "")
+    keys = rows.keys(0)
+    if task.startswith("^") and (_are_counts(keys) or all(isinstance(key, int) for key in keys)):
+        return "$key" + (" + 1" if min(map(int, keys)) == 0 else "")
+    return IN_ORDER
+
+
+def _path(names: tuple[str, ...], up: int) -> str:
+    return ("^" * up or "$") + path_of(*names).removeprefix("$")
+
+
+def _key(up: int) -> str:
+    return f"{'^' * up or '$'}key"
+
+
+def _are_texts(keys: list[Any]) -> bool:
+    return bool(keys) and all(isinstance(key, str) for key in keys)
+
+
+def _are_counts(keys: list[Any]) -> bool:
+    return _are_texts(keys) and all(key.isdecimal() and len(key) < _LONGEST for key in keys)
+
+
+def are_words(values: list[Any]) -> bool:
+    """Tell whether texts are verdicts, in words."""
+    return all(value is None or value.lower() in (*_GOOD, *_GOOD.values()) for value in values)
+
+
+def _is_flag(value: Json) -> bool:
+    return isinstance(value, bool) or str(value).lower() in _FLAGS
+
+
+def _is_number(value: Json) -> bool:
+    return number(value) is not None

@@ -1,0 +1,272 @@
+"""Files as people write them for themselves: each lands by a mapping, and most by the proposed one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import polars as pl
+import pytest
+
+from passk_py.ingest.formats.first_look import take_sample
+from passk_py.ingest.formats.mapping import map_options, mapping_from
+from passk_py.ingest.formats.unknown import mapping_to_try
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NAMES = ("task_id", "attempt", "outcome", "score")
+
+
+@dataclass
+class Strange:
+    """A file, the mapping that reads it, and the attempts that must land, worked out by hand."""
+
+    name: str
+    content: Any
+    mapping: tuple[str, ...]
+    attempts: list[tuple[Any, ...]]
+    also: dict[str, list[Any]] = field(default_factory=dict)
+    """Other columns, in the order of the attempts."""
+    is_proposed: bool = True
+
+    def written(self, folder: Path) -> Path:
+        path = folder / self.name
+        if isinstance(self.content, pl.DataFrame):
+            self.content.write_parquet(path)
+        elif isinstance(self.content, str):
+            path.write_text(self.content, "utf-8")
+        else:
+            path.write_text(json.dumps(self.content), "utf-8")
+        return path
+
+
+FILES = {
+    "a tree of tasks and samples": Strange(
+        "nightly.json",
+        {
+            "model": "gpt-9",
+            "tasks": [
+                {"id": "add", "prompt": "1 + 1", "samples": [{"ok": True}, {"ok": False}]},
+                {"id": "sub", "prompt": "1 - 1", "samples": [{"ok": True}]},
+            ],
+            "tasks_done": 2,
+        },
+        ("rows=$.tasks[*].samples", "task_id=^.id", "passed=$.ok", "model=^^.model", "attempt=$key + 1"),
+        [("add", 1, "passed", None), ("add", 2, "failed", None), ("sub", 1, "passed", None)],
+        {"model": ["gpt-9"] * 3, "run_id": ["nightly"] * 3},
+    ),
+    "an object by tasks, with lists of tries": Strange(
+        "scores.json",
+        {
+            "date": "2026-11-01",
+            "eval": {
+                "HumanEval/0": [{"status": "pass"}, {"status": "fail"}],
+                "HumanEval/1": [{"status": "fail"}],
+            },
+        },
+        ("rows=$.eval[*][*]", "task_id=^key", "passed=$.status == 'pass'", "attempt=$key + 1"),
+        [
+            ("HumanEval/0", 1, "passed", None),
+            ("HumanEval/0", 2, "failed", None),
+            ("HumanEval/1", 1, "failed", None),
+        ],
+    ),
+    "nothing but flags": Strange(
+        "flags.json",
+        {"t1": [True, False], "t2": [True, None]},
+        ("rows=$[*][*]", "task_id=^key", "passed=$", "attempt=$key + 1"),
+        [
+            ("t1", 1, "passed", None),
+            ("t1", 2, "failed", None),
+            ("t2", 1, "passed", None),
+            ("t2", 2, "excluded", None),
+        ],
+    ),
+    "objects in objects, by task and number": Strange(
+        "numbered.json",
+        {
+            "a": {"attempts": {"1": {"success": True, "cost": 0.5}, "2": {"success": False, "cost": 1}}},
+            "b": {"attempts": {"1": {"success": True, "cost": 2}}},
+        },
+        ("rows=$[*].attempts", "task_id=^key", "passed=$.success", "attempt=$key", "cost_usd=$.cost"),
+        [("a", 1, "passed", None), ("a", 2, "failed", None), ("b", 1, "passed", None)],
+        {"cost_usd": [0.5, 1.0, 2.0]},
+        is_proposed=False,
+    ),
+    "two lists of names": Strange(
+        "summary.json",
+        {"total": 3, "resolved_ids": ["x-1", "x-3"], "unresolved_ids": ["x-2"]},
+        (
+            "rows=$.resolved_ids|unresolved_ids[*]",
+            "task_id=$",
+            "passed=^key == 'resolved_ids'",
+            "attempt=in_order",
+        ),
+        [("x-1", 1, "passed", None), ("x-2", 1, "failed", None), ("x-3", 1, "passed", None)],
+    ),
+    "two lists, one of failures": Strange(
+        "report.json",
+        {
+            "cases": [{"name": "a", "scores": {"acc": 1}}, {"name": "a", "scores": {"acc": 0.25}}],
+            "failures": [{"name": "b", "error": {"type": "timeout"}}, {"name": "c", "error": {"type": "rate_limit"}}],
+        },
+        (
+            "rows=$.cases",
+            "rows=$.failures",
+            "task_id=$.name",
+            "score=$.scores.acc",
+            "outcome_reason=$.error.type",
+            "no_verdict=$.error != null",
+            "attempt=in_order",
+        ),
+        [
+            ("a", 1, "passed", 1.0),
+            ("a", 2, "failed", 0.25),
+            ("b", 1, "failed", None),
+            ("c", 1, "excluded", None),
+        ],
+        {"outcome_reason": [None, None, "timeout", "rate_limit"]},
+        is_proposed=False,
+    ),
+    "CSV with semicolons": Strange(
+        "excel.csv",
+        'Task;Trial;Grade;Error;Note\r\n"a; b";0;correct;;"1,5"\r\n"a; b";1;wrong;;\r\nc;0;wrong;rate_limit;x\r\nc;1;wrong;timeout;x\r\n',
+        (
+            "task_id=$.Task",
+            "passed=$.Grade == 'correct'",
+            "no_verdict=$.Error != null",
+            "outcome_reason=$.Error",
+            "attempt=$.Trial + 1",
+        ),
+        [
+            ("a; b", 1, "passed", None),
+            ("a; b", 2, "failed", None),
+            ("c", 1, "excluded", None),
+            ("c", 2, "failed", None),
+        ],
+        {"outcome_reason": [None, None, "rate_limit", "timeout"]},
+        is_proposed=False,
+    ),
+    "a wide table in words": Strange(
+        "wide.csv",
+        "task;run 1;run 2;run 3;note\na;pass;fail;pass;first\nb;pass;;fail;\n",
+        ('rows=$["run *"]', "task_id=^.task", "passed=$ == 'pass'", "attempt=in_order"),
+        [
+            ("a", 1, "passed", None),
+            ("a", 2, "failed", None),
+            ("a", 3, "passed", None),
+            ("b", 1, "passed", None),
+            ("b", 2, "excluded", None),
+            ("b", 3, "failed", None),
+        ],
+    ),
+    "a wide table whose run has a name": Strange(
+        "wide.tsv",
+        "task\trun_1\trun_2\trun_id\na\t1\t0\tr1\na\t0\t1\tr2\n",
+        ("rows=$.run_1|run_2", "task_id=^.task", "passed=$", "run_id=^.run_id", "attempt=in_order"),
+        [
+            ("a", 1, "passed", None),
+            ("a", 2, "failed", None),
+            ("a", 1, "failed", None),
+            ("a", 2, "passed", None),
+        ],
+        {"run_id": ["r1", "r1", "r2", "r2"]},
+    ),
+    "a wide Parquet of scores": Strange(
+        "wide.parquet",
+        pl.DataFrame({"question": ["q1", "q2"], "score_0": [1.0, 0.5], "score_1": [0.25, None]}),
+        ("rows=$.score_*", "task_id=^.question", "score=$", "attempt=in_order"),
+        [
+            ("q1", 1, "passed", 1.0),
+            ("q1", 2, "failed", 0.25),
+            ("q2", 1, "failed", 0.5),
+            ("q2", 2, "excluded", None),
+        ],
+    ),
+    "a Parquet with lists of structs": Strange(
+        "nested.parquet",
+        pl.DataFrame(
+            {"task": ["a", "b"], "runs": [[{"ok": True, "s": 1.5}, {"ok": False, "s": 2.0}], [{"ok": True, "s": 3.0}]]}
+        ),
+        ("rows=$.runs", "task_id=^.task", "passed=$.ok", "attempt=$key + 1", "duration_s=$.s"),
+        [("a", 1, "passed", None), ("a", 2, "failed", None), ("b", 1, "passed", None)],
+        {"duration_s": [1.5, 2.0, 3.0]},
+        is_proposed=False,
+    ),
+    "JSON lines with a list of scores": Strange(
+        "lines.jsonl",
+        '{"question": "a", "model": "m", "scores": [1, 0.5]}\n\n{"question": "b", "model": "m", "scores": [0]}\n',
+        ("rows=$.scores", "task_id=^.question", "score=$", "model=^.model", "attempt=$key + 1"),
+        [("a", 1, "passed", 1.0), ("a", 2, "failed", 0.5), ("b", 1, "failed", 0.0)],
+        {"model": ["m"] * 3},
+    ),
+    "metrics in a list by name": Strange(
+        "metrics.json",
+        [
+            {"doc": "d1", "stats": [{"name": "f1", "mean": 0.2}, {"name": "exact_match", "mean": 1}]},
+            {"doc": "d2", "stats": [{"name": "exact_match", "mean": 0}, {"name": "exact_match", "mean": 1}]},
+            {"doc": "d3", "stats": [{"name": "f1", "mean": 1}]},
+        ],
+        ("task_id=$.doc", 'passed=$.stats[name == "exact_match"].mean >= 0.5', "attempt=in_order"),
+        [("d1", 1, "passed", None), ("d2", 1, "failed", None), ("d3", 1, "excluded", None)],
+        is_proposed=False,
+    ),
+    "runs by name": Strange(
+        "runs.json",
+        {
+            "runs": [
+                {"name": "r1", "results": [{"task": "a", "ok": True}, {"task": "a", "ok": False}]},
+                {"name": "r2", "results": [{"task": "a", "ok": False}]},
+            ]
+        },
+        ("rows=$.runs[*].results", "task_id=$.task", "passed=$.ok", "run_id=^.name", "attempt=in_order"),
+        [("a", 1, "passed", None), ("a", 2, "failed", None), ("a", 1, "failed", None)],
+        {"run_id": ["r1", "r1", "r2"]},
+    ),
+    "agents, tasks and tries": Strange(
+        "board.json",
+        {"agents": {"gpt": {"t1": [1, 0], "t2": [0, 0]}, "o3": {"t1": [1, 1], "t2": [0, 1]}}},
+        (
+            "rows=$.agents[*][*][*]", "task_id=^key", "passed=$", "agent=^^key", "run_id=^^key", "attempt=$key + 1",
+        ),
+        [
+            ("t1", 1, "passed", None), ("t1", 2, "failed", None), ("t2", 1, "failed", None), ("t2", 2, "failed", None),
+            ("t1", 1, "passed", None), ("t1", 2, "passed", None), ("t2", 1, "failed", None), ("t2", 2, "passed", None),
+        ],
+        {"agent": ["gpt"] * 4 + ["o3"] * 4},
+        is_proposed=False,
+    ),
+    "a list of lists": Strange(
+        "pairs.json",
+        [["a", True], ["b", False], ["a", False]],
+        ("task_id=$[0]", "passed=$[1]", "attempt=in_order"),
+        [("a", 1, "passed", None), ("a", 2, "failed", None), ("b", 1, "failed", None)],
+        is_proposed=False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_strange_file_lands_by_a_mapping(
+    what: str, tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    strange = FILES[what]
+    loaded = harness_log(strange.written(tmp_path), mapping=mapping_from(strange.mapping, None))
+    assert [tuple(row[name] for name in NAMES) for row in loaded.attempts] == strange.attempts
+    for name, values in strange.also.items():
+        assert [row[name] for row in loaded.attempts] == values
+    assert not loaded.rejected
+    assert not loaded.report.files[0].message
+
+
+@pytest.mark.parametrize("what", [what for what, strange in FILES.items() if strange.is_proposed])
+def test_the_proposed_mapping_is_that_one(what: str, tmp_path: Path) -> None:
+    strange = FILES[what]
+    with duckdb.connect() as connection:
+        sample = take_sample(strange.written(tmp_path), connection)
+    lines = dict(line.split("=", 1) for line in strange.mapping)
+    assert mapping_to_try(sample) == map_options(lines)
