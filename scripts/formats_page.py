@@ -143,12 +143,94 @@ passed: $.score >= 0.8
 | expression | meaning |
 |---|---|
 | `$.case.id`, `$["a b"]`, `$.scores[0]` | the value at that place in a row; `$.name` is a column of a table |
+| `$.stats[name == "f1"].mean` | the same in the first element of a list whose field equals a value |
+| `$` | the row itself, such as `true` or `0.5` |
+| `^.title`, `^^.title` | a value in what lies one or two stars of `rows` above the row |
+| `$key`, `^key` | the name, or the place from 0, under which the row or what lies above it stands |
 | `$.score >= 0.8`, `$.status == 'ok'`, `$.kind in ('a', 'b')` | true, false, or null if there is no value |
+| `$.error == null`, `$.error != null` | true or false; an empty text is null |
 | `$.trial + 1` | a number that does not start at 1 in the file |
 | `nightly` | this text, for every row |
 | `attempt: in_order` | the tries of a task, numbered by `started_at` or, without it, in the order of the rows |
-| `rows: $.results`, `rows: $.eval.*.*` | the place of the rows in a document |
+| `rows: $.results`, `rows: $.eval[*][*]` | the place of the rows in a document, or in each line or element of a file with several |
+| `rows: $.run_*`, `rows: $.passed\\|failed[*]` | the members, or the columns, whose names match |
+| `no_verdict: $.error != null` | if true, the attempt has no verdict, so that its [reason](#errors) decides how it counts |
 | `tags: {{domain: $.meta.domain}}`, `--map tags.domain=$.meta.domain` | tags |
+
+Each star of `rows` is a level: in `$.tasks[*].samples[*]`, `^` is the task and `^^` the document. The last star may be left out. With several
+`--map rows=...` (a list in a file), rows are read from each of these places, and a path that leads nowhere in one of them is null there. If
+a path leads nowhere in all rows, `passk load` says so and lists the names that there are.
+
+To see a mapping for your file, let passk propose one. It prints the `passk load` line, and the first rows as they would land; nothing lands
+until you run the line:
+
+```shell
+passk formats --propose samples.json
+```
+
+Tasks with samples in them, `samples.json`:
+
+```json
+{{"model": "gpt-9", "tasks": [{{"id": "add", "samples": [{{"ok": true}}, {{"ok": false}}]}}, {{"id": "sub", "samples": [{{"ok": true}}]}}]}}
+```
+
+```shell
+passk load samples.json --map 'rows=$.tasks[*].samples' --map 'task_id=^.id' --map 'attempt=$key + 1' --map passed=$.ok \\
+  --map 'model=^^.model'
+```
+
+Plain values under the names of the tasks, `flags.json`:
+
+```json
+{{"t1": [true, false], "t2": [true, null]}}
+```
+
+```shell
+passk load flags.json --map 'rows=$[*][*]' --map 'task_id=^key' --map 'attempt=$key + 1' --map 'passed=$'
+```
+
+Two lists of names, `summary.json`:
+
+```json
+{{"total": 3, "passed": ["x-1", "x-3"], "failed": ["x-2"]}}
+```
+
+```shell
+passk load summary.json --map 'rows=$.passed|failed[*]' --map 'task_id=$' --map "passed=^key == 'passed'" --map attempt=in_order
+```
+
+Results and failures in two lists, `report.json`:
+
+```json
+{{"cases": [{{"name": "a", "score": 1}}, {{"name": "b", "score": 0.5}}], "failures": [{{"name": "b", "error": "rate_limit"}}]}}
+```
+
+```shell
+passk load report.json --map 'rows=$.cases' --map 'rows=$.failures' --map 'task_id=$.name' --map 'score=$.score' \\
+  --map 'outcome_reason=$.error' --map 'no_verdict=$.error != null' --map attempt=in_order
+```
+
+A table with a column for each attempt, `wide.csv`. An empty cell is an attempt without a verdict:
+
+```csv
+task;run 1;run 2
+a;pass;fail
+b;pass;
+```
+
+```shell
+passk load wide.csv --map 'rows=$["run *"]' --map 'task_id=^.task' --map "passed=$ == 'pass'" --map attempt=in_order
+```
+
+A metric by its name in a list, `metrics.jsonl`:
+
+```json
+{{"doc": "d1", "metrics": [{{"name": "f1", "mean": 0.2}}, {{"name": "exact_match", "mean": 1}}]}}
+```
+
+```shell
+passk load metrics.jsonl --map 'task_id=$.doc' --map 'passed=$.metrics[name == "exact_match"].mean >= 0.5' --map attempt=in_order
+```
 
 """
 

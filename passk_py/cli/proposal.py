@@ -47,7 +47,10 @@ def say_proposal(session: Session, path: Path) -> int:
     session.say(command)
     rows: list[dict[str, Any]] = []
     if blanks := [line for line in lines.values() if line in BLANKS]:
-        session.note(f"No name in the file tells {and_list(blanks)}: write the right one instead.")
+        session.note(
+            f"No name in the file says what {and_list(blanks)} {'are' if blanks[1:] else 'is'}: "
+            "write the right paths there."
+        )
     else:
         mapping = mapping_from([f"{name}={line}" for name, line in lines.items()], None)
         rows = _say_rows(session, path, mapping)

@@ -32,7 +32,9 @@ _OPTIONS = (
         multiple=True,
         metavar="COLUMN=EXPR",
         help="Read any JSON, CSV or Parquet: say where a column is, e.g. 'task_id=$.case.id', "
-        "'passed=$.score >= 0.8'; may be repeated. attempt=in_order numbers the tries of a task.",
+        "'passed=$.score >= 0.8'; may be repeated. attempt=in_order numbers the tries of a task, "
+        "'rows=$.tasks[*].samples' says where the rows are, 'task_id=^.id' reads what lies above a "
+        "row. `passk formats --propose FILE` writes these options.",
     ),
     click.option(
         "--mapping",

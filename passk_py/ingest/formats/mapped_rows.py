@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 VERDICTS: Final = ("outcome", "passed", "score")
 """The columns that are null where a mapping says that there is no verdict."""
 
+_NO_VERDICT: Final = dict.fromkeys(VERDICTS)
 _NOWHERE: Final = Names("nowhere", ())
 _ROWS: Final = 1000
 _MOST_NAMES: Final = 200
@@ -202,9 +203,11 @@ class MappedRows(JsonHarness):
             if self._mapping.tags:
                 values["tags"] = {tag: one.value_of(row) for tag, one in self._mapping.tags.items()}
             none = self._mapping.no_verdict
+            if none is not None and none.value_of(row):
+                values |= _NO_VERDICT
             if state.unfound:
                 self._note(((None, row),), state)
-            yield _judged(values, none is not None and none.value_of(row) is True)
+            yield values
             return
         found = False
         for rows in self.lists if self.by_line else (state.rows,):
@@ -249,8 +252,9 @@ class MappedRows(JsonHarness):
             values["attempt"] = state.count
         if state.unfound:
             self._note(levels, state)
-        none = mapping.no_verdict
-        return Record(_judged(values, none is not None and none.value_in(levels) is True), row)
+        if mapping.no_verdict is not None and mapping.no_verdict.value_in(levels):
+            values |= _NO_VERDICT
+        return Record(values, row)
 
     def _note(self, levels: tuple[Level, ...], state: _Reading) -> None:
         """Note which expressions have found something."""
@@ -280,14 +284,17 @@ class MappedRows(JsonHarness):
         else:
             with open_log(log.path) as file:
                 if self.container == "json_lines":
-                    lines = (line for batch in read_lines(file) for line in batch.rows())
-                    number, text, *_ = next(lines)
-                    first = Element(b"", place=number, value=loaded_or_none(text.encode()))
+                    lines = (line[1] for batch in read_lines(file) for line in batch.rows())
+                    values = map(loaded_or_none, (line.encode(errors="replace") for line in lines))
+                    found = next((one for one in values if isinstance(one, dict)), None)
+                    first = Element(b"", place=1, value=found)
                 else:
-                    first = next(JsonWalk(file, rows.walked, loaded).rows())
+                    first = next(JsonWalk(file, rows.walked, loaded).rows(), Element(b""))
+                    if not first.keys and rows.walked:
+                        return ()
         start = self._start(first.value, first, rows, state)
-        found = next(expanded(start, rows.expanded), start)
-        return start if isinstance(found, Unfit) else found
+        levels = next(expanded(start, rows.expanded), start)
+        return start if isinstance(levels, Unfit) else levels
 
     def _no_rows(self, log: Log) -> PasskError:
         """Give the error for a file in which the mapping finds no rows."""
@@ -295,7 +302,7 @@ class MappedRows(JsonHarness):
         hint = "Check whether the run that wrote it has finished."
         value = partly_loaded(start_of(log.path))
         for step in self._mapping.rows[0]:
-            if not isinstance(value, dict) or any(fits(step, name) for name in value):
+            if not isinstance(value, dict) or not value or any(fits(step, name) for name in value):
                 value = value.get(step) if isinstance(value, dict) else None
                 continue
             hint = f"There are {listed(list(value))}.{did_you_mean([step], value)}"
@@ -352,11 +359,6 @@ class MappedRows(JsonHarness):
         for record in self.records(Element(b"", place=count, value=row), log):
             record.line = number
             yield record
-
-
-def _judged(values: dict[str, Any], none: bool) -> dict[str, Any]:
-    """Take out the verdict of an attempt that is said to have none."""
-    return {**values, **dict.fromkeys(VERDICTS)} if none else values
 
 
 def _values_of(log: Log, wanted: frozenset[RowPath]) -> Json:

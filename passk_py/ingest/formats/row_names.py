@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import is_level
@@ -64,6 +65,7 @@ _NOT_A_LETTER: Final = re.compile(r"[\W_]+")
 _OF_TASKS: Final = re.compile(r"[\W_]*(ids|instances|tasks|cases|tests|problems)$")
 _DEEPEST: Final = 2
 _WORDS: Final = 8
+_MOST_NAMES: Final = 200
 _LONGEST: Final = 10
 
 _Fields = dict[tuple[str, ...], list[Any]]
@@ -79,6 +81,7 @@ class Rows:
     path: Path
     are_tries: bool
     """Whether their list is called as if they were tries of one task."""
+    _fields: dict[int, _Fields] = field(default_factory=dict)
 
     @property
     def above(self) -> range:
@@ -87,12 +90,14 @@ class Rows:
 
     def fields(self, up: int) -> _Fields:
         """List the plain values in the objects of a level, by where they are."""
-        found: _Fields = {}
-        for levels in self.levels:
-            value = levels[-1 - up][1]
-            if isinstance(value, dict):
-                _add(found, value, ())
-        return found
+        if up not in self._fields:
+            found = self._fields[up] = {}
+            # Rows in a row are of one object above them.
+            for _, values in itertools.groupby((one[-1 - up][1] for one in self.levels), id):
+                value = next(values)
+                if isinstance(value, dict):
+                    _add(found, value, ())
+        return self._fields[up]
 
     def keys(self, up: int) -> list[str | int | None]:
         """List the names or places of a level."""
@@ -112,7 +117,7 @@ class Rows:
 
 
 def _add(found: _Fields, row: Mapping[str, Any], above: tuple[str, ...]) -> None:
-    for name, value in row.items():
+    for name, value in itertools.islice(row.items(), _MOST_NAMES):
         if isinstance(value, dict) and len(above) < _DEEPEST:
             _add(found, value, (*above, name))
         else:

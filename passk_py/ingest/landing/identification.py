@@ -140,7 +140,7 @@ def _look(file: File, formats: _Formats, target: Target) -> tuple[Sample, Format
     found = formats.of(sample, is_named=is_named)
     if found is None or sample.problem:
         part = _part_of_a_log(sample)
-        what = part or _unknown(sample)
+        what = part or _unknown(sample, is_named=is_named)
         # Files of other kinds are no business of passk's; a damaged file may be a log.
         if not is_named and (part or not sample.problem or sample.foreign):
             raise _Skip(what.message)
@@ -166,7 +166,7 @@ def _part_of_a_log(sample: Sample) -> Refusal | None:
     return None
 
 
-def _unknown(sample: Sample) -> Refusal:
+def _unknown(sample: Sample, *, is_named: bool) -> Refusal:
     """Say what a file of no format seems to be, and what may be done about it."""
     if sample.problem:
         return sample.problem
@@ -187,7 +187,7 @@ def _unknown(sample: Sample) -> Refusal:
         what = f"a log of no format that passk knows: {looks}"
         if is_canonical(tuple(name.lower() for name in sample.fields)):
             hint = "The names of a canonical log are in lower case: rename its fields."
-        else:
+        elif is_named:
             hint += f" Any other is read by --map, for example: {mapping_to_try(sample)}"
     elif sample.container == "json_list":
         what = "an empty JSON list" if sample.complete else "a JSON list that can't be read"

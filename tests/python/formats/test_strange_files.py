@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -16,7 +19,6 @@ from passk_py.ingest.formats.unknown import mapping_to_try
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 NAMES = ("task_id", "attempt", "outcome", "score")
 
@@ -270,3 +272,37 @@ def test_the_proposed_mapping_is_that_one(what: str, tmp_path: Path) -> None:
         sample = take_sample(strange.written(tmp_path), connection)
     lines = dict(line.split("=", 1) for line in strange.mapping)
     assert mapping_to_try(sample) == map_options(lines)
+
+
+DOCS = Path(__file__).parents[3] / "docs" / "formats.md"
+# The attempts that the files of the docs must land, by their names.
+IN_THE_DOCS = {
+    "samples.json": [("add", 1, "passed", None), ("add", 2, "failed", None), ("sub", 1, "passed", None)],
+    "flags.json": [
+        ("t1", 1, "passed", None),
+        ("t1", 2, "failed", None),
+        ("t2", 1, "passed", None),
+        ("t2", 2, "excluded", None),
+    ],
+    "summary.json": [("x-1", 1, "passed", None), ("x-2", 1, "failed", None), ("x-3", 1, "passed", None)],
+    "report.json": [("a", 1, "passed", 1.0), ("b", 1, "failed", 0.5), ("b", 2, "excluded", None)],
+    "wide.csv": [("a", 1, "passed", None), ("a", 2, "failed", None), ("b", 1, "passed", None), ("b", 2, "excluded", None)],
+    "metrics.jsonl": [("d1", 1, "passed", None)],
+}  # fmt: skip
+
+
+def test_the_examples_of_the_docs_land(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
+    section = DOCS.read_text("utf-8").split("## Any other file")[1].split("\n## ")[0]
+    found = re.findall(
+        r"```(?:json|csv)\n(.*?)```\s*```shell\npassk load (.*?)```", section, re.DOTALL
+    )
+    landed = {}
+    for content, command in found:
+        name, *options = shlex.split(command.replace("\\\n", " "))
+        assert set(options[::2]) == {"--map"}
+        path = tmp_path / name
+        path.write_text(content, "utf-8")
+        loaded = harness_log(path, mapping=mapping_from(options[1::2], None))
+        assert not loaded.rejected
+        landed[name] = [tuple(row[column] for column in NAMES) for row in loaded.attempts]
+    assert landed == IN_THE_DOCS
