@@ -145,8 +145,8 @@ passed: $.score >= 0.8
 | `$.case.id`, `$["a b"]`, `$.scores[0]` | the value at that place in a row; `$.name` is a column of a table |
 | `$.stats[name == "f1"].mean` | the same in the first element of a list whose field equals a value |
 | `$` | the row itself, such as `true` or `0.5` |
-| `^.title`, `^^.title` | a value in what lies one or two stars of `rows` above the row |
-| `$key`, `^key` | the name, or the place from 0, under which the row or what lies above it stands |
+| `^.title`, `^^.title` | a value in the object one or two levels above the row |
+| `$key`, `^key` | the name of the row, or of the object above it, or its place in a list, from 0 |
 | `$.score >= 0.8`, `$.status == 'ok'`, `$.kind in ('a', 'b')` | true, false, or null if there is no value |
 | `$.error == null`, `$.error != null` | true or false; an empty text is null |
 | `$.trial + 1` | a number that does not start at 1 in the file |
@@ -157,12 +157,12 @@ passed: $.score >= 0.8
 | `no_verdict: $.error != null` | if true, the attempt has no verdict, so that its [reason](#errors) decides how it counts |
 | `tags: {{domain: $.meta.domain}}`, `--map tags.domain=$.meta.domain` | tags |
 
-Each star of `rows` is a level: in `$.tasks[*].samples[*]`, `^` is the task and `^^` the document. The last star may be left out. With several
-`--map rows=...` (a list in a file), rows are read from each of these places, and a path that leads nowhere in one of them is null there. If
-a path leads nowhere in all rows, `passk load` says so and lists the names that there are.
+Each star of `rows` is a level: in `$.tasks[*].samples[*]`, `^` is the task and `^^` the document. The last star may be left out. With
+several `--map rows=...` (a list in a file), rows are read from each of these places, and a path that leads nowhere in one of them is null
+there. If a path leads nowhere in all rows, `passk load` says so and lists the names that there are.
 
-To see a mapping for your file, let passk propose one. It prints the `passk load` line, and the first rows as they would land; nothing lands
-until you run the line:
+`passk formats --propose FILE` prints a `passk load` line that may read a file, and the first rows as they would land. Nothing lands until
+you run the line:
 
 ```shell
 passk formats --propose samples.json

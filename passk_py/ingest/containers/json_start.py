@@ -85,7 +85,7 @@ def partly_loaded(data: bytes) -> Any:  # noqa: ANN401 - JSON
         return None
     except ValueError:
         pass
-    # What is open behind the last whole value, which a comma or a bracket follows, is closed.
+    # Brackets that are open behind the last whole value, before a comma or a bracket, are closed.
     opened, ends, place = b"", list[tuple[int, bytes]](), 0
     while (token := _TOKEN.match(data, place)) and len(opened) <= _DEEPEST:
         place, mark = token.end(), token[1]

@@ -98,7 +98,7 @@ class Log:
     heads: dict[str, Any] = field(default_factory=dict)
     """The log's own facts, above or after its rows; filled while it is read."""
     state: Any = None
-    """What the format has to remember from row to row."""
+    """The format's own notes from row to row."""
     current: Path = field(init=False)
     """The file that is being read."""
     _done: int = 0

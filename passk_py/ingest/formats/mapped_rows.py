@@ -1,8 +1,8 @@
 """Rows of files of anyone's own, as a mapping finds them, one by one in Python.
 
-Of JSON, only the values that the mapping names are decoded. Where it asks for what lies above a
-row, an element is decoded at the highest level that it asks for, and its rows are found inside it;
-values of the document itself are read in a pass of their own, so that its rows are never held.
+Of JSON, only the values that the mapping names are decoded. If it asks for values above a row, an
+element is decoded at the highest level that it asks for, and its rows are found inside it. Values
+of the document itself are read in a pass of their own, so that its rows are never held.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class RowList:
 
     @property
     def expanded(self) -> Path:
-        """What is left of the path within an element that was walked to."""
+        """The rest of the path, within an element that was walked to."""
         return self.path[len(self.walked) :]
 
     @property

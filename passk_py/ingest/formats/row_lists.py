@@ -1,4 +1,4 @@
-"""Where in a document that nobody described the rows may be."""
+"""Places in an unknown document at which its rows may be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which fields of rows that nobody described are the columns of the contract, by their names."""
+"""Columns of the contract in rows of an unknown file, told by the names of their fields."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def _attempt(rows: Rows, task: str) -> str:
         return _path(found, 0) + (" + 1" if min(counts[found]) == 0 else "")
     keys = rows.keys(0)
     if task.startswith("^") and (_are_counts(keys) or all(isinstance(key, int) for key in keys)):
-        return "$key" + (" + 1" if min(map(int, keys)) == 0 else "")
+        return "$key" + (" + 1" if min(int(str(key)) for key in keys) == 0 else "")
     return IN_ORDER
 
 

@@ -1,0 +1,67 @@
+"""``passk formats --propose``: the line that may read a file, and what it would land."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Said
+
+    Passk = Callable[..., Said]
+
+TASKS = [{"id": "a", "runs": [{"ok": True}, {"ok": False}]}, {"id": "b", "runs": [{"ok": True}]}]
+
+
+def test_the_proposed_line_lands_the_rows_that_were_shown(passk: Passk, tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps({"tasks": TASKS}), "utf-8")
+    said = passk("formats", "--propose", "mine.json")
+    line, _, heading, _, *rows = said.out.splitlines()
+    assert heading.split() == ["run", "task", "attempt", "verdict", "score"]
+    assert [row.split() for row in rows] == [
+        ["mine", "a", "1", "passed"],
+        ["mine", "a", "2", "failed"],
+        ["mine", "b", "1", "passed"],
+        ["3", "attempts", "would", "land."],
+    ]
+    assert (said.code, said.err) == (0, "")
+    # Nothing has landed yet.
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
+    assert passk(*shlex.split(line)[1:], "--json").json["files"][0]["rows_landed"] == 3
+    found = passk("formats", "--propose", "mine.json", "--json").json
+    assert found["command"] == line
+    assert found["mapping"]["rows"] == "$.tasks[*].runs"
+    assert [row["outcome"] for row in found["rows"]] == ["passed", "failed", "passed"]
+
+
+def test_names_that_are_nowhere_are_left_to_the_reader(passk: Passk, tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_text('{"a": {"x": "y"}}', "utf-8")
+    said = passk("formats", "--propose", "odd.json")
+    assert said.code == 0
+    assert "$.TASK" in said.out
+    assert "$.KEY, $.TASK and $.VERDICT are: write the right paths there" in said.err
+
+
+def test_a_known_file_needs_no_mapping(passk: Passk, tmp_path: Path) -> None:
+    row = {"run_id": "r", "task_id": "t", "attempt": 1, "outcome": "passed"}
+    (tmp_path / "log.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
+    said = passk("formats", "--propose", "log.jsonl", "--json").json
+    assert (said["command"], said["format"], said["mapping"]) == (
+        "passk load log.jsonl",
+        "jsonl",
+        {},
+    )
+    assert len(said["rows"]) == 1
+
+
+def test_no_mapping_reads_text(passk: Passk, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello", "utf-8")
+    said = passk("formats", "--propose", "notes.txt")
+    assert (said.code, said.out) == (2, "")
+    assert "notes.txt is text that starts with 'hello', for which there is no mapping." in said.err
+    assert passk("formats", "--propose", "no.json").code == 2
+    assert passk("formats", "jsonl", "--propose", "notes.txt").code == 2
