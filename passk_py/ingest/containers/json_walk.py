@@ -27,6 +27,7 @@ class Names(str):
     """In the path to the rows: every value of an object that has one of several names."""
 
     __slots__ = ("_match",)
+    _match: Callable[[str], re.Match[str] | None]
 
     def __new__(cls, text: str, names: Iterable[str]) -> Self:
         """Make it of names, in which ``*`` is any text; ``text`` is how they are written."""
