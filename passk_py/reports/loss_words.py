@@ -22,6 +22,11 @@ _SAID: Final = {
 }
 
 
+def cause_name(part: str) -> str:
+    """Say a cause: a name from the var ``passk_causes`` stays as it is."""
+    return "user simulator" if part == "user_simulator" else part
+
+
 def loss_sentences(runs: Sequence[Sequence[Row]], *, of_several: bool) -> list[str]:
     """Say whose doing it is that runs lack pass^k, where failures have more than one cause.
 

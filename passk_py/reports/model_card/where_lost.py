@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from passk_py.common.markdown import share, share_interval, table, text
 from passk_py.reports.cost_words import MEASURE_NAMES, amounts
 from passk_py.reports.length_words import length, length_limits
+from passk_py.reports.loss_words import cause_name
 from passk_py.reports.queries.cost_queries import costs
 from passk_py.reports.queries.length_queries import horizons_at
 from passk_py.reports.queries.loss_queries import lost_by_cause
@@ -37,7 +38,7 @@ def causes_section(card: Row) -> list[str]:
         return []
     k = card["deployment_k"]["k"]
     rows = [
-        (text(row["part"].replace("_", " ")), f"{row['failed_attempts']:,}", _share(row))
+        (text(cause_name(row["part"])), f"{row['failed_attempts']:,}", _share(row))
         for row in card["losses"]
     ]
     heads = ("cause", "failed attempts", "share of what is lost")

@@ -24,6 +24,7 @@ from passk_py.common.words import (
 )
 from passk_py.reports.cost_words import MEASURE_NAMES, amounts
 from passk_py.reports.length_words import horizon_sentences
+from passk_py.reports.loss_words import cause_name
 from passk_py.reports.report.agent_sentences import interval
 from passk_py.reports.report.explorer_data import explorer_data
 from passk_py.reports.report.leaderboard import any_cost, measured, value_to_sort_by
@@ -48,6 +49,7 @@ def as_html(facts: Row) -> str:
     )  # fmt: skip
     environment.filters.update(
         percent=percent,
+        cause=cause_name,
         plain=plain,
         plural=plural,
         short=lambda name: shortened(name, _LONG),

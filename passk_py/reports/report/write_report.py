@@ -25,6 +25,7 @@ from passk_py.common.words import (
 )
 from passk_py.reports.decision_words import result_of, verdict_of, why_of
 from passk_py.reports.length_words import horizon_sentences
+from passk_py.reports.loss_words import cause_name
 from passk_py.reports.report.agent_sentences import verdict
 from passk_py.reports.report.write_costs import costs_section
 
@@ -163,7 +164,7 @@ def _losses(suite: Row, facts: Row) -> list[str]:
     rows = [
         (
             name(run["run_id"]),
-            text(row["part"].replace("_", " ")),
+            text(cause_name(row["part"])),
             share(row["lost_share"]),
             share_interval(row, "lost_share"),
             share(row["lost"]),

@@ -268,7 +268,7 @@ def test_a_run_has_its_numbers(page: Page, engine: str, tables: duckdb.DuckDBPyC
         )
         lost = rows_of(
             tables,
-            "select replace(part, '_', ' ') as called, k, failed_attempts, lost_share, "
+            "select case part when 'user_simulator' then 'user simulator' else part end as called, k, failed_attempts, lost_share, "
             "lost_share_lower, lost_share_upper, lost, pass_hat_k_if_passed "
             f"from passk_lost_reliability where run_id = '{run}' and k = 4 "
             "and dimension = 'cause' and lost_share > 0",

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from passk_py.reports.loss_words import loss_sentences
+from passk_py.reports.loss_words import cause_name, loss_sentences
 
 
 def rows(run: str, **shares: float) -> list[dict[str, Any]]:
     return [
         {"run_id": run, "k": 4, "part": part, "lost_share": share} for part, share in shares.items()
     ]
+
+
+def test_a_cause_of_somebodys_own_keeps_its_name() -> None:
+    assert [cause_name(part) for part in ("user_simulator", "tool_*_<b>&", "agent")] == [
+        "user simulator", "tool_*_<b>&", "agent",
+    ]  # fmt: skip
 
 
 def test_one_cause_says_nothing() -> None:

@@ -21,7 +21,7 @@ LENGTH: Final = COST
 _LOSSES: Final = """\
 select
   losses.*,
-  replace(part, '_', ' ') as called
+  case part when 'user_simulator' then 'user simulator' else part end as called
 from {table} as losses"""
 
 _M_OF_K: Final = """\
