@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -14,46 +17,78 @@ if TYPE_CHECKING:
 
     from conftest import Project
 
-LONG: Final = "a-name-that-goes-on-and-on-" * 8
+LONG: Final = "a_name*of<b>many</b>&_letters*on_" * 6
 SERIOUS: Final = ("serious", "critical")
+CAUSES: Final = ("timeout", "user_error", "tool_*<b>&_failed", None)
+SECTIONS: Final = (
+    "where reliability is lost", "over k", "over the length of tasks", "by the score that passes",
+    "against the baseline", "gates", "cost", "over releases", "can the log be trusted?",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def report(
+def make_report(
     make_project: Callable[[], Project],
     attempts: Callable[..., list[Any]],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Path:
-    """Nine runs of two agents with long names, warnings, gates and exclusions."""
-    rows: list[Any] = []
-    for run in range(9):
-        for task in range(12):
+) -> Callable[[int, int], Path]:
+    """Write the report of so many runs and tasks, with every section and names of 200 letters."""
+
+    @cache
+    def make(runs: int, tasks: int) -> Path:
+        rows: list[Any] = []
+        for run, task in product(range(runs), range(tasks)):
             letters = "".join(
                 "X"
                 if (run + task + one) % 17 == 0
                 else "P"
-                if (task * 7 + one * (run + 3)) % 12 < task
+                if (task * 7 + one * (run + 3)) % 12 < task % 12
                 else "F"
                 for one in range(6)
             )
-            rows += attempts(
-                f"{LONG}{run}", f"{LONG}-{task}", letters, suite="desk",
-                agent=f"agent {run % 2}", agent_version=f"v{run}",
+            made = attempts(
+                f"{LONG}{run}", f"{LONG}-{task}", letters, suite=f"desk_{LONG}",
+                agent=f"agent_{run % 2}_{LONG}", agent_version=f"v{run}",
+                started_at=datetime(2026, 1, 1) + timedelta(days=run),
+                tags={"minutes": str(2 ** (task % 7)), "kind_*<b>&": f"{LONG}{task % 2}"},
             )  # fmt: skip
-    made = make_project()
-    made.land(rows)
-    made.run(
-        {
-            "passk_ks": [1, 2, 3, 4],
-            "passk_min_eligible_share": 0,
-            "passk_gates": [
-                {"name": "works", "type": "threshold", "metric": "pass_hat_k", "k": 3, "min": 0.5}
-            ],
-        }
-    )
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(pk.report(made.database).html(), encoding="utf-8")
-    return path
+            for row in made:
+                row["cost_usd"] = 0.01 * (1 + (task + run * row["attempt"]) % 5)
+                row["score"] = 1.0 if row["outcome"] == "passed" else 0.25 * (task % 3)
+                if row["outcome"] == "failed":
+                    row["outcome_reason"] = CAUSES[(task + row["attempt"]) % 4]
+            rows += made
+        found = make_project()
+        found.land(rows)
+        found.run(
+            {
+                "passk_ks": [1, 2, 3, 4],
+                "passk_min_eligible_share": 0,
+                "passk_causes": {"tool_*": "tool_*<b>&_of_my_own"},
+                "passk_difficulty": "minutes",
+                "passk_score_thresholds": [0.25, 0.5, 1],
+                "passk_gates": [
+                    {
+                        "name": f"works_*<b>&{LONG}",
+                        "type": "threshold",
+                        "metric": "pass_hat_k",
+                        "k": 3,
+                        "min": 0.5,
+                    }
+                ],
+            }
+        )
+        path = tmp_path_factory.mktemp("page") / "report.html"
+        path.write_text(pk.report(found.database).html(), encoding="utf-8")
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def report(make_report: Callable[[int, int], Path]) -> Path:
+    """Nine runs of two agents."""
+    return make_report(9, 12)
 
 
 @pytest.fixture
@@ -95,51 +130,78 @@ def test_axe_finds_no_serious_violation(visit: Callable[..., Any], mode: str, wi
     assert found == {}
 
 
+COLUMN_FOR_EACH_RUN: Final = frozenset({"Heat map of the tasks by run", "Tasks by run"})
+WIDER: Final = """() => [...document.querySelectorAll('body *')].filter(one => {
+    if (one.getBoundingClientRect().right <= innerWidth + 1) return false;
+    for (let above = one.parentElement; above !== document.body; above = above.parentElement)
+        if (getComputedStyle(above).overflowX !== 'visible') return false;
+    return true;
+}).map(one => one.tagName + ' ' + one.className)"""
+SCROLLED: Final = """() => [...document.querySelectorAll('.scroll, .pan, .cards')]
+    .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.ariaLabel)"""
+OUTSIDE: Final = """() => [...document.querySelectorAll('figure svg')].flatMap(svg => {
+    const box = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('text')].filter(text => text.textContent).filter(text => {
+        const one = text.getBoundingClientRect();
+        return one.left < box.left - 1 || one.right > box.right + 1
+            || one.top < box.top - 1 || one.bottom > box.bottom + 1;
+    }).map(text => text.textContent);
+})"""
+OVERLAPPING: Final = """() => [...document.querySelectorAll('figure svg .role-axis-label')].flatMap(axis => {
+    const texts = [...axis.querySelectorAll('text')].filter(
+        text => text.textContent && getComputedStyle(text).opacity !== '0'
+            && text.getAttribute('opacity') !== '0' && !text.getAttribute('transform').includes('rotate'));
+    const boxes = texts.map(text => text.getBoundingClientRect());
+    return boxes.flatMap((one, i) => boxes.slice(i + 1).filter(two =>
+        one.left < two.right - 1 && two.left < one.right - 1
+        && one.top < two.bottom - 2 && two.top < one.bottom - 2).map(() => texts[i].textContent));
+})"""
+
+
+def check_layout(page: Any, width: int, may_scroll: frozenset[str] = frozenset()) -> None:
+    """Measure every element that does not scroll by itself, and every drawing.
+
+    On a phone, tables scroll sideways; on a desk, only those that ``may_scroll``.
+    """
+    headings = [text.lower() for text in page.locator("h3").all_inner_texts()]
+    assert [section for section in SECTIONS if section not in headings] == []
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(WIDER) == []
+    if width >= 1280:
+        assert set(page.evaluate(SCROLLED)) <= may_scroll
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(OVERLAPPING) == []
+
+
 @pytest.mark.parametrize(
     "width", [1280, 390, *(pytest.param(one, marks=pytest.mark.long) for one in (1920, 800, 360))]
 )
-def test_nothing_is_wider_than_the_screen(visit: Callable[..., Any], width: int) -> None:
-    """Of every element that does not scroll by itself, such as a table of forty runs."""
-    page = visit(width)
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    wider = page.evaluate(
-        """() => [...document.querySelectorAll('body *')].filter(one => {
-            if (one.getBoundingClientRect().right <= innerWidth + 1) return false;
-            for (let above = one.parentElement; above !== document.body; above = above.parentElement)
-                if (getComputedStyle(above).overflowX !== 'visible') return false;
-            return true;
-        }).map(one => one.tagName + ' ' + one.className)"""
-    )
-    assert wider == []
+def test_nothing_is_cut_or_overlaps(visit: Callable[..., Any], width: int) -> None:
+    check_layout(visit(width), width)
 
 
-def test_no_label_of_a_drawing_is_cut(visit: Callable[..., Any]) -> None:
-    """Each text lies within its drawing, and those of an axis do not overlap."""
-    page = visit(1280)
-    outside = page.evaluate(
-        """() => [...document.querySelectorAll('figure svg')].flatMap(svg => {
-            const box = svg.getBoundingClientRect();
-            return [...svg.querySelectorAll('text')].filter(text => text.textContent).filter(text => {
-                const one = text.getBoundingClientRect();
-                return one.left < box.left - 1 || one.right > box.right + 1
-                    || one.top < box.top - 1 || one.bottom > box.bottom + 1;
-            }).map(text => text.textContent);
-        })"""
-    )
-    assert outside == []
-    overlapping = page.evaluate(
-        """() => [...document.querySelectorAll('figure svg .role-axis-label')].flatMap(axis => {
-            const texts = [...axis.querySelectorAll('text')].filter(
-                text => text.textContent && getComputedStyle(text).opacity !== '0'
-                    && text.getAttribute('opacity') !== '0' && !text.getAttribute('transform').includes('rotate'));
-            const boxes = texts.map(text => text.getBoundingClientRect());
-            return boxes.flatMap((one, i) => boxes.slice(i + 1).filter(two =>
-                one.left < two.right - 1 && two.left < one.right - 1
-                && one.top < two.bottom - 2 && two.top < one.bottom - 2).map(() => texts[i].textContent));
-        })"""
-    )
-    assert overlapping == []
+@pytest.mark.long
+@pytest.mark.parametrize(("runs", "tasks"), [(2, 5), (40, 105)])
+def test_few_and_many_runs_fit(
+    browser: Any, make_report: Callable[[int, int], Path], runs: int, tasks: int
+) -> None:
+    for width in (390, 800, 1280, 1920):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(make_report(runs, tasks).as_uri())
+        check_layout(page, width, COLUMN_FOR_EACH_RUN if runs == 40 else frozenset())
+        page.close()
+
+
+def test_names_stay_as_they_are(visit: Callable[..., Any]) -> None:
+    """A name is text, never Markdown or HTML: shortened in a cell, whole where it has a line."""
+    page = visit()
+    assert page.locator("h1").inner_text() == f"Capability and reliability: desk_{LONG}"
+    assert page.locator("b").count() == 0
+    causes = page.locator("[aria-label='Where reliability is lost'] tbody td:nth-child(2)")
+    assert set(causes.all_inner_texts()) == {
+        "agent", "limit", "user simulator", "tool_*<b>&_of_my_own",
+    }  # fmt: skip
 
 
 def test_a_mark_says_its_number_to_who_points_at_it(visit: Callable[..., Any]) -> None:
