@@ -173,6 +173,10 @@ def with_long_names(demo: Path, served: Path) -> None:
                 f"create table {table.name} as select * exclude (time) replace ({', '.join(changed)}) "
                 f"from demo.main.{table.name}, times"
             )
+        connection.execute(
+            f"insert into passk_suite_metrics select * replace ('kind{LONG}' as slice_name, "
+            f"'sat{LONG}' as slice_value) from passk_suite_metrics where slice_name = 'all'"
+        )
 
 
 def crowd(log: Path) -> None:

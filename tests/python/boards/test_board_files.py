@@ -127,10 +127,12 @@ def test_the_notebook_takes_no_metric_over_rows() -> None:
 
 
 @pytest.mark.parametrize(("name", "key"), ALL)
-def test_only_the_shared_query_reads_the_suite_metrics(name: str, key: str) -> None:
+def test_only_two_queries_read_the_suite_metrics(name: str, key: str) -> None:
     sql = queries_of(name)[key]
     if (name, key) == ("meta", "points"):
         assert "where slice_name = 'all'" in sql
+    elif (name, key) == ("details", "slices"):
+        assert "where slice_name <> 'all'" in sql
     # Which k there are is the same in every slice.
     else:
         assert "passk_suite_metrics" not in sql

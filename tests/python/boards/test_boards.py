@@ -129,7 +129,7 @@ def test_a_suite_that_is_chosen_is_shown_alone(board: Board) -> None:
     assert "2026-03" not in board.text
 
 
-@pytest.mark.parametrize("name", ["overview", "run", "details", "grader", "compare", "task"])
+@pytest.mark.parametrize("name", ["overview", "run", "grader", "compare", "task"])
 def test_no_slice_and_no_older_suite_is_drawn_unasked(board: Board, name: str) -> None:
     board.open(f"/{name}/")
     shown = re.findall(r"[\d.]+", board.text + " ".join(board.marks))
@@ -204,6 +204,20 @@ def test_a_run_has_its_details(board: Board) -> None:
     assert board.row_of("4", "37.3")[2:] == ["12.5", "—", "one limit"]
     assert board.row_of("2", "3", "8")[3:] == ["90.0%", "80.0 to 100%"]
     assert board.row_of("4", "5", "8")[3:] == ["80.0%", "70.0 to 100%"]
+
+
+def test_slices_are_shown_in_a_table_of_their_own(
+    board: Board, tables: duckdb.DuckDBPyConnection
+) -> None:
+    run = "walker-2026-03"
+    board.open(f"/details/?suite=puzzles&run={run}&k=4")
+    (tasks,) = rows_of(tables, f"select tasks from passk_runs where run_id = '{run}'")
+    row = board.row_of("kind = sat")
+    share, bounds = f"{DECOY_SHOWN}%", f"{DECOY_SHOWN} to {DECOY_SHOWN}%"
+    assert row[1:] == [str(tasks["tasks"]), share, bounds, share, bounds, "—"]
+    others = [shown for shown in board.rows if shown != row]
+    assert DECOY_SHOWN not in re.findall(r"[\d.]+", str(others))
+    assert "walker-older" not in board.text
 
 
 def test_what_no_build_was_asked_for_is_said_with_the_var(board: Board) -> None:
