@@ -40,6 +40,8 @@ SECRET_KEY = "a key of this test and of nothing else"
 SQLALCHEMY_DATABASE_URI = "sqlite:///{home}/superset.db"
 WTF_CSRF_ENABLED = False
 RATELIMIT_ENABLED = False
+# Otherwise a thread that waits five seconds for another's writes answers with an error.
+SQLALCHEMY_ENGINE_OPTIONS = {{"connect_args": {{"timeout": 60}}}}
 """
 
 
@@ -129,6 +131,7 @@ class Page:
         """The same, query by query: each is of one copy of the tables."""
         self.refused: list[tuple[int, str]] = []
         self.pending: set[Any] = set()
+        page.set_default_timeout(120_000)
         page.on("request", self._asked)
         page.on("requestfinished", self._answered)
         page.on("requestfailed", self._answered)
@@ -160,8 +163,9 @@ class Page:
         self.page.wait_for_url(re.compile("welcome|superset"))
 
     def open(self, slug: str) -> Page:
-        found = self.page.request.get(f"{self.address}/api/v1/dashboard/{slug}/charts").json()
-        self.names = {chart["id"]: chart["slice_name"] for chart in found["result"]}
+        answer = self.page.request.get(f"{self.address}/api/v1/dashboard/{slug}/charts")
+        assert answer.ok, (slug, answer.status, answer.text())
+        self.names = {chart["id"]: chart["slice_name"] for chart in answer.json()["result"]}
         self.told.clear()
         self.answers.clear()
         self.pending.clear()
@@ -170,13 +174,14 @@ class Page:
         return self
 
     def settle(self) -> None:
-        """Wait until nothing has been asked for two seconds: each chart has its answer."""
+        """Wait until nothing has been asked or loading for two seconds: each chart has its answer."""
         end = time.monotonic() + 120
         quiet = 0
         while quiet < 8:
             assert time.monotonic() < end, [request.url for request in self.pending]
             self.page.wait_for_timeout(250)
-            quiet = 0 if self.pending else quiet + 1
+            is_loading = self.page.locator("[data-test='loading-indicator']").count() > 0
+            quiet = 0 if self.pending or is_loading else quiet + 1
 
     def choose(self, choice: str, value: str) -> None:
         control = self.page.locator("form").filter(
