@@ -207,7 +207,10 @@ def limits(
         "seriesType": "line",
         "markerEnabled": True,
         "markerSize": 5,
-        "echart_options": json.dumps({"animation": False, "yAxis": step}),
+        # On a phone, a wider legend would push a button out of sight.
+        "echart_options": json.dumps(
+            {"animation": False, "yAxis": step, "legend": {"width": "70%"}}
+        ),
     }
     return Chart(name, dataset, "echarts_timeseries_line", settings, text, metrics)
 
@@ -254,7 +257,8 @@ def heat_map(
         "linear_color_scheme": "schemeOrRd",
         "normalize_across": "heatmap",
         "row_limit": 10000,
-        "show_legend": True,
+        # Its labels are black in the dark theme too, so the text says which end is which.
+        "show_legend": False,
         "show_values": False,
         "show_percentage": False,
         "value_bounds": [0, 1],

@@ -12,7 +12,8 @@ _ORDER: Final = (("result", True), ("gate", True), ("run_id", True))
 GATES: Final = Dashboard(
     "gates",
     "Each rule of the var `passk_gates`. A rule passes where even the limit on the wrong side "
-    "meets it, fails where even the limit on the right side misses it, and is inconclusive else.",
+    "meets it, and fails where even the limit on the right side misses it. Otherwise it is "
+    "inconclusive.",
     (
         tuple(
             count(f"Gates: {result}", "gates", "gates", where=(condition("result", "==", result),))

@@ -21,7 +21,8 @@ _ORDER: Final = (("ordered_at", False), ("run_id", False))
 TASKS: Final = Dashboard(
     "tasks",
     "Which tasks fail in which runs, and one task over the runs. The map has at most the "
-    f"{_MOST_TASKS} tasks that fail most and the {_MOST_RUNS} newest runs.",
+    f"{_MOST_TASKS} tasks that fail most and the {_MOST_RUNS} newest runs. Light: no attempt "
+    "failed. Dark: all failed.",
     (
         (
             table(
@@ -58,7 +59,7 @@ TASKS: Final = Dashboard(
                     condition("age_in_suite", "<=", _MOST_RUNS),
                     condition("n", ">", 0),
                 ),
-                text="Not filtered by task or k.",
+                text="Light: none failed. Dark: all failed. Not filtered by task or k.",
             ),
         ),
     ),
