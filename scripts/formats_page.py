@@ -212,7 +212,7 @@ passk load report.json --map 'rows=$.cases' --map 'rows=$.failures' --map 'task_
 
 A table with a column for each attempt, `wide.csv`. An empty cell is an attempt without a verdict:
 
-```csv
+```text
 task;run 1;run 2
 a;pass;fail
 b;pass;

@@ -294,7 +294,7 @@ IN_THE_DOCS = {
 def test_the_examples_of_the_docs_land(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
     section = DOCS.read_text("utf-8").split("## Any other file")[1].split("\n## ")[0]
     found = re.findall(
-        r"```(?:json|csv)\n(.*?)```\s*```shell\npassk load (.*?)```", section, re.DOTALL
+        r"```(?:json|text)\n(.*?)```\s*```shell\npassk load (.*?)```", section, re.DOTALL
     )
     landed = {}
     for content, command in found:
