@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.cli.load_output import note_problems
+from passk_py.cli.log_tables import in_memory
 from passk_py.cli.next_steps import command_line
 from passk_py.cli.table_output import fitted_table
 from passk_py.common.errors import PasskError
@@ -61,18 +62,17 @@ def say_proposal(session: Session, path: Path) -> int:
 
 def _say_rows(session: Session, path: Path, mapping: Mapping | None) -> list[dict[str, Any]]:
     """Print the first rows as they would land, and how many there are."""
-    import duckdb
-
     from passk_py.ingest.landing import load
 
-    with tempfile.TemporaryDirectory(prefix="passk-propose-") as folder:
-        database = Path(folder) / "passk.duckdb"
-        report = load(path, database=database, mapping=mapping, keep=False)
-        with duckdb.connect(str(database), read_only=True) as connection:
-            rows = connection.execute(
-                f"select {', '.join(_COLUMNS)} from landing.attempts "
-                f"order by source_line, attempt limit {_ROWS}"
-            ).fetchall()
+    with (
+        tempfile.TemporaryDirectory(prefix="passk-propose-") as folder,
+        in_memory(Path(folder)) as connection,
+    ):
+        report = load(path, database=connection, mapping=mapping)
+        rows = connection.execute(
+            f"select {', '.join(_COLUMNS)} from landing.attempts "
+            f"order by source_line, attempt limit {_ROWS}"
+        ).fetchall()
     console = session.console()
     texts = [["" if value is None else plain(str(value)) for value in row] for row in rows]
     headings = ("run", "task", "attempt", "verdict", "score")
