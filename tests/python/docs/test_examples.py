@@ -132,12 +132,15 @@ def commands(block: Block) -> list[str]:
 
 def calls(command: str) -> list[list[str]]:
     """Give the arguments of each call of passk in a command."""
-    found = []
-    for part in re.split(r"&&|\|\||;|\|", command):
-        words = shlex.split(part, comments=True)
-        if words and Path(words[0]).name == "passk":
-            found.append(words[1:])
-    return found
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="&|;")
+    lexer.whitespace_split = True
+    parts: list[list[str]] = [[]]
+    for word in lexer:
+        if set(word) <= set("&|;"):
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return [words[1:] for words in parts if words and Path(words[0]).name == "passk"]
 
 
 def check_call(arguments: list[str]) -> None:

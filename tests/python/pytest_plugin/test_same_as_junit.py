@@ -162,7 +162,8 @@ def test_attempts_are_numbered_in_the_order_in_which_they_started(both: Ended) -
 def test_every_metric_and_limit_is_the_same(both: Ended, tmp_path: Path) -> None:
     copy = tmp_path / "passk.duckdb"
     copy.write_bytes((both.folder / "passk.duckdb").read_bytes())
-    with tables_of_log(copy, settings_of_log(), tmp_path) as tables:
+    with closing(duckdb.connect(str(copy))) as connection:
+        tables = tables_of_log(connection, settings_of_log())
         found = {
             run: tables.records(
                 "select * exclude (run_id) from passk_suite_metrics "
