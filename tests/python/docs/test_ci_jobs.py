@@ -23,8 +23,24 @@ if TYPE_CHECKING:
 ACTION: Final = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 PAGE: Final = "docs/gates-in-ci.md"
 EXPRESSION: Final = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+SHELL: Final = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
 NOT_RUN: Final = ("Install",)
 """It installs what these tests have."""
+
+
+def ended(
+    folder: Path, words: list[str], variables: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in the folder of a job."""
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=environment(folder) | dict(variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
 
 
 @dataclass
@@ -86,16 +102,11 @@ class Job:
     def run_script(self, step: Mapping[str, Any]) -> int:
         output = self.folder / "output.txt"
         output.write_text("", "utf-8")
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=self.folder,
-            env=environment(self.folder)
-            | {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(output), "RUNNER_OS": "Linux"}
+        done = ended(
+            self.folder,
+            [*SHELL, step["run"]],
+            {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(output), "RUNNER_OS": "Linux"}
             | {name: self.filled(text) for name, text in step.get("env", {}).items()},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
         )
         self.said[step["name"]] = done.stdout + done.stderr
         for line in output.read_text("utf-8").splitlines():
@@ -237,15 +248,7 @@ def test_the_job_of_gitlab_runs(job: Callable[..., Job]) -> None:
     }
     lines = [line for line in template["passk"]["script"] if not re.match("apt-get|pip ", line)]
     assert len(lines) == len(template["passk"]["script"]) - 2
-    done = subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", "\n".join(lines)],
-        cwd=folder,
-        env=environment(folder) | said,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = ended(folder, [*SHELL, "\n".join(lines)], said)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "no-worse-than-the-release" in (folder / "passk-gates.xml").read_text("utf-8")
     assert (folder / "passk-report.html").stat().st_size > 10_000
@@ -259,14 +262,6 @@ def test_the_hook_reads_the_rules_of_the_page(tmp_path: Path) -> None:
         (rules.replace("min: 0.8", "min: 8"), 3, "The gates have 1 mistake."),
     ):
         (tmp_path / "gates.yml").write_text(text, "utf-8")
-        done = subprocess.run(
-            [*shlex.split(hook["entry"]), *hook["args"]],
-            cwd=tmp_path,
-            env=environment(tmp_path),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        done = ended(tmp_path, [*shlex.split(hook["entry"]), *hook["args"]], {})
         assert done.returncode == code, done.stderr
         assert words in done.stdout + done.stderr
