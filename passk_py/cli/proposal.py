@@ -15,7 +15,7 @@ from passk_py.common.words import and_list, plain, plural
 
 if TYPE_CHECKING:
     from passk_py.cli.session import Session
-    from passk_py.ingest.formats.mapping import Mapping
+    from passk_py.ingest.formats.mappings.mapping import Mapping
 
 _ROWS: Final = 10
 _COLUMNS: Final = ("run_id", "task_id", "attempt", "outcome", "score")
@@ -27,8 +27,8 @@ def say_proposal(session: Session, path: Path) -> int:
 
     from passk_py.ingest.formats import recognise
     from passk_py.ingest.formats.first_look import take_sample
-    from passk_py.ingest.formats.mapping import map_options, mapping_from
-    from passk_py.ingest.formats.unknown import BLANKS, looks_like, proposal
+    from passk_py.ingest.formats.mappings.mapping import map_options, mapping_from
+    from passk_py.ingest.formats.mappings.unknown import BLANKS, looks_like, proposal
 
     if not path.is_file():
         raise PasskError(f"{path} is no file.", hint="Name a file that `passk load` does not read.")

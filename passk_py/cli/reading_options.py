@@ -110,7 +110,7 @@ def read_logs(
 ) -> LoadReport:
     """Load logs as the options say; on a terminal, show the progress."""
     from passk_py.cli.progress import reading
-    from passk_py.ingest.formats.mapping import mapping_from, save_mapping
+    from passk_py.ingest.formats.mappings.mapping import mapping_from, save_mapping
     from passk_py.ingest.formats.policy import policy_from
     from passk_py.ingest.landing import load
 

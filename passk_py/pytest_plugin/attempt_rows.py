@@ -7,7 +7,7 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from passk_py.ingest.formats.junit_cases import Case, Child, tried
+from passk_py.ingest.formats.test_reports.junit_cases import Case, Child, tried
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

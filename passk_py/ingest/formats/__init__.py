@@ -1,7 +1,8 @@
-"""The formats of attempt logs that ``passk load`` reads, one file for each harness.
+"""The formats of attempt logs that ``passk load`` reads, one file for each.
 
-A new format is a file with a subclass of :class:`~passk_py.ingest.formats.base.Format`, and a line
-in :data:`FORMATS`.
+A new format is a file in ``harnesses``, ``platforms`` or ``test_reports`` with a subclass of
+:class:`~passk_py.ingest.formats.base.Format`, and a line in :data:`FORMATS`. ``mappings`` reads
+files that no format knows.
 """
 
 from __future__ import annotations
@@ -10,31 +11,31 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.common.errors import PasskError
 from passk_py.ingest.formats.base import Field, Format, Key
-from passk_py.ingest.formats.bigcodebench import BigCodeBench
 from passk_py.ingest.formats.canonical import (
     CanonicalCsv,
     CanonicalJson,
     CanonicalJsonl,
     CanonicalParquet,
 )
-from passk_py.ingest.formats.ctrf import Ctrf
-from passk_py.ingest.formats.deepeval import DeepEval
-from passk_py.ingest.formats.evalplus import EvalPlus
-from passk_py.ingest.formats.harbor import Harbor
-from passk_py.ingest.formats.human_eval import HumanEval
-from passk_py.ingest.formats.inspect import Inspect
-from passk_py.ingest.formats.junit import JUnit
+from passk_py.ingest.formats.harnesses.bigcodebench import BigCodeBench
+from passk_py.ingest.formats.harnesses.deepeval import DeepEval
+from passk_py.ingest.formats.harnesses.evalplus import EvalPlus
+from passk_py.ingest.formats.harnesses.harbor import Harbor
+from passk_py.ingest.formats.harnesses.human_eval import HumanEval
+from passk_py.ingest.formats.harnesses.inspect import Inspect
+from passk_py.ingest.formats.harnesses.lm_eval import LmEval
+from passk_py.ingest.formats.harnesses.promptfoo import Promptfoo, PromptfooLines
+from passk_py.ingest.formats.harnesses.swe_bench import SweBench
+from passk_py.ingest.formats.harnesses.tau2_bench import Tau2Bench
+from passk_py.ingest.formats.harnesses.tau_bench import TauBench
+from passk_py.ingest.formats.harnesses.terminal_bench import TerminalBench
+from passk_py.ingest.formats.harnesses.tracelens import TraceLens
 from passk_py.ingest.formats.kinds import Container, Kind, Refusal, listed
-from passk_py.ingest.formats.lm_eval import LmEval
-from passk_py.ingest.formats.mlflow import Mlflow
-from passk_py.ingest.formats.playwright import Playwright
-from passk_py.ingest.formats.promptfoo import Promptfoo, PromptfooLines
-from passk_py.ingest.formats.pydantic_evals import PydanticEvals
-from passk_py.ingest.formats.swe_bench import SweBench
-from passk_py.ingest.formats.tau2_bench import Tau2Bench
-from passk_py.ingest.formats.tau_bench import TauBench
-from passk_py.ingest.formats.terminal_bench import TerminalBench
-from passk_py.ingest.formats.tracelens import TraceLens
+from passk_py.ingest.formats.platforms.mlflow import Mlflow
+from passk_py.ingest.formats.platforms.pydantic_evals import PydanticEvals
+from passk_py.ingest.formats.test_reports.ctrf import Ctrf
+from passk_py.ingest.formats.test_reports.junit import JUnit
+from passk_py.ingest.formats.test_reports.playwright import Playwright
 
 if TYPE_CHECKING:
     from passk_py.ingest.formats.sample import Sample

@@ -13,9 +13,9 @@ from passk_py.ingest.formats import FORMATS, Refusal, format_named, recognise
 from passk_py.ingest.formats.canonical import is_canonical
 from passk_py.ingest.formats.first_look import may_be_a_log, take_sample
 from passk_py.ingest.formats.harness import Harness
-from passk_py.ingest.formats.mapped import mapped
+from passk_py.ingest.formats.mappings.mapped import mapped
+from passk_py.ingest.formats.mappings.unknown import looks_like, mapping_to_try
 from passk_py.ingest.formats.sample import holds_objects
-from passk_py.ingest.formats.unknown import looks_like, mapping_to_try
 from passk_py.ingest.landing.report_building import explained
 from passk_py.ingest.landing.source import Source
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from passk_py.ingest.formats.mapping import Mapping as FileMapping
+    from passk_py.ingest.formats.mappings.mapping import Mapping as FileMapping
     from passk_py.ingest.landing.source import Source
     from passk_py.ingest.landing.target import Target
     from passk_py.ingest.landing.writing import Written

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from passk_py.ingest.formats.mapping import Mapping as FileMapping
+    from passk_py.ingest.formats.mappings.mapping import Mapping as FileMapping
     from passk_py.ingest.landing.load_report import Progress
 
 _THRESHOLD: Final = 1.0

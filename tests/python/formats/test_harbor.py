@@ -266,7 +266,7 @@ def test_an_error_counts_as_the_fault_of_whom_harbor_blames(
 def test_the_general_policy_alone_would_misread_some_of_harbors_words() -> None:
     from fnmatch import fnmatchcase
 
-    from passk_py.ingest.formats.harbor import Harbor
+    from passk_py.ingest.formats.harnesses.harbor import Harbor
 
     for error in ("Timeout", "MemoryLimitExceededError", "OutputTokenExceededError"):
         general = next(

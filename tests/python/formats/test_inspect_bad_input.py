@@ -13,7 +13,7 @@ import zstandard
 
 from passk_py.ingest.formats import recognise
 from passk_py.ingest.formats.first_look import take_sample
-from passk_py.ingest.formats.inspect import Inspect
+from passk_py.ingest.formats.harnesses.inspect import Inspect
 
 from .inspect_logs import JSON, LOGS, MIXED, eval_log, header, json_log, row
 

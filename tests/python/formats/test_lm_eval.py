@@ -15,7 +15,7 @@ import pytest
 
 from passk_py.ingest.formats import recognise
 from passk_py.ingest.formats.first_look import take_sample
-from passk_py.ingest.formats.lm_eval import LmEval
+from passk_py.ingest.formats.harnesses.lm_eval import LmEval
 
 if TYPE_CHECKING:
     from collections.abc import Callable

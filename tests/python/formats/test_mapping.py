@@ -11,9 +11,14 @@ import pytest
 
 from passk_py.common.errors import PasskError
 from passk_py.ingest.containers.json_walk import fits
-from passk_py.ingest.formats.mapping import Mapping, map_options, mapping_from, save_mapping
-from passk_py.ingest.formats.mapping_expression import Expression, parsed
-from passk_py.ingest.formats.mapping_rows import path_of
+from passk_py.ingest.formats.mappings.mapping import (
+    Mapping,
+    map_options,
+    mapping_from,
+    save_mapping,
+)
+from passk_py.ingest.formats.mappings.mapping_expression import Expression, parsed
+from passk_py.ingest.formats.mappings.mapping_rows import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,9 +14,9 @@ import pytest
 
 from passk_py.common.errors import PasskError
 from passk_py.ingest.formats.first_look import take_sample
-from passk_py.ingest.formats.mapping import mapping_from
-from passk_py.ingest.formats.mapping_expression import parsed
-from passk_py.ingest.formats.unknown import mapping_to_try
+from passk_py.ingest.formats.mappings.mapping import mapping_from
+from passk_py.ingest.formats.mappings.mapping_expression import parsed
+from passk_py.ingest.formats.mappings.unknown import mapping_to_try
 from passk_py.ingest.landing import load
 
 from .test_mutated import STRANGE, mutated

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from passk_py.ingest.formats.mapping import mapping_from
+from passk_py.ingest.formats.mappings.mapping import mapping_from
 
 from .promptfoo_rows import FIXTURES, SAID, case, row
 

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from passk_py.ingest.formats.first_look import take_sample
-from passk_py.ingest.formats.mapping import map_options, mapping_from
-from passk_py.ingest.formats.unknown import mapping_to_try
+from passk_py.ingest.formats.mappings.mapping import map_options, mapping_from
+from passk_py.ingest.formats.mappings.unknown import mapping_to_try
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -408,7 +408,7 @@ def test_a_report_that_is_a_list_is_rejected(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:
     from passk_py.ingest.formats.harness import Log
-    from passk_py.ingest.formats.swe_bench import SweBench
+    from passk_py.ingest.formats.harnesses.swe_bench import SweBench
 
     path = report(tmp_path, "r", "m", "t", [GRADED | {"resolved": True}])
     # Not recognised, but --format may name it, or it changes between the look and the reading.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from passk_py.ingest.formats.mapping import mapping_from
+from passk_py.ingest.formats.mappings.mapping import mapping_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from passk_py.common.errors import PasskError
-from passk_py.ingest.formats.mapping import mapping_from
+from passk_py.ingest.formats.mappings.mapping import mapping_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from passk_py.ingest.formats import FORMATS
-from passk_py.ingest.formats.mapping import mapping_from
+from passk_py.ingest.formats.mappings.mapping import mapping_from
 
 if TYPE_CHECKING:
     from conftest import Landing

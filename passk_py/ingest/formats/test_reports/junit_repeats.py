@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.formats.harness import Record
-from passk_py.ingest.formats.junit_cases import cases_in
 from passk_py.ingest.formats.run_names import REPEATS, are_repeats, natural, without_endings
+from passk_py.ingest.formats.test_reports.junit_cases import cases_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from passk_py.ingest.formats.junit_cases import Case
+    from passk_py.ingest.formats.test_reports.junit_cases import Case
 
 SUFFIXES: Final = (".xml",)
 SHOWN: Final = 5

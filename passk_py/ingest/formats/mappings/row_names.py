@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import is_level
 from passk_py.ingest.formats.json_values import number
-from passk_py.ingest.formats.mapping import IN_ORDER
-from passk_py.ingest.formats.mapping_rows import path_of
+from passk_py.ingest.formats.mappings.mapping import IN_ORDER
+from passk_py.ingest.formats.mappings.mapping_rows import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from passk_py.ingest.containers.shape import Json
-    from passk_py.ingest.formats.mapping_expression import Level
-    from passk_py.ingest.formats.mapping_rows import Path
+    from passk_py.ingest.formats.mappings.mapping_expression import Level
+    from passk_py.ingest.formats.mappings.mapping_rows import Path
 
 NO_TASK: Final = "$.TASK"
 NO_VERDICT: Final = "$.VERDICT"

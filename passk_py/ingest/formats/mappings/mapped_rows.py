@@ -27,7 +27,7 @@ from passk_py.ingest.containers.table import read_table
 from passk_py.ingest.formats.harness import Record, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.kinds import listed
-from passk_py.ingest.formats.mapping_rows import RowList, expanded, is_there, rows_as_said
+from passk_py.ingest.formats.mappings.mapping_rows import RowList, expanded, is_there, rows_as_said
 from passk_py.ingest.formats.parquet_schema import glob_literal
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
     from passk_py.ingest.formats.harness import Log
     from passk_py.ingest.formats.kinds import Container
-    from passk_py.ingest.formats.mapping import Mapping
-    from passk_py.ingest.formats.mapping_expression import Expression, Level
-    from passk_py.ingest.formats.mapping_rows import Path as RowPath
+    from passk_py.ingest.formats.mappings.mapping import Mapping
+    from passk_py.ingest.formats.mappings.mapping_expression import Expression, Level
+    from passk_py.ingest.formats.mappings.mapping_rows import Path as RowPath
     from passk_py.ingest.formats.sample import Sample
 
 VERDICTS: Final = ("outcome", "passed", "score")

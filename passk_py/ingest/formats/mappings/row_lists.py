@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, Names, fits
-from passk_py.ingest.formats.row_names import are_words
+from passk_py.ingest.formats.mappings.row_names import are_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from passk_py.ingest.containers.shape import Json
-    from passk_py.ingest.formats.mapping_rows import Path
+    from passk_py.ingest.formats.mappings.mapping_rows import Path
 
 _DEEPEST: Final = 6
 _MOST_NAMES: Final = 200

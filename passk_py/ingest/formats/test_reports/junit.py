@@ -32,10 +32,11 @@ from collections import Counter
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
-from passk_py.ingest.formats.bazel import Place, is_report, place_of, root_of
 from passk_py.ingest.formats.harness import Expected, Harness, Record, expected_of_each
-from passk_py.ingest.formats.junit_cases import Case, cases_in, tried
-from passk_py.ingest.formats.junit_repeats import (
+from passk_py.ingest.formats.kinds import Refusal, listed
+from passk_py.ingest.formats.test_reports.bazel import Place, is_report, place_of, root_of
+from passk_py.ingest.formats.test_reports.junit_cases import Case, cases_in, tried
+from passk_py.ingest.formats.test_reports.junit_repeats import (
     SHOWN,
     SUFFIXES,
     Repeats,
@@ -44,7 +45,6 @@ from passk_py.ingest.formats.junit_repeats import (
     name_of_run,
     runs_of,
 )
-from passk_py.ingest.formats.kinds import Refusal, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -31,11 +31,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.harness import Expected, Record, Unfit
-from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, list_at, text
-from passk_py.ingest.formats.kinds import Refusal, listed
-from passk_py.ingest.formats.run_names import are_repeats
-from passk_py.ingest.formats.swe_bench_runs import (
+from passk_py.ingest.formats.harnesses.swe_bench_runs import (
     METADATA,
     PATCH,
     REPORT,
@@ -47,6 +43,10 @@ from passk_py.ingest.formats.swe_bench_runs import (
     numbered,
     runs_of,
 )
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, list_at, text
+from passk_py.ingest.formats.kinds import Refusal, listed
+from passk_py.ingest.formats.run_names import are_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from passk_py.ingest.formats.kinds import Kind
-    from passk_py.ingest.formats.mapping_expression import Expression, Where
+    from passk_py.ingest.formats.mappings.mapping_expression import Expression, Where
 
 
 def field_of(one: Expression, columns: Mapping[str, Kind]) -> Field:

@@ -16,17 +16,17 @@ from passk_py.ingest.containers.json_walk import is_level
 from passk_py.ingest.containers.shape import loaded_or_none
 from passk_py.ingest.formats.harness import Unfit
 from passk_py.ingest.formats.kinds import listed
-from passk_py.ingest.formats.mapping import map_options
-from passk_py.ingest.formats.mapping_rows import expanded, rows_as_said
-from passk_py.ingest.formats.row_lists import row_lists
-from passk_py.ingest.formats.row_names import NO_TASK, NO_VERDICT, Rows, columns_of
+from passk_py.ingest.formats.mappings.mapping import map_options
+from passk_py.ingest.formats.mappings.mapping_rows import expanded, rows_as_said
+from passk_py.ingest.formats.mappings.row_lists import row_lists
+from passk_py.ingest.formats.mappings.row_names import NO_TASK, NO_VERDICT, Rows, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from passk_py.ingest.containers.shape import Json
-    from passk_py.ingest.formats.mapping_expression import Level
-    from passk_py.ingest.formats.mapping_rows import Path
+    from passk_py.ingest.formats.mappings.mapping_expression import Level
+    from passk_py.ingest.formats.mappings.mapping_rows import Path
     from passk_py.ingest.formats.sample import Sample
 
 _NO_ROWS: Final = "$.KEY"

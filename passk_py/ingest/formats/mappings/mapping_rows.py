@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, Names, fits, is_level
 from passk_py.ingest.formats.harness import Unfit
-from passk_py.ingest.formats.mapping_expression import STEP, Level, no_expression, unquoted
+from passk_py.ingest.formats.mappings.mapping_expression import STEP, Level, no_expression, unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from passk_py.ingest.containers.shape import Json
-    from passk_py.ingest.formats.mapping_expression import Expression
+    from passk_py.ingest.formats.mappings.mapping_expression import Expression
 
 Path = tuple[str, ...]
 """The names that lead to the rows, with :data:`EACH` and :class:`Names` for the levels."""

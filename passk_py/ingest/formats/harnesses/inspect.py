@@ -39,8 +39,8 @@ from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.containers.zip_members import ZipMembers
 from passk_py.ingest.formats.harness import Expected, Log
-from passk_py.ingest.formats.inspect_copies import SUFFIXES, Survey, logs_beside
-from passk_py.ingest.formats.inspect_members import (
+from passk_py.ingest.formats.harnesses.inspect_copies import SUFFIXES, Survey, logs_beside
+from passk_py.ingest.formats.harnesses.inspect_members import (
     HEADS,
     MOST_KEYS,
     SAMPLE,
@@ -52,7 +52,12 @@ from passk_py.ingest.formats.inspect_members import (
     rows_of,
     sample_in,
 )
-from passk_py.ingest.formats.inspect_samples import attempt_of, chosen_score, count_of, short_values
+from passk_py.ingest.formats.harnesses.inspect_samples import (
+    attempt_of,
+    chosen_score,
+    count_of,
+    short_values,
+)
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
 from passk_py.ingest.formats.kinds import Refusal

@@ -30,10 +30,7 @@ from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.shape import ANY, Json, decoder
 from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, Unfit
-from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
-from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.lm_eval_metrics import (
+from passk_py.ingest.formats.harnesses.lm_eval_metrics import (
     FIXED,
     NONE,
     OWN,
@@ -42,6 +39,9 @@ from passk_py.ingest.formats.lm_eval_metrics import (
     metrics_of,
     verdict_among,
 )
+from passk_py.ingest.formats.json_harness import JsonHarness
+from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
+from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.run_names import without_endings
 
 if TYPE_CHECKING:

@@ -30,12 +30,17 @@ from passk_py.ingest.containers.open_bytes import open_log, read_chunk
 from passk_py.ingest.containers.shape import ANY, Json, decoded_or_none, loaded_or_none
 from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, expected_of_each
+from passk_py.ingest.formats.harnesses.promptfoo_tests import (
+    SURVEYED,
+    Plan,
+    prompt_of,
+    variables_of,
+)
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, first_line, small_tags, text
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.mapping import IN_ORDER, map_options
-from passk_py.ingest.formats.mapping_rows import path_of
-from passk_py.ingest.formats.promptfoo_tests import SURVEYED, Plan, prompt_of, variables_of
+from passk_py.ingest.formats.mappings.mapping import IN_ORDER, map_options
+from passk_py.ingest.formats.mappings.mapping_rows import path_of
 from passk_py.ingest.formats.run_names import without_endings
 from passk_py.ingest.formats.task_names import without_ids
 

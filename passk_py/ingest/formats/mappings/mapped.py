@@ -2,7 +2,7 @@
 
 A mapping is never guessed: it is given with ``passk load --map`` or ``--mapping``. SQL takes the
 values from a table of which each row is an attempt, so that it lands as fast as a canonical one.
-Everything else goes through :mod:`passk_py.ingest.formats.mapped_rows`.
+Everything else goes through :mod:`passk_py.ingest.formats.mappings.mapped_rows`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from passk_py.common.sql_text import quote
 from passk_py.ingest.containers.json_walk import fits
 from passk_py.ingest.formats.base import Field, Format
 from passk_py.ingest.formats.kinds import Refusal, listed
-from passk_py.ingest.formats.mapped_rows import VERDICTS, MappedRows, attributes_of
-from passk_py.ingest.formats.mapped_sql import field_of, without_verdict
+from passk_py.ingest.formats.mappings.mapped_rows import VERDICTS, MappedRows, attributes_of
+from passk_py.ingest.formats.mappings.mapped_sql import field_of, without_verdict
 from passk_py.ingest.formats.run_names import run_named_after
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from passk_py.ingest.formats.kinds import Kind
-    from passk_py.ingest.formats.mapping import Mapping as MappingOfColumns
+    from passk_py.ingest.formats.mappings.mapping import Mapping as MappingOfColumns
     from passk_py.ingest.formats.sample import Sample
 
 _SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")

@@ -34,14 +34,14 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.common.contract import CONTRACT_COLUMNS, EXPECTED_ATTEMPTS
 from passk_py.common.errors import PasskError
 from passk_py.ingest.containers.json_walk import is_level
-from passk_py.ingest.formats.mapping_expression import Expression, parsed
-from passk_py.ingest.formats.mapping_rows import rows_as_said, rows_at
+from passk_py.ingest.formats.mappings.mapping_expression import Expression, parsed
+from passk_py.ingest.formats.mappings.mapping_rows import rows_as_said, rows_at
 from passk_py.ingest.formats.yaml_file import existing_file, load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from passk_py.ingest.formats.mapping_rows import Path as RowPath
+    from passk_py.ingest.formats.mappings.mapping_rows import Path as RowPath
 
 IN_ORDER: Final = "in_order"
 

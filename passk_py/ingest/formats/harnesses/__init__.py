@@ -1,0 +1,1 @@
+"""Formats of harnesses and benchmarks, which run an agent and grade what it did."""
