@@ -40,6 +40,7 @@ COMMANDS: Final = (
     "card",
     "validate",
     "export",
+    "convert",
     "publish",
     "boards",
     "superset",

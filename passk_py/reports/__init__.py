@@ -1,1 +1,1 @@
-"""Pages for people: the answer, the report, model cards, Superset."""
+"""Pages for people, and files for other tools: the answer, the report, model cards, Superset."""
