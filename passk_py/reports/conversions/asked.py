@@ -1,4 +1,4 @@
-"""What a conversion is asked for, and the results of runs that it writes."""
+"""The options of a conversion, and the results of runs that it writes."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def _model(result: Result, developer: str | None) -> tuple[str, str]:
 
 
 def _folder(part: str, result: Result) -> str:
-    """Make a folder of a name, as the repository of the records does, or refuse."""
+    """Make a folder of a name, as the repository of the records does, or reject it."""
     made = part.replace("/", "_").replace(":", "_")
     if _UNSAFE.search(made) or made in ("data", "unknown"):
         raise PasskError(
