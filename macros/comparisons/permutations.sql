@@ -97,7 +97,10 @@ outcomes as (
                    * (N - j + 2) (N - 2 j + 1) / [(N - 2 j + 3) (N - j + 1 - k)^2]
 
     No term is negative, so no digits cancel, and there are k of them, however many attempts a task has. Products are sums of
-    logarithms, because some leave the range of doubles. tests/python/sql/test_permutations.py holds it against all ways to deal. -#}
+    logarithms, because some leave the range of doubles. tests/python/sql/test_permutations.py holds it against all ways to deal.
+
+    Of many attempts only the first parts count: s_1 ... s_j is at most L^j / j!, where L is k^2 times the largest of the other
+    factors of s_1 to s_k, so parts are left out from where that is below e^-40 of s_1. -#}
 {% macro _permutation_variances(ks) -%}
 grid as (
   {{ passk._ks_rows(ks) }}
@@ -129,6 +132,31 @@ bases as (
   {{ passk._with_log_choose_ratio('numbered', 'attempts', 'passes', 'k', 'log_pass_hat_k') }}
 ),
 
+numbers_of_parts as (
+  select
+    number,
+    sum(ln(number)) over (order by number) as log_factorial
+  from numbers
+  where number >= 1
+),
+
+bounded as (
+  select
+    *,
+    ln(
+      {{ passk._as_double('k') }} * k * more_n / fewer_n * failures / passes * (attempts - 1) / (attempts - k) / (attempts - k)
+    ) as log_first_part,
+    ln(
+      {{ passk._as_double('k') }} * k * (more_n - k + 1) / (fewer_n - k + 1)
+      * case
+        when failures > passes then {{ passk._as_double('failures - k + 1') }} / (passes - k + 1)
+        else {{ passk._as_double('failures') }} / passes
+      end
+      * (attempts + 1) / (attempts - 2 * k + 1) / (attempts - 2 * k + 1)
+    ) as log_bound
+  from bases
+),
+
 steps as (
   select
     base_number,
@@ -144,11 +172,14 @@ steps as (
     ln((fewer_n - j + 1) / (more_n - j + 1)) as log_step_of_ratio
   from (
     select
-      bases.*,
-      {{ passk._as_double('numbers.number') }} as j
-    from bases
-    inner join numbers
-      on numbers.number >= 1 and numbers.number <= bases.k and numbers.number <= bases.failures
+      bounded.*,
+      {{ passk._as_double('numbers_of_parts.number') }} as j
+    from bounded
+    inner join numbers_of_parts
+      on
+        numbers_of_parts.number <= bounded.k
+        and numbers_of_parts.number <= bounded.failures
+        and numbers_of_parts.number * bounded.log_bound - numbers_of_parts.log_factorial >= bounded.log_first_part - 40
   ) as of_parts
 ),
 
