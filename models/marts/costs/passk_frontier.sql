@@ -41,7 +41,7 @@ beaten as (
         when
           tests.p_adjusted <= {{ passk._gate_error() }}
           and rivals.to_rank_by > placed.to_rank_by
-          and rivals.mean_cost_upper < placed.mean_cost_lower
+          and rivals.mean_cost_upper < placed.mean_cost_lower * (1 - 1e-9)
           then 1
         else 0
       end

@@ -25,6 +25,8 @@ FRONTIER_TYPES: Final[dict[str, Any]] = {
     **dict.fromkeys(("beaten_by", "meaning"), pl.String),
 }
 _ROUNDING: Final = 1e-12
+_OF_LIMITS: Final = 1e-9
+"""Runs of one price have limits that differ in their last digits, and none costs less."""
 
 
 @any_frame
@@ -129,7 +131,7 @@ def _rows(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             in_list(other["run_id"]) not in alike
             and _rounded(other) > _rounded(run)
             and None not in (other["mean_upper"], run["mean_lower"])
-            and other["mean_upper"] < run["mean_lower"]
+            and other["mean_upper"] < run["mean_lower"] * (1 - _OF_LIMITS)
             for other in beating
         )
         rows.append(

@@ -444,6 +444,20 @@ def test_the_frontier_is_what_no_other_run_beats() -> None:
     assert not rows["a"]["is_surely_beaten"]
 
 
+@pytest.mark.parametrize(("price", "tries"), [(0.01, (29, 31)), (0.1, (17, 19)), (0.07, (61, 53))])
+def test_no_run_costs_less_by_rounding(price: float, tries: tuple[int, int]) -> None:
+    good, bad = (
+        even_log([[(passed, price)] * n] * 30)
+        for passed, n in zip((True, False), tries, strict=True)
+    )
+    log = pl.concat(
+        [good.with_columns(run_id=pl.lit("good")), bad.with_columns(run_id=pl.lit("bad"))]
+    )
+    row = pk.cost_frontier(log, ks=[1]).row(by_predicate=pl.col("run_id") == "bad", named=True)
+    assert row["beaten_by"] == "good"
+    assert not row["is_surely_beaten"]
+
+
 def test_wrong_options_are_refused() -> None:
     log = even_log([[(True, 1.0)]])
     with pytest.raises(pk.ArgumentError, match="measures must be a list of cost_usd"):
