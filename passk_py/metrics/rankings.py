@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Mapping, Sequence
 
-    from passk_py.metrics.comparisons.pair_figures import Sums
     from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.stats.permutations import PairCounts
 
@@ -184,7 +183,7 @@ def ranking(
     min_eligible_share: float,
 ) -> pl.DataFrame:
     """Rank runs by their rows of ``passk_suite_metrics``; ``shared`` is by suite, older, newer."""
-    sums = {pair: PairSums(tasks.histogram) for pair, tasks in shared.items()}
+    over_tasks = {pair: PairSums(tasks.histogram) for pair, tasks in shared.items()}
     alpha = round(1 - confidence, _DIGITS)
     rows = []
     by_run = values.partition_by("suite", "run_id", as_dict=True)
@@ -197,7 +196,8 @@ def ranking(
                 tests = {
                     (older, newer): _test(
                         shared[suite, older, newer],
-                        sums[suite, older, newer].sums(metric, k),
+                        over_tasks[suite, older, newer],
+                        metric,
                         k,
                         confidence,
                         min_eligible_share,
@@ -213,16 +213,19 @@ def ranking(
     return pl.DataFrame(rows, schema=RANKING_COLUMNS)
 
 
-def _test(tasks: Shared, sums: Sums, k: int, confidence: float, share: float) -> PairTest:
+def _test(
+    tasks: Shared, over_tasks: PairSums, metric: str, k: int, confidence: float, share: float
+) -> PairTest:
     """Test two runs by the rules of a comparison; p is 1 where that has no verdict."""
-    common = tasks.histogram.total()
+    sums = over_tasks.sums(metric, k)
+    common = over_tasks.tasks
     row: dict[str, Any] = {
         "k": k,
         "common_tasks": common,
         "baseline_only_tasks": max(tasks.older_only, tasks.newer_only),
         "eligible_tasks": sums.eligible,
         "deciding_tasks": sums.deciding,
-        "no_figures": short_reason_of_pair(tasks.histogram, sums.eligible, k, share),
+        "no_figures": short_reason_of_pair(over_tasks, sums.eligible, k, share),
     }
     if common == 0 or row["no_figures"] is not None:
         return PairTest(0.0, 1.0, None)

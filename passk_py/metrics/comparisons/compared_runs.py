@@ -17,11 +17,9 @@ from passk_py.stats.estimators import ArgumentError
 from passk_py.stats.estimators.arguments import checked_confidence, checked_ks, checked_share
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterable, Sequence
 
     from passk_py.metrics.comparisons.run_pairs import Pair
-    from passk_py.stats.permutations import PairCounts
 
 _PAIR: Final = ("suite", "baseline_run_id", "candidate_run_id")
 METRICS: Final = ("pass_at_k", "pass_hat_k")
@@ -152,8 +150,7 @@ def comparison_rows(
     metrics: Sequence[str] = METRICS,
 ) -> list[dict[str, Any]]:
     """Give a row for each metric and k: the columns of :func:`compare`, and what it hides."""
-    histogram = pair.histogram()
-    over_tasks = PairSums(histogram)
+    over_tasks = PairSums(pair.histogram())
     families = pair.families()
     common = pair.common.height
     rows = []
@@ -174,7 +171,7 @@ def comparison_rows(
                 "deciding_tasks": sums.deciding,
                 "minimum_change": minimum_change,
                 "no_figures": pair.nothing_common
-                or short_reason_of_pair(histogram, sums.eligible, k, min_eligible_share),
+                or short_reason_of_pair(over_tasks, sums.eligible, k, min_eligible_share),
             }
             if row["no_figures"] is None:
                 mean = sums.difference / sums.eligible
@@ -185,15 +182,12 @@ def comparison_rows(
     return rows
 
 
-def short_reason_of_pair(
-    histogram: Counter[PairCounts], eligible: int, k: int, share: float
-) -> str | None:
+def short_reason_of_pair(over_tasks: PairSums, eligible: int, k: int, share: float) -> str | None:
     """Say why a pair has no figures where a run lacks tasks with n >= k, as for its own value."""
-    common = histogram.total()
+    common = over_tasks.tasks
     both = " of both runs"
     reasons = []
-    for side, of_side in (("baseline", 0), ("candidate", 2)):
-        ready = sum(tasks for counts, tasks in histogram.items() if counts[of_side] >= k)
+    for side, ready in zip(("baseline", "candidate"), over_tasks.ready(k), strict=True):
         of = f"{both}, in the {side}"
         reasons.append(short_reason(k, ready, common, min_eligible_share=share, of=of))
     lacking = [reason for reason in reasons if reason is not None]

@@ -84,6 +84,19 @@ class PairSums:
         self._histogram = histogram
         self._known: dict[int, _Eligible] = {}
         self._eligible = cache(self._eligible_at)
+        self._by_n: list[Counter[int]] = [Counter(), Counter()]
+        for counts, tasks in histogram.items():
+            self._by_n[0][counts.baseline_n] += tasks
+            self._by_n[1][counts.candidate_n] += tasks
+
+    @property
+    def tasks(self) -> int:
+        """The number of tasks of both runs."""
+        return self._by_n[0].total()
+
+    def ready(self, k: int) -> list[int]:
+        """Count the tasks of both runs with n >= k in the baseline, and those in the candidate."""
+        return [sum(tasks for n, tasks in one.items() if n >= k) for one in self._by_n]
 
     def _eligible_at(self, k: int) -> _Eligible:
         found = {
