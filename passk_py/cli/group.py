@@ -29,6 +29,7 @@ COMMANDS: Final = (
     "demo",
     "peek",
     "load",
+    "watch",
     "build",
     "show",
     "compare",
@@ -60,6 +61,7 @@ _LOG_FORMAT_VARIABLE: Final = "PASSK_LOG_FORMAT"
 
 _SAFE: Final = {
     "load": "Each log has landed whole or not at all. The same `passk load` lands the others.",
+    "watch": "Each log has landed whole or not at all. The same `passk watch` goes on from there.",
     "build": "Each table is whole, old or new. The next `passk build` updates the old ones.",
     "publish": "The last copy is still there, or the new one. Publish again.",
     "demo": "Nothing of yours has changed. `passk demo` starts anew.",
@@ -67,7 +69,7 @@ _SAFE: Final = {
 }
 """By command: the data that is safe after Ctrl-C or on a full disk, and the next step."""
 _OF_A_DATABASE: Final = re.compile(
-    r"(`passk (?:build|diagnose|gate|load|publish|show|validate)\b"
+    r"(`passk (?:build|diagnose|gate|load|publish|show|validate|watch)\b"
     r"(?![^`]*--(?:database|help))[^`]*)`"
 )
 """Commands of hints that would take the default database."""
@@ -129,7 +131,7 @@ class PasskGroup(click.Group):
         session.log_as_json = _wants_json_log(words)
         command = next((word for word in words if word in COMMANDS), None)
         options = {word.partition("=")[0] for word in words}
-        if command == "gate" or (command == "peek" and "--gate" in options):
+        if command == "gate" or (command in ("peek", "watch") and "--gate" in options):
             session.could_not_run = GATE_COULD_NOT_RUN
         try:
             code = super().main(words, standalone_mode=False, **call)
@@ -249,7 +251,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
         "\n"
         "\b\n"
         "Exit codes: 0 success, 1 a check of the data fails, 2 could not run, 130 Ctrl-C.\n"
-        "`passk gate`, `passk peek --gate`: 1 a gate fails, 2 inconclusive, 3 could not run.\n"
+        "`passk gate`, --gate of peek and watch: 1 a gate fails, 2 inconclusive, 3 could not run.\n"
         "`passk completion --help` explains how to complete commands and options with Tab."
     ),
 )

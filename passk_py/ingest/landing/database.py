@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from passk_py.common.errors import PasskError
+from passk_py.common.errors import InUseError, PasskError
 from passk_py.common.files import not_a_file
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _explained(path: Path, error: duckdb.Error) -> PasskError:
     if "lock" in text:
         holder = re.search(r"held in (.+?) \(PID (\d+)\)", text)
         process = f"process {holder[2]} ({Path(holder[1]).name})" if holder else "another process"
-        return PasskError(
+        return InUseError(
             f"The database {path} is in use by {process}.",
             hint="Close it there, or wait until it is done.",
         )

@@ -99,7 +99,7 @@ def _beside_others(source: Source, target: Target) -> str:
 def _in_twice(connection: duckdb.DuckDBPyConnection, source: Source) -> str | None:
     """Find a log that landed before and has a file of this one."""
     path = source.path
-    files = [str(file) for file in source.files]
+    files = source.parts
     found = connection.execute(
         "with parts as (select source_file, part from landing.parts "
         "union all select source_file, source_file from landing.files), "

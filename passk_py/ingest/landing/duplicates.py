@@ -33,6 +33,7 @@ class Duplicates:
     def original(self, source: Source) -> Path | None:
         """Give the file that this one is a duplicate of; None if it counts itself."""
         path, size = source.sample.path, source.sample.size
+        self._logs.setdefault(path, source.path)
         if source.format.attempts_stay or not size:
             return None
         others = self._known.setdefault((source.format.name, size), [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -21,7 +22,6 @@ from passk_py.ingest.landing.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from passk_py.ingest.formats import Format
     from passk_py.ingest.formats.sample import Sample
@@ -55,7 +55,7 @@ def identify(
         path = str(file.path)
         report.look_into(file.folder)
         try:
-            _check_place(file, target, owners)
+            _check_place(file, target, options, owners)
             source = Source(*_look(file, formats, target), options)
         except _Skip as reason:
             report.skip(path, str(reason))
@@ -101,9 +101,9 @@ class _Formats:
         return self._mapped[kind]
 
 
-def _check_place(file: File, target: Target, owners: Mapping[Path, Path]) -> None:
+def _check_place(file: File, target: Target, options: Options, owners: Mapping[Path, Path]) -> None:
     """Keep out the attempts of this very database, and parts of a log that was read before."""
-    if target.storage.holds(file.path):
+    if target.storage.holds(Path(options.named(str(file.path)))):
         if file.folder is not None:
             raise _Skip("among the attempts of this database")
         raise PasskError(

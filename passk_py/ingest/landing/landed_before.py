@@ -132,7 +132,7 @@ def _part_not_named(connection: duckdb.DuckDBPyConnection, source: Source) -> st
     found = connection.execute(
         "select part from landing.parts where source_file = ? "
         "and part not in (select unnest(?)) order by 1 limit 1",
-        [source.path, [str(file) for file in source.sample.files]],
+        [source.path, source.parts],
     ).fetchone()
     return found[0] if found else None
 

@@ -52,6 +52,7 @@ def load(
     mapping: FileMapping | None = None,
     jobs: int = 1,
     parquet: str | Path | None = None,
+    known_as: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> LoadReport:
     r"""Bring attempt logs into the tables ``landing.attempts`` and ``landing.rejected``.
@@ -95,6 +96,9 @@ def load(
     parquet
         A folder in which the attempts lie as Parquet, by suite and run, instead of in the
         database, which keeps the rest and remembers the folder. Say it with the first load.
+    known_as
+        The names under which files land instead of their paths, if they were fetched: the start of
+        paths, and the text in its place.
     progress
         Is told how far the load is.
 
@@ -137,6 +141,7 @@ def load(
         mapping=mapping,
         jobs=jobs,
         parquet=parquet,
+        known_as=dict(known_as or {}),
         progress=progress,
         keep=isinstance(database, str | Path),
     )
@@ -161,7 +166,7 @@ def land(paths: Sequence[str | Path], target: Target, options: Options) -> LoadR
             # Logs that are numbered on from one another land one after the other.
             in_turn = source.after is not None
             report.add(jobs.run(partial(_read_and_write, source, target), at_once=in_turn))
-        return report.build(target.storage.folder)
+        return report.build(target.storage.folder, options)
 
 
 def _read_and_write(source: Source, target: Target) -> FileReport:

@@ -39,6 +39,7 @@ class Options:
     jobs: int = 1
     parquet: str | Path | None = None
     progress: Progress | None = None
+    known_as: Mapping[str, str] = field(default_factory=dict)
     keep: bool = True
     """Whether the database outlives the load."""
     careful: bool = False
@@ -95,6 +96,12 @@ class Options:
         """The columns that are given, and what they are."""
         said = {name: getattr(self, name) for name in _NAMES}
         return {name: text for name, text in said.items() if text is not None}
+
+    def named(self, text: str) -> str:
+        """Replace the paths of files that have other names, in a path or a sentence."""
+        for start, name in self.known_as.items():
+            text = text.replace(start, name)
+        return text
 
     @property
     def sets_threshold(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import duckdb
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from passk_py.ingest.landing.options import Options
     from passk_py.ingest.landing.source import Source
 
 _DISK: Final = "Check your rights in the folder of the database."
@@ -68,12 +70,21 @@ class ReportBuilder:
         # They are read, even if each by itself was no log.
         self._companions |= {str(path) for path in source.sample.companions}
 
-    def build(self, parquet: Path | None) -> LoadReport:
+    def build(self, parquet: Path | None, options: Options) -> LoadReport:
         """Wait for all logs and tell what became of them."""
+        named = options.named
         files = [self.duplicates.told(report()) for report in self._reports]
         skipped = tuple(file for file in self._skipped if file.path not in self._companions)
         files += [_without_logs(name, skipped) for name, logs in self._logs_in.items() if not logs]
-        return LoadReport(tuple(files), skipped, parquet, tuple(self._passed_over))
+        if options.known_as:
+            files = [
+                replace(
+                    file, path=named(file.path), message=named(file.message), hint=named(file.hint)
+                )
+                for file in files
+            ]
+            skipped = tuple(SkippedFile(named(one.path), named(one.reason)) for one in skipped)
+        return LoadReport(tuple(files), skipped, parquet, tuple(map(named, self._passed_over)))
 
 
 def explained(path: str, error: Exception) -> tuple[str, str]:

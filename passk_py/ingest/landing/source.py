@@ -35,12 +35,17 @@ class Source:
     @property
     def path(self) -> str:
         """The path that the log is known by: its ``source_file``."""
-        return str(self.sample.path)
+        return self.options.named(str(self.sample.path))
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that hold its rows."""
         return self.sample.files or (self.sample.path,)
+
+    @property
+    def parts(self) -> list[str]:
+        """The names of these files, as the database keeps them."""
+        return [self.options.named(str(file)) for file in self.files]
 
     @property
     def harness(self) -> Harness | None:

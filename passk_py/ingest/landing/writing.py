@@ -150,6 +150,9 @@ def _insert_good(staged: Staged, source: Source, target: Target, at: datetime) -
     if source.format.holds_transcripts:
         place = f"{quote(f'{source.path}#/')} || (source_line - 1) as transcript"
         query = f"select * replace ({place}) from ({query})"
+    for start, name in source.options.known_as.items():
+        place = f"replace(transcript, {quote(start)}, {quote(name)}) as transcript"
+        query = f"select * replace ({place}) from ({query})"
     try:
         landed = target.storage.insert(target.connection, query, batch)
     except NOT_THE_FILE:
@@ -271,5 +274,5 @@ def _note_log(
     if source.sample.files:
         connection.execute(
             "insert into landing.parts select ?, unnest(?)",
-            [source.path, [str(part) for part in source.sample.files]],
+            [source.path, source.parts],
         )
