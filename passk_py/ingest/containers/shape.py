@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 
 import msgspec
 
@@ -16,8 +16,11 @@ Json: TypeAlias = Any
 ANY = None
 """In a shape: the value as it is, whatever it is."""
 
-Shape: TypeAlias = "Mapping[str, Shape] | list[Shape] | None"
-"""An object with the members that are wanted, a list of such, or :data:`ANY`."""
+RAW: Final = "raw"
+"""In a shape: the bytes of the value as they are in the file, a :class:`msgspec.Raw`."""
+
+Shape: TypeAlias = "Mapping[str, Shape] | list[Shape] | str | None"
+"""An object with the members that are wanted, a list of such, :data:`ANY` or :data:`RAW`."""
 
 
 def decoder(shape: Shape) -> Callable[[bytes], Any]:
@@ -42,6 +45,8 @@ def decoder(shape: Shape) -> Callable[[bytes], Any]:
 def _type_of(shape: Shape, name: str = "Row") -> Any:  # noqa: ANN401 - made at run time
     if shape is None:
         return Any
+    if isinstance(shape, str):
+        return msgspec.Raw
     if isinstance(shape, list):
         return list[_type_of(shape[0], f"{name}s")] | None  # type: ignore[misc]
     members = {key: _type_of(inner, f"{name}_{key}") for key, inner in shape.items()}

@@ -30,6 +30,7 @@ from passk_py.ingest.formats.harnesses.tau2_bench import Tau2Bench
 from passk_py.ingest.formats.harnesses.tau_bench import TauBench
 from passk_py.ingest.formats.harnesses.terminal_bench import TerminalBench
 from passk_py.ingest.formats.harnesses.tracelens import TraceLens
+from passk_py.ingest.formats.harnesses.verifiers import Verifiers, VerifiersTraces
 from passk_py.ingest.formats.kinds import Container, Kind, Refusal, listed
 from passk_py.ingest.formats.platforms.mlflow import Mlflow
 from passk_py.ingest.formats.platforms.pydantic_evals import PydanticEvals
@@ -70,6 +71,8 @@ FORMATS: Final[tuple[Format, ...]] = (
     BigCodeBench(),
     HumanEval(),
     LmEval(),
+    Verifiers(),
+    VerifiersTraces(),
     Mlflow(),
     PydanticEvals(),
     Playwright(),

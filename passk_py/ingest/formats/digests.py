@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
+
+
+_NULL: Final = msgspec.Raw(b"null")
 
 
 def packed(value: Json) -> bytes:
@@ -22,6 +25,9 @@ def packed(value: Json) -> bytes:
 
 def digest_of(output: Json) -> str | None:
     """Give the SHA-256 of what an agent produced; None where there is nothing."""
+    if isinstance(output, msgspec.Raw):
+        # The bytes of the file: equal outputs of one writer are equal bytes.
+        return None if output == _NULL else sha256(output).hexdigest()
     if output is None:
         return None
     if isinstance(output, str):

@@ -28,7 +28,7 @@ _ANY_RUN: Final = frozenset(
         *("completions", "generation", "generations", "prediction", "predictions", "preds"),
         *("response", "responses", "run", "runs", "sample", "samples", "sanitized", "simulation"),
         *("simulations", "solution", "solutions", "table", "task", "tasks", "test", "tests"),
-        *("trial", "trials", "temp", "tmp"),
+        *("trace", "traces", "trial", "trials", "temp", "tmp"),
         *("bigcodebench", "bcb", "deepeval", "evalplus", "humaneval", "mbpp", "plus"),
         *("promptfoo", "tau", "tracelens"),
     )

@@ -45,6 +45,8 @@ LOGS = {
     "ctrf": "ctrf/pytest.json",
     "playwright": "playwright/report.json",
     "pydantic-evals": "pydantic_evals/repeats.json",
+    "verifiers": "verifiers/größe-env--acme--mock-1/3f2a91bc/results.jsonl",
+    "verifiers-traces": "verifiers/größe-env--mock-1--bash--5f2c/traces.jsonl",
     "lm-eval": "lm_eval/out/acme__größe-7b/samples_sums_pass1_2026-11-21T16-21-33.719863.jsonl",
 }
 # Canonical logs, and tau-bench's, are written here: tau-bench as its `run.py` writes it.
