@@ -23,6 +23,7 @@ from passk_py.ingest.formats.harnesses.evalplus import EvalPlus
 from passk_py.ingest.formats.harnesses.harbor import Harbor
 from passk_py.ingest.formats.harnesses.human_eval import HumanEval
 from passk_py.ingest.formats.harnesses.inspect import Inspect
+from passk_py.ingest.formats.harnesses.lighteval import LightEval
 from passk_py.ingest.formats.harnesses.lm_eval import LmEval
 from passk_py.ingest.formats.harnesses.promptfoo import Promptfoo, PromptfooLines
 from passk_py.ingest.formats.harnesses.swe_bench import SweBench
@@ -71,6 +72,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     BigCodeBench(),
     HumanEval(),
     LmEval(),
+    LightEval(),
     Verifiers(),
     VerifiersTraces(),
     Mlflow(),

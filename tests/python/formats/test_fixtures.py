@@ -42,8 +42,8 @@ def _place_landed(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["task_id"], row["attempt"], rank, bool(row["outcome_reason"]), row["score"] or 0
 
 
-# lm-eval grades documents and not responses, each with several filters: its own tests compare those.
-BY_ATTEMPT = [case for case in CASES if case[0] != "lm_eval"]
+# These grade documents and not responses: their own tests compare the numbers of passes.
+BY_ATTEMPT = [case for case in CASES if case[0] not in ("lm_eval", "lighteval")]
 
 
 @pytest.mark.long

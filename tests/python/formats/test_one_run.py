@@ -47,6 +47,8 @@ LOGS = {
     "pydantic-evals": "pydantic_evals/repeats.json",
     "verifiers": "verifiers/größe-env--acme--mock-1/3f2a91bc/results.jsonl",
     "verifiers-traces": "verifiers/größe-env--mock-1--bash--5f2c/traces.jsonl",
+    "lighteval": "lighteval/details/acme/größe-7b/2026-11-28T03-51-02.204724/"
+    "details_sums-0_2026-11-28T03-51-02.204724.parquet",
     "lm-eval": "lm_eval/out/acme__größe-7b/samples_sums_pass1_2026-11-21T16-21-33.719863.jsonl",
 }
 # Canonical logs, and tau-bench's, are written here: tau-bench as its `run.py` writes it.
@@ -97,6 +99,8 @@ def changed(path: Path) -> Path:
     for file in files:
         if file.suffix in (".json", ".xml", ".jsonl"):
             file.write_bytes(file.read_bytes() + b"\n")
+        elif file.suffix == ".parquet":
+            pl.read_parquet(file).write_parquet(file)
     return path
 
 

@@ -36,6 +36,7 @@ from passk_py.ingest.formats.harnesses.lm_eval_metrics import (
     OWN,
     PASS_AT,
     holds_list,
+    laid,
     metrics_of,
     verdict_among,
 )
@@ -188,7 +189,7 @@ class LmEval(JsonHarness):
             else self.place_of(element, log),
             "tags": {"metric": metric, "verdicts": "counted"} if counted else {"metric": metric},
         }
-        passed = _laid(row.get("doc_id"), passes, graded) if counted else {1} if passes else set()
+        passed = laid(row.get("doc_id"), passes, graded) if counted else {1} if passes else set()
         for place, response in enumerate(responses, 1):
             one = {**shared, "attempt": place}
             if place <= graded:
@@ -315,11 +316,3 @@ def _passes(value: Json, metric: str, graded: int) -> int:
             f"{'response' if graded == 1 else 'responses'}.",
         )
     return round(value * graded)
-
-
-def _laid(task: Json, passes: int, graded: int) -> set[int]:
-    """Choose the attempts that the passes are laid on: always the same ones, and no first ones."""
-    if passes in (0, graded):
-        return set(range(1, passes + 1))
-    places = range(1, graded + 1)
-    return set(sorted(places, key=lambda place: digest_of(f"{task}\0{place}") or "")[:passes])

@@ -9,6 +9,7 @@ from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, Json, decoded_or_none, decoder, loaded
+from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.json_values import at, dict_at, text
 
 if TYPE_CHECKING:
@@ -112,3 +113,11 @@ def verdict_among(metrics: dict[str, bool], higher: Json) -> str | None:
         if flags and not PASS_AT.fullmatch(name) and at(higher, name) is not False:
             return name
     return None
+
+
+def laid(task: Json, passes: int, graded: int) -> set[int]:
+    """Choose the attempts that the passes are laid on: always the same ones, and no first ones."""
+    if passes in (0, graded):
+        return set(range(1, passes + 1))
+    places = range(1, graded + 1)
+    return set(sorted(places, key=lambda place: digest_of(f"{task}\0{place}") or "")[:passes])
