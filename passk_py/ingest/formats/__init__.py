@@ -21,6 +21,7 @@ from passk_py.ingest.formats.harnesses.bigcodebench import BigCodeBench
 from passk_py.ingest.formats.harnesses.deepeval import DeepEval
 from passk_py.ingest.formats.harnesses.evalplus import EvalPlus
 from passk_py.ingest.formats.harnesses.harbor import Harbor
+from passk_py.ingest.formats.harnesses.helm import Helm
 from passk_py.ingest.formats.harnesses.human_eval import HumanEval
 from passk_py.ingest.formats.harnesses.inspect import Inspect
 from passk_py.ingest.formats.harnesses.lighteval import LightEval
@@ -73,6 +74,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     HumanEval(),
     LmEval(),
     LightEval(),
+    Helm(),
     Verifiers(),
     VerifiersTraces(),
     Mlflow(),
