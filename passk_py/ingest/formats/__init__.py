@@ -25,6 +25,7 @@ from passk_py.ingest.formats.harnesses.helm import Helm
 from passk_py.ingest.formats.harnesses.human_eval import HumanEval
 from passk_py.ingest.formats.harnesses.inspect import Inspect
 from passk_py.ingest.formats.harnesses.lighteval import LightEval
+from passk_py.ingest.formats.harnesses.livecodebench import LiveCodeBench
 from passk_py.ingest.formats.harnesses.lm_eval import LmEval
 from passk_py.ingest.formats.harnesses.promptfoo import Promptfoo, PromptfooLines
 from passk_py.ingest.formats.harnesses.swe_bench import SweBench
@@ -75,6 +76,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     LmEval(),
     LightEval(),
     Helm(),
+    LiveCodeBench(),
     Verifiers(),
     VerifiersTraces(),
     Mlflow(),

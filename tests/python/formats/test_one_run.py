@@ -48,6 +48,7 @@ LOGS = {
     "verifiers": "verifiers/größe-env--acme--mock-1/3f2a91bc/results.jsonl",
     "verifiers-traces": "verifiers/größe-env--mock-1--bash--5f2c/traces.jsonl",
     "helm": "helm/v1/words-model=acme_mock-7b/per_instance_stats.json",
+    "livecodebench": "livecodebench/output/Größe-7B/Scenario.codegeneration_4_0.2_eval_all.json",
     "lighteval": "lighteval/details/acme/größe-7b/2026-11-28T03-51-02.204724/"
     "details_sums-0_2026-11-28T03-51-02.204724.parquet",
     "lm-eval": "lm_eval/out/acme__größe-7b/samples_sums_pass1_2026-11-21T16-21-33.719863.jsonl",
