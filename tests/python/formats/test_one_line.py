@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FIXTURES = Path(__file__).parent / "fixtures"
 LOGS = (
     "pydantic_evals/repeats.json",
+    "langsmith/comparison.json",
     "playwright/report.json",
     "ctrf/pytest.json",
     "mlflow/checks/eval_results_table.json",
