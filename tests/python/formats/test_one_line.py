@@ -16,6 +16,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 LOGS = (
     "pydantic_evals/repeats.json",
     "langsmith/comparison.json",
+    "langfuse/items.json",
     "playwright/report.json",
     "ctrf/pytest.json",
     "mlflow/checks/eval_results_table.json",
