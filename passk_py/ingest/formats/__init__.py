@@ -38,6 +38,7 @@ from passk_py.ingest.formats.kinds import Container, Kind, Refusal, listed
 from passk_py.ingest.formats.platforms.langfuse import Langfuse
 from passk_py.ingest.formats.platforms.langsmith import LangSmith
 from passk_py.ingest.formats.platforms.mlflow import Mlflow
+from passk_py.ingest.formats.platforms.phoenix import Phoenix
 from passk_py.ingest.formats.platforms.pydantic_evals import PydanticEvals
 from passk_py.ingest.formats.test_reports.ctrf import Ctrf
 from passk_py.ingest.formats.test_reports.junit import JUnit
@@ -85,6 +86,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     PydanticEvals(),
     LangSmith(),
     Langfuse(),
+    Phoenix(),
     Playwright(),
     Ctrf(),
     CanonicalJsonl(),

@@ -17,6 +17,7 @@ LOGS = (
     "pydantic_evals/repeats.json",
     "langsmith/comparison.json",
     "langfuse/items.json",
+    "phoenix/nightly.json",
     "playwright/report.json",
     "ctrf/pytest.json",
     "mlflow/checks/eval_results_table.json",

@@ -53,6 +53,7 @@ LOGS = {
     "details_sums-0_2026-11-28T03-51-02.204724.parquet",
     "langsmith": "langsmith/runs.jsonl",
     "langfuse": "langfuse/items.json",
+    "phoenix": "phoenix/nightly.json",
     "lm-eval": "lm_eval/out/acme__größe-7b/samples_sums_pass1_2026-11-21T16-21-33.719863.jsonl",
 }
 # Canonical logs, and tau-bench's, are written here: tau-bench as its `run.py` writes it.
