@@ -35,6 +35,7 @@ from passk_py.ingest.formats.harnesses.terminal_bench import TerminalBench
 from passk_py.ingest.formats.harnesses.tracelens import TraceLens
 from passk_py.ingest.formats.harnesses.verifiers import Verifiers, VerifiersTraces
 from passk_py.ingest.formats.kinds import Container, Kind, Refusal, listed
+from passk_py.ingest.formats.platforms.braintrust import Braintrust
 from passk_py.ingest.formats.platforms.langfuse import Langfuse
 from passk_py.ingest.formats.platforms.langsmith import LangSmith
 from passk_py.ingest.formats.platforms.mlflow import Mlflow
@@ -87,6 +88,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     LangSmith(),
     Langfuse(),
     Phoenix(),
+    Braintrust(),
     Playwright(),
     Ctrf(),
     CanonicalJsonl(),

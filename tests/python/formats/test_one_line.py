@@ -18,6 +18,7 @@ LOGS = (
     "langsmith/comparison.json",
     "langfuse/items.json",
     "phoenix/nightly.json",
+    "braintrust/events.json",
     "playwright/report.json",
     "ctrf/pytest.json",
     "mlflow/checks/eval_results_table.json",

@@ -17,7 +17,7 @@ from passk_py.ingest.containers.shape import ANY, Shape, decoded_or_none, decode
 from passk_py.ingest.containers.table import read_table
 from passk_py.ingest.formats.harness import Record
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import first_line
+from passk_py.ingest.formats.json_values import first_line, text
 from passk_py.ingest.formats.platforms.named_scores import EVALUATOR_ERROR, RULE, Scores
 from passk_py.ingest.formats.task_names import LONGEST_TASK, shortened
 
@@ -60,6 +60,14 @@ class Experiment(JsonHarness):
         """Make a row of JSON of the cells of a table."""
         raise NotImplementedError
 
+    def note(self, row: dict[str, Any], log: Log) -> None:
+        """Note the scores of a row in the first reading."""
+        for scores in self.scores(row):
+            log.heads["scores"].note(scores)
+
+    def end_survey(self, log: Log) -> None:
+        """Do what is left to do after the first reading."""
+
     def judge(self, scores: Mapping[str, Json], log: Log) -> dict[str, Any]:
         """Give the columns that the scores of an attempt decide."""
         survey: Scores = log.heads["scores"]
@@ -96,13 +104,13 @@ class Experiment(JsonHarness):
             start = start_of(path)
             rows_at = self._rows_at(start, log)
             is_wide = bool(self.wide) and b'"' + self.wide in start
-            log.heads["scores"] = survey = Scores()
+            log.heads["scores"] = Scores()
             with open_log(path) as file:
                 decode = _DECODE if is_wide else self._decode_scores
                 for row in self._survey(file, path, rows_at, decode):
                     if isinstance(row, dict):
-                        for scores in self.scores(row):
-                            survey.note(scores)
+                        self.note(row, log)
+            self.end_survey(log)
             with log.opened(path) as file:
                 if rows_at is None:
                     yield from self._table(file, path, log)
@@ -180,10 +188,10 @@ def _cells(
     places = range(len(names))
     for batch in read_table(file, width=len(names), kept=places, delimiter=delimiter):
         columns = [batch.columns[place] for place in places]
-        for row, (number, text, code, reason, ends) in enumerate(batch.rows()):
+        for row, (number, line, code, reason, ends) in enumerate(batch.rows()):
             fault = (code, reason or "") if code else None
             values = ((name, columns[place][row]) for place, name in enumerate(names))
-            yield number, {name: value or "" for name, value in values}, fault, text, ends
+            yield number, {name: value or "" for name, value in values}, fault, line, ends
 
 
 def input_task(value: Json) -> str | None:
@@ -195,12 +203,16 @@ def input_task(value: Json) -> str | None:
 
 
 def error_in(value: Json) -> str | None:
-    """Take the first line of an error, without its traceback; None if there is no error."""
+    """Say an error in a line, without its traceback; None if there is no error."""
     if value in (None, "", False):
         return None
     if isinstance(value, dict):
-        value = value.get("message") or value.get("error")
-    said = value if isinstance(value, str) else ""
-    return (first_line(said.partition(_TRACEBACK)[0]) or first_line(said))[
-        :LONGEST_REASON
-    ] or "error"
+        said = (text(value.get(name)) for name in ("name", "message", "error"))
+        value = ": ".join(filter(None, said))
+    if not isinstance(value, str):
+        return "error"
+    before, traceback, _ = value.partition(_TRACEBACK)
+    if traceback and not before.strip():
+        # The last line of a traceback is the error.
+        before = value.strip().splitlines()[-1]
+    return first_line(before)[:LONGEST_REASON] or "error"
