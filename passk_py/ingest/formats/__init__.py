@@ -39,6 +39,7 @@ from passk_py.ingest.formats.platforms.braintrust import Braintrust
 from passk_py.ingest.formats.platforms.langfuse import Langfuse
 from passk_py.ingest.formats.platforms.langsmith import LangSmith
 from passk_py.ingest.formats.platforms.mlflow import Mlflow
+from passk_py.ingest.formats.platforms.otel_evaluations import OtelEvaluations
 from passk_py.ingest.formats.platforms.phoenix import Phoenix
 from passk_py.ingest.formats.platforms.pydantic_evals import PydanticEvals
 from passk_py.ingest.formats.test_reports.ctrf import Ctrf
@@ -89,6 +90,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Langfuse(),
     Phoenix(),
     Braintrust(),
+    OtelEvaluations(),
     Playwright(),
     Ctrf(),
     CanonicalJsonl(),

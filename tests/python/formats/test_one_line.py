@@ -19,6 +19,7 @@ LOGS = (
     "langfuse/items.json",
     "phoenix/nightly.json",
     "braintrust/events.json",
+    "otel_evaluations/logs.json",
     "playwright/report.json",
     "ctrf/pytest.json",
     "mlflow/checks/eval_results_table.json",

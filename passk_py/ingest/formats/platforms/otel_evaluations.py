@@ -1,0 +1,391 @@
+"""OpenTelemetry: ``gen_ai.evaluation.result`` events in OTLP JSON, as events of logs or of spans.
+
+Read are documents with ``resourceLogs`` or ``resourceSpans``, and lines of them, as the file
+exporters of the collector and of the SDKs write. The events of one span are the scores of one
+attempt; without a span, those of one ``gen_ai.response.id`` are. If the span is in the file too, it
+tells the model, the tokens, the duration and whether it failed.
+
+- The conventions of evaluations have no name for a task. It is the first of ``test.case.name``,
+  ``langfuse.experiment.item.id``, ``case_name`` and ``task_id`` that the event or its span has. If
+  yours has another name, read the file by ``--map``.
+- A label such as pass or fail is the verdict, else the value is.
+- An event with ``error.type`` is one of an evaluator that failed. Events called
+  ``gen_ai.evaluation.<name>``, as before version 1.38 of the conventions, are read too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
+
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk, Names
+from passk_py.ingest.containers.lines import MAX_RECORD_BYTES, read_lines
+from passk_py.ingest.containers.open_bytes import open_log
+from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
+from passk_py.ingest.formats.harness import Record, Unfit
+from passk_py.ingest.formats.json_values import (
+    at,
+    dict_at,
+    list_at,
+    number,
+    small_tags,
+    text,
+    time_of,
+)
+from passk_py.ingest.formats.kinds import listed
+from passk_py.ingest.formats.platforms.experiment_rows import LONGEST_REASON, Experiment
+from passk_py.ingest.formats.platforms.named_scores import Scores, typed_cell, verdict_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from passk_py.ingest.containers.json_buffer import Element
+    from passk_py.ingest.containers.shape import Json, Shape
+    from passk_py.ingest.formats.harness import Log
+    from passk_py.ingest.formats.sample import Sample
+
+_PREFIX: Final = "gen_ai.evaluation."
+_RESULT: Final = "gen_ai.evaluation.result"
+_ROOTS: Final = ("resourceLogs", "resourceSpans")
+_TASKS: Final = ("test.case.name", "langfuse.experiment.item.id", "case_name", "task_id")
+_RUNS: Final = ("langfuse.experiment.name", "run_id")
+_SUITES: Final = ("test.suite.name", "langfuse.experiment.dataset.id")
+_FAILED: Final = (2, "STATUS_CODE_ERROR")
+_TEXTS: Final = ("stringValue", "boolValue")
+_NO_TRACE: Final = ("0" * 16, "0" * 32)
+_LIST: Final[Shape] = [{"key": ANY, "value": ANY}]
+_RECORD: Final[Mapping[str, Shape]] = {
+    **dict.fromkeys(("traceId", "spanId", "timeUnixNano", "observedTimeUnixNano"), ANY),
+    **dict.fromkeys(("eventName", "name"), ANY),
+    "attributes": _LIST,
+}
+_SPAN: Final[Mapping[str, Shape]] = {
+    **dict.fromkeys(("traceId", "spanId", "startTimeUnixNano", "endTimeUnixNano"), ANY),
+    "attributes": _LIST,
+    "status": {"code": ANY},
+    "events": [_RECORD],
+}
+_RESOURCE: Final[Shape] = {
+    "resource": {"attributes": _LIST},
+    "scopeLogs": [{"logRecords": [_RECORD]}],
+    "scopeSpans": [{"spans": [_SPAN]}],
+}
+_WHAT: Final = (
+    "An event names neither its span nor a gen_ai.response.id, so its attempt is unknown."
+)
+
+
+@dataclass(slots=True)
+class _Case:
+    """The facts that a file has about one attempt."""
+
+    place: str
+    line: int
+    first: int
+    """The time of the first of its events, in nanoseconds since 1970."""
+    said: dict[str, Json]
+    """The attributes of its events and of its span."""
+    resource: dict[str, Json]
+    scores: dict[str, Json] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=dict)
+    broken: str | None = None
+    span: dict[str, Any] | None = None
+
+
+class OtelEvaluations(Experiment):
+    """OpenTelemetry's evaluation events."""
+
+    name = "otel-evaluations"
+    title = "OpenTelemetry's gen_ai.evaluation.result events as OTLP JSON"
+    reader_version = 1
+    suffixes = (".json", ".jsonl")
+    recognised_by = "resourceLogs or resourceSpans, with gen_ai.evaluation in them"
+    fields = (
+        ("run_id", "langfuse.experiment.name, run_id; else the file's name, or its folder's"),
+        ("suite", "test.suite.name, langfuse.experiment.dataset.id; else otel"),
+        ("task_id", "test.case.name, langfuse.experiment.item.id, case_name, task_id"),
+        ("attempt", "the place among the spans of the task, by their start or their events"),
+        ("outcome", "gen_ai.evaluation.score.label, else gen_ai.evaluation.score.value"),
+        ("outcome_reason", "evaluator_error; error.type of the span, if its status is an error"),
+        ("score", "the only score, or the lowest if no evaluation gives verdicts"),
+        ("agent", "gen_ai.agent.name, else service.name"),
+        ("agent_version", "gen_ai.agent.version, else service.version"),
+        ("model", "gen_ai.response.model, else gen_ai.request.model"),
+        ("started_at", "startTimeUnixNano of the span"),
+        ("duration_s", "endTimeUnixNano - startTimeUnixNano of the span"),
+        ("input_tokens", "gen_ai.usage.input_tokens"),
+        ("output_tokens", "gen_ai.usage.output_tokens"),
+        ("tags", "score.<name> and label.<name> of each evaluation; the evaluator's error.type"),
+        ("transcript", "the first event: the file, and # with its JSON pointer or line"),
+    )
+    attempt_rule = "the spans, or the responses, of a task are counted by their time"
+    error_rule = (
+        "a span of the status ERROR has no verdict, and its error.type decides; an event with "
+        "error.type leaves no verdict, with the reason evaluator_error, unless another one says "
+        "that the attempt failed"
+    )
+    documentation = "https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-events/"
+    example = (
+        '{"resourceLogs": [{"scopeLogs": [{"logRecords": [{"timeUnixNano": "1795255200000000000", '
+        '"eventName": "gen_ai.evaluation.result", "spanId": "a1", "traceId": "b1", "attributes": '
+        '[{"key": "test.case.name", "value": {"stringValue": "t1"}}, {"key": '
+        '"gen_ai.evaluation.name", "value": {"stringValue": "correct"}}, {"key": '
+        '"gen_ai.evaluation.score.label", "value": {"stringValue": "pass"}}]}]}]}]}'
+    )
+    default_suite = "otel"
+    numbers_attempts = True
+    labels: ClassVar = {
+        "task_id": "test.case.name",
+        "input_tokens": "gen_ai.usage.input_tokens",
+        "output_tokens": "gen_ai.usage.output_tokens",
+    }
+    shape = _RESOURCE
+    score_shape = _RESOURCE
+
+    def can_read(self, sample: Sample) -> bool:
+        """Tell whether it is one object, or lines of them."""
+        return sample.container == "json_lines" or sample.can_be("json_object")
+
+    def recognises(self, sample: Sample) -> bool:
+        """Tell from its keys and the names of its events."""
+        if sample.container != "json_lines" and not sample.can_be("json_object"):
+            return False
+        return bool(set(_ROOTS) & set(sample.fields)) and _PREFIX.encode() in sample.start
+
+    def scores(self, row: dict[str, Any]) -> Iterable[Mapping[str, Json]]:
+        """Give no scores: they are known once all events are read."""
+        return ()
+
+    def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
+        """Give no attempts: they are known once all events are read."""
+        return ()
+
+    def read(self, log: Log) -> Iterator[Record]:
+        """Put the events of each span together, find the spans, then give the attempts."""
+        log.heads["scores"] = survey = Scores()
+        for path in log.files:
+            cases: dict[tuple[str, str], _Case] = {}
+            with log.opened(path) as file:
+                yield from self._collect(file, path, cases)
+            with open_log(path) as file:
+                for resource, _, _ in self._resources(file, path):
+                    if isinstance(resource, dict):
+                        _find_spans(resource, cases)
+            for case in cases.values():
+                survey.note(case.scores)
+            for case in cases.values():
+                yield self._record(case, log)
+
+    def _collect(
+        self, file: IO[bytes], path: Path, cases: dict[tuple[str, str], _Case]
+    ) -> Iterator[Record]:
+        """Put events together, and give what can't be read."""
+        for resource, place, line in self._resources(file, path):
+            if isinstance(resource, Record):
+                yield resource
+                continue
+            about = _attributes(dict_at(resource, "resource"))
+            for event, span, inner in _events(resource):
+                said = _attributes(event)
+                key = _key(event, span, said)
+                if key is None:
+                    yield Record(None, event, ("missing_field", _WHAT), line=line)
+                    continue
+                time = _nanoseconds(event.get("timeUnixNano") or event.get("observedTimeUnixNano"))
+                case = cases.setdefault(key, _Case(f"{path}#{place}{inner}", line, time, {}, about))
+                _add(case, event, said, time)
+
+    def _resources(
+        self, file: IO[bytes], path: Path
+    ) -> Iterator[tuple[dict[str, Any] | Record, str, int]]:
+        """Give each resource of a document or of lines, with its place."""
+        decode = self._decode_resource
+        if _is_lines(path):
+            for batch in read_lines(file):
+                for place, line, code, reason, ends in batch.rows():
+                    data = line.encode("utf-8", "surrogatepass")
+                    document = None if code else decoded_or_none(self._decode_line, data)
+                    if not isinstance(document, dict):
+                        fault = (code or "malformed_line", reason or "The line is no JSON object.")
+                        if ends:
+                            fault = ("truncated", "The last line ends within its JSON.")
+                        yield Record(None, line, fault, ends=ends, line=place), "", place
+                        continue
+                    for root in _ROOTS:
+                        for resource in list_at(document, root):
+                            yield resource, f"L{place}", place
+            return
+        count = 0
+        for element in JsonWalk(file, (Names("|".join(_ROOTS), _ROOTS), EACH), decode).rows():
+            count += 1
+            value = element.value
+            if element.fault:
+                said = element.data.decode("utf-8", "backslashreplace")
+                ends = element.fault[0] == "truncated"
+                yield Record(None, said, element.fault, ends=ends), "", count
+                continue
+            if value is None:
+                value = decoded_or_none(decode, element.data)
+            yield value, f"/{'/'.join(map(str, element.keys))}", count
+
+    @cached_property
+    def _decode_resource(self) -> Any:  # noqa: ANN401 - a function
+        return decoder(_RESOURCE)
+
+    @cached_property
+    def _decode_line(self) -> Any:  # noqa: ANN401 - a function
+        return decoder({root: [_RESOURCE] for root in _ROOTS})
+
+    def _record(self, case: _Case, log: Log) -> Record:
+        said, span = case.said, case.span or {}
+        if not any(text(said.get(name)) for name in _TASKS):
+            known = listed([name for name in said if not name.startswith("gen_ai.")])
+            why = (
+                f"No attribute says which task it is; the others are {known}. Name it by "
+                f"{_TASKS[0]}, or read the file by --map."
+            )
+            return Record(None, said, ("missing_field", why), line=case.line)
+        start, end = (_nanoseconds(span.get(f"{name}TimeUnixNano")) for name in ("start", "end"))
+        failed = at(span, "status", "code") in _FAILED
+        try:
+            judged = (
+                {"outcome_reason": (text(said.get("error.type")) or "error")[:LONGEST_REASON]}
+                if failed
+                else self.judge(case.scores, log)
+            )
+        except Unfit as unfit:
+            return Record(None, said, (unfit.code, unfit.reason), line=case.line)
+        values = {
+            "run_id": _first(said, case.resource, _RUNS),
+            "suite": _first(said, case.resource, _SUITES),
+            "task_id": _first(said, {}, _TASKS),
+            # It tells the order of those without a span.
+            "attempt": case.first or 1,
+            **judged,
+            "agent": text(said.get("gen_ai.agent.name")) or text(case.resource.get("service.name")),
+            "agent_version": text(said.get("gen_ai.agent.version"))
+            or text(case.resource.get("service.version")),
+            "model": _first(said, {}, ("gen_ai.response.model", "gen_ai.request.model")),
+            "started_at": time_of(start / 1e6) if start else None,
+            "duration_s": (end - start) / 1e9 if start and end >= start else None,
+            "input_tokens": said.get("gen_ai.usage.input_tokens"),
+            "output_tokens": said.get("gen_ai.usage.output_tokens"),
+            "tags": small_tags(
+                {
+                    **{f"score.{name}": value for name, value in case.scores.items()},
+                    **{n: v for n, v in said.items() if n.startswith("label.")},
+                    "evaluator_error": case.broken,
+                }
+            ),
+            "transcript": case.place,
+        }
+        return Record(values, said, line=case.line)
+
+
+def _is_lines(path: Path) -> bool:
+    """Tell whether a file has one document in each line, and more than one of them."""
+    with open_log(path) as file:
+        first = file.readline(MAX_RECORD_BYTES).strip()
+        return first.startswith(b"{") and first.endswith(b"}") and bool(file.read(1 << 16).strip())
+
+
+def _events(
+    resource: Json,
+) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, str]]:
+    """Give the evaluation events of a resource, each with its span and its place."""
+    for n, scope in enumerate(list_at(resource, "scopeLogs")):
+        for m, event in enumerate(list_at(scope, "logRecords")):
+            if isinstance(event, dict) and _evaluation(event):
+                yield event, None, f"/scopeLogs/{n}/logRecords/{m}"
+    for n, scope in enumerate(list_at(resource, "scopeSpans")):
+        for m, span in enumerate(list_at(scope, "spans")):
+            for k, event in enumerate(list_at(span, "events")):
+                if isinstance(event, dict) and _evaluation(event):
+                    yield event, span, f"/scopeSpans/{n}/spans/{m}/events/{k}"
+
+
+def _evaluation(event: dict[str, Any]) -> str | None:
+    """Give the name of an evaluation event; None of another event."""
+    name = text(event.get("eventName")) or text(event.get("name"))
+    if name is None:
+        # Before logs had a field for it, the name was an attribute.
+        name = text(_attributes(event).get("event.name"))
+    return name if name and name.startswith(_PREFIX) else None
+
+
+def _key(
+    event: dict[str, Any], span: dict[str, Any] | None, said: dict[str, Json]
+) -> tuple[str, str] | None:
+    """Tell which attempt an event is about; None if it does not say it."""
+    of = span or event
+    names = (text(of.get("traceId")) or "", text(of.get("spanId")) or "")
+    if names[1] and names[1] not in _NO_TRACE:
+        return names
+    response = text(said.get("gen_ai.response.id"))
+    return ("response", response) if response else None
+
+
+def _add(case: _Case, event: dict[str, Any], said: dict[str, Json], time: int) -> None:
+    """Add an event to an attempt."""
+    kind = _evaluation(event) or _RESULT
+    plain = kind.removeprefix(_PREFIX) if kind != _RESULT else "score"
+    name = text(said.pop(f"{_PREFIX}name", None)) or plain
+    label = text(said.pop(f"{_PREFIX}score.label", None))
+    value = said.pop(f"{_PREFIX}score.value", None)
+    value = said.pop(f"{_PREFIX}score", None) if value is None else value
+    value = typed_cell(value) if isinstance(value, str) else value
+    error = text(said.pop("error.type", None))
+    said.pop(f"{_PREFIX}explanation", None)
+    if time >= case.times.get(name, 0):
+        case.times[name] = time
+        decided = label if value is None or verdict_in(label) is not None else value
+        case.scores[name] = None if error else decided
+        if label:
+            said[f"label.{name}"] = label
+    case.broken = case.broken or error
+    case.first = min(case.first, time)
+    case.said |= said
+
+
+def _find_spans(resource: dict[str, Any], cases: dict[tuple[str, str], _Case]) -> None:
+    """Give attempts the spans that they are about."""
+    for scope in list_at(resource, "scopeSpans"):
+        for span in list_at(scope, "spans"):
+            key = (text(at(span, "traceId")) or "", text(at(span, "spanId")) or "")
+            if case := cases.get(key):
+                case.span = {name: one for name, one in span.items() if name != "events"}
+                case.said = _attributes(span) | case.said
+                case.resource = _attributes(dict_at(resource, "resource")) | case.resource
+
+
+def _attributes(of: Json) -> dict[str, Json]:
+    """Give attributes as plain values."""
+    found: dict[str, Json] = {}
+    for one in list_at(of, "attributes"):
+        value, name = at(one, "value"), text(at(one, "key"))
+        if name is None or not isinstance(value, dict):
+            continue
+        if (plain := next((value[kind] for kind in _TEXTS if kind in value), None)) is not None:
+            found[name] = plain
+        elif (whole := value.get("intValue")) is not None:
+            # 64 bits are a text in OTLP's JSON.
+            is_text = isinstance(whole, str) and whole.removeprefix("-").isdecimal()
+            found[name] = int(whole) if is_text and len(whole) < 20 else whole
+        elif "doubleValue" in value:
+            # So are NaN and infinity.
+            found[name] = number(value["doubleValue"])
+    return found
+
+
+def _first(said: dict[str, Json], resource: dict[str, Json], names: Iterable[str]) -> str | None:
+    found = (text(said.get(name)) or text(resource.get(name)) for name in names)
+    return next(filter(None, found), None)
+
+
+def _nanoseconds(value: Json) -> int:
+    """Take nanoseconds since 1970, which are a text in OTLP's JSON; 0 if there are none."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < 20:
+        value = int(value)
+    return value if type(value) is int and 0 < value < 1 << 63 else 0
