@@ -20,6 +20,7 @@ from passk_py.ingest.formats.canonical import (
 from passk_py.ingest.formats.harnesses.bigcodebench import BigCodeBench
 from passk_py.ingest.formats.harnesses.deepeval import DeepEval
 from passk_py.ingest.formats.harnesses.evalplus import EvalPlus
+from passk_py.ingest.formats.harnesses.hal import Hal
 from passk_py.ingest.formats.harnesses.harbor import Harbor
 from passk_py.ingest.formats.harnesses.helm import Helm
 from passk_py.ingest.formats.harnesses.human_eval import HumanEval
@@ -82,6 +83,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     LightEval(),
     Helm(),
     LiveCodeBench(),
+    Hal(),
     Verifiers(),
     VerifiersTraces(),
     Mlflow(),

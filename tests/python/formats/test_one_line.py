@@ -20,6 +20,7 @@ LOGS = (
     "phoenix/nightly.json",
     "braintrust/events.json",
     "otel_evaluations/logs.json",
+    "hal/taubench_airline/taubench_airline_1795000000/taubench_airline_1795000000_UPLOAD.json",
     "playwright/report.json",
     "ctrf/pytest.json",
     "mlflow/checks/eval_results_table.json",
