@@ -28,6 +28,7 @@ from passk_py.ingest.formats.harnesses.inspect import Inspect
 from passk_py.ingest.formats.harnesses.lighteval import LightEval
 from passk_py.ingest.formats.harnesses.livecodebench import LiveCodeBench
 from passk_py.ingest.formats.harnesses.lm_eval import LmEval
+from passk_py.ingest.formats.harnesses.metr import Metr
 from passk_py.ingest.formats.harnesses.promptfoo import Promptfoo, PromptfooLines
 from passk_py.ingest.formats.harnesses.swe_bench import SweBench
 from passk_py.ingest.formats.harnesses.tau2_bench import Tau2Bench
@@ -84,6 +85,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Helm(),
     LiveCodeBench(),
     Hal(),
+    Metr(),
     Verifiers(),
     VerifiersTraces(),
     Mlflow(),
