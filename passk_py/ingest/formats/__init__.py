@@ -44,6 +44,7 @@ from passk_py.ingest.formats.platforms.mlflow import Mlflow
 from passk_py.ingest.formats.platforms.otel_evaluations import OtelEvaluations
 from passk_py.ingest.formats.platforms.phoenix import Phoenix
 from passk_py.ingest.formats.platforms.pydantic_evals import PydanticEvals
+from passk_py.ingest.formats.platforms.weave import Weave
 from passk_py.ingest.formats.test_reports.ctrf import Ctrf
 from passk_py.ingest.formats.test_reports.junit import JUnit
 from passk_py.ingest.formats.test_reports.playwright import Playwright
@@ -94,6 +95,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Langfuse(),
     Phoenix(),
     Braintrust(),
+    Weave(),
     OtelEvaluations(),
     Playwright(),
     Ctrf(),

@@ -57,6 +57,7 @@ LOGS = {
     "langfuse": "langfuse/items.json",
     "phoenix": "phoenix/nightly.json",
     "braintrust": "braintrust/result.json",
+    "weave": "weave/calls.jsonl",
     "otel-evaluations": "otel_evaluations/spans.jsonl",
     "lm-eval": "lm_eval/out/acme__größe-7b/samples_sums_pass1_2026-11-21T16-21-33.719863.jsonl",
 }
