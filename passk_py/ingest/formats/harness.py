@@ -141,6 +141,8 @@ class Harness(Format):
     is_harness: ClassVar[bool] = True
     numbered_with_others: ClassVar[bool] = False
     """Whether the number of an attempt is its run's place among those that are read with it."""
+    runs_have_ids: ClassVar[bool] = False
+    """Whether files with attempts of one run are exports of one and the same run."""
     labels: ClassVar[Mapping[str, str]] = {}
     """The file's own name of a contract column, for the reason of a rejected row."""
 

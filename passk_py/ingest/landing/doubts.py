@@ -80,6 +80,10 @@ def _beside_others(source: Source, target: Target) -> str:
     if source.harness and (said := _shares_no_task(connection, source, source.harness)):
         return said
     name = source.format.default_run_id(source.sample.path)
+    if source.harness and source.harness.runs_have_ids and run_id is None:
+        run, said = _exported_again(source, target)
+        if said and run != name:
+            return said
     if name is None or run_id is not None:
         return ""
     namesake = connection.execute(
@@ -94,6 +98,27 @@ def _beside_others(source: Source, target: Target) -> str:
         "they are two runs, name each with --run-id: attempts that contradict each other are "
         "rejected."
     )
+
+
+def _exported_again(source: Source, target: Target) -> tuple[str, str]:
+    """Give a run of which another export landed before, and say so; empty if there is none."""
+    path = source.path
+    if found := _same_numbers(target, path, differ=True):
+        run, other = found
+        removes = f", and remove what landed: {unload_command(path)}" if source.options.keep else ""
+        return run, (
+            f"Its attempts of {run} have the same numbers as those of {other}, and other verdicts, "
+            "so that neither counts: each export was numbered by itself. If they are parts of one "
+            f"run, put them into one file{removes}."
+        )
+    if found := _same_numbers(target, path):
+        run, other = found
+        removes = f": {unload_command(path)}" if source.options.keep else ""
+        return run, (
+            f"It has attempts of {run} that {other} has too, so both are exports of one run. Each "
+            f"attempt counts once while they agree; leave out one of the two{removes}."
+        )
+    return "", ""
 
 
 def _in_twice(connection: duckdb.DuckDBPyConnection, source: Source) -> str | None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from passk_py.ingest.landing import load
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -234,3 +236,22 @@ def test_two_exports_of_one_experiment_are_the_same_attempts(
         for path in (FIXTURES / "runs.jsonl", tmp_path / "runs.json")
     )
     assert first == second
+
+
+def test_another_export_of_a_run_is_named(tmp_path: Path) -> None:
+    runs = [json.loads(line) for line in (FIXTURES / "runs.jsonl").read_text("utf-8").splitlines()]
+    (tmp_path / "again.json").write_text(json.dumps({"runs": runs[::-1]}), "utf-8")
+    # The first run of the third example failed and its second one passed.
+    (tmp_path / "page.json").write_text(json.dumps({"runs": runs[8:]}), "utf-8")
+    database = tmp_path / "passk.duckdb"
+
+    def said(path: Path) -> str:
+        (file,) = load([path], database=database).files
+        assert file.status == "landed"
+        return file.message
+
+    assert "exports of one run" not in said(FIXTURES / "runs.jsonl")
+    assert "so both are exports of one run. Each attempt counts once" in said(
+        tmp_path / "again.json"
+    )
+    assert "and other verdicts, so that neither counts" in said(tmp_path / "page.json")

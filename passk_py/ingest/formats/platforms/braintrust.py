@@ -89,6 +89,7 @@ class Braintrust(Experiment):
     )
     default_suite = "braintrust"
     numbers_attempts = True
+    runs_have_ids = True
     inside = ("events", "results", "data")
     labels: ClassVar = {
         "task_id": "input",

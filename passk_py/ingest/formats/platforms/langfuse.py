@@ -105,6 +105,7 @@ class Langfuse(Experiment):
     )
     default_suite = "langfuse"
     numbers_attempts = True
+    runs_have_ids = True
     inside = ("data", "item_results", "itemResults", "datasetRunItems")
     labels: ClassVar = {
         "task_id": "experimentItemId",

@@ -101,6 +101,7 @@ class LangSmith(Experiment):
     )
     default_suite = "langsmith"
     numbers_attempts = True
+    runs_have_ids = True
     has_tables = True
     inside = ("runs", "examples_with_runs", "results", "examples")
     labels: ClassVar = {

@@ -84,6 +84,7 @@ class Weave(Experiment):
     )
     default_suite = "weave"
     numbers_attempts = True
+    runs_have_ids = True
     inside = ("calls", "data")
     labels: ClassVar = {"task_id": "inputs.example", "duration_s": "output.model_latency"}
     shape: ClassVar[Shape] = {
