@@ -80,6 +80,11 @@ def list_of(tmp_path: Path, harness_log: Callable[..., Any]) -> Callable[..., An
     return loaded
 
 
+def test_verdicts_without_the_problem_are_read(list_of: Callable[..., Any]) -> None:
+    loaded = list_of({"question_id": "a", "graded_list": [True, False], "pass@1": 0.5})
+    assert loaded.counts() == {"a": (2, 1)}
+
+
 def problem(name: Any, graded: Any, **more: Any) -> dict[str, Any]:
     """Make a problem as the tool writes it."""
     return {"question_id": name, "contest_id": "c", "graded_list": graded, **more}

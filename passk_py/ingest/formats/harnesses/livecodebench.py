@@ -55,7 +55,7 @@ class LiveCodeBench(JsonHarness):
     reader_version = 1
     container = "json_list"
     suffixes = (".json",)
-    recognised_by = "a list of objects with question_id, contest_id and graded_list"
+    recognised_by = "a list of objects with question_id and graded_list"
     fields = (
         ("run_id", "the folder and the file's name without _eval_all.json"),
         ("suite", "livecodebench/ and the scenario, by the fields of the problem"),
@@ -94,7 +94,7 @@ class LiveCodeBench(JsonHarness):
         if sample.container != self.container:
             return False
         keys = sample.keys_of_first_row((EACH,))
-        if {"question_id", "contest_id", "graded_list"} <= keys:
+        if {"question_id", "graded_list"} <= keys:
             return True
         return not sample.complete and keys >= _START
 
