@@ -111,6 +111,19 @@ def test_metrics_that_are_no_verdicts(stats_of: Callable[..., Any]) -> None:
     assert [one["reason_code"] for one in loaded.rejected] == ["missing_field"]
 
 
+def test_the_other_files_of_a_run_are_no_logs(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    (report,) = harness_log((FIXTURES / PLAIN).with_name("stats.json")).report.files
+    assert report.status == "failed"
+    assert "means of a run" in report.message
+    path = tmp_path / "scenario_state.json"
+    path.write_text('{"adapter_spec": {}, "request_states": []}', "utf-8")
+    (report,) = harness_log(path).report.files
+    assert "requests of a run" in report.message
+    assert "per_instance_stats.json" in report.hint
+
+
 def test_a_stat_without_a_mean_has_its_sum(stats_of: Callable[..., Any]) -> None:
     stats = [{"name": {"name": "exact_match"}, "count": 1, "sum": 1}]
     loaded = stats_of({"instance_id": "a", "train_trial_index": 0, "stats": stats})

@@ -122,6 +122,14 @@ def test_problems_of_wrong_types(list_of: Callable[..., Any]) -> None:
     assert "--evaluate" in loaded.rejected[0]["reason"]
 
 
+def test_generations_are_no_log(list_of: Callable[..., Any]) -> None:
+    made = {"question_id": "a", "contest_id": "c", "output_list": [], "code_list": []}
+    (report,) = list_of(made, name="Scenario.codegeneration_1_0.2.json").report.files
+    assert report.status == "failed"
+    assert "no verdicts" in report.message
+    assert "--evaluate" in report.hint
+
+
 def test_of_a_file_that_is_cut_off_the_problems_before_land(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:

@@ -25,7 +25,7 @@ from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.harness import Expected, Record, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, list_at, small_tags, text
-from passk_py.ingest.formats.kinds import listed
+from passk_py.ingest.formats.kinds import Refusal, listed
 from passk_py.ingest.formats.run_names import run_named_after
 
 if TYPE_CHECKING:
@@ -113,6 +113,17 @@ class Helm(JsonHarness):
         wanted = {"instance_id", "train_trial_index", "stats"}
         return sample.container == self.container and wanted <= sample.keys_of_first_row((EACH,))
 
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Say what the other files of a run are."""
+        names = sample.keys_of_first_row((EACH,))
+        if {"name", "count", "sum_squared"} <= names:
+            what = "HELM's means of a run, which hold no instances"
+        elif {"adapter_spec", "request_states"} <= set(sample.fields):
+            what = "HELM's requests of a run, which have no verdicts"
+        else:
+            return None
+        return Refusal(what, "Load the per_instance_stats.json beside it.")
+
     def companions(self, path: Path) -> tuple[Path, ...]:
         """Find the specification of the run."""
         return (path.parent / "run_spec.json",)
@@ -153,10 +164,11 @@ class Helm(JsonHarness):
         key = (task, f"{name}-{seed}" if name and seed else name, trial)
         one = log.heads["seen"].setdefault(key, _Instance(f"{log.current}#/{element.place}"))
         for stat in list_at(row, "stats"):
-            metric, value = text(at(stat, "name", "name")), _mean(stat)
+            named, value = at(stat, "name"), _mean(stat)
+            metric = text(at(named, "name"))
             if metric is not None and value is not None:
                 one.stats[metric] = value
-                one.split = text(at(stat, "name", "split")) or one.split
+                one.split = one.split or text(at(named, "split"))
         return ()
 
     def _attempt(

@@ -22,6 +22,7 @@ from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, flag, list_at, small_tags, text
+from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.run_names import run_named_after, without_endings
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ _REASONS: Final = {
     -4: "runtime_error",
     -5: "test_runner_error",
 }
+_EVALUATE: Final = (
+    "Run LiveCodeBench with --evaluate, and load the file that ends in _eval_all.json."
+)
 _TAGS: Final = ("difficulty", "platform", "contest_id", "contest_date")
 # The keys before a long list of outputs, in the order of the file.
 _START: Final = frozenset(("question_id", "contest_id", "contest_date", "output_list"))
@@ -98,14 +102,19 @@ class LiveCodeBench(JsonHarness):
             return True
         return not sample.complete and keys >= _START
 
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Say what the generations are without the verdicts."""
+        if not {"question_id", "contest_id", "output_list"} <= sample.keys_of_first_row((EACH,)):
+            return None
+        return Refusal("LiveCodeBench's generations, which have no verdicts", _EVALUATE)
+
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a problem to the attempts that its samples are."""
         graded = row.get("graded_list")
         if not isinstance(graded, list):
             raise Unfit(
                 "no_verdict",
-                "The problem has no graded_list: it was not evaluated. Run LiveCodeBench with "
-                "--evaluate, and load the file that ends in _eval_all.json.",
+                f"The problem has no graded_list: it was not evaluated. {_EVALUATE}",
             )
         scenario, task = _task(row)
         made = list_at(row, "code_list") or list_at(row, "pred_list")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TAGS: Final = (
     *("human_minutes", "human_source", "task_family", "task_source", "task_version", "scaffold"),
-    *("fatal_error_from", "tokens_count", "run_id"),
+    *("tokens_count", "run_id"),
 )
 _ENTRIES: Final = ", ".join(f"{{'k': '{name}', 'v': {name}}}" for name in _TAGS)
 _STARTED: Final = "try_cast(started_at as double)"
@@ -76,6 +76,7 @@ class Metr(Format):
         Key(("task_id",), scalar=True),
         Key(("score_binarized",)),
         Key(("score_cont",)),
+        Key(("fatal_error_from",), scalar=True),
         Key(("model",), scalar=True),
         Key(("started_at",)),
         Key(("completed_at",)),
