@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = 4_000
 BATCH = 250
-SUFFIXES = (".json", ".jsonl", ".eval", ".xml", ".csv")
-SUFFIXES = (".json", ".jsonl", ".eval", ".xml", ".parquet")
+SUFFIXES = (".json", ".jsonl", ".eval", ".xml", ".csv", ".parquet")
 LARGEST = 100_000
 NOT_LOGS = ("expected.json", "package.json", "problems.jsonl", "samples.jsonl", "single.jsonl")
 STRANGE: list[Any] = [
