@@ -1,4 +1,4 @@
-"""The attempts of a session, from the reports of its tests; with xdist, from those of the workers.
+"""The attempts of a session, from the reports of its tests, in the workers of xdist too.
 
 Nothing is imported here but pytest, because every session loads this file.
 """

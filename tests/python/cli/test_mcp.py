@@ -30,7 +30,7 @@ RUN: Final = "walker-2026-03"
 PAIR: Final = ("scout-2026-02", "scout-2026-03")
 
 
-class Asked(Exception):  # noqa: N818 - what a tool says instead of an answer
+class Asked(Exception):  # noqa: N818 - the answer of a tool that can not answer
     """An answer that is an error."""
 
 
@@ -261,7 +261,7 @@ def test_rejected_rows_are_given_without_their_text_and_folder(tmp_path: Path) -
         assert found["total_rows"] == 1
         assert found["rows"][0]["raw"] is None
         assert found["rows"][0]["source_file"] == "bad.jsonl"
-        # What is not given can't be guessed by a filter either.
+        # A filter can not guess the hidden values either.
         guess = {"raw": "the key is k3y"}
         assert ask("rows", table="passk_rejected_attempts", equals=guess)["total_rows"] == 0
 

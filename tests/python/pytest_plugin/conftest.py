@@ -1,4 +1,4 @@
-"""What the tests of the plugin share."""
+"""Fixtures that the tests of the plugin share."""
 
 from __future__ import annotations
 
