@@ -113,6 +113,23 @@ def read_lines(file: IO[bytes], newline: bytes = b"\n", *, exact: bool = False) 
         yield last
 
 
+def raw_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Give the lines of a file that are not too long as bytes, for a look before they are read."""
+    carry = b""
+    while chunk := read_chunk(file, BATCH_BYTES):
+        *lines, last = chunk.split(b"\n")
+        if lines:
+            yield carry + lines[0]
+            yield from lines[1:]
+            carry = last
+        else:
+            carry += last
+        if len(carry) > MAX_RECORD_BYTES:
+            *lines, carry = _skip_line(file, b"\n").split(b"\n")
+            yield from lines
+    yield carry
+
+
 def _skip_line(file: IO[bytes], newline: bytes) -> bytes:
     """Read to the end of the line and give what follows it."""
     while chunk := read_chunk(file, BATCH_BYTES):

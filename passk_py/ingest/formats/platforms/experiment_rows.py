@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 from passk_py.ingest.containers.json_buffer import Element
 from passk_py.ingest.containers.json_start import start_of, top_level_keys
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk, Names
-from passk_py.ingest.containers.lines import read_lines
+from passk_py.ingest.containers.lines import raw_lines
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, Shape, decoded_or_none, decoder
 from passk_py.ingest.containers.table import read_table
@@ -163,9 +163,9 @@ class Experiment(JsonHarness):
                 missed = value is None and element.fault is None
                 yield decoded_or_none(decode, element.data) if missed else value
         else:
-            for batch in read_lines(file):
-                for line in batch.texts:
-                    yield decoded_or_none(decode, line.encode("utf-8", "surrogatepass"))
+            for line in raw_lines(file):
+                if line.strip():
+                    yield decoded_or_none(decode, line)
 
     def _table(self, file: IO[bytes], path: Path, log: Log) -> Iterator[Record]:
         for number, cells, fault, raw, ends in _cells(file, path):

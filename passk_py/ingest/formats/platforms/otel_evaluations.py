@@ -20,8 +20,8 @@ from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk, Names
-from passk_py.ingest.containers.lines import MAX_RECORD_BYTES, read_lines
-from passk_py.ingest.containers.open_bytes import open_log
+from passk_py.ingest.containers.lines import raw_lines, read_lines
+from passk_py.ingest.containers.open_bytes import BOM, open_log
 from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
 from passk_py.ingest.formats.harness import Record, Unfit
 from passk_py.ingest.formats.json_values import (
@@ -287,8 +287,10 @@ class OtelEvaluations(Experiment):
 def _is_lines(path: Path) -> bool:
     """Tell whether a file has one document in each line, and more than one of them."""
     with open_log(path) as file:
-        first = file.readline(MAX_RECORD_BYTES).strip()
-        return first.startswith(b"{") and first.endswith(b"}") and bool(file.read(1 << 16).strip())
+        lines = (line for line in raw_lines(file) if line.strip())
+        first = next(lines, b"").removeprefix(BOM).strip()
+        is_object = first.startswith(b"{") and first.endswith(b"}")
+        return is_object and next(lines, None) is not None
 
 
 def _events(
