@@ -28,7 +28,6 @@ from passk_py.ingest.formats.json_values import (
     at,
     dict_at,
     list_at,
-    number,
     small_tags,
     text,
     time_of,
@@ -36,6 +35,7 @@ from passk_py.ingest.formats.json_values import (
 from passk_py.ingest.formats.kinds import listed
 from passk_py.ingest.formats.platforms.experiment_rows import LONGEST_REASON, Experiment
 from passk_py.ingest.formats.platforms.named_scores import Scores, typed_cell, verdict_in
+from passk_py.ingest.formats.platforms.otlp_values import attributes, nanoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -52,8 +52,16 @@ _ROOTS: Final = ("resourceLogs", "resourceSpans")
 _TASKS: Final = ("test.case.name", "langfuse.experiment.item.id", "case_name", "task_id")
 _RUNS: Final = ("langfuse.experiment.name", "run_id")
 _SUITES: Final = ("test.suite.name", "langfuse.experiment.dataset.id")
+_WANTED: Final = frozenset(
+    (
+        *(*_TASKS, *_RUNS, *_SUITES, "service.name", "service.version", "event.name", "error.type"),
+        *(f"{_PREFIX}{name}" for name in ("name", "score", "score.label", "score.value")),
+        *("gen_ai.agent.name", "gen_ai.agent.version", "gen_ai.response.id"),
+        *("gen_ai.request.model", "gen_ai.response.model"),
+        *("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
+    )
+)
 _FAILED: Final = (2, "STATUS_CODE_ERROR")
-_TEXTS: Final = ("stringValue", "boolValue")
 _NO_TRACE: Final = ("0" * 16, "0" * 32)
 _LIST: Final[Shape] = [{"key": ANY, "value": ANY}]
 _RECORD: Final[Mapping[str, Shape]] = {
@@ -168,33 +176,42 @@ class OtelEvaluations(Experiment):
         for path in log.files:
             cases: dict[tuple[str, str], _Case] = {}
             with log.opened(path) as file:
-                yield from self._collect(file, path, cases)
-            with open_log(path) as file:
-                for resource, _, _ in self._resources(file, path):
-                    if isinstance(resource, dict):
-                        _find_spans(resource, cases)
+                yield from self._collect(file, log, cases)
+            # The span of an event of logs may be anywhere in the file.
+            if log.heads.pop("spans", False) and any(one.span is None for one in cases.values()):
+                with open_log(path) as file:
+                    for resource, _, _ in self._resources(file, path):
+                        if isinstance(resource, dict):
+                            _find_spans(resource, cases)
             for case in cases.values():
                 survey.note(case.scores)
             for case in cases.values():
                 yield self._record(case, log)
 
     def _collect(
-        self, file: IO[bytes], path: Path, cases: dict[tuple[str, str], _Case]
+        self, file: IO[bytes], log: Log, cases: dict[tuple[str, str], _Case]
     ) -> Iterator[Record]:
         """Put events together, and give what can't be read."""
+        path = log.current
         for resource, place, line in self._resources(file, path):
             if isinstance(resource, Record):
                 yield resource
                 continue
-            about = _attributes(dict_at(resource, "resource"))
+            about = attributes(dict_at(resource, "resource"), _WANTED)
+            log.heads["spans"] = log.heads.get("spans") or bool(list_at(resource, "scopeSpans"))
             for event, span, inner in _events(resource):
-                said = _attributes(event)
+                said = attributes(event, _WANTED)
                 key = _key(event, span, said)
                 if key is None:
                     yield Record(None, event, ("missing_field", _WHAT), line=line)
                     continue
-                time = _nanoseconds(event.get("timeUnixNano") or event.get("observedTimeUnixNano"))
-                case = cases.setdefault(key, _Case(f"{path}#{place}{inner}", line, time, {}, about))
+                time = nanoseconds(event.get("timeUnixNano") or event.get("observedTimeUnixNano"))
+                case = cases.get(key)
+                if case is None:
+                    of_span = attributes(span, _WANTED) if span else {}
+                    case = _Case(f"{path}#{place}{inner}", line, time, of_span, about)
+                    case.span = _times(span) if span else None
+                    cases[key] = case
                 _add(case, event, said, time)
 
     def _resources(
@@ -241,13 +258,13 @@ class OtelEvaluations(Experiment):
     def _record(self, case: _Case, log: Log) -> Record:
         said, span = case.said, case.span or {}
         if not any(text(said.get(name)) for name in _TASKS):
-            known = listed([name for name in said if not name.startswith("gen_ai.")])
+            known = listed([name for name in said if not name.startswith(("gen_ai.", "label."))])
             why = (
                 f"No attribute says which task it is; the others are {known}. Name it by "
                 f"{_TASKS[0]}, or read the file by --map."
             )
             return Record(None, said, ("missing_field", why), line=case.line)
-        start, end = (_nanoseconds(span.get(f"{name}TimeUnixNano")) for name in ("start", "end"))
+        start, end = (nanoseconds(span.get(f"{name}TimeUnixNano")) for name in ("start", "end"))
         failed = at(span, "status", "code") in _FAILED
         try:
             judged = (
@@ -313,7 +330,7 @@ def _evaluation(event: dict[str, Any]) -> str | None:
     name = text(event.get("eventName")) or text(event.get("name"))
     if name is None:
         # Before logs had a field for it, the name was an attribute.
-        name = text(_attributes(event).get("event.name"))
+        name = text(attributes(event, _WANTED).get("event.name"))
     return name if name and name.startswith(_PREFIX) else None
 
 
@@ -339,7 +356,6 @@ def _add(case: _Case, event: dict[str, Any], said: dict[str, Json], time: int) -
     value = said.pop(f"{_PREFIX}score", None) if value is None else value
     value = typed_cell(value) if isinstance(value, str) else value
     error = text(said.pop("error.type", None))
-    said.pop(f"{_PREFIX}explanation", None)
     if time >= case.times.get(name, 0):
         case.times[name] = time
         decided = label if value is None or verdict_in(label) is not None else value
@@ -351,43 +367,22 @@ def _add(case: _Case, event: dict[str, Any], said: dict[str, Json], time: int) -
     case.said |= said
 
 
+def _times(span: dict[str, Any]) -> dict[str, Any]:
+    """Keep what tells when a span was and whether it failed."""
+    return {name: span.get(name) for name in ("startTimeUnixNano", "endTimeUnixNano", "status")}
+
+
 def _find_spans(resource: dict[str, Any], cases: dict[tuple[str, str], _Case]) -> None:
     """Give attempts the spans that they are about."""
     for scope in list_at(resource, "scopeSpans"):
         for span in list_at(scope, "spans"):
             key = (text(at(span, "traceId")) or "", text(at(span, "spanId")) or "")
             if case := cases.get(key):
-                case.span = {name: one for name, one in span.items() if name != "events"}
-                case.said = _attributes(span) | case.said
-                case.resource = _attributes(dict_at(resource, "resource")) | case.resource
-
-
-def _attributes(of: Json) -> dict[str, Json]:
-    """Give attributes as plain values."""
-    found: dict[str, Json] = {}
-    for one in list_at(of, "attributes"):
-        value, name = at(one, "value"), text(at(one, "key"))
-        if name is None or not isinstance(value, dict):
-            continue
-        if (plain := next((value[kind] for kind in _TEXTS if kind in value), None)) is not None:
-            found[name] = plain
-        elif (whole := value.get("intValue")) is not None:
-            # 64 bits are a text in OTLP's JSON.
-            is_text = isinstance(whole, str) and whole.removeprefix("-").isdecimal()
-            found[name] = int(whole) if is_text and len(whole) < 20 else whole
-        elif "doubleValue" in value:
-            # So are NaN and infinity.
-            found[name] = number(value["doubleValue"])
-    return found
+                case.span = _times(span)
+                case.said = attributes(span, _WANTED) | case.said
+                case.resource = attributes(dict_at(resource, "resource"), _WANTED) | case.resource
 
 
 def _first(said: dict[str, Json], resource: dict[str, Json], names: Iterable[str]) -> str | None:
     found = (text(said.get(name)) or text(resource.get(name)) for name in names)
     return next(filter(None, found), None)
-
-
-def _nanoseconds(value: Json) -> int:
-    """Take nanoseconds since 1970, which are a text in OTLP's JSON; 0 if there are none."""
-    if isinstance(value, str) and value.isdecimal() and len(value) < 20:
-        value = int(value)
-    return value if type(value) is int and 0 < value < 1 << 63 else 0
