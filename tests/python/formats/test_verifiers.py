@@ -157,13 +157,17 @@ def test_rewards_that_are_none(lines_of: Callable[..., Any]) -> None:
 
 def test_a_transcript_that_is_longer_than_the_sample(lines_of: Callable[..., Any]) -> None:
     long = "x" * (1 << 21)
-    loaded = lines_of({**rollout(0, 1.0), "completion": long}, rollout(1, 0.0))
+    lines = [{**rollout(0, 1.0), "completion": long}, rollout(1, 0.0)]
+    loaded = lines_of(*lines, name="results.jsonl")
     assert [one.format for one in loaded.report.files] == ["verifiers"]
     assert loaded.verdicts() == {("0", 1): "passed", ("1", 1): "failed"}
     episode = {"id": "e", "env": {"id": "x"}, "task": {"data": {"id": "t", "prompt": long}}}
-    loaded = lines_of({**episode, "ok": True, "traces": [trace("t", 1.0)]})
+    line = {**episode, "ok": True, "traces": [trace("t", 1.0)]}
+    loaded = lines_of(line, name="traces.jsonl")
     assert [one.format for one in loaded.report.files] == ["verifiers-traces"]
     assert loaded.verdicts() == {("t", 1): "passed"}
+    # By a few names alone, a file of any name is not one of these.
+    assert {one.format for one in lines_of(*lines).report.files} == {None}
 
 
 def trace(task: str, *rewards: Any, name: str = "agent", **more: Any) -> dict[str, Any]:

@@ -85,8 +85,8 @@ class Verifiers(JsonHarness):
     )
     attempt_rule = "the rollouts of an example in the order in which they started, or of the lines"
     error_rule = (
-        "an error leaves no verdict, and its class decides: ToolParseError and "
-        "OverlongPromptError are failed, all others excluded; Verifiers counts a reward of 0"
+        "an error leaves no verdict, and its class decides, ToolParseError and OverlongPromptError "
+        "as failed; Verifiers counts a reward of 0"
     )
     documentation = "https://github.com/PrimeIntellect-ai/verifiers/blob/main/docs/evaluation.md"
     example = (
@@ -103,10 +103,7 @@ class Verifiers(JsonHarness):
         "input_tokens": "token_usage.input_tokens",
         "output_tokens": "token_usage.output_tokens",
     }
-    reasons: ClassVar[dict[str, Any]] = {
-        **dict.fromkeys(_ERRORS_OF_AGENTS, "failed"),
-        "*Error": "excluded",
-    }
+    reasons: ClassVar[dict[str, Any]] = dict.fromkeys(_ERRORS_OF_AGENTS, "failed")
     shape = {
         **dict.fromkeys(
             (
@@ -126,7 +123,8 @@ class Verifiers(JsonHarness):
             return False
         fields = sample.fields
         if not sample.complete:
-            return any(fields[: len(begins)] == begins for begins in _BEGINNINGS)
+            is_named = sample.path.name.startswith("results.")
+            return is_named and any(fields[: len(begins)] == begins for begins in _BEGINNINGS)
         known = "example_id" in fields or {"id", "generation_ms"} <= set(fields)
         return known and set(_ROLLOUT) <= set(fields)
 
@@ -232,7 +230,7 @@ class VerifiersTraces(JsonHarness):
     uses_threshold = True
     numbers_attempts = True
     default_suite = "verifiers"
-    reasons: ClassVar[dict[str, Any]] = {"finalize_timeout": "excluded", "*Error": "excluded"}
+    reasons: ClassVar[dict[str, Any]] = {"finalize_timeout": "excluded"}
     _trace: ClassVar[dict[str, Any]] = {
         "task": {"key": ANY, "hash": ANY, "data": {"id": ANY, "idx": ANY, "name": ANY}},
         "agent": {
@@ -255,7 +253,8 @@ class VerifiersTraces(JsonHarness):
         fields = set(sample.fields)
         if not sample.complete:
             # The task or the messages are longer than the sample.
-            return sample.fields[:3] in (("id", "env", "task"), ("version", "id", "verifiers"))
+            begins = (("id", "env", "task"), ("version", "id", "verifiers"))
+            return sample.path.name.startswith("traces.") and sample.fields[:3] in begins
         rated = {"rewards", "metrics"} & fields and {"is_completed", "errors"} & fields
         return ("env" in fields and fields >= _EPISODE) or (bool(rated) and fields >= _TRACE)
 
