@@ -101,6 +101,22 @@ def test_the_main_metrics_of_the_schemas_come_first(stats_of: Callable[..., Any]
     assert {(one["run_id"], one["suite"]) for one in loaded.attempts} == {("boolq:model=m", "helm")}
 
 
+@pytest.mark.parametrize(
+    ("name", "suite"),
+    [
+        ("boolq:model=acme_m", "boolq"),
+        ("mmlu:model=m,subject=law,model_deployment=d", "mmlu:subject=law"),
+        ("mmlu:subject=law,method=joint,model=m", "mmlu:subject=law,method=joint"),
+        ("sums", "sums"),
+    ],
+)
+def test_the_suite_is_the_run_without_its_model(
+    name: str, suite: str, stats_of: Callable[..., Any]
+) -> None:
+    (found,) = stats_of(row("a", exact_match=1), spec={"name": name}).attempts
+    assert (found["run_id"], found["suite"]) == (name, suite)
+
+
 def test_metrics_that_are_no_verdicts(stats_of: Callable[..., Any]) -> None:
     loaded = stats_of(row("a", f1_score=0.5, num_bytes=1), row("b", f1_score=1.0, num_bytes=1))
     assert loaded.attempts == []

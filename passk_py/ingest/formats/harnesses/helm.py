@@ -50,7 +50,7 @@ _FACTS: Final = re.compile(
     "perplexity|bits_per_byte).*|.*@.*",
     re.DOTALL,
 )
-_PART: Final = re.compile(r"[,:](?:model|model_deployment)=[^,]*")
+_MODEL: Final = ("model=", "model_deployment=")
 _DURATION: Final = "inference_runtime"
 _INPUT: Final = "num_prompt_tokens"
 _OUTPUTS: Final = ("num_output_tokens", "num_completion_tokens")
@@ -234,8 +234,9 @@ def _mean(stat: Json) -> float | None:
 
 def _suite(spec: Json) -> str:
     """Name the suite of a run after its specification, the same for all models."""
-    name = text(at(spec, "name"))
-    return _PART.sub("", name).rstrip(":,") if name else Helm.default_suite
+    scenario, _, arguments = (text(at(spec, "name")) or Helm.default_suite).partition(":")
+    kept = [one for one in arguments.split(",") if one and not one.startswith(_MODEL)]
+    return ":".join([scenario, ",".join(kept)] if kept else [scenario])
 
 
 def _flags(seen: dict[Any, _Instance]) -> list[str]:
