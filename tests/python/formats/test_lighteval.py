@@ -158,6 +158,14 @@ def test_a_figure_that_is_no_verdict_is_rejected(
     assert [row["reason_code"] for row in loaded.rejected] == [code]
 
 
+def test_documents_without_names_are_known_by_their_place(table_of: Callable[..., Any]) -> None:
+    columns = now([{"em": 1.0}, {"em": 0.0}], [["a"], ["b"]])
+    columns["doc"] = [{"query": "?", "specific": {"id": "7"}}] * 2
+    loaded = table_of(columns)
+    assert loaded.verdicts() == {("0", 1): "passed", ("1", 1): "failed"}
+    assert {row["suite"] for row in loaded.attempts} == {"lighteval"}
+
+
 def test_other_tables_are_not_recognised(table_of: Callable[..., Any]) -> None:
     columns = {"doc": ["text"], "metric": ["em"], "model_response": ["x"]}
     (report,) = table_of(columns).report.files

@@ -156,19 +156,16 @@ def _read(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[Record]
     """Read a table, its metrics first."""
     source = [glob_literal(path)]
     table = "read_parquet(?, hive_partitioning = false)"
-    columns = {
-        row[0]: row[1]
-        for row in connection.execute(f"describe select * from {table}", source).fetchall()
-    }
+    columns = _columns(connection, f"select * from {table}", source)
     now = "metric" in columns
     metric = _as_text("metric" if now else "metrics", columns)
     values = (
         _metrics(row[0]) for row in _rows(connection, f"select {metric} from {table}", source)
     )
     verdict = _verdict(values)
+    parts = _columns(connection, f"select unnest(doc) from {table}", source) if now else {}
     names = ", ".join(
-        f"doc.{name}::varchar" if now and f"{name} VARCHAR" in columns["doc"] else "null"
-        for name in ("id", "task_name")
+        f"doc.{name}::varchar" if name in parts else "null" for name in ("id", "task_name")
     )
     said = "to_json(model_response.text)::varchar" if now else _as_text("predictions", columns)
     query = f"select {metric}, {names}, {said} from {table}"
@@ -184,6 +181,13 @@ def _read(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[Record]
                 yield Record(one, raw)
         except Unfit as unfit:
             yield Record(None, raw, (unfit.code, unfit.reason))
+
+
+def _columns(
+    connection: duckdb.DuckDBPyConnection, query: str, source: list[str]
+) -> dict[str, str]:
+    found = connection.execute(f"describe {query}", source).fetchall()
+    return {row[0]: row[1] for row in found}
 
 
 def _as_text(column: str, types: dict[str, str]) -> str:
