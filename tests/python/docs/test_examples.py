@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 SKIPPED_PYTHON: Final = {
     "CONTRIBUTING.md python 1": "a sketch of a format, with names that stand for others",
+    "docs/pipelines.md python 1": "needs dlt; tests/python/docs/test_pipelines.py runs it",
+    "docs/pipelines.md python 2": "needs dagster; tests/python/docs/test_pipelines.py runs it",
+    "docs/pipelines.md python 3": "needs apache-airflow; tests/python/docs/test_pipelines.py runs it",
     "docs/superset.md python 1": "tests/python/boards/superset_site.py starts a Superset with it",
 }
 NOT_RUN: Final = {
