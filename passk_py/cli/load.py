@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,11 +14,10 @@ from passk_py.cli.load_output import load_as_dict, note_problems, say_files
 from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
+from passk_py.cli.standard_input import with_stdin_kept
 from passk_py.common.words import plain, plural
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from passk_py.ingest.landing import LoadReport
 
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         "passk load results.jsonl",
         "passk load 'logs/**/*.parquet' --suite checkout --agent helpdesk",
         "passk load trials/ --run-id nightly-2026-11-20 --tag split=private --strict",
+        "passk load s3://evals/nightly/ https://example.org/results.jsonl",
         "passk load jobs/ --policy 'agenttimeout*=excluded'",
         "passk load out.csv --map 'task_id=$.case' --map 'passed=$.score >= 0.8' "
         "--map attempt=in_order",
@@ -73,7 +75,7 @@ def command(
     are_verdicts: bool,
     **options: Any,  # noqa: ANN401 - those of reading
 ) -> int:
-    """Load attempt logs from files, globs and folders.
+    """Load attempt logs from files, globs, folders, addresses and standard input (-).
 
     Valid rows land: they go to the tables of the schema landing, which `passk build` reads. Invalid
     rows go to passk_rejected_attempts, each with its reason. A file that has landed before is
@@ -103,7 +105,15 @@ def command(
         if given:
             raise click.UsageError(f"{spelled} can't be combined with {given[0]}.")
         return _load_labels(session, paths, database, are_verdicts=are_verdicts)
-    report = read_logs(session, paths, database, **options)
+    with tempfile.TemporaryDirectory(prefix="passk-load-") as folder:
+        from passk_py.ingest.landing.fingerprint import digest_of_file
+
+        named = with_stdin_kept(paths, Path(folder))
+        if named != paths:
+            # By its content, because each standard input is another file.
+            kept = str(Path(folder, "stdin"))
+            options["known_as"] = {kept: f"stdin:{digest_of_file(Path(kept))[:16]}"}
+        report = read_logs(session, named, database, **options)
     session.result({"database": str(database), **load_as_dict(report)})
     say_files(session, report)
     note_problems(session, report)

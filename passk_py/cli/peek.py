@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import tempfile
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,6 +17,7 @@ from passk_py.cli.next_steps import command_line, say_next
 from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
 from passk_py.cli.shared_options import common_options, examples
+from passk_py.cli.standard_input import STDIN, with_stdin_kept
 from passk_py.common.errors import PasskError
 from passk_py.common.words import and_list, plain, plural
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from passk_py.warehouse.settings import Settings
     from passk_py.warehouse.tables import Tables
 
-_STDIN: Final = "-"
 _MOST: Final = 1_000_000
 _NOT_OF_READING: Final = ("pair", "rules", "k", "difficulty")
 
@@ -90,8 +88,8 @@ def command(
     """Print pass@k, pass^k and a recommendation from attempt logs, without a database.
 
     The answer is the one that `passk load`, `passk build` and `passk show` print, but nothing is
-    kept. PATH is a file, a glob or a folder, as for `passk load`, or - for standard input. To query
-    tables in SQL, to diagnose a log, or for reports, load the logs.
+    kept. PATH is a file, a glob, a folder or an address, as for `passk load`, or - for standard
+    input. To query tables in SQL, to diagnose a log, or for reports, load the logs.
     """
     if pair is not None and rules is not None:
         raise click.UsageError("Give either --compare or --gate, not both.")
@@ -104,7 +102,7 @@ def command(
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="passk-peek-")))
         connection = opened.enter_context(in_memory(folder))
-        named = _named(paths, folder)
+        named = with_stdin_kept(paths, folder)
         report = _as_given(read_logs(session, named, connection, **options), folder)
         note_problems(session, report)
         _require_attempts(report, rules)
@@ -128,27 +126,13 @@ def command(
     return session.code or (0 if rules is not None else report.exit_code)
 
 
-def _named(paths: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """Give the paths; standard input, which can be read once, goes into a file first."""
-    if _STDIN not in paths:
-        return paths
-    if paths.count(_STDIN) > 1:
-        raise click.UsageError("- stands for standard input, which can be read only once.")
-    if sys.stdin is None:
-        raise PasskError("Standard input is closed.", hint="Name a file instead of -.")
-    kept = folder / "stdin"
-    with kept.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    return tuple(str(kept) if path == _STDIN else path for path in paths)
-
-
 def _as_given(report: LoadReport, folder: Path) -> LoadReport:
     """Name standard input in the report as the caller did, and say of no file that it lands."""
     kept = str(folder / "stdin")
     files = [
         replace(
             file,
-            path=file.path.replace(kept, _STDIN),
+            path=file.path.replace(kept, STDIN),
             message=file.message.replace(kept, "Standard input").replace(
                 "did not land", "is left out"
             ),
@@ -211,7 +195,7 @@ def _answer(
     session.say()
     session.say("Next")
     # Standard input is gone.
-    again = [*("FILE" if path == _STDIN else path for path in paths), *_reading_words()]
+    again = [*("FILE" if path == STDIN else path for path in paths), *_reading_words()]
     judged_by = [] if k is None else ["--k", str(k)]
     steps = [
         ("what changed", command_line("peek", *again, *judged_by, "--compare", *two))

@@ -19,7 +19,7 @@ from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples, vars_option
 from passk_py.common.errors import InUseError, PasskError
-from passk_py.common.files import write_report
+from passk_py.common.files import is_remote, write_report
 from passk_py.common.words import plain, plural
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def command(
     from passk_py.ingest.landing.live_files import LiveFiles
     from passk_py.warehouse.settings import parse_variables
 
+    if remote := [path for path in paths if is_remote(path)]:
+        raise click.UsageError(f"{plain(remote[0])} can't be watched, only files and folders.")
     if stop is not None and rules is None:
         raise click.UsageError("--stop-file needs --gate.")
     if rules is not None:

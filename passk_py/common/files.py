@@ -29,6 +29,9 @@ _SAYS_NO_ROOM: Final = re.compile(
 )
 """The words alone may be of a log, and part of an error about its values."""
 
+SCHEMES: Final = ("http", "https", "s3", "gs", "az", "hf", "memory")
+"""The kinds of addresses that logs are fetched from; the last is for tests."""
+
 _FORGOTTEN_S: Final = 60 * 60
 """Processes of two containers may not see each other; none leaves a draft alone for so long."""
 
@@ -37,6 +40,12 @@ def absolute(path: str | Path) -> Path:
     """Give the path that a file is known by: absolute, without dots, links left as they are."""
     # A link that a user names stays the name that they know the file by, wherever it leads.
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - resolve follows links
+
+
+def is_remote(path: str | Path) -> bool:
+    """Tell whether a path is an address from which a log can be fetched."""
+    scheme, separator, _ = str(path).partition("://")
+    return bool(separator) and scheme.lower() in SCHEMES
 
 
 def not_a_file(path: Path, name: str | None = None) -> str | None:

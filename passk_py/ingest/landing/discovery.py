@@ -27,6 +27,11 @@ _SUFFIXES: Final = tuple(
 )
 
 
+def is_named_like_a_log(name: str) -> bool:
+    """Tell whether a file is called as logs are."""
+    return name.lower().endswith(_SUFFIXES)
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """A file to look into, known by its absolute path."""
@@ -123,7 +128,7 @@ def _walk(folder: Path, given: str, report: ReportBuilder) -> Iterator[File]:
             path = Path(parent, name)
             if name.startswith("."):
                 continue
-            if not name.lower().endswith(_SUFFIXES):
+            if not is_named_like_a_log(name):
                 if path.is_file() and not path.is_symlink() and path.suffix not in _NO_LOGS:
                     yield File(path, given, is_passed_over=True)
             elif path.is_symlink():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import tempfile
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passk_py.common.errors import PasskError
+from passk_py.common.files import is_remote
 from passk_py.ingest.formats import listed
 from passk_py.ingest.landing.database import writing_at_once
 from passk_py.ingest.landing.discovery import discover
@@ -20,6 +23,7 @@ from passk_py.ingest.landing.landed_before import landed_before, report_without_
 from passk_py.ingest.landing.load_report import FileReport, LoadReport, Progress
 from passk_py.ingest.landing.options import Options
 from passk_py.ingest.landing.reading import read
+from passk_py.ingest.landing.remote import fetched, names_of_fetched
 from passk_py.ingest.landing.report_building import ReportBuilder, explained
 from passk_py.ingest.landing.target import opened
 from passk_py.ingest.landing.writing import write
@@ -64,7 +68,8 @@ def load(
     Parameters
     ----------
     paths
-        Files, globs and folders. In a folder, every file that looks like a log is read, in its
+        Files, globs, folders, and addresses (``https://``, ``s3://``, ``gs://``, ``az://``,
+        ``hf://``), which are fetched. In a folder, every file that looks like a log is read, in its
         folders too; hidden files and links are not.
     database
         Path of the DuckDB file; it is made if it is missing. Or a connection to a database in
@@ -127,6 +132,9 @@ def load(
     >>> load(log, database=folder / "passk.duckdb").statuses
     {'unchanged': 1}
     """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
+        raise PasskError("There is nothing to load.", hint="Name files, globs or folders.")
     options = Options(
         format=format,
         run_id=run_id,
@@ -145,22 +153,24 @@ def load(
         progress=progress,
         keep=isinstance(database, str | Path),
     )
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
-    if not given:
-        raise PasskError("There is nothing to load.", hint="Name files, globs or folders.")
-    with opened(database, options) as target:
-        return land(given, target, options)
+    with ExitStack() as opened_here:
+        if any(map(is_remote, given)):
+            made = tempfile.TemporaryDirectory(prefix="passk-fetched-")
+            folder = opened_here.enter_context(made)
+            names = {**options.known_as, **names_of_fetched(folder)}
+            options = replace(options, downloads=folder, known_as=names)
+        return land(given, opened_here.enter_context(opened(database, options)), options)
 
 
 def land(paths: Sequence[str | Path], target: Target, options: Options) -> LoadReport:
     """Take paths through the five steps, each of which pulls from the one before."""
     report = ReportBuilder()
-    alone = len(paths) == 1 and Path(paths[0]).is_file()
+    alone = len(paths) == 1 and (is_remote(paths[0]) or Path(paths[0]).is_file())
     with (
         writing_at_once(target.connection, wanted=alone),
         Jobs[FileReport](options.jobs, target.connections) as jobs,
     ):
-        files = discover(paths, report)
+        files = discover(fetched(paths, options, report), report)
         sources = identify(files, target, options, report)
         for source in group(sources, report):
             # Logs that are numbered on from one another land one after the other.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from passk_py.common.errors import PasskError
-from passk_py.common.files import absolute
+from passk_py.common.files import absolute, is_remote
 from passk_py.ingest.landing.database import open_database
 from passk_py.ingest.landing.labels import forget_labels
 from passk_py.ingest.landing.load_report import ForgetReport
@@ -52,7 +52,10 @@ def forget(
     if run_id is not None and source_file is None:
         part = ("run_id", run_id)
     elif source_file is not None and run_id is None:
-        part = ("source_file", str(absolute(source_file)))
+        name = str(source_file)
+        if not (is_remote(name) or name.startswith("stdin:")):
+            name = str(absolute(name))
+        part = ("source_file", name)
     else:
         raise PasskError(
             "Either run_id or source_file must be given, and not both.",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from click.testing import CliRunner
+
+from passk_py.cli import cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -290,3 +294,25 @@ def test_the_policy_is_shown(passk: Passk) -> None:
     assert said[0] == {"reason": "infrastructure_error", "counts_as": "excluded"}
     assert {"reason": "*timeout*", "counts_as": "failed"} in said
     assert "infrastructure_error" in passk("formats", "tau2-bench").out
+
+
+def test_standard_input_lands_once_by_its_content(tmp_path: Path) -> None:
+    text_of_old = json.dumps(GOOD) + "\n"
+    database = tmp_path / "passk.duckdb"
+    words = ["load", "-", "--json", "--database", str(database)]
+    files = []
+    for text in (text_of_old, text_of_old, text_of_old.replace('"r"', '"s"')):
+        done = CliRunner().invoke(cli, words, input=text)
+        assert done.exit_code == 0, done.output
+        files.append(json.loads(done.stdout)["files"][0])
+    assert [file["status"] for file in files] == ["landed", "unchanged", "landed"]
+    first, again, other = (file["path"] for file in files)
+    assert first == again != other
+    assert first == f"stdin:{hashlib.sha256(text_of_old.encode()).hexdigest()[:16]}"
+    with duckdb.connect(str(database), read_only=True) as connection:
+        names = connection.execute("select distinct source_file from landing.attempts").fetchall()
+    assert sorted(names) == sorted([(first,), (other,)])
+    unload = CliRunner().invoke(
+        cli, ["unload", "--source-file", first, "--database", str(database)]
+    )
+    assert unload.exit_code == 0

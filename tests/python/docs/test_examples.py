@@ -79,6 +79,8 @@ NOT_RUN: Final = {
     "dbt run-operation conformance": "tests/python/engines/test_conformance.py runs it",
     "dbt docs generate": "tests/python/project/test_documented.py runs it",
     "dbt docs serve": "waits for a browser",
+    "passk peek hf": "fetches from a server; tests/python/landing/test_remote.py starts servers",
+    "zstd -dc": "reads a log that is not here; tests/python/cli/test_load.py loads standard input",
     "passk watch": "waits for a harness; tests/python/cli/test_watch.py writes as one does",
     "passk build": "takes long: run in the quickstart and the workflow",
     "passk load": "logs that are not here: run in the quickstart, the workflow and the formats' tests",
