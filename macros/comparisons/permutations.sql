@@ -99,9 +99,13 @@ outcomes as (
     No term is negative, so no digits cancel, and there are k of them, however many attempts a task has. Products are sums of
     logarithms, because some leave the range of doubles. tests/python/sql/test_permutations.py holds it against all ways to deal.
 
-    Of many attempts only the first parts count: s_1 ... s_j is at most L^j / j!, where L is k^2 times the largest of the other
-    factors of s_1 to s_k, so parts are left out from where that is below e^-40 of s_1. -#}
+    The factors of s_j that know k, with those of the first parts multiplied, are computed once for all tasks with as many attempts,
+    and the other ones once for all k. Of many attempts only the first parts count. The product of k - j + 1 over the first j parts
+    is at most k^j e^(-j (j - 1) / 2k), so s_1 ... s_j is at most L^j e^(-j (j - 1) / k) / j!, where L is k^2 times the largest of
+    the other factors of s_1 to s_k. Parts are left out from where that is below e^-40 of s_1 for the largest k of a task; for a
+    smaller k it is smaller still. -#}
 {% macro _permutation_variances(ks) -%}
+{%- set double = passk.type_double() -%}
 grid as (
   {{ passk._ks_rows(ks) }}
 ),
@@ -113,94 +117,132 @@ largest_k as (
 
 {{ passk._numbers_up_to('largest_k') }},
 
-numbered as (
-  select
-    row_number() over (order by pooled.fewer_n, pooled.more_n, pooled.passes, grid.k) as base_number,
-    pooled.fewer_n,
-    pooled.more_n,
-    pooled.passes,
-    grid.k,
-    pooled.fewer_n + pooled.more_n as attempts,
-    pooled.fewer_n + pooled.more_n - pooled.passes as failures
-  from pooled
-  inner join grid
-    on grid.k <= pooled.fewer_n and grid.k <= pooled.passes
-  where pooled.passes < pooled.fewer_n + pooled.more_n
-),
-
-bases as (
-  {{ passk._with_log_choose_ratio('numbered', 'attempts', 'passes', 'k', 'log_pass_hat_k') }}
-),
-
 numbers_of_parts as (
   select
     number,
+    cast(number as {{ double }}) as j,
     sum(ln(number)) over (order by number) as log_factorial
   from numbers
   where number >= 1
 ),
 
+heaps as (
+  select
+    *,
+    row_number() over (order by fewer_n, more_n, passes) as heap_number,
+    fewer_n + more_n as attempts,
+    fewer_n + more_n - passes as failures
+  from pooled
+  where passes > 0 and passes < fewer_n + more_n
+),
+
+points as (
+  select
+    heaps.*,
+    grid.k
+  from heaps
+  inner join grid
+    on grid.k <= heaps.fewer_n and grid.k <= heaps.passes
+),
+
+bases as (
+  {{ passk._with_log_choose_ratio('points', 'attempts', 'passes', 'k', 'log_pass_hat_k') }}
+),
+
 bounded as (
   select
     *,
+    ln(k * k * more_n / fewer_n * failures / passes * (attempts - 1) / (attempts - k) / (attempts - k)) as log_first_part,
     ln(
-      {{ passk._as_double('k') }} * k * more_n / fewer_n * failures / passes * (attempts - 1) / (attempts - k) / (attempts - k)
-    ) as log_first_part,
-    ln(
-      {{ passk._as_double('k') }} * k * (more_n - k + 1) / (fewer_n - k + 1)
-      * case
-        when failures > passes then {{ passk._as_double('failures - k + 1') }} / (passes - k + 1)
-        else {{ passk._as_double('failures') }} / passes
-      end
+      k * k * (more_n - k + 1) / (fewer_n - k + 1)
+      * case when failures > passes then (failures - k + 1) / (passes - k + 1) else cast(failures as {{ double }}) / passes end
       * (attempts + 1) / (attempts - 2 * k + 1) / (attempts - 2 * k + 1)
     ) as log_bound
-  from bases
-),
-
-steps as (
-  select
-    base_number,
-    log_pass_hat_k,
-    j,
-    ln(
-      (k - j + 1) * (k - j + 1) / j
-      * (more_n - j + 1) / (fewer_n - j + 1)
-      * (failures - j + 1) / (passes - j + 1)
-      * (attempts - j + 2) / (attempts - 2 * j + 3)
-      * (attempts - 2 * j + 1) / (attempts - j + 1 - k) / (attempts - j + 1 - k)
-    ) as log_step,
-    ln((fewer_n - j + 1) / (more_n - j + 1)) as log_step_of_ratio
   from (
     select
-      bounded.*,
-      {{ passk._as_double('numbers_of_parts.number') }} as j
-    from bounded
-    inner join numbers_of_parts
-      on
-        numbers_of_parts.number <= bounded.k
-        and numbers_of_parts.number <= bounded.failures
-        and numbers_of_parts.number * bounded.log_bound - numbers_of_parts.log_factorial >= bounded.log_first_part - 40
-  ) as of_parts
+      heap_number,
+      attempts,
+      fewer_n,
+      more_n,
+      passes,
+      failures,
+      cast(max(k) as {{ double }}) as k
+    from points
+    group by heap_number, attempts, fewer_n, more_n, passes, failures
+  ) as with_largest_k
 ),
 
-parts as (
+heap_steps as (
   select
-    base_number,
-    j,
-    2 * log_pass_hat_k + sum(log_step) over (partition by base_number order by j) as log_weight,
-    sum(log_step_of_ratio) over (partition by base_number order by j) as log_ratio
-  from steps
+    bounded.heap_number,
+    numbers_of_parts.number,
+    ln(
+      (bounded.more_n - j + 1) / (bounded.fewer_n - j + 1)
+      * (bounded.failures - j + 1) / (bounded.passes - j + 1)
+      * (bounded.attempts - j + 2) / (bounded.attempts - 2 * j + 3)
+      * (bounded.attempts - 2 * j + 1) / j
+    ) as log_step,
+    ln((bounded.fewer_n - j + 1) / (bounded.more_n - j + 1)) as log_step_of_ratio
+  from bounded
+  inner join numbers_of_parts
+    on
+      numbers_of_parts.number <= bounded.k
+      and numbers_of_parts.number <= bounded.failures
+      and j * (bounded.log_bound - (j - 1) / bounded.k) - numbers_of_parts.log_factorial >= bounded.log_first_part - 40
+),
+
+heap_sums as (
+  select
+    heap_number,
+    number,
+    sum(log_step) over (partition by heap_number order by number) as log_weight,
+    sum(log_step_of_ratio) over (partition by heap_number order by number) as log_ratio
+  from heap_steps
+),
+
+heap_parts as (
+  select
+    heap_number,
+    number,
+    log_weight,
+    power(
+      case when floor(number / 2.0) * 2 = number then {{ passk._one_minus_exp('log_ratio') }} else 1 + {{ passk._exp('log_ratio') }} end,
+      2
+    ) as difference
+  from heap_sums
+),
+
+k_parts as (
+  select
+    numbers_of_attempts.attempts,
+    grid.k,
+    numbers_of_parts.number,
+    2 * sum(ln((grid.k - j + 1) / (numbers_of_attempts.attempts - j + 1 - grid.k))) over (
+      partition by numbers_of_attempts.attempts, grid.k order by numbers_of_parts.number
+    ) as log_weight
+  from (select distinct attempts from heaps) as numbers_of_attempts
+  inner join grid
+    on 2 * grid.k <= numbers_of_attempts.attempts
+  inner join numbers_of_parts
+    on numbers_of_parts.number <= grid.k
 ),
 
 sums_of_parts as (
   select
-    base_number,
-    sum(
-      {{ passk._exp('log_weight') }}
-      * power(case when floor(j / 2) * 2 = j then {{ passk._one_minus_exp('log_ratio') }} else 1 + {{ passk._exp('log_ratio') }} end, 2)
-    ) as variance
-  from parts
-  group by base_number
+    bases.heap_number,
+    bases.k,
+    sum({{ passk._exp('2 * bases.log_pass_hat_k + heap_parts.log_weight + k_parts.log_weight') }} * heap_parts.difference) as variance
+  from bases
+  inner join heap_parts
+    on
+      bases.heap_number = heap_parts.heap_number
+      and heap_parts.number <= bases.k
+  inner join k_parts
+    on
+      bases.attempts = k_parts.attempts
+      and bases.k = k_parts.k
+      and heap_parts.number = k_parts.number
+  group by bases.heap_number, bases.k
 ),
 
 variances as (
@@ -212,6 +254,8 @@ variances as (
     sums_of_parts.variance
   from bases
   inner join sums_of_parts
-    on bases.base_number = sums_of_parts.base_number
+    on
+      bases.heap_number = sums_of_parts.heap_number
+      and bases.k = sums_of_parts.k
 )
 {%- endmacro %}
