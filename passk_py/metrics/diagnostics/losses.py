@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from passk_py.metrics.diagnostics.moments import alike_variance
@@ -16,26 +17,22 @@ if TYPE_CHECKING:
 def dominant_tasks(run: Run) -> Result:
     """Ask how few tasks make more than half of the lost reliability."""
     tasks = len(run.eligible)
-    losses = sorted(
-        ((1 - all_pass(task.n, task.c, run.k), task.name) for task in run.eligible),
-        key=lambda loss: (-loss[0], loss[1]),
-    )
-    total = math.fsum(lost for lost, _ in losses)
+    losses = {task.name: 1 - all_pass(task.n, task.c, run.k) for task in run.eligible}
+    total = math.fsum(losses.values())
     if not total:
         finding = f"Nothing is lost at k = {run.k}: every attempt that counts passed."
         return _described(None, tasks, finding)
-    dominant, reached = 0, 0.0
-    while reached <= total / 2 * (1 + 1e-9):
-        reached += losses[dominant][0]
-        dominant += 1
-    most, _ = losses[0]
+    largest = sorted(losses.values(), reverse=True)
+    sums = accumulate(largest)
+    dominant = next(n for n, lost in enumerate(sums, 1) if lost > total / 2 * (1 + 1e-9))
+    most = largest[0]
     # Losses that differ by less than anybody reads are equal.
-    worst = sorted(name for lost, name in losses if lost >= most * (1 - 1e-9))
+    worst = [name for name, lost in losses.items() if lost >= most * (1 - 1e-9)]
     # No share of equal tasks, 1 / n, is so near to this that rounding decides.
     share = "less than 0.001" if most / total < 9.5e-4 else rounded(most / total)
     finding = (
         f"{dominant} of {tasks} tasks make more than half of the lost reliability at k = {run.k}; "
-        f"none loses more than {worst[0]}, {share} of it"
+        f"none loses more than {min(worst)}, {share} of it"
         + (f", and {len(worst) - 1} more lose as much." if len(worst) > 1 else ".")
     )
     return _described(dominant / tasks, tasks, finding)
