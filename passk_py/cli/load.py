@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,10 +12,12 @@ from passk_py.cli.load_output import load_as_dict, note_problems, say_files
 from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import Session, pass_session
 from passk_py.cli.shared_options import common_options, database_option, examples
-from passk_py.cli.standard_input import with_stdin_kept
+from passk_py.cli.standard_input import stdin_kept
 from passk_py.common.words import plain, plural
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from passk_py.ingest.landing import LoadReport
 
 
@@ -105,14 +105,12 @@ def command(
         if given:
             raise click.UsageError(f"{spelled} can't be combined with {given[0]}.")
         return _load_labels(session, paths, database, are_verdicts=are_verdicts)
-    with tempfile.TemporaryDirectory(prefix="passk-load-") as folder:
-        from passk_py.ingest.landing.fingerprint import digest_of_file
+    with stdin_kept(paths) as (named, kept):
+        if kept is not None:
+            from passk_py.ingest.landing.fingerprint import digest_of_file
 
-        named = with_stdin_kept(paths, Path(folder))
-        if named != paths:
             # By its content, because each standard input is another file.
-            kept = str(Path(folder, "stdin"))
-            options["known_as"] = {kept: f"stdin:{digest_of_file(Path(kept))[:16]}"}
+            options["known_as"] = {str(kept): f"stdin:{digest_of_file(kept)[:16]}"}
         report = read_logs(session, named, database, **options)
     session.result({"database": str(database), **load_as_dict(report)})
     say_files(session, report)

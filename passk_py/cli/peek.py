@@ -17,7 +17,7 @@ from passk_py.cli.next_steps import command_line, say_next
 from passk_py.cli.reading_options import read_logs, reading_options
 from passk_py.cli.session import GATE_COULD_NOT_RUN, Session, pass_session
 from passk_py.cli.shared_options import common_options, examples
-from passk_py.cli.standard_input import STDIN, with_stdin_kept
+from passk_py.cli.standard_input import STDIN, stdin_kept
 from passk_py.common.errors import PasskError
 from passk_py.common.words import and_list, plain, plural
 
@@ -102,8 +102,8 @@ def command(
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="passk-peek-")))
         connection = opened.enter_context(in_memory(folder))
-        named = with_stdin_kept(paths, folder)
-        report = _as_given(read_logs(session, named, connection, **options), folder)
+        named, kept = opened.enter_context(stdin_kept(paths))
+        report = _as_given(read_logs(session, named, connection, **options), kept)
         note_problems(session, report)
         _require_attempts(report, rules)
         about = {"paths": list(paths), "log": load_as_dict(report)}
@@ -126,16 +126,17 @@ def command(
     return session.code or (0 if rules is not None else report.exit_code)
 
 
-def _as_given(report: LoadReport, folder: Path) -> LoadReport:
+def _as_given(report: LoadReport, kept: Path | None) -> LoadReport:
     """Name standard input in the report as the caller did, and say of no file that it lands."""
-    kept = str(folder / "stdin")
+
+    def said(text: str, name: str) -> str:
+        return text if kept is None else text.replace(str(kept), name)
+
     files = [
         replace(
             file,
-            path=file.path.replace(kept, STDIN),
-            message=file.message.replace(kept, "Standard input").replace(
-                "did not land", "is left out"
-            ),
+            path=said(file.path, STDIN),
+            message=said(file.message, "Standard input").replace("did not land", "is left out"),
             hint=file.hint.replace("load without --strict to land", "leave out --strict to count"),
         )
         for file in report.files
