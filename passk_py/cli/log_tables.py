@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,25 +45,26 @@ def settings_of_vars(variables: Mapping[str, Any]) -> Settings:
 
 
 @contextmanager
-def in_memory(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory; what does not fit into it goes into the folder."""
+def in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in memory; what does not fit into it goes into a temporary folder."""
     import duckdb
 
-    with closing(duckdb.connect(config={"temp_directory": str(folder)})) as connection:
+    with (
+        tempfile.TemporaryDirectory(prefix="passk-") as folder,
+        closing(duckdb.connect(config={"temp_directory": folder})) as connection,
+    ):
         yield connection
 
 
 @contextmanager
-def tables_of_runs(
-    database: Path, logs: Sequence[str], settings: Settings, folder: Path
-) -> Iterator[Tables]:
+def tables_of_runs(database: Path, logs: Sequence[str], settings: Settings) -> Iterator[Tables]:
     """Make the tables of an answer about the runs of some logs of a database, in memory."""
     import duckdb
 
     from passk_py.ingest.landing import ensure_landing
     from passk_py.ingest.landing.database import set_session
 
-    with in_memory(folder) as connection:
+    with in_memory() as connection:
         set_session(connection)
         ensure_landing(connection)
         try:

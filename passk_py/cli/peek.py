@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -99,10 +97,7 @@ def command(
         # The code that holds until all is judged, even if nobody reads the notes.
         session.could_not_run = session.code = GATE_COULD_NOT_RUN
     settings = settings_of_log(k, difficulty)
-    with ExitStack() as opened:
-        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="passk-peek-")))
-        connection = opened.enter_context(in_memory(folder))
-        named, kept = opened.enter_context(stdin_kept(paths))
+    with stdin_kept(paths) as (named, kept), in_memory() as connection:
         report = _as_given(read_logs(session, named, connection, **options), kept)
         note_problems(session, report)
         _require_attempts(report, rules)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.cli.load_output import note_problems
@@ -14,6 +12,8 @@ from passk_py.common.errors import PasskError
 from passk_py.common.words import and_list, plain, plural
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from passk_py.cli.session import Session
     from passk_py.ingest.formats.mappings.mapping import Mapping
 
@@ -64,10 +64,7 @@ def _say_rows(session: Session, path: Path, mapping: Mapping | None) -> list[dic
     """Print the first rows as they would land, and how many there are."""
     from passk_py.ingest.landing import load
 
-    with (
-        tempfile.TemporaryDirectory(prefix="passk-propose-") as folder,
-        in_memory(Path(folder)) as connection,
-    ):
+    with in_memory() as connection:
         report = load(path, database=connection, mapping=mapping)
         rows = connection.execute(
             f"select {', '.join(_COLUMNS)} from landing.attempts "

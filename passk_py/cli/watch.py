@@ -6,7 +6,6 @@ import json
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -129,10 +128,9 @@ def command(
             hint="Remove it, or name another file with --stop-file.",
         )
     given = dict(parse_variables(variables))
-    with ExitStack() as opened:
-        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="passk-watch-")))
-        live = LiveFiles(paths, folder)
-        watch = _Watch(session, live, database, folder, given, options)
+    with tempfile.TemporaryDirectory(prefix="passk-watch-") as folder:
+        live = LiveFiles(paths, Path(folder))
+        watch = _Watch(session, live, database, given, options)
         if rules is not None:
             watch.rules = _sequential(rules, watch.settings)
         watch.follow(quiet, build_every if builds else None)
@@ -164,7 +162,6 @@ class _Watch:
     session: Session
     live: LiveFiles
     database: Path
-    folder: Path
     variables: dict[str, Any]
     options: dict[str, Any]
     rules: list[Rule] = field(default_factory=list)
@@ -261,7 +258,7 @@ class _Watch:
         from passk_py.reports.answer import find_answer
 
         logs = [file.path for file in report.files]
-        with tables_of_runs(self.database, logs, self.settings, self.folder) as tables:
+        with tables_of_runs(self.database, logs, self.settings) as tables:
             answer = find_answer(tables)
             attempts, missing = tables.rows(
                 "select sum(attempts)::bigint, sum(missing_attempts)::bigint from passk_runs"

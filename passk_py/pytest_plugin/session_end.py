@@ -139,7 +139,7 @@ def end_session(session: pytest.Session, recorder: Recorder, exitstatus: int) ->
         try:
             log = _write_log(session, recorder, attempts, end, folder)
             if log is not None and _is_whole(session, recorder, attempts, end):
-                _answer_and_judge(session, attempts, end, log, folder)
+                _answer_and_judge(session, attempts, end, log)
                 _land(option.passk_database, end, log)
         except PasskError as error:
             end.notes.append(" ".join(filter(None, (f"Error: {error.message}", error.hint))))
@@ -225,13 +225,13 @@ def _is_whole(
 
 
 def _answer_and_judge(
-    session: pytest.Session, attempts: list[Attempt], end: SessionEnd, log: Path, folder: Path
+    session: pytest.Session, attempts: list[Attempt], end: SessionEnd, log: Path
 ) -> None:
-    """Answer from the log, as `passk peek` does, and judge the rules, in a folder."""
+    """Answer from the log, as `passk peek` does, and judge the rules."""
     option = session.config.option
     settings = settings_of_log(option.passk_k)
     rules = read_rules_of_session(option) if _has_rules(option) else []
-    with in_memory(folder) as connection:
+    with in_memory() as connection:
         _load(log, connection)
         tables = tables_of_log(connection, settings)
         if rejected := count_rejected(tables):
