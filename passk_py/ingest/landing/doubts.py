@@ -29,6 +29,7 @@ def doubts(source: Source, target: Target) -> str:
 def _beside_others(source: Source, target: Target) -> str:
     """Say the first doubt that another log of the database raises."""
     path, run_id, connection = source.path, source.options.run_id, target.connection
+    removes = f" {unload_command(path)} removes this log." if source.options.keep else ""
     if source.harness:
         if said := _in_twice(connection, source):
             return said
@@ -52,11 +53,10 @@ def _beside_others(source: Source, target: Target) -> str:
         _, other = found
         same = f"Its attempts of {run_id} have the same numbers as those of {other}"
         if attempts_stay:
-            removes = f"; {unload_command(path)} removes it" if source.options.keep else ""
             return (
                 f"{same}, and other verdicts, so that neither counts. A log in which attempts have "
                 "their numbers keeps them: number them on in the file, or give each log a run of "
-                f"its own{removes}."
+                f"its own.{removes}"
             )
         return (
             f"{same}, because each log was loaded by itself. Load them together, and they are "
@@ -83,7 +83,7 @@ def _beside_others(source: Source, target: Target) -> str:
     if source.harness and source.harness.runs_have_ids and run_id is None:
         run, said = _exported_again(source, target)
         if said and run != name:
-            return said
+            return f"{said}{removes}"
     if name is None or run_id is not None:
         return ""
     namesake = connection.execute(
@@ -105,18 +105,16 @@ def _exported_again(source: Source, target: Target) -> tuple[str, str]:
     path = source.path
     if found := _same_numbers(target, path, differ=True):
         run, other = found
-        removes = f", and remove what landed: {unload_command(path)}" if source.options.keep else ""
         return run, (
             f"Its attempts of {run} have the same numbers as those of {other}, and other verdicts, "
             "so that neither counts: each export was numbered by itself. If they are parts of one "
-            f"run, put them into one file{removes}."
+            "run, put them into one file."
         )
     if found := _same_numbers(target, path):
         run, other = found
-        removes = f": {unload_command(path)}" if source.options.keep else ""
         return run, (
             f"It has attempts of {run} that {other} has too, so both are exports of one run. Each "
-            f"attempt counts once while they agree; leave out one of the two{removes}."
+            "attempt counts once while they agree; leave out one of the two."
         )
     return "", ""
 
