@@ -59,15 +59,15 @@ def set_session(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("set progress_bar_time = 0")
 
 
-def _connect(path: Path) -> duckdb.DuckDBPyConnection:
+def check_place(path: Path) -> None:
+    """Raise an error if no database can be at a path, without opening it."""
     if path.is_dir():
         raise PasskError(
             f"The database {path} is a folder.", hint="Give the path of a file with --database."
         )
     if what := not_a_file(path):
         raise PasskError(what, hint="Give the path of a file with --database.")
-    new = not path.exists() or path.stat().st_size == 0
-    if not new:
+    if not _is_new(path):
         with path.open("rb") as file:
             if file.read(12)[8:] != _MAGIC:
                 raise PasskError(
@@ -75,8 +75,16 @@ def _connect(path: Path) -> duckdb.DuckDBPyConnection:
                     hint="Give the path of a database, or of a file that does not exist yet, "
                     "with --database.",
                 )
+
+
+def _is_new(path: Path) -> bool:
+    return not path.exists() or path.stat().st_size == 0
+
+
+def _connect(path: Path) -> duckdb.DuckDBPyConnection:
+    check_place(path)
     try:
-        if not new:
+        if not _is_new(path):
             return duckdb.connect(str(path))
         # Only the connection that makes the file says so. Until it is closed, others of the process
         # would have to say the same; to open the file twice would take as long as a small log.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from passk_py.common.files import absolute, not_a_file
 from passk_py.ingest.formats import FORMATS
 from passk_py.ingest.formats.run_names import natural
+from passk_py.ingest.landing.load_report import FileReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,18 +44,20 @@ class File:
     """Whether its name ends like no log's, so that it is reported and not read."""
 
 
-def discover(paths: Iterable[str | Path], report: ReportBuilder) -> Iterator[File]:
+def discover(paths: Iterable[str | Path | FileReport], report: ReportBuilder) -> Iterator[File]:
     """Give the files that paths lead to, each once, a folder's before those of its folders."""
     seen: set[str] = set()
     for path in paths:
-        if not str(path):
+        if isinstance(path, FileReport):
+            report.fail(path.path, path.message, path.hint)
+        elif not str(path):
             # It would be the whole working directory.
             report.fail("''", "A path is empty.", "Check the variable that it comes from.")
-            continue
-        for file in _expand(str(path), report):
-            if str(file.path) not in seen:
-                seen.add(str(file.path))
-                yield file
+        else:
+            for file in _expand(str(path), report):
+                if str(file.path) not in seen:
+                    seen.add(str(file.path))
+                    yield file
 
 
 def _expand(given: str, report: ReportBuilder) -> Iterator[File]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from passk_py.common.errors import PasskError
 from passk_py.common.files import is_remote
 from passk_py.ingest.formats import listed
-from passk_py.ingest.landing.database import writing_at_once
+from passk_py.ingest.landing.database import check_place, writing_at_once
 from passk_py.ingest.landing.discovery import discover
 from passk_py.ingest.landing.doubts import doubts
 from passk_py.ingest.landing.fingerprint import FingerprintThread
@@ -153,24 +153,29 @@ def load(
         progress=progress,
         keep=isinstance(database, str | Path),
     )
+    found: Sequence[str | Path | FileReport] = given
     with ExitStack() as opened_here:
         if any(map(is_remote, given)):
             made = tempfile.TemporaryDirectory(prefix="passk-fetched-")
-            folder = opened_here.enter_context(made)
+            folder = Path(opened_here.enter_context(made))
             names = {**options.known_as, **names_of_fetched(folder)}
-            options = replace(options, downloads=folder, known_as=names)
-        return land(given, opened_here.enter_context(opened(database, options)), options)
+            options = replace(options, known_as=names)
+            if isinstance(database, str | Path):
+                check_place(Path(database))
+            # Before the database is opened, so that a slow server does not keep it locked.
+            found = list(fetched(given, folder, progress))
+        return land(found, opened_here.enter_context(opened(database, options)), options)
 
 
-def land(paths: Sequence[str | Path], target: Target, options: Options) -> LoadReport:
+def land(paths: Sequence[str | Path | FileReport], target: Target, options: Options) -> LoadReport:
     """Take paths through the five steps, each of which pulls from the one before."""
     report = ReportBuilder()
-    alone = len(paths) == 1 and (is_remote(paths[0]) or Path(paths[0]).is_file())
+    alone = len(paths) == 1 and isinstance(paths[0], str | Path) and Path(paths[0]).is_file()
     with (
         writing_at_once(target.connection, wanted=alone),
         Jobs[FileReport](options.jobs, target.connections) as jobs,
     ):
-        files = discover(fetched(paths, options, report), report)
+        files = discover(paths, report)
         sources = identify(files, target, options, report)
         for source in group(sources, report):
             # Logs that are numbered on from one another land one after the other.

@@ -39,8 +39,6 @@ class Options:
     jobs: int = 1
     parquet: str | Path | None = None
     progress: Progress | None = None
-    downloads: str | None = None
-    """The folder for files that are fetched from an address."""
     known_as: Mapping[str, str] = field(default_factory=dict)
     keep: bool = True
     """Whether the database outlives the load."""

@@ -13,19 +13,19 @@ import urllib.error
 import urllib.request
 from base64 import b64encode
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from passk_py.common.errors import PasskError
 from passk_py.common.files import SCHEMES, is_remote
 from passk_py.ingest.landing.discovery import is_named_like_a_log
+from passk_py.ingest.landing.load_report import FileReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-    from passk_py.ingest.landing.options import Options
-    from passk_py.ingest.landing.report_building import ReportBuilder
+    from passk_py.ingest.landing.load_report import Progress
 
 _WEB: Final = ("http", "https")
 _CREDENTIALS: Final = {
@@ -50,21 +50,23 @@ def names_of_fetched(folder: str | Path) -> dict[str, str]:
 
 
 def fetched(
-    paths: Sequence[str | Path], options: Options, report: ReportBuilder
-) -> Iterator[str | Path]:
-    """Give each path, or those of the files that were fetched from an address."""
+    paths: Sequence[str | Path], folder: Path, progress: Progress | None
+) -> Iterator[str | Path | FileReport]:
+    """Give each path; of an address, those of the files that were fetched, or the failure."""
     for path in paths:
-        if options.downloads is None or not is_remote(path):
+        if not is_remote(path):
             yield path
             continue
         address = str(path)
         try:
             if urlsplit(address).scheme.lower() in _WEB:
-                yield _from_web(address, options)
+                yield _from_web(address, folder, progress)
             else:
-                yield from _from_store(address, options)
+                yield from _from_store(address, folder)
         except PasskError as error:
-            report.fail(_shown(address), error.message, error.hint or "")
+            yield FileReport(
+                _shown(address), "failed", message=error.message, hint=error.hint or ""
+            )
 
 
 def _shown(address: str) -> str:
@@ -73,17 +75,17 @@ def _shown(address: str) -> str:
     return f"{parts.scheme.lower()}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _place(options: Options, scheme: str, path: str) -> Path:
+def _place(folder: Path, scheme: str, path: str) -> Path:
     """Give the place of a file below the folder; its path there is that of the address."""
     steps = path.strip("/").split("/")
     if not all(steps) or {".", ".."} & {*steps}:
         raise PasskError(
             f"{scheme}://{path} names no file.", hint="Give the whole address of a file."
         )
-    return Path(options.downloads or "", scheme, *steps)
+    return folder.joinpath(scheme, *steps)
 
 
-def _from_web(address: str, options: Options) -> Path:
+def _from_web(address: str, folder: Path, progress: Progress | None) -> Path:
     """Fetch a file by HTTP, and check that all of it came."""
     name, parts = _shown(address), urlsplit(address)
     if parts.password is not None:
@@ -93,9 +95,7 @@ def _from_web(address: str, options: Options) -> Path:
         )
     if not parts.path.strip("/"):
         raise PasskError(f"{name} names no file.", hint="Give the whole address of a file.")
-    place = _place(
-        options, parts.scheme.lower(), f"{parts.netloc}/{unquote(parts.path).strip('/')}"
-    )
+    place = _place(folder, parts.scheme.lower(), f"{parts.netloc}/{unquote(parts.path).strip('/')}")
     if place.exists():
         raise PasskError(
             f"Two addresses are {name}, apart from the query, which may be secret and is not kept.",
@@ -108,7 +108,7 @@ def _from_web(address: str, options: Options) -> Path:
         request.add_unredirected_header("Authorization", login)
     try:
         with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - as above
-            _receive(answer, place, name, options)
+            _receive(answer, place, name, progress)
     except PasskError:
         place.unlink(missing_ok=True)
         raise
@@ -127,7 +127,7 @@ def _login(host: str) -> str | None:
     return None
 
 
-def _receive(answer: Any, place: Path, name: str, options: Options) -> None:  # noqa: ANN401 - of urllib
+def _receive(answer: Any, place: Path, name: str, progress: Progress | None) -> None:  # noqa: ANN401 - of urllib
     """Write the answer of a server to a file, by pieces."""
     length = answer.headers.get("Content-Length")
     total = int(length) if length and length.isdigit() else None
@@ -140,8 +140,8 @@ def _receive(answer: Any, place: Path, name: str, options: Options) -> None:  # 
                     hint="Use an address that needs no login, such as a signed one, or ~/.netrc.",
                 )
             file.write(piece)
-            if options.progress:
-                options.progress(name, file.tell(), total or file.tell(), 0)
+            if progress:
+                progress(name, file.tell(), total or file.tell(), 0)
         size = file.tell()
     if total is not None and size != total:
         raise _cut_off(name, size, total)
@@ -188,7 +188,7 @@ def _explained_web(name: str, host: str, error: Exception) -> PasskError:
     return PasskError(f"{name} was not fetched: {said}.", hint=_AGAIN)
 
 
-def _from_store(address: str, options: Options) -> list[Path]:
+def _from_store(address: str, folder: Path) -> list[Path]:
     """Fetch a file, or those of a pattern or folder, from a store that fsspec reads."""
     scheme = urlsplit(address).scheme.lower()
     name = f"{scheme}://{address.partition('://')[2].partition('?')[0]}"
@@ -198,7 +198,7 @@ def _from_store(address: str, options: Options) -> list[Path]:
         raise _without_extra(name) from None
     try:
         store, path = url_to_fs(name if scheme == "memory" else address)
-        return _files_of(store, path, name, options)
+        return _files_of(store, path, name, folder)
     except PasskError:
         raise
     except ImportError:
@@ -209,27 +209,27 @@ def _from_store(address: str, options: Options) -> list[Path]:
         raise _explained_store(name, scheme, error) from None
 
 
-def _files_of(store: Any, path: str, name: str, options: Options) -> list[Path]:  # noqa: ANN401 - of fsspec
+def _files_of(store: Any, path: str, name: str, folder: Path) -> list[Path]:  # noqa: ANN401 - of fsspec
     """Fetch the files that a path of a store leads to; give what to load."""
     scheme = name.partition("://")[0]
     if any(sign in path for sign in _MAGIC):
         found = [one for one in sorted(store.glob(path)) if not store.isdir(one)]
         if not found:
             raise PasskError(f"Nothing matches {name}.", hint="Check the pattern.")
-        return [_get(store, one, scheme, options) for one in found]
+        return [_get(store, one, scheme, folder) for one in found]
     if not store.isdir(path):
-        return [_get(store, path, scheme, options)]
+        return [_get(store, path, scheme, folder)]
     inside = [one for one in store.find(path) if is_named_like_a_log(posixpath.basename(one))]
     if not inside:
         raise PasskError(f"There is no log in {name}.", hint="Name the file itself.")
     for one in inside:
-        _get(store, one, scheme, options)
-    return [_place(options, scheme, path)]
+        _get(store, one, scheme, folder)
+    return [_place(folder, scheme, path)]
 
 
-def _get(store: Any, path: str, scheme: str, options: Options) -> Path:  # noqa: ANN401 - of fsspec
+def _get(store: Any, path: str, scheme: str, folder: Path) -> Path:  # noqa: ANN401 - of fsspec
     """Fetch a file by pieces, and check its size."""
-    place = _place(options, scheme, path)
+    place = _place(folder, scheme, path)
     place.parent.mkdir(parents=True, exist_ok=True)
     total = store.info(path).get("size")
     with store.open(path, "rb") as file, place.open("wb") as copy:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -12,10 +14,11 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
+from passk_py.common.errors import PasskError
 from passk_py.ingest.landing import forget, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from passk_py.ingest.landing import FileReport
@@ -26,10 +29,20 @@ LOG = "".join(
 ).encode()
 
 
+WRITE = """
+import duckdb, sys
+duckdb.connect(sys.argv[1]).execute("create table written as select 1 as n")
+"""
+
+
 class Server(BaseHTTPRequestHandler):
-    """Answers by the path."""
+    """Answers by the path, after a call by the test."""
+
+    before_answer: Callable[[], object] | None = None
 
     def do_GET(self) -> None:
+        if before := type(self).before_answer:
+            before()
         what = self.path.partition("?")[0].rpartition("/")[2]
         if what == "moved.jsonl":
             self.send_response(302)
@@ -116,6 +129,48 @@ def test_a_file_that_fails_keeps_no_other_from_landing(web: str, tmp_path: Path)
     report = load([f"{web}/none.jsonl", f"{web}/a.jsonl"], database=database)
     assert report.statuses == {"failed": 1, "landed": 1}
     assert report.exit_code == 2
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_others_can_write_while_a_server_answers(
+    web: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_new: bool
+) -> None:
+    database = tmp_path / "passk.duckdb"
+    if not is_new:
+        (tmp_path / "first.jsonl").write_bytes(LOG.replace(b'"r"', b'"first"'))
+        load(tmp_path / "first.jsonl", database=database)
+    answered = []
+
+    def write() -> None:
+        # Another process, because DuckDB locks a database for the others.
+        command = [sys.executable, "-c", WRITE, str(database)]
+        answered.append(subprocess.run(command, capture_output=True, text=True, check=False).stderr)
+
+    monkeypatch.setattr(Server, "before_answer", staticmethod(write))
+    assert only(database, f"{web}/a.jsonl").status == "landed"
+    assert answered == [""]
+    assert len(sources(database)) == (1 if is_new else 2)
+    with duckdb.connect(str(database), read_only=True) as connection:
+        assert connection.execute("select n from written").fetchall() == [(1,)]
+
+
+def test_nothing_is_fetched_for_a_database_that_can_be_none(
+    web: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered: list[None] = []
+    monkeypatch.setattr(Server, "before_answer", staticmethod(lambda: answered.append(None)))
+    (tmp_path / "notes.txt").write_text("These are notes, and no database.")
+    with pytest.raises(PasskError, match="is not a DuckDB database"):
+        load(f"{web}/a.jsonl", database=tmp_path / "notes.txt")
+    with pytest.raises(PasskError, match="is a folder"):
+        load(f"{web}/a.jsonl", database=tmp_path)
+    assert not answered
+
+
+def test_failures_are_told_in_the_order_of_the_paths(web: str, tmp_path: Path) -> None:
+    names = [f"{web}/a.jsonl", f"{web}/none.jsonl", str(tmp_path / "no-file.jsonl")]
+    report = load(names, database=tmp_path / "passk.duckdb")
+    assert [file.path for file in report.files] == names
 
 
 def test_servers_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
