@@ -54,13 +54,14 @@ def command(
     """
     from passk_py.cli.next_steps import note_stale
     from passk_py.common.files import write_report
-    from passk_py.reports.model_card import card
+    from passk_py.reports.model_card import Card
+    from passk_py.reports.model_card.card_facts import gather
     from passk_py.warehouse.tables import open_tables
 
-    # Before the run is looked up: it may have landed after the build.
     with open_tables(database) as tables:
+        # Before the run is looked up: it may have landed after the build.
         note_stale(session, tables)
-    made = card(run, suite=suite, database=database, k_reason=k_reason)
+        made = Card(gather(tables, run, suite, k_reason))
     for path in outputs:
         write_report(path, made.json() if path.suffix.lower() == ".json" else made.markdown())
         session.say(f"{path}: {_KINDS[path.suffix.lower()]}")

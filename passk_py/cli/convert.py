@@ -89,8 +89,7 @@ def command(
     _refuse(format, {**facts, "k": ks})
     with open_tables(database) as tables:
         stale = note_stale(session, tables)
-    asked = Asked(runs, suites, ks, **facts)
-    files = convert(format, output, asked, database=database)
+        files = convert(format, output, Asked(runs, suites, ks, **facts), tables)
     session.result({"database": str(database), "stale": stale, "files": list(map(str, files))})
     for path in files:
         session.say(str(path))

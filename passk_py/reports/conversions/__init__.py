@@ -15,12 +15,13 @@ from passk_py.reports.conversions.inspect_log import inspect_log
 from passk_py.reports.conversions.otel_metrics import otel_metrics
 from passk_py.reports.queries.chosen import Chosen
 from passk_py.warehouse.catalog import filters_of, public_table
-from passk_py.warehouse.tables import open_tables, require_filtered
+from passk_py.warehouse.tables import require_filtered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from passk_py.reports.conversions.asked import Asked
+    from passk_py.warehouse.tables import Tables
 
 __all__ = ["CONVERSIONS", "Conversion", "convert"]
 
@@ -65,8 +66,7 @@ def convert(
     format: str,  # noqa: A002 - as the command line calls it
     output: str | Path,
     asked: Asked,
-    *,
-    database: str | Path = "passk.duckdb",
+    tables: Tables,
 ) -> list[Path]:
     """Write results in the format of another tool, and give the files.
 
@@ -81,8 +81,8 @@ def convert(
         A file of the format's ending, or a folder, which is made if it is missing.
     asked
         The runs, suites and k, and the facts that the log does not know.
-    database
-        Path of the DuckDB file.
+    tables
+        The public tables of a database.
 
     Raises
     ------
@@ -97,22 +97,21 @@ def convert(
             hint=f"{format} is one file: give its name with -o.",
         )
     tables_read = [public_table("passk_runs"), public_table("passk_suite_metrics")]
-    with open_tables(database) as tables:
-        require_filtered(tables, filters_of(asked.runs, asked.suites, asked.ks), tables_read)
-        chosen = Chosen(tables, asked.runs, asked.suites)
-        written = []
-        with ExitStack() as stack:
-            for name, parts in conversion.write(chosen, asked):
-                path = output if conversion.ending else output / name
-                try:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    draft = stack.enter_context(drafted(path))
-                    with draft.open("w", encoding="utf-8") as file:
-                        file.writelines(parts)
-                except OSError as error:
-                    raise PasskError(
-                        f"{path} can't be written: {error.strerror}.",
-                        hint="Give a file or a folder where you may write with -o.",
-                    ) from error
-                written.append(path)
+    require_filtered(tables, filters_of(asked.runs, asked.suites, asked.ks), tables_read)
+    chosen = Chosen(tables, asked.runs, asked.suites)
+    written = []
+    with ExitStack() as stack:
+        for name, parts in conversion.write(chosen, asked):
+            path = output if conversion.ending else output / name
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                draft = stack.enter_context(drafted(path))
+                with draft.open("w", encoding="utf-8") as file:
+                    file.writelines(parts)
+            except OSError as error:
+                raise PasskError(
+                    f"{path} can't be written: {error.strerror}.",
+                    hint="Give a file or a folder where you may write with -o.",
+                ) from error
+            written.append(path)
     return written

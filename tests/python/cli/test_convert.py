@@ -9,9 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
 import duckdb
 import pytest
 import yaml
+
+from passk_py.cli.convert import command
+from passk_py.reports.conversions import CONVERSIONS
+from passk_py.reports.conversions.asked import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -219,6 +224,14 @@ gauges = {
 means = [pass_at(2)(scores).value for scores in by_task.values()]
 print(json.dumps([sum(means) / len(means), entry.value, gauges["passk.pass_hat_k"]]))
 """
+
+
+def test_the_command_offers_every_conversion_and_metric() -> None:
+    offered = {one.name: one.type for one in command.params}
+    for name, known in (("format", CONVERSIONS), ("metric", METRICS)):
+        choice = offered[name]
+        assert isinstance(choice, click.Choice)
+        assert list(choice.choices) == list(known)
 
 
 @pytest.mark.long
