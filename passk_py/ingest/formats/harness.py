@@ -162,6 +162,10 @@ class Harness(Format):
         """Say, after the last row, how the log was read where another reading is as likely."""
         return ()
 
+    def notes(self, log: Log) -> Iterable[str]:
+        """Say, after the last row, what else is worth knowing, and no reason for a doubt."""
+        return ()
+
     def contract(self, columns: Mapping[str, Kind]) -> dict[str, Field]:
         """Map each value to the column of its name."""
         fields = {

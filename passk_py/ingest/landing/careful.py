@@ -48,7 +48,7 @@ def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Itera
         read = _Stage(connection, source, log)
         rows, rejected = read.fill()
         filled, wanted, excluded = STAGE, list[Expected](), {}
-        warnings: tuple[str, ...] = ()
+        warnings, notes = tuple[str, ...](), tuple[str, ...]()
         with _planned_plainly(connection, few=rows < _FEW_TYPED):
             if source.harness:
                 filled = read.filled
@@ -56,7 +56,8 @@ def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Itera
                 wanted = list(_of_given_run(connection, source, expected_of_log, filled))
                 excluded = _excluded(connection)
                 warnings = tuple(source.harness.warnings(log))
-            notes = placed(connection, source, f"from {filled} where reject_code is null")
+                notes = tuple(source.harness.notes(log))
+            notes += placed(connection, source, f"from {filled} where reject_code is null")
             given = as_given(source, f"from {filled}")
             expected = expectations(connection, f"({given})", source.options, wanted)
         stage = numbered(source.format, given)

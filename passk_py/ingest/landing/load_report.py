@@ -44,7 +44,7 @@ class FileReport:
     """How many attempts of a harness are excluded, by reason. Known when they land."""
     missing: int = 0
     is_doubtful: bool = False
-    """Whether its attempts may be in the database twice, or have the numbers of others."""
+    """Whether its attempts may count twice, or another reading of the file is as likely."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -440,6 +440,45 @@ def test_a_path_that_finds_nothing_is_told(
     )
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "json", "document.json"])
+@pytest.mark.parametrize(
+    ("line", "message", "is_doubtful"),
+    [
+        ("outcome_reason=$.note", "", False),
+        (
+            "outcome_reason=$.error",
+            "$.error found nothing in 2 rows. There are case, ok, note.",
+            False,
+        ),
+        (
+            "no_verdict=$.error != null",
+            "$.error != null found nothing in 2 rows. There are case, ok, note.",
+            False,
+        ),
+        ("tags.why=$.error", "$.error found nothing in 2 rows. There are case, ok, note.", False),
+        (
+            "outcome_reason=$.notes",
+            "$.notes found nothing in 2 rows. There are case, ok, note. Did you mean note?",
+            True,
+        ),
+        ("score=$.reward", "$.reward found nothing in 2 rows. There are case, ok, note.", True),
+        ("suite=$.board", "$.board found nothing in 2 rows. There are case, ok, note.", True),
+    ],
+)
+def test_only_a_path_that_decides_or_is_near_a_name_makes_a_log_doubtful(
+    kind: str,
+    line: str,
+    message: str,
+    is_doubtful: bool,
+    tmp_path: Path,
+    harness_log: Callable[..., Any],
+) -> None:
+    rows = [{"case": "a", "ok": ok, "note": None} for ok in (True, False)]
+    lines = ["task_id=$.case", "attempt=in_order", "passed=$.ok", line]
+    (file,) = harness_log(written(tmp_path, kind, rows), **options_for(kind, lines)).report.files
+    assert (file.message, file.is_doubtful) == (message, is_doubtful)
+
+
 def test_a_column_that_is_not_there_is_told_with_a_near_name(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 
 import duckdb
 
+from passk_py.common.contract import KEY
 from passk_py.common.errors import PasskError
 from passk_py.common.names import did_you_mean
 from passk_py.common.sql_text import identifier, quote
@@ -262,11 +263,21 @@ class MappedRows(JsonHarness):
             del state.unfound[source]
 
     def warnings(self, log: Log) -> Iterable[str]:
-        """Say which expressions found nothing in any row, and what there is."""
+        """Say which expressions found nothing in any row, if that decides or is near a name."""
+        return (said for said, is_doubtful in self._unfound(log) if is_doubtful)
+
+    def notes(self, log: Log) -> Iterable[str]:
+        """Say which others found nothing: a log without failures may have no field for errors."""
+        return (said for said, is_doubtful in self._unfound(log) if not is_doubtful)
+
+    def _unfound(self, log: Log) -> Iterator[tuple[str, bool]]:
+        """Say which expressions found nothing, what there is, and whether that is doubtful."""
         state: _Reading = log.state
         if not state.count:
             return
         first = self._first_levels(log, state) if state.unfound else ()
+        said = self._mapping.expressions
+        decisive = {said[name].source for name in (*KEY, *VERDICTS) if name in said}
         for source, one in state.unfound.items():
             value = first[-1 - one.up][1] if one.up < len(first) else None
             if value is None and one.up:
@@ -274,7 +285,8 @@ class MappedRows(JsonHarness):
             names = list(_names_in(value))
             there = f" There are {listed(names, _SHOWN)}." if names else ""
             near = did_you_mean([".".join(map(str, one.path or ()))], names)
-            yield f"{source} found nothing in {plural(state.count, 'row')}.{there}{near}"
+            nothing = f"{source} found nothing in {plural(state.count, 'row')}.{there}{near}"
+            yield nothing, bool(near) or source in decisive
 
     def _first_levels(self, log: Log, state: _Reading) -> tuple[Level, ...]:
         """Read the first row once more, with everything that is in it."""
