@@ -145,6 +145,32 @@ def test_every_verdict_has_to_pass(table: Callable[..., Any]) -> None:
     assert [row["outcome"] for row in loaded.attempts] == ["passed", "failed", "failed", "failed"]
 
 
+def test_words_for_verdicts_are_those_of_all_platforms(table: Callable[..., Any]) -> None:
+    columns = ["inputs", "outputs", "judge/score", "likeness/score"]
+    loaded = table(columns, ["q", "x", "correct", 0.5], ["q", "x", "Incorrect", 0.9])
+    assert [row["outcome"] for row in loaded.attempts] == ["passed", "failed"]
+    assert [row["score"] for row in loaded.attempts] == [0.5, 0.9]
+    # A judge that is unsure of one row is none that decides.
+    unsure = table(columns, ["q", "x", "yes", 0.5], ["q", "x", "unknown", 1])
+    assert [row["outcome"] for row in unsure.attempts] == ["failed", "passed"]
+
+
+def test_an_error_counts_only_of_a_scorer_that_decides(traces: Callable[..., Any]) -> None:
+    raised = {"likeness/value": None, "likeness/error_message": "RuntimeError: died"}
+    loaded = traces(trace(**{"likeness/value": 0.5}), trace(**raised))
+    assert [row["outcome"] for row in loaded.attempts] == ["passed", "passed"]
+    # Without a scorer of verdicts, all of the others decide.
+    numbers = traces(
+        trace(**{"exact/value": 0.5, "likeness/value": 1.5}),
+        trace(**{"exact/value": 0.5} | raised),
+        score_threshold=0.4,
+    )
+    assert [(row["outcome"], row["outcome_reason"]) for row in numbers.attempts] == [
+        ("passed", None),
+        ("excluded", "scorer_error"),
+    ]
+
+
 def test_the_inputs_name_the_task_and_the_prediction_does_not(table: Callable[..., Any]) -> None:
     columns = ["question", "context", "target", "outputs", "latency", "ok/score"]
     rows = [["q", "c", "t", "1", 0.5, 1], ["q", "c", "t", "2", 1.5, 0]]

@@ -181,6 +181,19 @@ def test_all_assertions_have_to_hold(report_of: Callable[..., Any]) -> None:
     }  # fmt: skip
 
 
+def test_a_score_is_no_assertion_whatever_its_values(report_of: Callable[..., Any]) -> None:
+    loaded = report_of(
+        case("wrong", scores=holds(likeness=0), assertions=holds(a=True)),
+        case("its own evaluators", scores=holds(likeness=1, effort=0.5), assertions={}),
+        case("right", scores=holds(likeness=1), assertions={}),
+    )
+    assert loaded.verdicts() == {
+        ("wrong", 1): "passed",
+        ("its own evaluators", 1): "failed",
+        ("right", 1): "passed",
+    }
+
+
 def test_reports_of_versions_without_repeats(report_of: Callable[..., Any]) -> None:
     # They have no failures, and a name that looks like a repeat is a name.
     loaded = report_of(case("a [1/2]"), case("a [2/2]"))

@@ -6,11 +6,11 @@ for each row; scores are in columns ``<metric>/score``. The ``result_df`` of
 ``to_json(orient="records")`` is a list of objects, with ``lines=True`` lines of them. MLflow marks
 no repeats: rows with the same inputs are attempts of one task.
 
-- The rule of a row is that of ``EvaluationResult.passed``: every scorer that says yes or no, true
-  or false passes. Scores that are 0 or 1 in every row count as such verdicts. Expectations are in
-  ``/value`` columns too, and are no verdicts.
-- If no scorer gives verdicts, the lowest score of the row decides with ``--score-threshold``.
-  Judges of MLflow give 1 to 5: if a score is above 1, the threshold has to be given.
+- :mod:`passk_py.ingest.formats.platforms.named_scores` judges a row. For scorers that say yes or
+  no, true or false its rule is that of ``EvaluationResult.passed``: each of them passes.
+  Expectations are in ``/value`` columns too, and are no verdicts.
+- Judges of MLflow give 1 to 5: if no scorer gives verdicts and a score is above 1, the threshold
+  has to be given.
 - A scorer that raised leaves no verdict, unless another one says that the row failed. If the
   predicted function raised, the scorers judged nothing, so its error is the reason.
 - ``eval_results_table.json`` does not name its run: the folder does. If several evaluations were
@@ -20,7 +20,6 @@ no repeats: rows with the same inputs are attempts of one task.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.ingest.containers.json_start import start_of
@@ -29,7 +28,6 @@ from passk_py.ingest.containers.lines import read_lines
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, Json, decoder, loaded_or_none
 from passk_py.ingest.formats.digests import digest_of
-from passk_py.ingest.formats.harness import Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import (
     at,
@@ -41,6 +39,7 @@ from passk_py.ingest.formats.json_values import (
     time_of,
 )
 from passk_py.ingest.formats.kinds import Refusal, listed
+from passk_py.ingest.formats.platforms.named_scores import RULE, Scores, score_in
 from passk_py.ingest.formats.task_names import LONGEST_TASK, Names, shortened
 
 if TYPE_CHECKING:
@@ -54,7 +53,6 @@ _SCORE: Final = "/score"
 _VALUE: Final = "/value"
 _ERROR: Final = "scorer_error"
 _LONGEST_REASON: Final = 200
-_RATINGS: Final = {"yes": True, "no": False}
 # Measures of a text for which neither a high nor a low value is a pass.
 _NO_VERDICTS: Final = ("toxicity", "flesch_kincaid_grade_level", "ari_grade_level")
 _MEASURES: Final = ("latency", "token_count")
@@ -67,21 +65,6 @@ _OLD_NAMES: Final = {
     "execution_duration": "execution_time_ms",
 }
 _DECODE: Final = decoder(ANY)
-
-
-@dataclass(slots=True)
-class _Survey:
-    """The facts about a table that its first reading finds out."""
-
-    metrics: dict[str, set[bool | None]] = field(default_factory=dict)
-    """By metric, which verdicts its values are; with None if it has values that are none."""
-    highest: float = 0.0
-    names: Names = field(default_factory=Names)
-
-    @property
-    def verdicts(self) -> list[str]:
-        """The metrics whose values are all verdicts."""
-        return [name for name, kinds in self.metrics.items() if kinds and None not in kinds]
 
 
 class Mlflow(JsonHarness):
@@ -114,10 +97,7 @@ class Mlflow(JsonHarness):
         ("tags", "short values of tags; score.<name> of each scorer; scorer_error"),
         ("transcript", "the row: the file, and # with its JSON pointer or line"),
     )
-    verdict_rule = (
-        "every scorer whose values are yes and no, true and false or 1 and 0 passes; if there is "
-        "none, the lowest score reaches --score-threshold"
-    )
+    verdict_rule = RULE
     attempt_rule = "rows with the same inputs are counted by request_time, else as they stand"
     error_rule = (
         "a scorer's error: no verdict, with the reason scorer_error, unless another scorer says "
@@ -177,18 +157,18 @@ class Mlflow(JsonHarness):
             is_list = start.startswith(b"[")
             rows_at = self.rows_at if is_table else (EACH,)
             log.heads["place"] = "#/data/" if is_table else "#/" if is_list else "#L"
-            log.heads["survey"] = survey = _Survey()
+            log.heads["scores"], log.heads["names"] = Scores(), Names()
             with open_log(path) as file:
                 if is_table or is_list:
                     walk = JsonWalk(file, rows_at, _DECODE, frozenset([("columns",)]))
                     for element in walk.rows():
                         if ("columns",) in walk.heads:
                             log.heads["columns"] = loaded_or_none(walk.heads.pop(("columns",)))
-                        _note(survey, _row(_value(element), log))
+                        _note(_row(_value(element), log), log)
                 else:
                     for batch in read_lines(file):
                         for line in batch.texts:
-                            _note(survey, loaded_or_none(line.encode("utf-8", "surrogatepass")))
+                            _note(loaded_or_none(line.encode("utf-8", "surrogatepass")), log)
             with log.opened(path) as file:
                 if is_table or is_list:
                     for element in JsonWalk(file, rows_at, _DECODE).rows():
@@ -199,28 +179,23 @@ class Mlflow(JsonHarness):
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterable[dict[str, Any]]:
         """Map a row to an attempt."""
-        survey: _Survey = log.heads["survey"]
+        survey: Scores = log.heads["scores"]
         meta = _dict(_get(row, "trace_metadata"))
         usage, cost = (_dict(meta.get(f"mlflow.trace.{name}")) for name in ("tokenUsage", "cost"))
         error = _error_of(row)
-        passed, score, broken = _verdict(row, survey)
-        if error or broken:
-            score = None
-        elif passed is None and score is not None and survey.highest > 1 and not log.has_threshold:
-            raise Unfit(
-                "no_verdict",
-                f"The score is {score:g}, and scores go up to {survey.highest:g}. Say from which "
-                "score on a row passes with --score-threshold.",
-            )
+        scores, broken = _scores(row), None
+        if error:
+            judged = {"outcome_reason": error}
+        elif "outcome_reason" in (judged := survey.judge(scores, has_threshold=log.has_threshold)):
+            errors = (_scorer_error(row, name) for name in survey.verdicts or scores)
+            broken, judged = next(filter(None, errors)), {"outcome_reason": _ERROR}
         milliseconds = number(_get(row, "execution_duration"))
         inputs, output = _parts(row)
         yield {
             "run_id": text(meta.get("mlflow.sourceRun")),
-            "task_id": _task(inputs, survey),
+            "task_id": _task(inputs, log.heads["names"]),
             "attempt": 1,
-            "passed": None if error else passed,
-            "outcome_reason": error or (_ERROR if broken else None),
-            "score": score,
+            **judged,
             "agent_version": text(meta.get("mlflow.modelId")),
             "started_at": time_of(_get(row, "request_time")),
             "duration_s": row.get("latency") if milliseconds is None else milliseconds / 1000,
@@ -228,19 +203,13 @@ class Mlflow(JsonHarness):
             "input_tokens": usage.get("input_tokens"),
             "output_tokens": usage.get("output_tokens"),
             "output_hash": digest_of(output),
-            "tags": _tags(row, broken),
+            "tags": _tags(row, scores, broken),
             "transcript": f"{log.current}{log.heads['place']}{element.place}",
         }
 
     def warnings(self, log: Log) -> Iterable[str]:
-        """Say which scorers decided, if others did not."""
-        survey: _Survey = log.heads["survey"]
-        others = [name for name in survey.metrics if name not in survey.verdicts]
-        if survey.verdicts and others:
-            yield (
-                f"{listed(survey.verdicts)} decided what passed; {listed(others)} did not, because "
-                "some of the values are neither yes and no nor 1 and 0."
-            )
+        """Say which scorers decided."""
+        yield from log.heads["scores"].warning()
 
 
 def _columns(sample: Sample) -> frozenset[str]:
@@ -280,55 +249,30 @@ def _row(value: Json, log: Log) -> Json:
     return dict(zip(map(str, columns), value, strict=False)) if len(columns) == len(value) else None
 
 
-def _note(survey: _Survey, row: Json) -> None:
+def _note(row: Json, log: Log) -> None:
     """Note the values of the metrics, and what tells a task."""
     if not isinstance(row, dict):
         return
-    for name, value in _scores(row).items():
-        kinds = survey.metrics.setdefault(name, set())
-        if value is not None:
-            kinds.add(_as_verdict(value))
-            survey.highest = max(survey.highest, number(value) or 0.0)
+    log.heads["scores"].note(_scores(row))
     inputs, _ = _parts(row)
     if inputs:
-        survey.names.note(*(_as_text(part) for part in (inputs[0], inputs)))
+        log.heads["names"].note(*(_as_text(part) for part in (inputs[0], inputs)))
 
 
 def _scores(row: dict[str, Any]) -> dict[str, Any]:
-    """Give the values of the scorers, which expectations are not."""
+    """Give the values of the scorers, which expectations are not; null of one that raised."""
     expected = {
         f"{at(one, 'assessment_name')}{_VALUE}"
         for one in list_at(row, "assessments")
         if isinstance(at(one, "expectation"), dict)
     }
-    return {n: value for n, value in row.items() if _is_metric(n) and n not in expected}
-
-
-def _as_verdict(value: Json) -> bool | None:
-    """Take yes or no, true or false, 1 or 0 as a verdict; None for everything else."""
-    if isinstance(value, str):
-        return _RATINGS.get(value.strip().lower())
-    return bool(value) if isinstance(value, int | float) and value in (0, 1) else None
-
-
-def _verdict(row: dict[str, Any], survey: _Survey) -> tuple[bool | None, float | None, str | None]:
-    """Give the verdict, the score, and what broke a scorer that decides."""
-    values = _scores(row)
-    decisive = survey.verdicts or list(survey.metrics)
-    said = [_as_verdict(values.get(name)) for name in survey.verdicts]
-    scores = [
-        value
-        for name, value in values.items()
-        if name not in survey.verdicts and type(value) in (int, float)
-    ]
-    broken = next(filter(None, (_scorer_error(row, name) for name in decisive)), None)
-    if False in said:
-        return False, scores[0] if len(scores) == 1 else None, None
-    if broken:
-        return None, None, broken
-    if True in said:
-        return True, scores[0] if len(scores) == 1 else None, None
-    return None, min(scores, default=None) if not survey.verdicts else None, None
+    return {
+        name: value
+        for name, value in row.items()
+        if _is_metric(name)
+        and name not in expected
+        and (score_in(value) is not None or _scorer_error(row, name))
+    }
 
 
 def _scorer_error(row: dict[str, Any], column: str) -> str | None:
@@ -375,20 +319,20 @@ def _parts(row: dict[str, Any]) -> tuple[list[Any], Any]:
     return [row[name] for name in inputs], row[output] if output else None
 
 
-def _task(inputs: list[Any], survey: _Survey) -> str | None:
+def _task(inputs: list[Any], names: Names) -> str | None:
     if not inputs or inputs[0] is None:
         return None
     first = _as_text(inputs[0])
-    return shortened(first if survey.names.are_clear(first) else _as_text(inputs), LONGEST_TASK)
+    return shortened(first if names.are_clear(first) else _as_text(inputs), LONGEST_TASK)
 
 
 def _as_text(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _tags(row: dict[str, Any], broken: str | None) -> dict[str, Any]:
+def _tags(row: dict[str, Any], scores: dict[str, Any], broken: str | None) -> dict[str, Any]:
     own = small_tags(row.get("tags"))
     tags = {name: value for name, value in own.items() if not name.startswith("mlflow.")}
-    for name, value in small_tags(_scores(row)).items():
+    for name, value in small_tags(scores).items():
         tags[f"score.{name.removesuffix(_SCORE).removesuffix(_VALUE)}"] = value
     return {**tags, _ERROR: broken} if broken else tags

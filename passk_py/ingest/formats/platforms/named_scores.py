@@ -1,8 +1,9 @@
 """The verdict of a row with several scores that have names, by one rule for all platforms.
 
-No platform says which of its scores is the verdict. Scores that say true or false, yes or no, 1 or
-0 in every row are verdicts, and each of them has to pass. If there are none, the lowest score
-decides with ``--score-threshold``. :meth:`Scores.warning` says which ones decided.
+Platforms do not say which of the scores are verdicts, except MLflow, which knows yes and true.
+Scores that say true or false, yes or no, 1 or 0 in every row are verdicts, and each of them has to
+pass. If there are none, the lowest score decides with ``--score-threshold``.
+:meth:`Scores.warning` says which ones decided.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from passk_py.ingest.formats.harness import Unfit
 from passk_py.ingest.formats.kinds import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from passk_py.ingest.containers.shape import Json
 
@@ -57,6 +58,32 @@ def typed_cell(text: str | None) -> Json:
     return value if math.isfinite(value) else None
 
 
+def judged_row(
+    said: bool | None, graded: Sequence[float], *, is_broken: bool, highest: float | None
+) -> dict[str, Any]:
+    """Give the columns ``passed``, ``score`` and ``outcome_reason`` of a graded row.
+
+    ``said`` is what its verdicts say together, ``graded`` its other scores, and ``highest`` the
+    highest score of the log if no threshold was given. Raise Unfit if that is above 1 and the
+    lowest score would decide.
+    """
+    only = graded[0] if len(graded) == 1 else None
+    if said is False:
+        return {"passed": False, "score": only}
+    if is_broken:
+        return {"outcome_reason": EVALUATOR_ERROR}
+    if said:
+        return {"passed": True, "score": only}
+    lowest = min(graded, default=None)
+    if lowest is not None and highest is not None and highest > 1:
+        raise Unfit(
+            "no_verdict",
+            f"The score is {lowest:g}, and scores go up to {highest:g}. Say from which score on an "
+            "attempt passes with --score-threshold.",
+        )
+    return {"score": lowest}
+
+
 @dataclass
 class Scores:
     """The facts about the scores of a log that its first reading finds out."""
@@ -90,11 +117,7 @@ class Scores:
         return [name for name, kinds in self._kinds.items() if kinds and None not in kinds]
 
     def judge(self, scores: Mapping[str, Json], *, has_threshold: bool) -> dict[str, Any]:
-        """Give the columns ``passed``, ``score`` and ``outcome_reason`` of a graded row.
-
-        A score without a value is one of an evaluator that raised. Raise Unfit if the score may be
-        above 1, and no threshold was given.
-        """
+        """Judge a row; a score without a value is one of an evaluator that raised."""
         verdicts = self.verdicts
         said, graded, is_broken = None, list[float](), False
         for name, given in scores.items():
@@ -105,21 +128,11 @@ class Scores:
                 said = verdict_in(value) and said is not False
             elif not isinstance(value, bool | str):
                 graded.append(float(value))
-        only = graded[0] if len(graded) == 1 else None
-        if said is False:
-            return {"passed": False, "score": only}
-        if is_broken:
-            return {"outcome_reason": EVALUATOR_ERROR}
-        if said:
-            return {"passed": True, "score": only}
-        lowest = min(graded, default=None) if not verdicts else None
-        if lowest is not None and self._highest > 1 and not has_threshold:
-            raise Unfit(
-                "no_verdict",
-                f"The score is {lowest:g}, and scores go up to {self._highest:g}. Say from which "
-                "score on an attempt passes with --score-threshold.",
-            )
-        return {"score": lowest}
+        if said is None and verdicts:
+            # The others decide only where no score is a verdict.
+            graded = []
+        highest = None if has_threshold else self._highest
+        return judged_row(said, graded, is_broken=is_broken, highest=highest)
 
     def warning(self) -> Iterator[str]:
         """Say which scores decided, if another choice is as likely."""

@@ -8,7 +8,8 @@ case itself in ``source_case_name``.
 - Pydantic Evals has no verdict of a case: its rate of assertions counts each of them. A case
   passed if all of its assertions hold.
 - A case without assertions is judged by its lowest score and ``--score-threshold``. If a score of
-  the report is above 1, the threshold has to be given.
+  the report is above 1, the threshold has to be given. Scores of 0 and 1 are no verdicts: an
+  evaluator that returns true or false makes an assertion. A case can have evaluators of its own.
 - An evaluator that raised leaves no verdict, unless an assertion does not hold.
 - A report does not say when it was made, and its name is that of the function, so the run is named
   after the file.
@@ -23,9 +24,10 @@ from passk_py.ingest.containers.json_walk import EACH, JsonWalk
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
 from passk_py.ingest.formats.digests import digest_of
-from passk_py.ingest.formats.harness import Expected, Unfit
+from passk_py.ingest.formats.harness import Expected
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, first_line, list_at, small_tags, text
+from passk_py.ingest.formats.platforms.named_scores import EVALUATOR_ERROR, judged_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.sample import Sample
 
 _LISTS: Final = ("cases", "failures")
-_ERROR: Final = "evaluator_error"
 _LONGEST_REASON: Final = 200
 _REPEAT: Final = re.compile(r" \[([0-9]{1,9})/([0-9]{1,9})\]")
 
@@ -97,7 +98,7 @@ class PydanticEvals(JsonHarness):
         "input_tokens": "metrics.input_tokens",
         "output_tokens": "metrics.output_tokens",
     }
-    reasons = {_ERROR: "excluded"}
+    reasons = {EVALUATOR_ERROR: "excluded"}
     rows_at: ClassVar[tuple[str, ...]] = (_LISTS[0], EACH)
     shape = {
         **dict.fromkeys(
@@ -149,28 +150,22 @@ class PydanticEvals(JsonHarness):
         if repeat:
             log.heads["repeat"] = max(log.heads["repeat"], int(repeat[2]))
         metrics, error = dict_at(row, "metrics"), row.get("error_message")
-        passed, score, broken = _verdict(row)
-        highest = log.heads["highest"]
-        if passed is None and score is not None and highest > 1 and not log.has_threshold:
-            raise Unfit(
-                "no_verdict",
-                f"The score is {score:g}, and scores go up to {highest:g}. Say from which score on "
-                "a case passes with --score-threshold.",
-            )
-        reason = first_line(error)[:_LONGEST_REASON] or "error" if error is not None else None
+        if error is not None:
+            judged = {"outcome_reason": first_line(error)[:_LONGEST_REASON] or "error"}
+        else:
+            judged = _judged(row, None if log.has_threshold else log.heads["highest"])
         tags = small_tags(row.get("metadata")) | small_tags(row.get("attributes"))
         for kind in ("assertion", "score", "label"):
             values = dict_at(row, f"{kind}s")
             said = {f"{kind}.{one}": at(result, "value") for one, result in values.items()}
             tags |= small_tags(said)
-        if broken:
-            tags[_ERROR] = broken
+        if error is None and "outcome_reason" in judged:
+            why = first_line(at(list_at(row, "evaluator_failures"), 0, "error_message"))
+            tags[EVALUATOR_ERROR] = why[:_LONGEST_REASON] or EVALUATOR_ERROR
         yield {
             "task_id": source or name,
             "attempt": int(repeat[1]) if repeat else 1,
-            "passed": passed,
-            "outcome_reason": reason or (_ERROR if broken else None),
-            "score": score,
+            **judged,
             "duration_s": row.get("task_duration"),
             "cost_usd": metrics.get("cost"),
             "input_tokens": metrics.get("input_tokens"),
@@ -217,16 +212,11 @@ def _scores(row: dict[str, Any]) -> list[float]:
     return [value for value in values if type(value) in (int, float)]
 
 
-def _verdict(row: dict[str, Any]) -> tuple[bool | None, float | None, str | None]:
-    """Give the verdict of a case, its score, and what broke an evaluator."""
+def _judged(row: dict[str, Any], highest: float | None) -> dict[str, Any]:
+    """Judge a case by its assertions, or if it has none, by its scores."""
     held = [at(one, "value") for one in dict_at(row, "assertions").values()]
-    scores = _scores(row)
-    failed = list_at(row, "evaluator_failures")
-    broken = first_line(at(failed, 0, "error_message"))[:_LONGEST_REASON] or _ERROR
-    if False in held:
-        return False, scores[0] if len(scores) == 1 else None, None
-    if failed:
-        return None, None, broken
-    if held and all(one is True for one in held):
-        return True, scores[0] if len(scores) == 1 else None, None
-    return None, min(scores, default=None) if not held else None, None
+    all_hold = bool(held) and all(one is True for one in held)
+    said = False if False in held else all_hold or None
+    graded = _scores(row) if said is not None or not held else []
+    is_broken = bool(list_at(row, "evaluator_failures"))
+    return judged_row(said, graded, is_broken=is_broken, highest=highest)
