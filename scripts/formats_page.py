@@ -168,6 +168,9 @@ you run the line:
 passk formats --propose samples.json
 ```
 
+It proposes only verdicts that a name tells; otherwise the line has `$.VERDICT`, for you to replace. A status that is no verdict, such as
+`skipped`, becomes a reason, and names under which the same tasks stand again become runs.
+
 Tasks with samples in them, `samples.json`:
 
 ```json

@@ -41,7 +41,8 @@ def say_proposal(session: Session, path: Path) -> int:
             what = sample.problem.message if sample.problem else sample.description
             raise PasskError(
                 f"{path} is {what or 'no log'}, for which there is no mapping.",
-                hint="Mappings read JSON, CSV and Parquet.",
+                hint=(sample.problem and sample.problem.hint)
+                or "Mappings read JSON, CSV and Parquet.",
             )
         lines = proposal(sample)
     command = " ".join([command_line("load", str(path)), map_options(lines)]).strip()

@@ -63,5 +63,7 @@ def test_no_mapping_reads_text(passk: Passk, tmp_path: Path) -> None:
     said = passk("formats", "--propose", "notes.txt")
     assert (said.code, said.out) == (2, "")
     assert "notes.txt is text that starts with 'hello', for which there is no mapping." in said.err
+    (tmp_path / "wide.csv").write_text("task,ok\na,true\n", "utf-16")
+    assert "Convert the file to UTF-8." in passk("formats", "--propose", "wide.csv").err
     assert passk("formats", "--propose", "no.json").code == 2
     assert passk("formats", "jsonl", "--propose", "notes.txt").code == 2

@@ -240,7 +240,45 @@ FILES = {
             ("t1", 1, "passed", None), ("t1", 2, "passed", None), ("t2", 1, "failed", None), ("t2", 2, "passed", None),
         ],
         {"agent": ["gpt"] * 4 + ["o3"] * 4},
-        is_proposed=False,
+    ),
+    "the same tasks under the names of models": Strange(
+        "by_model.json",
+        {"gpt-9": {"t1": {"correct": True}, "t2": {"correct": False}}, "o3": {"t1": {"correct": False}, "t2": {"correct": False}}},
+        ("rows=$[*][*]", "task_id=$key", "passed=$.correct", "run_id=^key", "attempt=in_order"),
+        [("t1", 1, "passed", None), ("t2", 1, "failed", None), ("t1", 1, "failed", None), ("t2", 1, "failed", None)],
+        {"run_id": ["gpt-9", "gpt-9", "o3", "o3"]},
+    ),
+    "words that are no verdicts": Strange(
+        "words.json",
+        {"counts": {"passed": 1, "failed": 1, "total": 4}, "results": [
+            {"test": "a", "status": "passed"}, {"test": "b", "status": "failed"},
+            {"test": "c", "status": "skipped"}, {"test": "d", "status": "timeout"},
+        ]},
+        (
+            "rows=$.results", "task_id=$.test", "passed=$.status == 'passed'", "outcome_reason=$.status",
+            "no_verdict=$.status in ('skipped', 'timeout')", "attempt=in_order",
+        ),
+        [("a", 1, "passed", None), ("b", 1, "failed", None), ("c", 1, "excluded", None), ("d", 1, "failed", None)],
+        {"outcome_reason": ["passed", "failed", "skipped", "timeout"]},
+    ),
+    "lists of names in runs": Strange(
+        "lists.json",
+        {"runs": {"r1": {"passed": ["a"], "failed": ["b"]}, "r2": {"passed": ["b"], "failed": ["a"]}}},
+        ("rows=$.runs[*][*][*]", "task_id=$", "passed=^key == 'passed'", "run_id=^^key", "attempt=in_order"),
+        [("a", 1, "passed", None), ("b", 1, "failed", None), ("a", 1, "failed", None), ("b", 1, "passed", None)],
+        {"run_id": ["r1", "r1", "r2", "r2"]},
+    ),
+    "yes and no": Strange(
+        "yes.csv",
+        "task,solved?\na,Yes\nb,No\n",
+        ("task_id=$.task", "passed=$[\"solved?\"] == 'Yes'", "attempt=in_order"),
+        [("a", 1, "passed", None), ("b", 1, "failed", None)],
+    ),
+    "verdicts in letters, and tasks in letters": Strange(
+        "letters.jsonl",
+        '{"id": "c", "score": "I"}\n{"id": "i", "score": "C"}\n',
+        ("task_id=$.id", "passed=$.score == 'C'", "attempt=in_order"),
+        [("c", 1, "failed", None), ("i", 1, "passed", None)],
     ),
     "a list of lists": Strange(
         "pairs.json",
@@ -272,6 +310,23 @@ def test_the_proposed_mapping_is_that_one(what: str, tmp_path: Path) -> None:
         sample = take_sample(strange.written(tmp_path), connection)
     lines = dict(line.split("=", 1) for line in strange.mapping)
     assert mapping_to_try(sample) == map_options(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("counts.csv", "task,result\na,3/5\nb,5/5\n"),
+        ("counts.json", {"passed": 3, "failed": 1, "total": 4}),
+        # A text in several lists is not judged by the name of one.
+        ("lists.json", {"generated": ["a", "b"], "applied": ["a", "b"], "resolved": ["a"]}),
+        # Two parts of a row have a verdict.
+        ("parts.jsonl", '{"task": "a", "lint": {"ok": true}, "unit": {"ok": false}}\n'),
+    ],
+)
+def test_no_verdict_is_proposed_that_no_name_tells(name: str, content: Any, tmp_path: Path) -> None:
+    with duckdb.connect() as connection:
+        sample = take_sample(Strange(name, content, (), []).written(tmp_path), connection)
+    assert "passed=$.VERDICT" in mapping_to_try(sample)
 
 
 DOCS = Path(__file__).parents[3] / "docs" / "formats.md"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_walk import is_level
 from passk_py.ingest.formats.json_values import number
 from passk_py.ingest.formats.mappings.mapping import IN_ORDER
+from passk_py.ingest.formats.mappings.mapping_expression import parsed
 from passk_py.ingest.formats.mappings.mapping_rows import path_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ NO_VERDICT: Final = "$.VERDICT"
 _TASK: Final = (
     *("taskid", "task", "taskname", "caseid", "case", "testcaseid", "testcase", "testid"),
     *("problemid", "problem", "questionid", "instanceid", "itemid", "exampleid", "sampleid"),
-    *("scenarioid", "scenario", "promptid", "docid", "testname"),
+    *("scenarioid", "scenario", "promptid", "docid", "testname", "nodeid"),
 )
 # Anything may be called so, rows and what is above them.
 _ANY: Final = ("test", "id", "name", "key", "question", "prompt", "input", "title")
@@ -59,12 +60,16 @@ _GOOD: Final = {
     "wrong": "right",
     "error": "ok",
     "bad": "good",
+    "no": "yes",
 }
+# Verdicts in letters, as Inspect and people write them, with those for a pass first.
+_LETTERS: Final = ("c", "y", "i", "n", "p")
 _FLAGS: Final = ("true", "false", "0", "1")
 _NOT_A_LETTER: Final = re.compile(r"[\W_]+")
 _OF_TASKS: Final = re.compile(r"[\W_]*(ids|instances|tasks|cases|tests|problems)$")
 _DEEPEST: Final = 2
 _WORDS: Final = 8
+_PLAIN_WORD: Final = re.compile(r"[\w -]{1,40}")
 _MOST_NAMES: Final = 200
 _LONGEST: Final = 10
 
@@ -141,7 +146,24 @@ def columns_of(rows: Rows) -> dict[str, str]:
             if up and rows.are_called(up) in plural and (said := _key_or_name(rows, up)) != task:
                 lines[column] = said
                 break
+    if task and "run_id" not in lines and (runs := _runs(rows, lines)):
+        lines["run_id"] = _key(runs)
     return {**lines, "attempt": _attempt(rows, task or "")}
+
+
+def _runs(rows: Rows, lines: dict[str, str]) -> int | None:
+    """Find the level above the task under whose names the same tasks stand again."""
+    task = parsed(lines["task_id"])
+    judge = parsed(lines.get("passed") or lines["score"])
+    for up in rows.above[task.up + 1 :]:
+        is_used = (judge.is_key and judge.up == up) or lines.get("suite") == _key(up)
+        if is_used or not _are_texts(rows.keys(up)):
+            continue
+        under: dict[str, Any] = {}
+        pairs = ((str(task.value_in(levels)), levels[-1 - up][0]) for levels in rows.levels)
+        if any(under.setdefault(one, name) != name for one, name in pairs):
+            return up
+    return None
 
 
 def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
@@ -177,18 +199,29 @@ def _key_or_name(rows: Rows, up: int) -> str:
 
 
 def _named(
-    fields: Iterable[tuple[str, ...]], names: tuple[str, ...], *, top: bool = False
+    fields: Iterable[tuple[str, ...]],
+    names: tuple[str, ...],
+    *,
+    top: bool = False,
+    alone: bool = False,
 ) -> tuple[str, ...] | None:
-    """Find the field that has the best of some names, the outer ones first."""
+    """Find the field that has the best of some names, the outer ones first.
+
+    If it has to be alone, there is none where two objects in a row have such a field.
+    """
     ranks: dict[tuple[int, int], tuple[str, ...]] = {}
+    several: set[tuple[int, int]] = set()
     for path in fields:
         if top and len(path) > 1:
             continue
         for said in {"".join(path[-2:]), path[-1]}:
             name = _NOT_A_LETTER.sub("", said).lower()
             if name in names:
-                ranks.setdefault((len(path), names.index(name)), path)
-    return ranks[min(ranks)] if ranks else None
+                rank = (len(path), names.index(name))
+                if ranks.setdefault(rank, path) != path:
+                    several.add(rank)
+    best = min(ranks, default=None)
+    return None if best is None or (alone and best in several) else ranks[best]
 
 
 def _verdict(rows: Rows) -> dict[str, str] | None:
@@ -198,7 +231,7 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
         return {"passed": "$"}
     if values and (good := _good_word(values)):
         return {"passed": f"$ == '{good}'"}
-    if values and all(map(_is_number, values)):
+    if values and all(_is_number(value) and 0 <= float(value) <= 1 for value in values):
         return {"score": "$"}
     fields = {
         path: [value for value in found if value is not None]
@@ -206,23 +239,50 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
     }
     flags = [path for path, found in fields.items() if found and all(map(_is_flag, found))]
     unseen = [path for path, found in fields.items() if not found]
-    if found := _named(flags, (*_FLAG, *_WORD)) or _named(unseen, _FLAG):
+    names = (*_FLAG, *_WORD)
+    if found := _named(flags, names, alone=True) or _named(unseen, _FLAG, alone=True):
         return {"passed": _path(found, 0)}
     words = [p for p, found in fields.items() if found and all(isinstance(v, str) for v in found)]
-    if found := _named(words, (*_FLAG, *_WORD)):
-        if all(map(_is_number, fields[found])):
-            return {"score": _path(found, 0)}
-        return {"passed": f"{_path(found, 0)} == '{_good_word(fields[found]) or 'passed'}'"}
+    words = [path for path in words if _good_word(fields[path]) or _good_letter(fields[path])]
+    if found := _named(words, (*_FLAG, *_WORD, *_SCORE), alone=True):
+        return _of_words(_path(found, 0), fields[found])
     numbers = [path for path, found in fields.items() if found and all(map(_is_number, found))]
-    if found := _named(numbers, _SCORE) or _named(unseen, _SCORE):
+    texts = [path for path in numbers if all(isinstance(v, str) for v in fields[path])]
+    found = _named(numbers, _SCORE, alone=True) or _named(texts, names, alone=True)
+    if found or (found := _named(unseen, _SCORE, alone=True)):
         return {"score": _path(found, 0)}
     # Or it is the name of the list that the row is in.
     for up in rows.above[1:]:
-        names = [key for key in rows.keys(up) if isinstance(key, str)]
-        if names and (good := _good_word([_OF_TASKS.sub("", name) for name in names])):
-            said = next((n for n in names if _OF_TASKS.sub("", n).lower() == good.lower()), good)
+        keys = [key for key in rows.keys(up) if isinstance(key, str)]
+        good = _good_word([_OF_TASKS.sub("", name) for name in keys])
+        if good and not _stand_again(rows, up):
+            said = next((n for n in keys if _OF_TASKS.sub("", n).lower() == good.lower()), good)
             return {"passed": f"{'^' * up}key == '{said}'"}
     return None
+
+
+def _stand_again(rows: Rows, up: int) -> bool:
+    """Tell whether a text is in lists of several names, such as generated and resolved."""
+    named: dict[tuple[Any, ...], Any] = {}
+    for levels in rows.levels if rows.scalars else ():
+        place = (levels[-1][1], *(key for key, _ in levels[: -1 - up]))
+        if named.setdefault(place, levels[-1 - up][0]) != levels[-1 - up][0]:
+            return True
+    return False
+
+
+def _of_words(path: str, values: list[str]) -> dict[str, str]:
+    """Write how words judge; those that are no verdicts, such as skipped, are the reasons."""
+    letter = _good_letter(values)
+    lines = {"passed": f"{path} == '{letter or _good_word(values)}'"}
+    if letter:
+        return lines
+    others = [word for word in dict.fromkeys(values) if not are_words([word])][:_WORDS]
+    if others and all(map(_PLAIN_WORD.fullmatch, others)):
+        listed = ", ".join(f"'{word}'" for word in others)
+        said = f"in ({listed})" if others[1:] else f"== {listed}"
+        lines |= {"outcome_reason": path, "no_verdict": f"{path} {said}"}
+    return lines
 
 
 def _good_word(values: Iterable[Any]) -> str | None:
@@ -232,6 +292,13 @@ def _good_word(values: Iterable[Any]) -> str | None:
         if word.lower() in _GOOD.values():
             return word
     return next((_GOOD[word.lower()] for word in words if word.lower() in _GOOD), None)
+
+
+def _good_letter(values: list[str]) -> str | None:
+    """Find the letter for a pass, if all are letters; None if they are no verdicts."""
+    letters = {value.lower(): value for value in values}
+    is_told = set(letters) <= set(_LETTERS) and set(letters) & set(_LETTERS[:2])
+    return letters[min(letters, key=_LETTERS.index)] if is_told else None
 
 
 def _attempt(rows: Rows, task: str) -> str:

@@ -85,7 +85,7 @@ def _ranked(
     are_tries = any(_TRIES.fullmatch(name) for name in path)
     rows = Rows(tuple(_rows_at(path, elements, sample)), sample.one_object, path, are_tries)
     lines = columns_of(rows)
-    says = (lines.get("passed") != NO_VERDICT, lines["task_id"] != NO_TASK)
+    says = (lines.get("passed") != NO_VERDICT, not rows.scalars, lines["task_id"] != NO_TASK)
     rank = (bool(rows.levels), *says, are_tries, -sum(map(is_level, path)))
     return rank, {"rows": rows_as_said(path), **lines} if path else lines
 
