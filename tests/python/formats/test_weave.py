@@ -181,6 +181,57 @@ def test_tokens_and_costs_of_models(export_of: Callable[..., Any]) -> None:
     assert [second[name] for name in names] == ["m1", 10, 2, 0.75]
 
 
+def trial(call: str, scores: Any, **also: Any) -> dict[str, Any]:
+    """Make a trial as /eval_results/query gives it."""
+    return {
+        "predict_and_score_call_id": call,
+        "predict_call_id": f"p{call}",
+        "model_output": {"answer": "4"},
+        "scores": scores,
+        "scorer_call_ids": {},
+        "model_latency_seconds": 0.5,
+        "total_tokens": 7,
+        **also,
+    }
+
+
+def test_the_answer_of_the_query_for_results(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    def row(digest: str, **runs: list[dict[str, Any]]) -> dict[str, Any]:
+        known = [{"evaluation_call_id": run, "trials": trials} for run, trials in runs.items()]
+        return {"row_digest": digest, "evaluations": known, "raw_data_row": {"q": "2+2"}}
+
+    good, bad = {"judge": {"match": True}}, {"judge": {"match": False}}
+    rows = [
+        row("d1", ev1=[trial("c1", good), trial("c2", bad)], ev2=[trial("c3", good)]),
+        row("d2", ev1=[trial("c4", {}), trial("c5", good, model_latency_seconds=None)], ev2=[]),
+    ]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"rows": rows, "total_rows": 2, "summary": None}), "utf-8")
+    loaded = harness_log(path)
+    names = ("run_id", "suite", "task_id", "attempt", "outcome", "duration_s")
+    assert [tuple(one[name] for name in names) for one in loaded.attempts] == [
+        ("ev1", "weave", "d1", 1, "passed", 0.5),
+        ("ev1", "weave", "d1", 2, "failed", 0.5),
+        ("ev1", "weave", "d2", 1, "excluded", 0.5),
+        ("ev1", "weave", "d2", 2, "passed", None),
+        ("ev2", "weave", "d1", 1, "passed", 0.5),
+    ]
+    assert loaded.attempts[1]["transcript"] == f"{path}#/rows/0/evaluations/0/trials/1"
+    # The summary tells what is evaluated.
+    said = {
+        "evaluation_ref": "weave:///e/p/object/sums:d2",
+        "model_ref": "weave:///e/p/op/agent:d3",
+    }
+    rows = [row("d1", ev1=[trial("c1", good)]), row("d2", ev1=7), 7]
+    path.write_text(json.dumps({"rows": rows, "summary": {"evaluations": [said]}}), "utf-8")
+    loaded = harness_log(path)
+    (one,) = loaded.attempts
+    assert (one["suite"], one["agent"], one["agent_version"]) == ("sums", "agent", "d3")
+    assert [one["reason_code"] for one in loaded.rejected] == ["malformed_line"]
+
+
 def test_calls_without_an_evaluation_are_of_no_format(
     export_of: Callable[..., Any], harness_log: Callable[..., Any]
 ) -> None:

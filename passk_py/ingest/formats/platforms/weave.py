@@ -2,10 +2,11 @@
 
 Read are calls, as ``/calls/stream_query``, the export button and ``call.to_dict()`` give them: a
 list, lines of JSON or an object with ``calls``. A call of ``Evaluation.predict_and_score`` is an
-attempt, whichever other calls are beside it; the calls of the model tell why it failed.
+attempt, whichever other calls are beside it; the calls of the model tell why it failed. Read is
+the answer of ``/eval_results/query``, too, whose rows have the trials of each evaluation.
 
 - Trials (``trials``) are further calls of one example, and have no numbers: they are numbered by
-  ``started_at``.
+  ``started_at``, and those of ``/eval_results/query``, which have no times, as they stand.
 - A scorer gives a value or an object of them, each of which is a score: ``<scorer>.<name>``.
 - ``predict_and_score`` catches what the model raises, so that an exception of its own is one of a
   scorer.
@@ -20,6 +21,7 @@ from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.json_values import (
     at,
     dict_at,
+    list_at,
     seconds_between,
     small_tags,
     text,
@@ -46,31 +48,40 @@ class Weave(Experiment):
     """Weave's evaluations."""
 
     name = "weave"
-    title = "W&B Weave's evaluations: calls as JSON"
-    reader_version = 1
+    title = "W&B Weave's evaluations: calls as JSON, or rows of /eval_results/query"
+    reader_version = 2
     suffixes = (".json", ".jsonl")
-    recognised_by = "calls with op_name, trace_id and inputs, among them of predict_and_score"
+    recognised_by = (
+        "calls with op_name, trace_id and inputs, among them of predict_and_score; rows with "
+        "row_digest and evaluations"
+    )
     fields = (
-        ("run_id", "parent_id, which is the call of Evaluation.evaluate; else trace_id"),
-        ("suite", "the name of the evaluation, inputs.self"),
-        ("task_id", "the row in the reference inputs.example; else the example itself"),
-        ("attempt", "the place among the calls of the example, by started_at"),
-        ("outcome", "output.scores"),
+        (
+            "run_id",
+            "evaluation_call_id; parent_id, the call of Evaluation.evaluate; else trace_id",
+        ),
+        ("suite", "the name of the evaluation, inputs.self; evaluation_ref of the only evaluation"),
+        ("task_id", "the row in the reference inputs.example; row_digest; else the example itself"),
+        ("attempt", "the place among the calls or the trials of the example, by started_at"),
+        ("outcome", "output.scores; scores of a trial"),
         ("outcome_reason", "evaluator_error; the exception of the model's call"),
         ("score", "the only score, or the lowest if no score gives verdicts"),
-        ("agent", "the name of inputs.model"),
-        ("agent_version", "the digest of inputs.model"),
+        ("agent", "the name of inputs.model; model_ref of the only evaluation"),
+        ("agent_version", "the digest of the same"),
         ("model", "the only model of summary.usage"),
         ("started_at", "started_at"),
-        ("duration_s", "output.model_latency, else ended_at - started_at"),
+        (
+            "duration_s",
+            "output.model_latency, else ended_at - started_at; model_latency_seconds of a trial",
+        ),
         ("cost_usd", "the sum over models of summary.weave.costs"),
         ("input_tokens", "the sum of prompt_tokens or input_tokens of summary.usage"),
         ("output_tokens", "the sum of completion_tokens or output_tokens of summary.usage"),
-        ("output_hash", "SHA-256 of output.output or output.model_output"),
+        ("output_hash", "SHA-256 of output.output, output.model_output or model_output"),
         ("tags", "score.<scorer>"),
         ("transcript", "the call: the file, and # with its JSON pointer or line"),
     )
-    attempt_rule = "the calls of an example are counted by started_at"
+    attempt_rule = "the calls of an example are counted by started_at; trials, as they stand"
     error_rule = (
         "an exception leaves no verdict, with the reason evaluator_error; if the model's call has "
         "an exception, it decides; a call without scores is excluded"
@@ -85,33 +96,40 @@ class Weave(Experiment):
     default_suite = "weave"
     numbers_attempts = True
     runs_have_ids = True
-    inside = ("calls", "data")
+    inside = ("calls", "data", "rows")
     labels: ClassVar = {"task_id": "inputs.example", "duration_s": "output.model_latency"}
     shape: ClassVar[Shape] = {
         **dict.fromkeys(
             (
                 *("id", "op_name", "trace_id", "parent_id", "started_at", "ended_at"),
-                *("output", "exception", "summary"),
+                *("output", "exception", "summary", "row_digest", "evaluations"),
             ),
             ANY,
         ),
         "inputs": ANY,
     }
+    head_shapes: ClassVar[Mapping[tuple[str, ...], Shape]] = {
+        ("summary", "evaluations"): [{"evaluation_ref": ANY, "model_ref": ANY}]
+    }
     score_shape: ClassVar[Shape] = {
-        **dict.fromkeys(("op_name", "parent_id", "exception", "output"), ANY)
+        **dict.fromkeys(("op_name", "parent_id", "exception", "output"), ANY),
+        "evaluations": [{"trials": [{"scores": ANY}]}],
     }
 
     def recognises(self, sample: Sample) -> bool:
-        """Tell from the keys of the first call, and the names of calls."""
+        """Tell from the keys of the first call and the names of calls, or of the first row."""
         names = (name.encode() for name in _ATTEMPTS)
         keys = self.row_keys(sample)
-        return {"op_name", "trace_id", "inputs"} <= keys and any(
-            name in sample.start for name in names
+        has_calls = {"op_name", "trace_id", "inputs"} <= keys
+        return {"row_digest", "evaluations"} <= keys or (
+            has_calls and any(name in sample.start for name in names)
         )
 
     def scores(self, row: dict[str, Any]) -> Iterable[Mapping[str, Json]]:
-        """Give the scores of an attempt; no other call has any."""
-        return (_scores(row),) if _is_attempt(row) else ()
+        """Give the scores of an attempt, or of trials; no other call has any."""
+        if _is_attempt(row):
+            return (_scores(at(row, "output", "scores")),)
+        return (_scores(trial.get("scores")) for _, trial, _ in _trials(row))
 
     def note(self, row: dict[str, Any], log: Log) -> None:
         """Note the scores of a call, and why one failed."""
@@ -121,11 +139,12 @@ class Weave(Experiment):
             log.heads.setdefault("errors", {})[parent] = error
 
     def attempts(self, row: dict[str, Any], element: Element, log: Log) -> Iterator[dict[str, Any]]:
-        """Map a call of predict_and_score to an attempt."""
+        """Map a call of predict_and_score, or each trial of a row, to an attempt."""
         if not _is_attempt(row):
+            yield from self._trials(row, element, log)
             return
         inputs, output = dict_at(row, "inputs"), row.get("output")
-        scores, broken = _scores(row), _error(row.get("exception"))
+        scores, broken = _scores(at(output, "scores")), _error(row.get("exception"))
         answer = at(output, "output") if "output" in dict_at(output) else at(output, "model_output")
         error = None
         if answer is None and not scores and not broken:
@@ -160,6 +179,38 @@ class Weave(Experiment):
             "transcript": self.place_of(element, log),
         }
 
+    def _trials(self, row: dict[str, Any], element: Element, log: Log) -> Iterator[dict[str, Any]]:
+        """Map the trials of a row of ``/eval_results/query``."""
+        for run_id, trial, place in _trials(row):
+            scores = _scores(trial.get("scores"))
+            yield {
+                "run_id": run_id,
+                "task_id": text(row.get("row_digest")),
+                "attempt": 1,
+                **self.judge(scores, log),
+                "duration_s": trial.get("model_latency_seconds"),
+                "output_hash": digest_of(trial.get("model_output")),
+                "tags": small_tags({f"score.{name}": value for name, value in scores.items()}),
+                "transcript": f"{self.place_of(element, log)}/{place}",
+            }
+
+    def fills(self, log: Log) -> dict[str, Any]:
+        """Take the names from the summary of the only evaluation."""
+        said = list_at(log.heads.get("summary.evaluations"))
+        if len(said) != 1:
+            return {}
+        agent, version = _name(at(said[0], "model_ref"))
+        suite, _ = _name(at(said[0], "evaluation_ref"))
+        return {"suite": suite, "agent": agent, "agent_version": version}
+
+
+def _trials(row: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, Any], str]]:
+    """Give the trials of a row, each with its evaluation and its place."""
+    for number, evaluation in enumerate(list_at(row, "evaluations")):
+        run_id = text(at(evaluation, "evaluation_call_id"))
+        for place, trial in enumerate(list_at(evaluation, "trials")):
+            yield run_id, dict_at(trial), f"evaluations/{number}/trials/{place}"
+
 
 def _is_attempt(row: dict[str, Any]) -> bool:
     """Tell whether a call is one of predict_and_score."""
@@ -178,7 +229,7 @@ def _name(reference: Json) -> tuple[str | None, str | None]:
     return name or None, digest or None
 
 
-def _scores(row: dict[str, Any]) -> dict[str, Json]:
+def _scores(scores: Json) -> dict[str, Json]:
     """Give the values of the scorers by their names."""
     found: dict[str, Json] = {}
 
@@ -190,7 +241,7 @@ def _scores(row: dict[str, Any]) -> dict[str, Json]:
         elif value is None or isinstance(value, bool | int | float | str):
             found[name] = value
 
-    for name, value in dict_at(row, "output", "scores").items():
+    for name, value in dict_at(scores).items():
         add(name, value, 1)
     return found
 
