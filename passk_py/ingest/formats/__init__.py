@@ -29,6 +29,7 @@ from passk_py.ingest.formats.harnesses.lighteval import LightEval
 from passk_py.ingest.formats.harnesses.livecodebench import LiveCodeBench
 from passk_py.ingest.formats.harnesses.lm_eval import LmEval
 from passk_py.ingest.formats.harnesses.metr import Metr
+from passk_py.ingest.formats.harnesses.openai_evals import OpenAiEvals
 from passk_py.ingest.formats.harnesses.promptfoo import Promptfoo, PromptfooLines
 from passk_py.ingest.formats.harnesses.swe_bench import SweBench
 from passk_py.ingest.formats.harnesses.tau2_bench import Tau2Bench
@@ -81,6 +82,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     EvalPlus(),
     BigCodeBench(),
     HumanEval(),
+    OpenAiEvals(),
     LmEval(),
     LightEval(),
     Helm(),

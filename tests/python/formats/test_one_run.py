@@ -41,6 +41,7 @@ LOGS = {
     "bigcodebench": "bigcodebench/bcb_results/acme--größe-7b--main--bigcodebench-hard-complete--openai"
     "-0.8-4-sanitized_calibrated_eval_results.json",
     "human-eval": "human_eval/samples.jsonl_results.jsonl",
+    "openai-evals": "openai_evals/events.jsonl",
     "mlflow": "mlflow/nightly.json",
     "ctrf": "ctrf/pytest.json",
     "playwright": "playwright/report.json",
