@@ -49,6 +49,7 @@ from passk_py.ingest.formats.platforms.weave import Weave
 from passk_py.ingest.formats.test_reports.ctrf import Ctrf
 from passk_py.ingest.formats.test_reports.junit import JUnit
 from passk_py.ingest.formats.test_reports.playwright import Playwright
+from passk_py.ingest.formats.test_reports.pytest_json_report import PytestJsonReport
 
 if TYPE_CHECKING:
     from passk_py.ingest.formats.sample import Sample
@@ -101,6 +102,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     OtelEvaluations(),
     Playwright(),
     Ctrf(),
+    PytestJsonReport(),
     CanonicalJsonl(),
     CanonicalJson(),
     CanonicalCsv(),

@@ -45,6 +45,7 @@ LOGS = {
     "mlflow": "mlflow/nightly.json",
     "ctrf": "ctrf/pytest.json",
     "playwright": "playwright/report.json",
+    "pytest-json-report": "pytest_json_report/report.json",
     "pydantic-evals": "pydantic_evals/repeats.json",
     "verifiers": "verifiers/größe-env--acme--mock-1/3f2a91bc/results.jsonl",
     "verifiers-traces": "verifiers/größe-env--mock-1--bash--5f2c/traces.jsonl",
