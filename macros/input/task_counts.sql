@@ -10,6 +10,7 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
     max(started_at) as last_started_at,
     sum(duration_s) as duration_s,
     sum(cost_usd) as cost_usd,
+    cast(count(cost_usd) as {{ dbt.type_bigint() }}) as attempts_with_cost,
     cast(sum(input_tokens) as {{ dbt.type_bigint() }}) as input_tokens,
     cast(sum(output_tokens) as {{ dbt.type_bigint() }}) as output_tokens,
     max(loaded_at) as loaded_at,
@@ -20,7 +21,9 @@ cast(count(*) as {{ dbt.type_bigint() }}) as attempts,
 
 {#- Those of the above that every model between the log and passk_tasks only hands on. -#}
 {% macro _task_totals() -%}
-  {{ return(['started_at', 'last_started_at', 'duration_s', 'cost_usd', 'input_tokens', 'output_tokens', 'family']) }}
+  {{ return([
+    'started_at', 'last_started_at', 'duration_s', 'cost_usd', 'attempts_with_cost', 'input_tokens', 'output_tokens', 'family'
+  ]) }}
 {%- endmacro %}
 
 

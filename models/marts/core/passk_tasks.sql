@@ -104,7 +104,7 @@ select
   last_started_at,
   duration_s,
   cost_usd,
-  cost_usd / nullif(c, 0) as cost_per_success_usd,
+  case when attempts_with_cost = attempts then cost_usd / nullif(c, 0) end as cost_per_success_usd,
   input_tokens,
   output_tokens,
   loaded_at

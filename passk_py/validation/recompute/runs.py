@@ -137,6 +137,7 @@ def sums(log: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return log.group_by(keys).agg(
         started_at=started.min(),
         last_started_at=started.max(),
+        attempts_with_cost=pl.col("cost_usd").count().cast(pl.Int64),
         **{name: known_sum(name) for name in _SUMS},
     )
 

@@ -62,7 +62,9 @@ def tasks(counts: pl.LazyFrame, settings: Settings) -> Recomputed:
         pass_hat_k=est.pass_hat_k("n", "c", k),
         # A failure among k is to the failures what a pass among k is to the passes.
         lost_reliability=est.pass_at_k(n, n - c, k),
-        cost_per_success_usd=pl.when(c > 0).then(pl.col("cost_usd") / c),
+        cost_per_success_usd=pl.when(
+            (c > 0) & (pl.col("attempts_with_cost") == pl.col("attempts"))
+        ).then(pl.col("cost_usd") / c),
     )
     if settings.cluster is None:
         frame = frame.with_columns(family=pl.lit(None, pl.String))

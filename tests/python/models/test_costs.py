@@ -261,6 +261,25 @@ def test_totals_are_what_the_attempts_say(built: Project, attempts: Rows) -> Non
         assert (said is None) == all(one["cost_usd"] is not None for one in mine)
 
 
+def test_a_success_of_a_task_costs_nothing_unless_all_attempts_say_theirs(
+    built: Project, attempts: Rows
+) -> None:
+    kinds = set()
+    of_tasks: dict[tuple[str, str], Rows] = {}
+    for row in attempts:
+        of_tasks.setdefault((row["run_id"], row["task_id"]), []).append(row)
+    for row in built.records(f"select * from {built.relation('passk_tasks')}"):
+        own = of_tasks[row["run_id"], row["task_id"]]
+        costs = [one["cost_usd"] for one in own if one.get("cost_usd") is not None]
+        passed = sum(one["outcome"] == "passed" for one in own)
+        kinds.add((len(costs) == len(own), bool(costs), passed > 0))
+        if passed and len(costs) == len(own):
+            assert row["cost_per_success_usd"] == pytest.approx(sum(costs) / passed)
+        else:
+            assert row["cost_per_success_usd"] is None
+    assert {(True, True, True), (False, True, True), (True, True, False)} <= kinds
+
+
 def test_a_run_without_costs_has_no_row_and_one_with_few_no_figures(built: Project) -> None:
     rows = built.records(f"select * from {built.relation('passk_costs')}")
     assert not [row for row in rows if row["run_id"] == "mute"]
