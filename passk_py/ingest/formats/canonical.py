@@ -135,7 +135,8 @@ class _Canonical(Format):
         return Refusal(
             f"no field attempt among its fields ({has})",
             "Number the tries of each task of a run from 1, in the order in which they ran, in a "
-            "field attempt.",
+            "field attempt. If the rows stand in that order, `passk formats --propose` writes a "
+            "line that numbers them.",
         )
 
     def unknown_fields(self, sample: Sample) -> tuple[str, ...]:

@@ -58,6 +58,16 @@ def test_a_known_file_needs_no_mapping(passk: Passk, tmp_path: Path) -> None:
     assert len(said["rows"]) == 1
 
 
+def test_rows_without_numbers_are_numbered_in_their_order(passk: Passk, tmp_path: Path) -> None:
+    rows = [{"run_id": "r", "task_id": "t", "passed": ok} for ok in (True, False)]
+    (tmp_path / "log.json").write_text(json.dumps(rows), "utf-8")
+    assert "`passk formats --propose` writes a line" in passk("load", "log.json").err
+    said = passk("formats", "--propose", "log.json", "--json").json
+    assert said["mapping"]["attempt"] == "in_order"
+    found = [(row["run_id"], row["attempt"], row["outcome"]) for row in said["rows"]]
+    assert found == [("r", 1, "passed"), ("r", 2, "failed")]
+
+
 def test_no_mapping_reads_text(passk: Passk, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello", "utf-8")
     said = passk("formats", "--propose", "notes.txt")

@@ -31,7 +31,8 @@ AGAIN = "Write or copy the file again."
 ENDED = "Check whether the run that wrote it has finished."
 NUMBER = (
     "Number the tries of each task of a run from 1, in the order in which they ran, in a field "
-    "attempt."
+    "attempt. If the rows stand in that order, `passk formats --propose` writes a line that numbers "
+    "them."
 )
 
 
