@@ -268,6 +268,27 @@ FILES = {
         [("a", 1, "passed", None), ("b", 1, "failed", None), ("a", 1, "failed", None), ("b", 1, "passed", None)],
         {"run_id": ["r1", "r1", "r2", "r2"]},
     ),
+    "rows with ids of their own": Strange(
+        "uuids.csv",
+        "id,question,output.exact.correct\n3fa85f64-5717-4562-b3fc-2c963f66afa6,q,true\n"
+        "3fa85f64-5717-4562-b3fc-2c963f66afa7,q,false\n",
+        ("task_id=$.question", 'passed=$["output.exact.correct"]', "attempt=in_order"),
+        [("q", 1, "passed", None), ("q", 2, "failed", None)],
+    ),
+    "seeds that are keys": Strange(
+        "seeds.json",
+        {"seed_1": {"q1": True, "q2": True}, "seed_2": {"q1": False, "q2": True}},
+        ("rows=$[*][*]", "task_id=$key", "passed=$", "attempt=in_order"),
+        [("q1", 1, "passed", None), ("q1", 2, "failed", None), ("q2", 1, "passed", None), ("q2", 2, "passed", None)],
+    ),
+    "times and errors": Strange(
+        "times.jsonl",
+        '{"task": "a", "start_time": "2026-11-28T10:00:09Z", "success": null, "error": "RateLimitError"}\n'
+        '{"task": "a", "start_time": "2026-11-28T10:00:01Z", "success": true, "error": null}\n',
+        ("task_id=$.task", "passed=$.success", "attempt=in_order", "started_at=$.start_time", "outcome_reason=$.error"),
+        [("a", 1, "passed", None), ("a", 2, "excluded", None)],
+        {"outcome_reason": [None, "RateLimitError"]},
+    ),
     "yes and no": Strange(
         "yes.csv",
         "task,solved?\na,Yes\nb,No\n",
@@ -319,6 +340,14 @@ def test_the_proposed_mapping_is_that_one(what: str, tmp_path: Path) -> None:
         ("counts.json", {"passed": 3, "failed": 1, "total": 4}),
         # A text in several lists is not judged by the name of one.
         ("lists.json", {"generated": ["a", "b"], "applied": ["a", "b"], "resolved": ["a"]}),
+        (
+            "mocha.json",
+            {
+                "tests": [{"title": "a"}, {"title": "b"}],
+                "failures": [{"title": "b"}],
+                "passes": [{"title": "a"}],
+            },
+        ),
         # Two parts of a row have a verdict.
         ("parts.jsonl", '{"task": "a", "lint": {"ok": true}, "unit": {"ok": false}}\n'),
     ],

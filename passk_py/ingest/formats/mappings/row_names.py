@@ -48,6 +48,8 @@ _OTHERS: Final = {
     "agent": ("agent", "agentname"),
     "model": ("model", "modelname"),
 }
+_STARTED: Final = ("startedat", "starttime", "started", "start")
+_ERROR: Final = ("error", "errortype", "exception", "errormessage")
 # Words for a failure, and the word for a pass that each of them replaces.
 _GOOD: Final = {
     "fail": "pass",
@@ -65,6 +67,14 @@ _GOOD: Final = {
 # Verdicts in letters, as Inspect and people write them, with those for a pass first.
 _LETTERS: Final = ("c", "y", "i", "n", "p")
 _FLAGS: Final = ("true", "false", "0", "1")
+# Names of lists that hold the tries of a task, and not what was checked in each of them.
+TRIES: Final = re.compile(
+    r"(attempt|trial|sample|try|trie|run|repeat|repetition|rollout|completion|generation|epoch"
+    r"|iteration|response|seed)s?[^a-z]*",
+    re.IGNORECASE,
+)
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:.*")
 _NOT_A_LETTER: Final = re.compile(r"[\W_]+")
 _OF_TASKS: Final = re.compile(r"[\W_]*(ids|instances|tasks|cases|tests|problems)$")
 _DEEPEST: Final = 2
@@ -148,7 +158,22 @@ def columns_of(rows: Rows) -> dict[str, str]:
                 break
     if task and "run_id" not in lines and (runs := _runs(rows, lines)):
         lines["run_id"] = _key(runs)
-    return {**lines, "attempt": _attempt(rows, task or "")}
+    lines |= {"attempt": _attempt(rows, task or "")}
+    own = rows.fields(0)
+    started = _named((path for path in own if _are_times(own[path])), _STARTED, top=True)
+    if started and lines["attempt"] == IN_ORDER:
+        lines["started_at"] = _path(started, 0)
+    texts = (path for path in own if all(isinstance(one, str | None) for one in own[path]))
+    error = _named(texts, _ERROR, top=True)
+    if error and "outcome_reason" not in lines and _lacks_verdicts(rows, lines):
+        lines["outcome_reason"] = _path(error, 0)
+    return lines
+
+
+def _lacks_verdicts(rows: Rows, lines: dict[str, str]) -> bool:
+    """Tell whether the verdict of a row is null."""
+    judge = parsed(lines.get("passed") or lines["score"])
+    return any(judge.value_in(levels) is None for levels in rows.levels)
 
 
 def _runs(rows: Rows, lines: dict[str, str]) -> int | None:
@@ -157,7 +182,8 @@ def _runs(rows: Rows, lines: dict[str, str]) -> int | None:
     judge = parsed(lines.get("passed") or lines["score"])
     for up in rows.above[task.up + 1 :]:
         is_used = (judge.is_key and judge.up == up) or lines.get("suite") == _key(up)
-        if is_used or not _are_texts(rows.keys(up)):
+        names = rows.keys(up)
+        if is_used or not _are_texts(names) or all(map(TRIES.fullmatch, map(str, names))):
             continue
         under: dict[str, Any] = {}
         pairs = ((str(task.value_in(levels)), levels[-1 - up][0]) for levels in rows.levels)
@@ -177,7 +203,8 @@ def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
     if texts and not any(line.split(" ")[0] == "$" for line in (verdict or {}).values()):
         return "$"
     own = rows.fields(0)
-    named = _named(own, _ANY)
+    # A row that has an id of its own is a try of what it is about.
+    named = _named((path for path in own if not _are_uuids(own[path])), _ANY) or _named(own, _ANY)
     texts = [value for value in own.get(named or (), ()) if isinstance(value, str)]
     if named and texts and not rows.are_tries and not any(map(str.isdecimal, texts)):
         return _path(named, 0)
@@ -214,7 +241,9 @@ def _named(
     for path in fields:
         if top and len(path) > 1:
             continue
-        for said in {"".join(path[-2:]), path[-1]}:
+        # Tables are often flattened documents, with names such as output.correct.
+        steps = (*path[:-1], *path[-1].split("."))
+        for said in {"".join(steps[-2:]), steps[-1]}:
             name = _NOT_A_LETTER.sub("", said).lower()
             if name in names:
                 rank = (len(path), names.index(name))
@@ -262,10 +291,10 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
 
 
 def _stand_again(rows: Rows, up: int) -> bool:
-    """Tell whether a text is in lists of several names, such as generated and resolved."""
+    """Tell whether a row is in lists of several names, such as generated and resolved."""
     named: dict[tuple[Any, ...], Any] = {}
-    for levels in rows.levels if rows.scalars else ():
-        place = (levels[-1][1], *(key for key, _ in levels[: -1 - up]))
+    for levels in rows.levels:
+        place = (repr(levels[-1][1]), *(key for key, _ in levels[: -1 - up]))
         if named.setdefault(place, levels[-1 - up][0]) != levels[-1 - up][0]:
             return True
     return False
@@ -291,7 +320,8 @@ def _good_word(values: Iterable[Any]) -> str | None:
     for word in words:
         if word.lower() in _GOOD.values():
             return word
-    return next((_GOOD[word.lower()] for word in words if word.lower() in _GOOD), None)
+    # If all are failures, there is a word for a pass elsewhere.
+    return _GOOD[words[0].lower()] if words and all(one.lower() in _GOOD for one in words) else None
 
 
 def _good_letter(values: list[str]) -> str | None:
@@ -324,6 +354,14 @@ def _path(names: tuple[str, ...], up: int) -> str:
 
 def _key(up: int) -> str:
     return f"{'^' * up or '$'}key"
+
+
+def _are_times(values: list[Any]) -> bool:
+    return all(isinstance(value, str) and _TIME.fullmatch(value) for value in values)
+
+
+def _are_uuids(values: list[Any]) -> bool:
+    return all(isinstance(value, str) and _UUID.fullmatch(value) for value in values)
 
 
 def _are_texts(keys: list[Any]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_start import partly_loaded
@@ -19,7 +18,13 @@ from passk_py.ingest.formats.kinds import listed
 from passk_py.ingest.formats.mappings.mapping import map_options
 from passk_py.ingest.formats.mappings.mapping_rows import expanded, rows_as_said
 from passk_py.ingest.formats.mappings.row_lists import row_lists
-from passk_py.ingest.formats.mappings.row_names import NO_TASK, NO_VERDICT, Rows, columns_of
+from passk_py.ingest.formats.mappings.row_names import (
+    NO_TASK,
+    NO_VERDICT,
+    TRIES,
+    Rows,
+    columns_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,13 +41,6 @@ BLANKS: Final = (_NO_ROWS, NO_TASK, NO_VERDICT)
 _LOOKED_AT: Final = 100
 """So many elements of a file are looked at, and so many rows in them."""
 _FEW: Final = 3
-
-# Names of lists that hold the tries of a task, and not what was checked in each of them.
-_TRIES: Final = re.compile(
-    r"(attempt|trial|sample|try|trie|run|repeat|repetition|rollout|completion|generation|epoch"
-    r"|iteration|response)s?[^a-z]*",
-    re.IGNORECASE,
-)
 
 
 def looks_like(sample: Sample) -> str | None:
@@ -82,7 +80,7 @@ def _ranked(
     path: Path, elements: list[Json], sample: Sample
 ) -> tuple[tuple[Any, ...], dict[str, str]]:
     """Give the lines of a mapping whose rows are at a path, after how much they say."""
-    are_tries = any(_TRIES.fullmatch(name) for name in path)
+    are_tries = any(TRIES.fullmatch(name) for name in path)
     rows = Rows(tuple(_rows_at(path, elements, sample)), sample.one_object, path, are_tries)
     lines = columns_of(rows)
     says = (lines.get("passed") != NO_VERDICT, not rows.scalars, lines["task_id"] != NO_TASK)
