@@ -364,3 +364,41 @@ def test_other_json_is_not_taken_for_deepeval(
     path.write_text(json.dumps({"testCases": [{"name": "a", "passed": True}]}), encoding="utf-8")
     (report,) = harness_log(path).report.files
     assert report.format != "deepeval"
+
+
+def test_the_result_of_evaluate(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
+    def result(index: int | None, asked: str, *metrics: Any, **changes: Any) -> dict[str, Any]:
+        made = {"name": f"test_case_{index}", "success": True, "metrics_data": metrics}
+        more = {"conversational": False, "index": index, "input": asked, "actual_output": "4"}
+        return {**made, **more, "metadata": {"domain": "sums"}, **changes}
+
+    bad = metric(success=False, score=0.25)
+    broken = metric(success=False, score=None, error="Judge died\nin x")
+    results = [
+        result(2, "2+2", bad, success=False),
+        result(0, "2+2", metric()),
+        result(1, "3+3", broken, success=False),
+        result(None, "4+4", metric(), actual_output=None, name="test_case_4"),
+        result(3, "5+5", metric(), success="perhaps"),
+    ]
+    path = tmp_path / "nightly.json"
+    said = {"test_results": results, "confident_link": None, "test_run_id": None}
+    path.write_text(json.dumps(said), "utf-8")
+    loaded = harness_log(path)
+    assert loaded.verdicts() == {
+        ("2+2", 1): "passed",
+        ("2+2", 2): "failed",
+        ("3+3", 1): "excluded",
+        ("4+4", 1): "passed",
+    }
+    one = loaded.attempts[1]
+    expected = {
+        "run_id": "nightly",
+        "score": 0.25,
+        "output_hash": sha256(b"4").hexdigest(),
+        "tags": {"domain": "sums"},
+        "transcript": f"{path}#/test_results/0",
+    }
+    assert {name: one[name] for name in expected} == expected
+    assert loaded.reasons()["3+3", 1] == "judge_error"
+    assert [row["reason_code"] for row in loaded.rejected] == ["wrong_type"]

@@ -289,6 +289,12 @@ FILES = {
         [("a", 1, "passed", None), ("a", 2, "excluded", None)],
         {"outcome_reason": [None, "RateLimitError"]},
     ),
+    "a list beside nothing": Strange(
+        "beside.json",
+        {"results": [{"name": "a", "passed": True}], "link": None},
+        ("rows=$.results", "task_id=$.name", "passed=$.passed", "attempt=in_order"),
+        [("a", 1, "passed", None)],
+    ),
     "yes and no": Strange(
         "yes.csv",
         "task,solved?\na,Yes\nb,No\n",

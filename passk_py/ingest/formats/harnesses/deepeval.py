@@ -3,7 +3,8 @@
 ``.deepeval/.latest_test_run.json`` has the run under ``testRunData``; ``test_run_<time>.json`` in
 the folder that ``DEEPEVAL_RESULTS_FOLDER`` or ``results_folder`` names is the run itself. The first
 is a hidden file: a folder that is loaded leaves it alone, so name it. Versions before 1.0 call
-``metricsData`` ``metricsMetadata``.
+``metricsData`` ``metricsMetadata``. Read is the result that ``evaluate()`` returns, too, as
+``model_dump_json()`` writes it, with ``test_results``, ``metrics_data`` and ``index``.
 
 - deepeval takes ``success`` from the metrics that are neither flaky nor without a threshold. A
   metric that raised or ran out of time has ``error`` and no score, and deepeval counts the case as
@@ -47,11 +48,13 @@ if TYPE_CHECKING:
 _RUN: Final = "testRunData"
 _LINK: Final = "testRunLink"
 _LISTS: Final = ("testCases", "conversationalTestCases")
+_RESULTS: Final = "test_results"
 _MADE_UP: Final = re.compile(r"(?:conversational_)?test_case_\d+")
 _HEADS: Final = ("testFile", "identifier", "hyperparameters")
 _JUDGE: Final = "judge_error"
 _LONGEST_ERROR: Final = 100
 _MOST_TASKS: Final = 100_000
+_METRICS: Final = ("metricsData", "metricsMetadata", "metrics_data")
 _METRIC: Final[Shape] = {"success": ANY, "score": ANY, "flaky": ANY, "error": ANY}
 
 
@@ -59,17 +62,20 @@ class DeepEval(JsonHarness):
     """deepeval's test run."""
 
     name = "deepeval"
-    title = "deepeval's test run as JSON"
-    reader_version = 4
+    title = "deepeval's test run, or the result of evaluate(), as JSON"
+    reader_version = 5
     container = "json_object"
     suffixes = (".json",)
-    recognised_by = "an object with testRunData, or with testCases that have name and metricsData"
+    recognised_by = (
+        "an object with testRunData, with testCases that have name and metricsData, or with "
+        "test_results that have metrics_data"
+    )
     fields = (
         ("run_id", "identifier; else the file's name, or its folder's"),
         ("suite", "testFile; else deepeval"),
         ("task_id", "name without the repeat; input, where name tells no task"),
-        ("attempt", "the place among the task's cases, by order"),
-        ("outcome", "success, metricsData.error"),
+        ("attempt", "the place among the task's cases, by order or index"),
+        ("outcome", "success, error of metricsData or metrics_data"),
         ("outcome_reason", "judge_error, where a metric has an error and no other one has failed"),
         ("score", "the lowest score of the metrics that decide"),
         ("model", "hyperparameters.model"),
@@ -77,7 +83,7 @@ class DeepEval(JsonHarness):
         ("cost_usd", "tokenCost; evaluationCost is the metrics'"),
         ("input_tokens", "inputTokenCount"),
         ("output_tokens", "outputTokenCount"),
-        ("output_hash", "SHA-256 of actualOutput"),
+        ("output_hash", "SHA-256 of actualOutput or actual_output"),
         ("tags", "tags, flaky, judge_error; short values of metadata and of hyperparameters"),
         ("transcript", "the case: the file, and # with its JSON pointer"),
     )
@@ -113,11 +119,13 @@ class DeepEval(JsonHarness):
                 *("name", "input", "scenario", "multimodalInput", "actualOutput", "success"),
                 *("flaky", "order", "completionTime", "tokenCost", "inputTokenCount"),
                 *("outputTokenCount", "tags", "metadata", "additionalMetadata"),
+                *("actual_output", "index"),
             ),
             ANY,
         ),
         "metricsData": [_METRIC],
         "metricsMetadata": [_METRIC],
+        "metrics_data": [_METRIC],
     }
     head_shapes = dict.fromkeys([path for name in _HEADS for path in ((name,), (_RUN, name))], ANY)
 
@@ -127,6 +135,8 @@ class DeepEval(JsonHarness):
             return False
         if _RUN in sample.fields:
             return True
+        if _RESULTS in sample.fields:
+            return "metrics_data" in sample.keys_of_first_row((_RESULTS, EACH))
         if _LISTS[0] not in sample.fields:
             return _LISTS[1] in sample.fields
         keys = sample.keys_of_first_row(self.rows_at)
@@ -147,13 +157,15 @@ class DeepEval(JsonHarness):
     def read(self, log: Log) -> Iterator[Record]:
         """Find out the tasks, then read the cases and the conversations."""
         for path in log.files:
-            top = (_RUN,) if _RUN in keys_at_start_of(path) else ()
+            keys = keys_at_start_of(path)
+            top = (_RUN,) if _RUN in keys else ()
+            lists = (_RESULTS,) if _RESULTS in keys else _LISTS
             log.heads["names"] = names = Names()
-            cases = [_survey(path, (*top, list_, EACH), names) for list_ in _LISTS]
+            cases = [_survey(path, (*top, list_, EACH), names) for list_ in lists]
             log.heads["repeats"] = {}
             with log.opened(path) as file:
-                yield from self.read_file(file, log, (*top, _LISTS[0], EACH))
-            if cases[1]:
+                yield from self.read_file(file, log, (*top, lists[0], EACH))
+            if cases[1:] and cases[1]:
                 with open_log(path) as file:
                     for record in self.read_file(file, log, (*top, _LISTS[1], EACH)):
                         # An earlier message says that the file is cut off.
@@ -167,9 +179,9 @@ class DeepEval(JsonHarness):
         repeat = pytest_repeat(name) if name is not None else None
         if repeat and task is not None and task != said and len(repeats) < _MOST_TASKS:
             repeats[task] = max(repeat[2], repeats.get(task, 0))
-        order = row.get("order")
-        metrics = row.get("metricsData")
-        score, error = _graded(row.get("metricsMetadata") if metrics is None else metrics)
+        order = row.get("index") if row.get("order") is None else row["order"]
+        metrics = (row[name] for name in _METRICS if row.get(name) is not None)
+        score, error = _graded(next(metrics, None))
         passed = row.get("success")
         unjudged = error is not None and passed is not True
         metadata = row.get("metadata")
@@ -190,7 +202,7 @@ class DeepEval(JsonHarness):
             "cost_usd": row.get("tokenCost"),
             "input_tokens": row.get("inputTokenCount"),
             "output_tokens": row.get("outputTokenCount"),
-            "output_hash": digest_of(row.get("actualOutput")),
+            "output_hash": digest_of(row.get("actualOutput", row.get("actual_output"))),
             "tags": tags,
             "transcript": self.place_of(element, log),
         }

@@ -50,7 +50,11 @@ def _paths(value: Json, above: Path) -> Iterator[Path]:
 def _together(value: dict[str, Any]) -> list[str]:
     """Give the steps that lead into several members, where members belong together."""
     members = list(value.values())
-    if len(members) > 1 and _alike(members) and (type(members[0]) is not str or are_words(members)):
+    if (
+        sum(member is not None for member in members) > 1
+        and _alike(members)
+        and (type(members[0]) is not str or are_words(members))
+    ):
         return [EACH]
     lists = {name: one for name, one in value.items() if isinstance(one, list) and one}
     found: list[str] = []
