@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import resource
 import statistics
 import subprocess
@@ -27,105 +26,15 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+from harness_logs import FORMATS, HAVE_TRANSCRIPTS, write
 from memory import peak_mib
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-Json = list[dict[str, Any]] | dict[str, Any]
-WORDS = (
-    "lorem ",
-    "ipsum ",
-    'he said: "dolor"\n',
-    "sit amet; ",
-    "größer ",
-    "\tindent\n",
-    "{json: [1]} ",
-)
-
-
-def transcript(dice: random.Random, size: int) -> list[dict[str, Any]]:
-    """Messages of some size in all, with quotes, brackets and line ends in them."""
-    messages = []
-    while size > 0:
-        words = "".join(dice.choices(WORDS, k=40))
-        messages.append({"role": "assistant", "content": words, "tool_calls": None, "cost": 0.01})
-        size -= len(words) + 70
-    return messages
-
-
-def tau_bench(dice: random.Random, n: int, size: int) -> Json:
-    return [
-        {"task_id": n_ // 4, "reward": float(dice.random() < 0.5), "info": {"user_cost": 0.1},
-         "traj": transcript(dice, size), "trial": n_ % 4}
-        for n_ in range(n)
-    ]  # fmt: skip
-
-
-def tau2_bench(dice: random.Random, n: int, size: int) -> Json:
-    simulations = [
-        {"id": f"s{n_}", "task_id": str(n_ // 4), "timestamp": "2026-01-01T00:00:00", "start_time": "2026-01-01T00:00:00",
-         "end_time": "2026-01-01T00:01:00", "duration": 60.0, "termination_reason": "user_stop", "agent_cost": 0.1,
-         "user_cost": 0.1, "reward_info": {"reward": float(dice.random() < 0.5), "info": {}},
-         "messages": transcript(dice, size), "trial": n_ % 4, "seed": 300 + n_ % 4}
-        for n_ in range(n)
-    ]  # fmt: skip
-    return {
-        "timestamp": "2026-01-01T00:00:00",
-        "info": {"num_trials": 4},
-        "tasks": [],
-        "simulations": simulations,
-    }
-
-
-def promptfoo(dice: random.Random, n: int, size: int) -> Json:
-    rows = [
-        {"id": f"r{n_}", "promptIdx": 0, "testIdx": n_, "testCase": {"vars": {"q": str(n_ // 4)}, "assert": []},
-         "promptId": "p", "provider": {"id": "exec:agent", "label": ""}, "prompt": {"raw": "q", "label": "q"},
-         "vars": {"q": str(n_ // 4)}, "response": {"output": json.dumps(transcript(dice, size)), "cached": False},
-         "error": None, "failureReason": 0, "success": dice.random() < 0.5, "score": 1, "latencyMs": 10, "cost": 0.1,
-         "namedScores": {}, "gradingResult": None, "metadata": {}}
-        for n_ in range(n)
-    ]  # fmt: skip
-    results = {
-        "version": 3,
-        "timestamp": "2026-01-01T00:00:00Z",
-        "prompts": [],
-        "results": rows,
-        "stats": {},
-    }
-    return {"evalId": "eval-1", "results": results, "config": {}, "shareableUrl": None}
-
-
-def human_eval(dice: random.Random, n: int, size: int) -> Json:
-    return [
-        {"task_id": f"HumanEval/{n_ // 4}", "completion": json.dumps(transcript(dice, size)),
-         "result": "passed", "passed": dice.random() < 0.5}
-        for n_ in range(n)
-    ]  # fmt: skip
-
-
-def terminal_bench(dice: random.Random, n: int, size: int) -> Json:
-    rows = [
-        {"id": f"t{n_}", "trial_name": f"task-{n_ // 4}.{n_ % 4 + 1}-of-4.run", "task_id": f"task-{n_ // 4}",
-         "instruction": transcript(dice, size)[0]["content"], "is_resolved": dice.random() < 0.5, "failure_mode": "unset",
-         "parser_results": {"test_0": "passed", "test_1": "failed"}, "recording_path": "sessions/agent.cast",
-         "total_input_tokens": 1000, "total_output_tokens": 100, "trial_started_at": "2026-01-01T00:00:00+00:00",
-         "trial_ended_at": "2026-01-01T00:01:00+00:00"}
-        for n_ in range(n)
-    ]  # fmt: skip
-    return {"id": "run", "results": rows, "accuracy": 0.5}
-
-
-# The maker of a log of each format, whether it is lines, and how long a transcript in it is.
-FORMATS: dict[str, tuple[Callable[[random.Random, int, int], Json], bool, int]] = {
-    "tau-bench": (tau_bench, False, 10_000),
-    "tau2-bench": (tau2_bench, False, 10_000),
-    "promptfoo": (promptfoo, False, 10_000),
-    "terminal-bench": (terminal_bench, False, 600),
-    "human-eval": (human_eval, True, 1_000),
+# An attempt is not a row in every format: how many of them a table has.
+ATTEMPTS = {
+    "livecodebench": "sum(json_array_length(graded_list))",
+    "otel-evaluations": "count(distinct row.spanId)",
 }
 
 
@@ -136,15 +45,25 @@ def read_json_sql(name: str, path: Path) -> str:
     from passk_py.ingest.landing.json_sql import fast_columns
 
     reader = format_named(name)
+    # A row has to fit; a larger bound would only cost DuckDB memory.
+    kind = "newline_delimited" if FORMATS[name][1] else "array"
+    rows = f"read_json('{path}', format = '{kind}', maximum_object_size = 16777216, columns ="
     if not isinstance(reader, JsonHarness):
-        # A row has to fit; a larger bound would only cost DuckDB memory.
-        shape = "newline_delimited" if FORMATS[name][1] else "array"
+        return f"create table read as from {rows} {fast_columns(reader.keys)})"
+    given: Any = reader.shape
+    shape = duckdb_type(given)
+    if name == "otel-evaluations":
+        # Events are in lists of lists of lists.
         return (
-            f"create table read as from read_json('{path}', format = '{shape}', "
-            f"maximum_object_size = 16777216, columns = {fast_columns(reader.keys)})"
+            "create table read as select unnest(scope.logRecords) as row from ("
+            "select unnest(resource.scopeLogs) as scope from (select unnest(resourceLogs) as resource "
+            f"from {rows} {{'resourceLogs': '{shape}[]'}})))"
         )
-    top, *inner, _ = reader.rows_at
-    kind = f"{duckdb_type(reader.shape)}[]"
+    top, *inner = reader.rows_at[:-1] or ("",)
+    if not top:
+        columns = ", ".join(f"'{key}': '{duckdb_type(of)}'" for key, of in given.items())
+        return f"create table read as from {rows} {{{columns}}})"
+    kind = f"{shape}[]"
     for step in reversed(inner):
         kind = f'STRUCT("{step}" {kind})'
     where = ".".join(f'"{step}"' for step in (top, *inner))
@@ -159,14 +78,23 @@ def duckdb_type(shape: Any) -> str:  # noqa: ANN401 -- a shape of any depth
     """The type of a shape; what may be anything is text."""
     if isinstance(shape, list):
         return f"{duckdb_type(shape[0])}[]"
-    if shape is None:
+    if shape is None or isinstance(shape, str):
         return "VARCHAR"
     members = ", ".join(f'"{key}" {duckdb_type(inner)}' for key, inner in shape.items())
     return f"STRUCT({members})"
 
 
-def timed(what: str, name: str, path: Path, small: Path) -> tuple[float, float, int]:
-    """Run one side in a process of its own, after a small log: seconds, peak MiB, rows."""
+class Timed(NamedTuple):
+    """One load: wall and processor time, peak memory in MiB, and how many attempts it gave."""
+
+    seconds: float
+    cpu: float
+    peak: float
+    rows: int
+
+
+def timed(what: str, name: str, path: Path, small: Path) -> Timed:
+    """Run one side in a process of its own, after a small log."""
     done = subprocess.run(
         [sys.executable, __file__, "--run", what, "--format", name, "--path", str(path),
          "--small", str(small)],
@@ -174,8 +102,7 @@ def timed(what: str, name: str, path: Path, small: Path) -> tuple[float, float, 
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(done.stderr)
-    seconds, peak, rows = json.loads(done.stdout)
-    return seconds, peak, rows
+    return Timed(*json.loads(done.stdout))
 
 
 def run(what: str, name: str, path: Path, small: Path) -> None:
@@ -188,18 +115,26 @@ def run(what: str, name: str, path: Path, small: Path) -> None:
         database = Path(folder) / "bench.duckdb"
         # Modules that both sides need are loaded before the clock starts.
         load_little(Path(folder), small)
-        before = time.perf_counter()
+        before, cpu = time.perf_counter(), time.process_time()
         if what == "read_json":
             with duckdb.connect(str(database)) as connection:
                 connection.execute(read_json_sql(name, path))
-                rows = connection.execute("select count(*) from read").fetchall()[0][0]
         else:
             report = load(path, database=database)
+        seconds, cpu = time.perf_counter() - before, time.process_time() - cpu
+        if what == "read_json":
+            with duckdb.connect(str(database)) as connection:
+                count = f"select {ATTEMPTS.get(name, 'count(*)')} from read"
+                rows = int(connection.execute(count).fetchall()[0][0])
+        else:
             rows = report.rows_landed
-            if report.exit_code or {file.format for file in report.files} != {name}:
+            if (
+                report.exit_code
+                or report.rows_rejected
+                or {file.format for file in report.files} != {name}
+            ):
                 raise SystemExit(str(report))
-        seconds = time.perf_counter() - before
-    print(json.dumps([seconds, most_memory(), rows]))
+    print(json.dumps([seconds, cpu, most_memory(), rows]))
 
 
 def most_memory() -> float:
@@ -214,46 +149,43 @@ def load_little(folder: Path, small: Path) -> None:
     load(small, database=folder / "first.duckdb")
 
 
-def write(name: str, path: Path, n: int, size: int) -> None:
-    made = FORMATS[name][0](random.Random(1), n, size)
-    text = "".join(json.dumps(row) + "\n" for row in made) if FORMATS[name][1] else json.dumps(made)
-    path.write_text(text, "utf-8")
-
-
-def compare_formats(folder: Path, megabytes: int, repeat: int) -> None:
+def compare_formats(folder: Path, names: list[str], megabytes: int, repeat: int) -> None:
+    """Hold logs of about one size against read_json; the sides take turns."""
     print(
-        f"{'format':<15}{'MB':>6}{'rows':>9}{'read_json s':>13}{'load s':>9}{'speed':>8}{'peak MiB':>10}"
+        f"{'format':<18}{'MB':>4}{'rows':>9}{'read_json s':>13}{'CPU':>6}{'load s':>8}{'CPU':>6}"
+        f"{'share':>7}{'of CPU':>8}{'peak MiB':>10}"
     )
-    for name in FORMATS:
+    for name in names:
         path, size = folder / f"{name}.json", FORMATS[name][2]
         write(name, path, max(1, megabytes * 1_000_000 // (size * 6 // 5)), size)
         small = folder / "small.json"
         write(name, small, 8, size)
-        sides = {
-            what: [timed(what, name, path, small) for _ in range(repeat)]
-            for what in ("read_json", "load")
-        }
+        turns = [
+            (timed("read_json", name, path, small), timed("load", name, path, small))
+            for _ in range(repeat)
+        ]
+        if len({one.rows for turn in turns for one in turn}) > 1:
+            raise SystemExit(f"{name}: the sides do not agree on the attempts: {turns}")
         theirs, ours = (
-            statistics.median(s for s, _, _ in sides[what]) for what in ("read_json", "load")
+            Timed(*map(statistics.median, zip(*side, strict=True)))
+            for side in zip(*turns, strict=True)
         )
-        peak, rows = max(p for _, p, _ in sides["load"]), sides["load"][0][2]
-        if rows != sides["read_json"][0][2]:
-            raise SystemExit(f"{name}: {rows} rows landed of {sides['read_json'][0][2]}")
         print(
-            f"{name:<15}{path.stat().st_size / 1e6:>6.0f}{rows:>9,}{theirs:>13.2f}{ours:>9.2f}"
-            f"{theirs / ours:>7.0%}{peak:>10.0f}"
+            f"{name:<18}{path.stat().st_size / 1e6:>4.0f}{ours.rows:>9,.0f}{theirs.seconds:>13.2f}"
+            f"{theirs.cpu:>6.2f}{ours.seconds:>8.2f}{ours.cpu:>6.2f}"
+            f"{theirs.seconds / ours.seconds:>7.0%}{theirs.cpu / ours.cpu:>8.0%}{ours.peak:>10.0f}"
         )
         path.unlink()
 
 
-def compare_memory(folder: Path) -> None:
+def compare_memory(folder: Path, names: list[str]) -> None:
     print("\npeak MiB of a load of 2,000 attempts with transcripts of 10 kB and of 100 kB")
-    for name in FORMATS:
+    for name in names:
         peaks = []
         for size in (10_000, 100_000):
             path = folder / f"{name}.json"
             write(name, path, 2_000, size)
-            peaks.append(timed("load", name, path, path)[1])
+            peaks.append(timed("load", name, path, path).peak)
             path.unlink()
         print(f"{name:<15}{peaks[0]:>8.0f}{peaks[1]:>8.0f}{peaks[1] / peaks[0]:>7.2f} x")
 
@@ -339,11 +271,11 @@ def inspect_sides(
     for _ in range(repeat):
         seconds, rows = run_inspect(python, TIME_SAMPLES_DF, str(path), str(small)).split()[-2:]
         theirs.append(float(seconds))
-        seconds_of_load, used, landed = timed("load", "inspect", path, small)
-        ours.append(seconds_of_load)
-        peak = max(peak, used)
-        if not int(rows) == landed == samples:
-            raise SystemExit(f"inspect: {rows} and {landed} rows of {samples}")
+        load = timed("load", "inspect", path, small)
+        ours.append(load.seconds)
+        peak = max(peak, load.peak)
+        if not int(rows) == load.rows == samples:
+            raise SystemExit(f"inspect: {rows} and {load.rows} rows of {samples}")
     return theirs, ours, peak
 
 
@@ -355,6 +287,8 @@ def main() -> None:
         "--megabytes", type=int, default=200, help="size of each log of the first part"
     )
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS))
+    parser.add_argument("--no-memory", action="store_true", help="leave out the second part")
     parser.add_argument(
         "--inspect-python",
         help="a Python that has inspect-ai; the third part is left out without it",
@@ -370,8 +304,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        compare_formats(folder, given.megabytes, given.repeat)
-        compare_memory(folder)
+        compare_formats(folder, given.formats, given.megabytes, given.repeat)
+        if not given.no_memory:
+            compare_memory(folder, [one for one in given.formats if one in HAVE_TRANSCRIPTS])
         if given.inspect_python:
             compare_inspect(folder, given.inspect_python, given.samples, given.repeat)
         else:
