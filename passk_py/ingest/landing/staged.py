@@ -41,4 +41,11 @@ def numbered(format_: Format, relation: str) -> str:
         return relation
     order = "partition by run_id, suite, task_id order by "
     order += "started_at nulls last, attempt nulls last, source_line"
-    return f"select * replace (row_number() over ({order}) as attempt) from ({relation})"
+    # Only what gives the order is sorted, and the numbers are laid beside the rows: a window over
+    # whole rows would move every column, the tags above all.
+    placed = f"select *, row_number() over () as place from ({relation})"
+    numbers = f"select row_number() over ({order}) as number from ({placed}) order by place"
+    return (
+        f"select rows.* replace (number as attempt) from ({relation}) as rows "
+        f"positional join ({numbers})"
+    )
