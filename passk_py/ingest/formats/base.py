@@ -32,6 +32,8 @@ class Field:
     kind: Kind
     label: str
     """The file's own name of the value, for the reason of a rejected row."""
+    in_order: bool = False
+    """Whether a map has its names in their order."""
 
 
 @dataclass(frozen=True, slots=True)

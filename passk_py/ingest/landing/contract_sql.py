@@ -166,7 +166,8 @@ class ContractSql:
         sql |= {"outcome_reason": "v_verdict_reason"}
         if not self._heads_follow:
             sql |= {name: f"coalesce(v_{name}, {fill})" for name, fill in self._fills.items()}
-            if self._tags or "tags" in self._fields:
+            tags = self._fields.get("tags")
+            if self._tags or (tags and not tags.in_order):
                 sql["tags"] = _tags_in_order("v_tags", {}, self._tags)
         return ", ".join(f"{value} as {name}" for name, value in sql.items())
 

@@ -147,3 +147,29 @@ def test_lines_of_wrong_types(lines_of: Callable[..., Any]) -> None:
     assert {row["reason_code"] for row in loaded.rejected} == {
         "wrong_type", "missing_field", "out_of_range", "truncated",
     }  # fmt: skip
+
+
+def test_tags_are_those_that_a_line_has(lines_of: Callable[..., Any]) -> None:
+    tags = {
+        "scaffold": "s",
+        "tokens_count": 5,
+        "run_id": "r",
+        "task_family": "f",
+        "task_source": "o",
+        "task_version": "1",
+        "human_source": "baseline",
+    }
+    missing: tuple[tuple[str, ...], ...] = (
+        *((), ("scaffold",), ("tokens_count",), ("scaffold", "tokens_count")),
+        *(("human_source",), ("human_source", "scaffold"), tuple(tags)),
+    )
+    lines = [
+        run(str(place), 1, **{name: tag for name, tag in tags.items() if name not in names})
+        for place, names in enumerate(missing)
+    ]
+    found = {row["task_id"]: list(row["tags"].items()) for row in lines_of(*lines).attempts}
+    every = {"human_minutes": "1.0", **{name: str(tag) for name, tag in tags.items()}}
+    assert found == {
+        str(place): sorted((name, tag) for name, tag in every.items() if name not in names)
+        for place, names in enumerate(missing)
+    }

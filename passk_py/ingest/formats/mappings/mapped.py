@@ -177,9 +177,9 @@ class _MappedTable(_Described, Format):
         if self._mapping.tags:
             pairs = ", ".join(
                 f"{{'k': {quote(tag)}, 'v': cast({field_of(one, columns).sql} as varchar)}}"
-                for tag, one in self._mapping.tags.items()
+                for tag, one in sorted(self._mapping.tags.items())
             )
             entries = f"[e for e in [{pairs}] if e.v is not null]"
             some = f"case when len({entries}) > 0 then map_from_entries({entries}) end"
-            fields["tags"] = Field(some, "map", "tags")
+            fields["tags"] = Field(some, "map", "tags", in_order=True)
         return fields
