@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from passk_py.ingest.formats.harness import Log
+
+_LEAST_SIZE: Final = 1000
 
 
 class JsonHarness(Harness):
@@ -160,22 +162,24 @@ class JsonHarness(Harness):
             text_of = element.data.decode("utf-8", "backslashreplace")
             yield Record(None, text_of, fault, ends=fault[0] == "truncated")
             return
-        size = _size_of(row, element)
+        size = None
         try:
             for values in self.attempts(row, element, log):
+                # The attempts of a row share it.
+                size = _LEAST_SIZE if size else _size_of(row, element)
                 yield _record_of(values, row, size)
         except Unfit as unfit:
-            yield _record_of(unfit, row, size)
+            yield _record_of(unfit, row, size or _size_of(row, element))
 
 
 def _record_of(
-    values: dict[str, Any] | Unfit | Record, row: dict[str, Any], size: int = 1000
+    values: dict[str, Any] | Unfit | Record, row: dict[str, Any], size: int = _LEAST_SIZE
 ) -> Record:
-    if isinstance(values, Record):
-        return values
+    if isinstance(values, dict):
+        return Record(values, row, size=size)
     if isinstance(values, Unfit):
         return Record(None, row, (values.code, values.reason), size=size)
-    return Record(values, row, size=size)
+    return values
 
 
 def _second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:
@@ -192,8 +196,8 @@ def _second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:
 def _size_of(row: object, element: Element) -> int:
     """Tell about how many bytes a row takes without the values that the format does not use."""
     if len(element.data) < 4000:
-        return 1000 + len(element.data)
+        return _LEAST_SIZE + len(element.data)
     try:
-        return 1000 + len(msgspec.json.encode(row))
+        return _LEAST_SIZE + len(msgspec.json.encode(row))
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         return len(element.data)

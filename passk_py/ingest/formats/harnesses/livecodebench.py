@@ -17,7 +17,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.shape import ANY, loaded_or_none
+from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
 from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
@@ -43,6 +43,7 @@ _REASONS: Final = {
     -4: "runtime_error",
     -5: "test_runner_error",
 }
+_METADATA: Final = decoder({"error_code": ANY})
 _EVALUATE: Final = (
     "Run LiveCodeBench with --evaluate, and load the file that ends in _eval_all.json."
 )
@@ -173,6 +174,6 @@ def _task(row: dict[str, Any]) -> tuple[str, str | None]:
 def _reason(metadata: Json) -> str | None:
     """Give the reason of a failure, from a text of JSON or an object."""
     if isinstance(metadata, str):
-        metadata = loaded_or_none(metadata.encode("utf-8", "surrogatepass"))
+        metadata = decoded_or_none(_METADATA, metadata.encode("utf-8", "surrogatepass"))
     code = at(metadata, "error_code")
     return _REASONS.get(code) if type(code) is int else None
