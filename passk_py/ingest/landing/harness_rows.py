@@ -9,7 +9,9 @@ of speed.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -105,7 +107,7 @@ class HarnessBatch(TableBatch):
         tables: dict[str, pl.DataFrame] = {}
         data: dict[str, pl.Series] = {"line": pl.Series(self.numbers, dtype=pl.Int64)}
         for name, field in self._harness.contract(_TEXTS).items():
-            values = self._columns.get(name)
+            values: Sequence[Any] | None = self._columns.get(name)
             if name == "tags" and (values or said or given):
                 tags = _tags(values or [None] * len(self), said, given)
                 if tags is None:
@@ -129,6 +131,8 @@ class HarnessBatch(TableBatch):
         """Make a column of texts; None if a value can't be one."""
         import polars as pl
 
+        if set(map(type, values)) == {int}:
+            return pl.Series(list(map(repr, values)), dtype=pl.String)
         faults: list[tuple[str, str] | None] = [None] * len(values)
         texts = _texts(values, name, faults, self._harness)
         return None if any(faults) else pl.Series(texts, dtype=pl.String)
@@ -168,11 +172,17 @@ class TypedRows:
         )
 
 
-def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
     """Give the values of each name that any row has a value of."""
     named = set().union(*rows)
-    columns = {name: [row.get(name) for row in rows] for name in CANONICAL_FIELDS if name in named}
-    return {name: values for name, values in columns.items() if values.count(None) < len(values)}
+    names = [name for name in CANONICAL_FIELDS if name in named]
+    try:
+        # Most formats give all rows the same names, and one call then takes all values of a row.
+        taken = [*zip(*map(itemgetter(*names, *names[:1]), rows), strict=True)] if names else []
+    except KeyError:
+        taken = [tuple(row.get(name) for row in rows) for name in names]
+    columns = zip(names, taken, strict=False)
+    return {name: values for name, values in columns if values.count(None) < len(values)}
 
 
 def _kind_of(name: str, values: Sequence[Any]) -> Kind | None:
@@ -289,7 +299,7 @@ def _text(name: str, value: Any) -> str | None:  # noqa: ANN401 - JSON
         if name in _IDENTIFIERS:
             raise _WrongType("a boolean")
         return "true" if value else "false"
-    if isinstance(value, int | float):
+    if isinstance(value, (int, float)):
         return repr(value)
     if name == "tags" and isinstance(value, dict):
         given = {key: tag for key, tag in value.items() if tag is not None}
@@ -302,7 +312,8 @@ def _tag(value: Any) -> str:  # noqa: ANN401 - JSON
     """Write the value of a tag: texts as they are, everything else as JSON."""
     if isinstance(value, str):
         return value
-    return repr(value) if type(value) is int else json.dumps(value)
+    is_number = type(value) is int or (type(value) is float and math.isfinite(value))
+    return repr(value) if is_number else json.dumps(value)
 
 
 def _printable(raw: str) -> str:

@@ -152,6 +152,10 @@ class Verifiers(JsonHarness):
         milliseconds = number(timing.get("total_ms", row.get("total_ms")))
         if seconds is None and milliseconds is not None:
             seconds = milliseconds / 1000
+        tags = small_tags(row.get("metrics"))
+        tags |= small_tags({name: row.get(name) for name in ("task", "stop_condition")})
+        if row.get("is_truncated") is True:
+            tags["is_truncated"] = True
         yield {
             "task_id": row.get("id") if example is None else example,
             "attempt": 1,
@@ -162,9 +166,7 @@ class Verifiers(JsonHarness):
             "input_tokens": _whole(usage.get("input_tokens")),
             "output_tokens": _whole(usage.get("output_tokens")),
             "output_hash": digest_of(row.get("completion")),
-            "tags": small_tags(row.get("metrics"))
-            | small_tags({name: row.get(name) for name in ("task", "stop_condition")})
-            | ({"is_truncated": True} if row.get("is_truncated") is True else {}),
+            "tags": tags,
             "transcript": self.place_of(element, log),
         }
 
