@@ -228,7 +228,7 @@ FORMATS: dict[str, tuple[Callable[[random.Random, int, int], Json], bool, int]] 
     "metr": (metr, True, 470),
     "helm": (helm, False, 6_000),
     "livecodebench": (livecodebench, False, 3_000),
-    "verifiers": (verifiers, True, 4_000),
+    "verifiers": (verifiers, True, 10_000),
     "otel-evaluations": (otel_evaluations, True, 1_650),
 }
 

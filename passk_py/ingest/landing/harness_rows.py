@@ -212,8 +212,14 @@ def _tags(
     places: dict[bytes, int] = {}
     some: list[dict[str, Any]] = []
     found: list[int | None] = []
+    last: Any = places
     try:
         for tags in values:
+            if tags is last:
+                # The attempts of one row of a file may share them.
+                found.append(found[-1])
+                continue
+            last = tags
             # Unlike dicts, bytes tell 1, 1.0 and true apart.
             key = _ENCODE(tags)
             place = places.setdefault(key, len(places))
