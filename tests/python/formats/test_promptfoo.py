@@ -345,3 +345,28 @@ def test_two_evals_without_a_task_in_common_get_a_mapping(
         (f"eval-{place}", "2+2", attempt) for place in range(2) for attempt in (1, 2, 3)
     ]
     assert [one["outcome"] for one in mapped.attempts] == ["passed", "passed", "excluded"] * 2
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "q,[openai:gpt-9] Q,Status,Score,Named Scores,Grader Reason,Comment\n2+2,4,PASS,1.00,,ok,\n",
+        'q,[openai:gpt-9] Q\n2+2,"[PASS] 4"\n',
+    ],
+)
+def test_a_table_is_no_log(table: str, tmp_path: Path, harness_log: Callable[..., Any]) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text(table, "utf-8")
+    (file,) = harness_log(path).report.files
+    assert file.status == "failed"
+    assert "is promptfoo's table" in file.message
+    assert "promptfoo export eval ID -o results.json" in file.hint
+
+
+def test_another_table_with_a_status_is_read_by_a_mapping(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text("task,Status,Score\na,PASS,1\n", "utf-8")
+    (file,) = harness_log(path).report.files
+    assert "no format that passk knows" in file.message

@@ -177,6 +177,19 @@ class Promptfoo(JsonHarness):
         above = {"version", "timestamp", "prompts"}
         return "evalId" in sample.fields and above <= sample.keys_of_first_row(("results",))
 
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Say of promptfoo's table that its JSON says more: the evaluation, errors, costs."""
+        columns = set(sample.fields)
+        if sample.container != "csv" or not (
+            columns >= {"Status", "Score", "Named Scores", "Grader Reason"}
+            or (b"[PASS]" in sample.start and any(name.startswith("[") for name in columns))
+        ):
+            return None
+        return Refusal(
+            "promptfoo's table, which lacks what its JSON says of errors and tests",
+            "Export the evaluation as JSON, by `promptfoo export eval ID -o results.json`.",
+        )
+
     def other_tasks(self, sample: Sample) -> str:
         """Write the options that name tests after a variable, as far as the first row tells."""
         row = sample.first_row(self.rows_at)
