@@ -172,3 +172,14 @@ def test_a_report_without_tests_has_no_rows(report_of: Callable[..., Any]) -> No
     (report,) = report_of().report.files
     assert report.status == "failed"
     assert "no rows" in report.message
+
+
+def test_jests_own_json_is_no_log(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
+    test = {"fullName": "s ok", "status": "passed", "title": "ok", "invocations": 2}
+    results = [{"name": "/work/a.test.js", "status": "passed", "assertionResults": [test]}]
+    path = tmp_path / "jest.json"
+    path.write_text(json.dumps({"numTotalTests": 1, "testResults": results}), "utf-8")
+    (file,) = harness_log(path).report.files
+    assert file.status == "failed"
+    assert "is Jest's or Vitest's own JSON" in file.message
+    assert "jest-ctrf-json-reporter" in file.hint

@@ -32,6 +32,7 @@ from passk_py.ingest.formats.json_values import (
     text,
     time_of,
 )
+from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.run_names import pytest_repeat
 
 if TYPE_CHECKING:
@@ -116,6 +117,16 @@ class Ctrf(JsonHarness):
             return False
         keys = sample.keys_of_first_row(("results",))
         return "reportFormat" in sample.fields or {"tool", "summary"} <= keys
+
+    def repeated(self, sample: Sample) -> Refusal | None:
+        """Say of Jest's own JSON, which Vitest writes too, which reports to write instead."""
+        if not {"numTotalTests", "testResults"} <= set(sample.fields):
+            return None
+        return Refusal(
+            "Jest's or Vitest's own JSON, whose tests are in lists by file",
+            "Write a report that passk reads: CTRF by jest-ctrf-json-reporter or "
+            "vitest-ctrf-json-reporter, or JUnit by jest-junit or `vitest --reporter=junit`.",
+        )
 
     def read(self, log: Log) -> Iterator[Record]:
         """Find out whether all tries say when they began, then read the tests."""
