@@ -141,9 +141,11 @@ class Helm(JsonHarness):
             log.heads |= {"spec": log.beside(*self.companions(path)), "seen": seen}
             with log.opened(path) as file:
                 yield from self.read_file(file, log)
-            flags = _flags(seen)
+            log.heads["said"] = said = _said(seen)
+            flags = _flags(seen, said)
             log.heads["metric"] = metric = _main(flags)
             log.heads["others"] = _others(seen, flags, metric)
+            log.heads["suite"] = _suite(log.heads["spec"])
             for (task, perturbation, trial), one in seen.items():
                 raw = {"instance_id": task, "train_trial_index": trial, "stats": one.stats}
                 try:
@@ -163,12 +165,16 @@ class Helm(JsonHarness):
         seed = text(at(perturbation, "seed"))
         key = (task, f"{name}-{seed}" if name and seed else name, trial)
         one = log.heads["seen"].setdefault(key, _Instance(f"{log.current}#/{element.place}"))
+        stats = one.stats
         for stat in list_at(row, "stats"):
-            named, value = at(stat, "name"), _mean(stat)
-            metric = text(at(named, "name"))
+            named = stat.get("name") if isinstance(stat, dict) else None
+            if not isinstance(named, dict):
+                continue
+            metric, value = text(named.get("name")), _mean(stat)
             if metric is not None and value is not None:
-                one.stats[metric] = value
-                one.split = one.split or text(at(named, "split"))
+                stats[metric] = value
+                if one.split is None:
+                    one.split = text(named.get("split"))
         return ()
 
     def _attempt(
@@ -186,8 +192,8 @@ class Helm(JsonHarness):
         if value is None:
             raise Unfit("missing_field", f"{metric} is missing in stats.")
         tokens = next((one.stats[name] for name in _OUTPUTS if name in one.stats), None)
-        suite = _suite(log.heads["spec"])
-        said = {name: value for name, value in one.stats.items() if not _FACTS.fullmatch(name)}
+        suite, wanted = log.heads["suite"], log.heads["said"]
+        said = {name: value for name, value in one.stats.items() if name in wanted}
         more = {"metric": metric, "split": one.split, "perturbation": perturbation}
         return {
             "suite": f"{suite}/{perturbation}" if perturbation else suite,
@@ -224,11 +230,11 @@ class Helm(JsonHarness):
             )
 
 
-def _mean(stat: Json) -> float | None:
+def _mean(stat: dict[str, Any]) -> float | None:
     """Take the mean of a stat, or the sum of its one value."""
-    value = at(stat, "mean")
-    if value is None and at(stat, "count") == 1:
-        value = at(stat, "sum")
+    value: Any = stat.get("mean")
+    if value is None and stat.get("count") == 1:
+        value = stat.get("sum")
     return value if type(value) in (int, float) and math.isfinite(value) else None
 
 
@@ -239,13 +245,17 @@ def _suite(spec: Json) -> str:
     return ":".join([scenario, ",".join(kept)] if kept else [scenario])
 
 
-def _flags(seen: dict[Any, _Instance]) -> list[str]:
-    """List the metrics that are 0 or 1 wherever they are given, in their order."""
-    found: dict[str, bool] = {}
+def _said(seen: dict[Any, _Instance]) -> dict[str, None]:
+    """List the metrics of the answers, which are no facts about requests, in their order."""
+    names: dict[str, None] = {}
     for one in seen.values():
-        for name, value in one.stats.items():
-            found[name] = found.get(name, True) and value in (0, 1)
-    return [name for name, is_flag in found.items() if is_flag and not _FACTS.fullmatch(name)]
+        names.update(dict.fromkeys(one.stats))
+    return {name: None for name in names if not _FACTS.fullmatch(name)}
+
+
+def _flags(seen: dict[Any, _Instance], said: Iterable[str]) -> list[str]:
+    """List the metrics that are 0 or 1 wherever they are given, in their order."""
+    return [name for name in said if all(one.stats.get(name, 0) in (0, 1) for one in seen.values())]
 
 
 def _main(flags: list[str]) -> str | None:
