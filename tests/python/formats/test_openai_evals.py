@@ -58,10 +58,42 @@ def test_a_sample_spelled_out(harness_log: Callable[..., Any]) -> None:
     assert {rows["größe.dev.8", number]["input_tokens"] for number in (1, 2)} == {None}
 
 
-def test_other_events_and_bad_lines(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
-    def event(number: int, kind: str, data: Any, sample: Any = "s") -> dict[str, Any]:
-        return {"event_id": number, "sample_id": sample, "type": kind, "data": data}
+def event(number: int, kind: str, data: Any, sample: Any = "s") -> dict[str, Any]:
+    return {"event_id": number, "sample_id": sample, "type": kind, "data": data}
 
+
+def test_grades_of_one_to_five_need_a_threshold(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    path = tmp_path / "events.jsonl"
+    grades = [event(place, "metrics", {"score": 1 + place}, f"s{place}") for place in range(5)]
+    both = [event(5, "metrics", {"score": 5}, "m"), event(6, "match", {"correct": False}, "m")]
+    path.write_text("\n".join(map(json.dumps, [*grades, *both])) + "\n", "utf-8")
+    loaded = harness_log(path)
+    assert loaded.verdicts() == {("m", 1): "failed"}
+    assert {row["reason_code"] for row in loaded.rejected} == {"no_verdict"}
+    assert len(loaded.rejected) == 5
+    found = harness_log(path, score_threshold=4).verdicts()
+    passed = [task for (task, _), verdict in found.items() if verdict == "passed"]
+    assert sorted(passed) == ["s3", "s4"]
+
+
+def test_an_error_on_the_way_is_no_reason_of_a_pass(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    path = tmp_path / "events.jsonl"
+    lines = [
+        event(2 * place + step, kind, data, f"{correct}")
+        for place, correct in enumerate((True, False))
+        for step, (kind, data) in enumerate(
+            (("error", {"type": "Slow", "message": "again"}), ("match", {"correct": correct}))
+        )
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
+    assert harness_log(path).reasons() == {("True", 1): None, ("False", 1): "Slow: again"}
+
+
+def test_other_events_and_bad_lines(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
     path = tmp_path / "events.jsonl"
     lines = [
         json.dumps(one)

@@ -5,6 +5,7 @@ others, are found by ``sample_id``.
 
 - A ``match`` is a verdict, and each further match of a sample a further attempt. Without one, the
   ``score`` or the ``accuracy`` of its ``metrics`` is judged, which model-graded evals record.
+- Model-graded evals may give 1 to 5: if a score is above 1, the threshold has to be given.
 - A sample with neither has no verdict: its ``error`` event says why, if there is one.
 - Runs that were repeated are files of their own. Give them one ``--run-id`` to make their samples
   attempts of one run.
@@ -12,12 +13,14 @@ others, are found by ``sample_id``.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.harness import Record, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, first_line, list_at, number, text
+from passk_py.ingest.formats.platforms.named_scores import judged_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,13 +93,11 @@ class OpenAiEvals(JsonHarness):
             log.heads["samples"] = {}
             with log.opened(path) as file:
                 yield from self.read_file(file, log)
-            for name, said in log.heads["samples"].items():
-                matches = said.pop("matches") or [None]
-                # A score, an error and tokens are of the sample, not of one of its attempts.
-                known = said if len(matches) == 1 else {"transcript": said["transcript"]}
-                for passed in matches:
-                    values = {"task_id": name, "attempt": 1, "passed": passed, **known}
-                    yield Record(values, values)
+            samples = log.heads["samples"]
+            scores = (said["score"] or 0.0 for said in samples.values())
+            highest = None if log.has_threshold else max(filter(isfinite, scores), default=None)
+            for name, said in samples.items():
+                yield from _attempts(name, said, highest)
 
     def attempts(
         self, row: dict[str, Any], element: Element, log: Log
@@ -115,8 +116,8 @@ class OpenAiEvals(JsonHarness):
         if kind == "match":
             said["matches"].append(at(data, "correct"))
         elif kind == "metrics":
-            found = (at(data, name) for name in _SCORES)
-            said["score"] = next((one for one in found if number(one) is not None), said["score"])
+            found = (number(at(data, name)) for name in _SCORES)
+            said["score"] = next((one for one in found if one is not None), said["score"])
         elif kind == "error":
             parts = filter(None, (text(at(data, name)) for name in ("type", "message")))
             said["outcome_reason"] = first_line(": ".join(parts))[:_LONGEST_REASON] or "error"
@@ -135,3 +136,22 @@ class OpenAiEvals(JsonHarness):
             "suite": text(spec.get("eval_name")),
             "model": text(models[0]) if len(models) == 1 else None,
         }
+
+
+def _attempts(name: str, said: dict[str, Any], highest: float | None) -> Iterator[Record]:
+    """Give the attempts of a sample: its matches, or one that its score judges."""
+    matches = said.pop("matches") or [None]
+    # A score, an error and tokens are of the sample, not of one of its attempts.
+    known = said if len(matches) == 1 else {"transcript": said["transcript"]}
+    fault = None
+    if matches == [None] and said["score"] is not None:
+        try:
+            judged_row(None, [said["score"]], is_broken=False, highest=highest)
+        except Unfit as unfit:
+            fault = (unfit.code, unfit.reason)
+    for passed in matches:
+        values = {"task_id": name, "attempt": 1, "passed": passed, **known}
+        if passed is True:
+            # An error on the way is no reason of a pass.
+            values["outcome_reason"] = None
+        yield Record(None if fault else values, values, fault)
