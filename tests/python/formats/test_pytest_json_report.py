@@ -47,9 +47,10 @@ def test_what_went_wrong_around_a_test(tmp_path: Path, harness_log: Callable[...
         {"nodeid": "t::strict", "outcome": "xpassed", "call": good},
         {"nodeid": "t::odd", "outcome": "perhaps"},
         {"outcome": "passed"},
+        {"nodeid": "t::unsaid", "call": good},
     ]
     path = tmp_path / "nightly.json"
-    path.write_text(json.dumps({"exitcode": 1, "summary": {"total": 6}, "tests": tests}), "utf-8")
+    path.write_text(json.dumps({"exitcode": 1, "summary": {"total": 7}, "tests": tests}), "utf-8")
     loaded = harness_log(path)
     assert loaded.verdicts() == {
         ("t::after", 1): "passed",
@@ -60,4 +61,5 @@ def test_what_went_wrong_around_a_test(tmp_path: Path, harness_log: Callable[...
     assert loaded.reasons()["t::before", 1] == "error"
     seconds = {row["task_id"]: row["duration_s"] for row in loaded.attempts}
     assert seconds == {"t::after": 0.75, "t::before": 0.5, "t::again": 0.75, "t::strict": 0.25}
-    assert [row["reason_code"] for row in loaded.rejected] == ["unknown_outcome", "missing_field"]
+    codes = [row["reason_code"] for row in loaded.rejected]
+    assert codes == ["unknown_outcome", "missing_field", "missing_field"]

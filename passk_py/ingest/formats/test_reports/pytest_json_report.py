@@ -96,6 +96,8 @@ class PytestJsonReport(JsonHarness):
             name, _, times = repeat
             known: dict[str, int] = log.heads.setdefault("repeats", {})
             known[name] = max(times, known.get(name, 0))
+        if outcome is None:
+            raise Unfit("missing_field", "outcome is missing.")
         ended = at(row, "call", "outcome") if outcome in _OF_THE_CALL else outcome
         if ended is not None and ended not in (*_VERDICTS, *_OTHERS):
             raise Unfit("unknown_outcome", f"outcome is {str(ended)[:60]!r}, which pytest lacks.")
