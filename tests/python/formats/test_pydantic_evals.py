@@ -170,6 +170,7 @@ def test_all_assertions_have_to_hold(report_of: Callable[..., Any]) -> None:
         case("broken", evaluator_failures=broken),
         case("broken and wrong", assertions=holds(a=False), evaluator_failures=broken),
         case("no assertion", assertions=holds(a=True, b=None)),
+        case("no flag", assertions=holds(a=0)),
     )
     assert {task: (loaded.verdicts()[task, 1], why) for (task, _), why in loaded.reasons().items()} == {
         "all": ("passed", None),
@@ -178,6 +179,7 @@ def test_all_assertions_have_to_hold(report_of: Callable[..., Any]) -> None:
         "broken": ("excluded", "evaluator_error"),
         "broken and wrong": ("failed", None),
         "no assertion": ("excluded", "no_verdict"),
+        "no flag": ("excluded", "no_verdict"),
     }  # fmt: skip
 
 

@@ -216,7 +216,7 @@ def _judged(row: dict[str, Any], highest: float | None) -> dict[str, Any]:
     """Judge a case by its assertions, or if it has none, by its scores."""
     held = [at(one, "value") for one in dict_at(row, "assertions").values()]
     all_hold = bool(held) and all(one is True for one in held)
-    said = False if False in held else all_hold or None
+    said = False if any(one is False for one in held) else all_hold or None
     graded = _scores(row) if said is not None or not held else []
     is_broken = bool(list_at(row, "evaluator_failures"))
     return judged_row(said, graded, is_broken=is_broken, highest=highest)
