@@ -145,6 +145,14 @@ def test_every_verdict_has_to_pass(table: Callable[..., Any]) -> None:
     assert [row["outcome"] for row in loaded.attempts] == ["passed", "failed", "failed", "failed"]
 
 
+def test_a_row_without_the_only_verdict_is_said_to_have_none(table: Callable[..., Any]) -> None:
+    columns = ["inputs", "outputs", "exact/score", "likeness/score"]
+    loaded = table(columns, ["q", "x", 1, 0.5], ["q", "x", None, 1], ["q", "x", 0, 0.5])
+    assert [row["outcome"] for row in loaded.attempts] == ["passed", "excluded", "failed"]
+    said = "exact/score is missing in 1 of 3 rows with scores; they have no verdict."
+    assert said in loaded.report.files[0].message
+
+
 def test_words_for_verdicts_are_those_of_all_platforms(table: Callable[..., Any]) -> None:
     columns = ["inputs", "outputs", "judge/score", "likeness/score"]
     loaded = table(columns, ["q", "x", "correct", 0.5], ["q", "x", "Incorrect", 0.9])

@@ -150,11 +150,9 @@ class Scores:
             yield f"An attempt passed if each of {listed(verdicts)} says so. {choose}"
         elif len(graded) > 1:
             yield f"The lowest of {listed(graded)} decided what passed. {choose}"
+        so = "were judged without it" if verdicts[1:] else "have no verdict"
         for name in verdicts:
             if (missing := self._rows - self._given[name]) > 0:
-                yield (
-                    f"{name} is missing in {missing} of {self._rows} rows with scores; they were "
-                    "judged without it."
-                )
+                yield f"{name} is missing in {missing} of {self._rows} rows with scores; they {so}."
         if silent:
             yield f"{listed(silent)} has no value in any row, so it decided nothing."
