@@ -77,3 +77,26 @@ def test_no_mapping_reads_text(passk: Passk, tmp_path: Path) -> None:
     assert "Convert the file to UTF-8." in passk("formats", "--propose", "wide.csv").err
     assert passk("formats", "--propose", "no.json").code == 2
     assert passk("formats", "jsonl", "--propose", "notes.txt").code == 2
+
+
+def test_each_spelling_of_a_pass_is_a_pass(passk: Passk, tmp_path: Path) -> None:
+    def found(*words: str) -> dict[str, str]:
+        rows = [{"task_id": str(place), "status": word} for place, word in enumerate(words)]
+        (tmp_path / "mine.json").write_text(json.dumps(rows), "utf-8")
+        said = passk("formats", "--propose", "mine.json", "--json").json
+        return {words[int(row["task_id"])]: row["outcome"] for row in said["rows"]}
+
+    assert found("Passed", "passed", "FAILED") == {
+        "Passed": "passed",
+        "passed": "passed",
+        "FAILED": "failed",
+    }
+    assert found("C", "c", "I") == {"C": "passed", "c": "passed", "I": "failed"}
+    # A word of another kind beside them keeps the others from being verdicts as little.
+    assert found("ok", "failed", "skipped", "n/a", "it's dead: 3") == {
+        "ok": "passed",
+        "failed": "failed",
+        "skipped": "excluded",
+        "n/a": "excluded",
+        "it's dead: 3": "failed",
+    }

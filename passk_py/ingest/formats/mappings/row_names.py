@@ -14,7 +14,7 @@ from passk_py.ingest.formats.mappings.mapping_expression import parsed
 from passk_py.ingest.formats.mappings.mapping_rows import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from passk_py.ingest.containers.shape import Json
     from passk_py.ingest.formats.mappings.mapping_expression import Level
@@ -64,8 +64,9 @@ _GOOD: Final = {
     "bad": "good",
     "no": "yes",
 }
-# Verdicts in letters, as Inspect and people write them, with those for a pass first.
-_LETTERS: Final = ("c", "y", "i", "n", "p")
+# Verdicts in letters, as Inspect and people write them.
+_GOOD_LETTERS: Final = ("c", "y")
+_LETTERS: Final = (*_GOOD_LETTERS, "i", "n", "p")
 _FLAGS: Final = ("true", "false", "0", "1")
 # Names of lists that hold the tries of a task, and not what was checked in each of them.
 TRIES: Final = re.compile(
@@ -79,7 +80,7 @@ _NOT_A_LETTER: Final = re.compile(r"[\W_]+")
 _OF_TASKS: Final = re.compile(r"[\W_]*(ids|instances|tasks|cases|tests|problems)$")
 _DEEPEST: Final = 2
 _WORDS: Final = 8
-_PLAIN_WORD: Final = re.compile(r"[\w -]{1,40}")
+_PLAIN_WORD: Final = re.compile(r"[\w /-]{1,40}")
 _MOST_NAMES: Final = 200
 _LONGEST: Final = 10
 
@@ -272,7 +273,7 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
     if found := _named(flags, names, alone=True) or _named(unseen, _FLAG, alone=True):
         return {"passed": _path(found, 0)}
     words = [p for p, found in fields.items() if found and all(isinstance(v, str) for v in found)]
-    words = [path for path in words if _good_word(fields[path]) or _good_letter(fields[path])]
+    words = [path for path in words if _good_word(fields[path]) or _are_letters(fields[path])]
     if found := _named(words, (*_FLAG, *_WORD, *_SCORE), alone=True):
         return _of_words(_path(found, 0), fields[found])
     numbers = [path for path, found in fields.items() if found and all(map(_is_number, found))]
@@ -302,16 +303,21 @@ def _stand_again(rows: Rows, up: int) -> bool:
 
 def _of_words(path: str, values: list[str]) -> dict[str, str]:
     """Write how words judge; those that are no verdicts, such as skipped, are the reasons."""
-    letter = _good_letter(values)
-    lines = {"passed": f"{path} == '{letter or _good_word(values)}'"}
-    if letter:
-        return lines
-    others = [word for word in dict.fromkeys(values) if not are_words([word])][:_WORDS]
-    if others and all(map(_PLAIN_WORD.fullmatch, others)):
-        listed = ", ".join(f"'{word}'" for word in others)
-        said = f"in ({listed})" if others[1:] else f"== {listed}"
-        lines |= {"outcome_reason": path, "no_verdict": f"{path} {said}"}
+    words = list(dict.fromkeys(values))
+    if _are_letters(values):
+        return {"passed": _is_one_of(path, [one for one in words if one.lower() in _GOOD_LETTERS])}
+    good = [word for word in words if word.lower() in _GOOD.values()]
+    lines = {"passed": _is_one_of(path, good or [_good_word(values)])}
+    others = [one for one in words if not are_words([one]) and _PLAIN_WORD.fullmatch(one)]
+    if others:
+        lines |= {"outcome_reason": path, "no_verdict": _is_one_of(path, others[:_WORDS])}
     return lines
+
+
+def _is_one_of(path: str, words: Sequence[str | None]) -> str:
+    """Write that a value is one of some words, without quotes in them."""
+    listed = ", ".join(f"'{word}'" for word in words)
+    return f"{path} in ({listed})" if words[1:] else f"{path} == {listed}"
 
 
 def _good_word(values: Iterable[Any]) -> str | None:
@@ -324,11 +330,10 @@ def _good_word(values: Iterable[Any]) -> str | None:
     return _GOOD[words[0].lower()] if words and all(one.lower() in _GOOD for one in words) else None
 
 
-def _good_letter(values: list[str]) -> str | None:
-    """Find the letter for a pass, if all are letters; None if they are no verdicts."""
-    letters = {value.lower(): value for value in values}
-    is_told = set(letters) <= set(_LETTERS) and set(letters) & set(_LETTERS[:2])
-    return letters[min(letters, key=_LETTERS.index)] if is_told else None
+def _are_letters(values: list[str]) -> bool:
+    """Tell whether all are letters for verdicts, with one for a pass among them."""
+    letters = {value.lower() for value in values}
+    return letters <= set(_LETTERS) and bool(letters & set(_GOOD_LETTERS))
 
 
 def _attempt(rows: Rows, task: str) -> str:
