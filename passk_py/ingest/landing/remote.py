@@ -6,6 +6,7 @@ import http.client
 import netrc
 import os
 import posixpath
+import re
 import shutil
 import socket
 import ssl
@@ -59,20 +60,27 @@ def fetched(
             continue
         address = str(path)
         try:
-            if urlsplit(address).scheme.lower() in _WEB:
+            if address.partition("://")[0].lower() in _WEB:
                 yield _from_web(address, folder, progress)
             else:
                 yield from _from_store(address, folder)
         except PasskError as error:
-            yield FileReport(
-                _shown(address), "failed", message=error.message, hint=error.hint or ""
-            )
+            yield _failure(address, error)
+        except (ValueError, http.client.InvalidURL):
+            # It has a host, a port or a name that nothing can have.
+            wrong = PasskError(f"{_shown(address)} is no address.", hint="Check its spelling.")
+            yield _failure(address, wrong)
+
+
+def _failure(address: str, error: PasskError) -> FileReport:
+    return FileReport(_shown(address), "failed", message=error.message, hint=error.hint or "")
 
 
 def _shown(address: str) -> str:
     """Write an address without what may be secret: a password, a query."""
-    parts = urlsplit(address)
-    return f"{parts.scheme.lower()}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    scheme, _, rest = address.partition("://")
+    host, slash, path = re.split("[?#]", rest, maxsplit=1)[0].partition("/")
+    return f"{scheme.lower()}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def _place(folder: Path, scheme: str, path: str) -> Path:
@@ -96,6 +104,11 @@ def _from_web(address: str, folder: Path, progress: Progress | None) -> Path:
     if not parts.path.strip("/"):
         raise PasskError(f"{name} names no file.", hint="Give the whole address of a file.")
     place = _place(folder, parts.scheme.lower(), f"{parts.netloc}/{unquote(parts.path).strip('/')}")
+    if place.is_dir() or any(one.is_file() for one in place.parents):
+        raise PasskError(
+            f"{name} was not fetched: it and another address name a file and a folder by one name.",
+            hint="Load the two one by one.",
+        )
     if place.exists():
         raise PasskError(
             f"Two addresses are {name}, apart from the query, which may be secret and is not kept.",
@@ -109,7 +122,7 @@ def _from_web(address: str, folder: Path, progress: Progress | None) -> Path:
     try:
         with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - as above
             _receive(answer, place, name, progress)
-    except PasskError:
+    except (PasskError, http.client.InvalidURL):
         place.unlink(missing_ok=True)
         raise
     except (OSError, http.client.HTTPException) as error:

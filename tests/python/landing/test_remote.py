@@ -131,6 +131,33 @@ def test_a_file_that_fails_keeps_no_other_from_landing(web: str, tmp_path: Path)
     assert report.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["https://[half/a.jsonl", "http://127.0.0.1:port/a.jsonl", "http://127.0.0.1:1/%00.jsonl",
+     f"http://{'long' * 20}.invalid/a.jsonl", "s3://[half/a.jsonl"],
+)  # fmt: skip
+def test_what_is_no_address_keeps_no_other_from_landing(
+    web: str, tmp_path: Path, address: str
+) -> None:
+    database = tmp_path / "passk.duckdb"
+    wrong, right = load([f"{address}?sig=secret", f"{web}/a.jsonl"], database=database).files
+    assert (wrong.path, wrong.status) == (address, "failed")
+    assert wrong.message == f"{address} is no address."
+    assert wrong.hint
+    assert right.status == "landed"
+
+
+@pytest.mark.parametrize("names", [("a.jsonl", "a.jsonl/b.jsonl"), ("a.jsonl/b.jsonl", "a.jsonl")])
+def test_an_address_below_another_is_told(web: str, tmp_path: Path, names: tuple[str, str]) -> None:
+    database = tmp_path / "passk.duckdb"
+    first, second = load([f"{web}/{name}" for name in names], database=database).files
+    assert first.status == "landed"
+    assert second.message == (
+        f"{web}/{names[1]} was not fetched: it and another address name a file and a folder by one "
+        "name."
+    )
+
+
 @pytest.mark.parametrize("is_new", [True, False])
 def test_others_can_write_while_a_server_answers(
     web: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_new: bool
