@@ -6,6 +6,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
+import duckdb
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -100,3 +102,19 @@ def test_each_spelling_of_a_pass_is_a_pass(passk: Passk, tmp_path: Path) -> None
         "n/a": "excluded",
         "it's dead: 3": "failed",
     }
+
+
+def test_rows_without_numbers_keep_all_else_that_they_say(passk: Passk, tmp_path: Path) -> None:
+    known = {"run_id": "r", "task_id": "t", "cost_usd": 0.5, "tags": {"domain": "air", "a b": "c"}}
+    ends = [("passed", None), ("failed", "timeout"), ("excluded", "env")]
+    rows = [{**known, "outcome": outcome, "outcome_reason": why} for outcome, why in ends]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+    line = passk("formats", "--propose", "log.jsonl", "--json").json["command"]
+    assert passk(*shlex.split(line)[1:]).code == 0
+    columns = "attempt, outcome, outcome_reason, cost_usd, tags"
+    with duckdb.connect(str(tmp_path / "passk.duckdb"), read_only=True) as connection:
+        found = connection.execute(
+            f"select {columns} from landing.attempts order by attempt"
+        ).fetchall()
+    tags = {"a b": "c", "domain": "air"}
+    assert found == [(n, *end, 0.5, tags) for n, end in enumerate(ends, 1)]

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.json_start import partly_loaded
 from passk_py.ingest.containers.json_walk import is_level
 from passk_py.ingest.containers.shape import loaded_or_none
+from passk_py.ingest.formats.canonical import CANONICAL_FIELDS, is_canonical
 from passk_py.ingest.formats.harness import Unfit
+from passk_py.ingest.formats.json_values import dict_at
 from passk_py.ingest.formats.kinds import listed
 from passk_py.ingest.formats.mappings.mapping import map_options
-from passk_py.ingest.formats.mappings.mapping_rows import expanded, rows_as_said
+from passk_py.ingest.formats.mappings.mapping_rows import expanded, path_of, rows_as_said
 from passk_py.ingest.formats.mappings.row_lists import row_lists
 from passk_py.ingest.formats.mappings.row_names import (
     NO_TASK,
@@ -71,9 +73,22 @@ def proposal(sample: Sample) -> dict[str, str]:
     paths = [(), *dict.fromkeys(path for one in elements[:_FEW] for path in row_lists(one))]
     ranked = [_ranked(path, elements, sample) for path in paths]
     lines = max(ranked, key=lambda one: one[0])[1]
+    own = sample.fields
+    if is_canonical(own) and not ("rows" in lines or "attempt" in own or sample.one_object):
+        return {**_by_their_names(sample, elements), "attempt": lines["attempt"]}
     if sample.one_object and "rows" not in lines and lines["task_id"] == NO_TASK:
         lines = {"rows": _NO_ROWS, **lines}
     return lines
+
+
+def _by_their_names(sample: Sample, elements: list[Json]) -> dict[str, str]:
+    """Give the lines for rows whose fields have the contract's names, such as costs."""
+    names = [name for name in CANONICAL_FIELDS if name in sample.fields and name != "tags"]
+    # The tags of a table are a text or a map, into which no path leads.
+    every = elements if (sample.container or "").startswith("json") else []
+    tags = dict.fromkeys(tag for one in every for tag in dict_at(one, "tags") if "=" not in tag)
+    paths = {name: (name,) for name in names} | {f"tags.{tag}": ("tags", tag) for tag in tags}
+    return {column: path_of(*path) for column, path in paths.items()}
 
 
 def _ranked(
