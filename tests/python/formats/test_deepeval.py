@@ -380,6 +380,15 @@ def test_the_result_of_evaluate(tmp_path: Path, harness_log: Callable[..., Any])
         result(1, "3+3", broken, success=False),
         result(None, "4+4", metric(), actual_output=None, name="test_case_4"),
         result(3, "5+5", metric(), success="perhaps"),
+        # Versions before the index called the metadata so.
+        result(
+            None,
+            "6+6",
+            metric(),
+            name="test_case_5",
+            metadata=None,
+            additional_metadata={"domain": "old"},
+        ),
     ]
     path = tmp_path / "nightly.json"
     said = {"test_results": results, "confident_link": None, "test_run_id": None}
@@ -390,6 +399,7 @@ def test_the_result_of_evaluate(tmp_path: Path, harness_log: Callable[..., Any])
         ("2+2", 2): "failed",
         ("3+3", 1): "excluded",
         ("4+4", 1): "passed",
+        ("6+6", 1): "passed",
     }
     one = loaded.attempts[1]
     expected = {
@@ -400,5 +410,6 @@ def test_the_result_of_evaluate(tmp_path: Path, harness_log: Callable[..., Any])
         "transcript": f"{path}#/test_results/0",
     }
     assert {name: one[name] for name in expected} == expected
+    assert loaded.attempts[-1]["tags"] == {"domain": "old"}
     assert loaded.reasons()["3+3", 1] == "judge_error"
     assert [row["reason_code"] for row in loaded.rejected] == ["wrong_type"]

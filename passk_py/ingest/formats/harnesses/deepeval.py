@@ -55,6 +55,7 @@ _JUDGE: Final = "judge_error"
 _LONGEST_ERROR: Final = 100
 _MOST_TASKS: Final = 100_000
 _METRICS: Final = ("metricsData", "metricsMetadata", "metrics_data")
+_METADATA: Final = ("metadata", "additionalMetadata", "additional_metadata")
 _METRIC: Final[Shape] = {"success": ANY, "score": ANY, "flaky": ANY, "error": ANY}
 
 
@@ -119,7 +120,7 @@ class DeepEval(JsonHarness):
                 *("name", "input", "scenario", "multimodalInput", "actualOutput", "success"),
                 *("flaky", "order", "completionTime", "tokenCost", "inputTokenCount"),
                 *("outputTokenCount", "tags", "metadata", "additionalMetadata"),
-                *("actual_output", "index"),
+                *("actual_output", "index", "additional_metadata"),
             ),
             ANY,
         ),
@@ -184,8 +185,7 @@ class DeepEval(JsonHarness):
         score, error = _graded(next(metrics, None))
         passed = row.get("success")
         unjudged = error is not None and passed is not True
-        metadata = row.get("metadata")
-        tags = small_tags(row.get("additionalMetadata") if metadata is None else metadata)
+        tags = small_tags(next((row[one] for one in _METADATA if row.get(one) is not None), None))
         if isinstance(labels := row.get("tags"), list):
             tags |= small_tags({"tags": ",".join(filter(None, map(text, labels)))})
         if row.get("flaky") is True:
