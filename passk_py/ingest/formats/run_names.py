@@ -6,9 +6,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from passk_py.ingest.formats.kinds import listed
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+_SHOWN: Final = 5
 REPEATS: Final = "attempt|run|repeat|repetition|iteration|round|trial|try"
 
 _PYTEST_REPEAT: Final = re.compile(r"(.*)(\[|-)([0-9]{1,9})-([0-9]{1,9})\]", re.DOTALL)
@@ -89,6 +92,25 @@ def pytest_repeat(name: str) -> tuple[str, int, int] | None:
     if not found or not 1 <= int(found[3]) <= int(found[4]):
         return None
     return found[1] if found[2] == "[" else f"{found[1]}]", int(found[3]), int(found[4])
+
+
+def are_repetitions(found: set[tuple[int, int]]) -> bool:
+    """Tell whether numbers, and of how many each is, are those of one test that was repeated."""
+    ofs = {of for _, of in found}
+    if len(ofs) > 1 or len(found) < 2:
+        return False
+    of = ofs.pop()
+    # Words such as `attempt 3` don't say of how many.
+    return not of or len(found) == of
+
+
+def said_of_unrepeated(names: Collection[str]) -> Iterator[str]:
+    """Say what becomes of tests that only look repeated, if there are any."""
+    if names:
+        yield (
+            "Names that end like repetitions of pytest-repeat, of which not all are there, are "
+            f"tasks of their own: {listed([*names], _SHOWN)}."
+        )
 
 
 def natural(name: str) -> list[str | int]:

@@ -37,6 +37,26 @@ def test_gives_the_summary_of_the_report(harness_log: Callable[..., Any]) -> Non
     assert {row["expected_attempts"] for row in loaded.expected} == {3}
 
 
+def test_parameters_that_are_numbers_are_no_repeats(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    names = ["add[1-2]", "add[2-3]", "add[2-2]", "mul[1-2]", "mul[2-2]", "once[1-1]", "half[2-3]"]
+    tests = [{"nodeid": f"t::{name}", "outcome": "passed"} for name in names]
+    path = tmp_path / "nightly.json"
+    path.write_text(json.dumps({"exitcode": 0, "summary": {"total": 7}, "tests": tests}), "utf-8")
+    loaded = harness_log(path)
+    assert set(loaded.verdicts()) == {
+        *((f"t::{name}", 1) for name in (*names[:3], *names[5:])),
+        ("t::mul", 1),
+        ("t::mul", 2),
+    }
+    assert [(row["task_id"], row["expected_attempts"]) for row in loaded.expected] == [
+        ("t::mul", 2)
+    ]
+    said = "tasks of their own: t::add[1-2], t::add[2-3], t::add[2-2]."
+    assert said in loaded.report.files[0].message
+
+
 def test_what_went_wrong_around_a_test(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
     good = {"duration": 0.25, "outcome": "passed"}
     bad = {"duration": 0.25, "outcome": "failed"}

@@ -34,6 +34,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from passk_py.ingest.containers.open_bytes import open_log, read_chunk
 from passk_py.ingest.formats.harness import Expected, Harness, Record, expected_of_each
 from passk_py.ingest.formats.kinds import Refusal, listed
+from passk_py.ingest.formats.run_names import said_of_unrepeated
 from passk_py.ingest.formats.test_reports.bazel import Place, is_report, place_of, root_of
 from passk_py.ingest.formats.test_reports.junit_cases import Case, cases_in, tried
 from passk_py.ingest.formats.test_reports.junit_repeats import (
@@ -207,11 +208,7 @@ class JUnit(Harness):
                 f"Its files {listed(said.merged, SHOWN)} are loaded as attempts of one run. If "
                 "they are of several agents, load each by itself, with a --run-id of its own."
             )
-        if said.unrepeated:
-            yield (
-                "Names that end like repetitions of pytest-repeat, of which not all are there, are "
-                f"tasks of their own: {listed([*said.unrepeated], SHOWN)}."
-            )
+        yield from said_of_unrepeated(said.unrepeated)
         if said.same:
             names = sorted(said.same)
             yield (

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.formats.harness import Record
-from passk_py.ingest.formats.run_names import REPEATS, are_repeats, natural, without_endings
+from passk_py.ingest.formats.run_names import (
+    REPEATS,
+    are_repeats,
+    are_repetitions,
+    natural,
+    without_endings,
+)
 from passk_py.ingest.formats.test_reports.junit_cases import cases_in
 
 if TYPE_CHECKING:
@@ -78,7 +84,7 @@ class Repeats:
                     known.append(case.task(case.titles()[1]) or "")
             if case.pytest:
                 times[case.key] = times.get(case.key, 0) + 1
-        self._repeated = {key for key, found in steps.items() if _are_repetitions(found)}
+        self._repeated = {key for key, found in steps.items() if are_repetitions(found)}
         self.unrepeated = [
             name
             for key, found in steps.items()
@@ -97,16 +103,6 @@ class Repeats:
             if hash((case.titles()[0], stem)) in self._repeated:
                 return stem, of
         return case.titles()[1], None
-
-
-def _are_repetitions(found: set[tuple[int, int]]) -> bool:
-    """Tell whether numbers, and of how many each is, are those of one test that was repeated."""
-    ofs = {of for _, of in found}
-    if len(ofs) > 1 or len(found) < 2:
-        return False
-    of = ofs.pop()
-    # Words such as `attempt 3` don't say of how many.
-    return not of or len(found) == of
 
 
 def runs_of(files: list[Path]) -> tuple[dict[Path, str], tuple[str, ...]]:

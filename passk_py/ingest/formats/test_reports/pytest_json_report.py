@@ -1,7 +1,8 @@
 """pytest-json-report: the ``.report.json`` of ``pytest --json-report``.
 
 A test is an attempt, and repeats by pytest-repeat, whose names end in ``[3-4]``, are attempts of
-one test. The verdicts are those of pytest's JUnit report:
+one test if the file has all of them: parameters that are numbers look the same. The verdicts are
+those of pytest's JUnit report:
 
 - A test that was meant to fail (``xfailed``) has no verdict, one that passed nevertheless has.
 - An ``error`` of the set-up has no verdict; one of the tear-down alone keeps that of the test.
@@ -12,15 +13,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.shape import ANY
+from passk_py.ingest.containers.json_walk import EACH, JsonWalk
+from passk_py.ingest.containers.open_bytes import open_log
+from passk_py.ingest.containers.shape import ANY, decoder
 from passk_py.ingest.formats.harness import Expected, Unfit, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, first_line, number, text
-from passk_py.ingest.formats.run_names import pytest_repeat
+from passk_py.ingest.formats.run_names import are_repetitions, pytest_repeat, said_of_unrepeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from passk_py.ingest.containers.json_buffer import Element
     from passk_py.ingest.containers.shape import Shape
@@ -52,7 +55,7 @@ class PytestJsonReport(JsonHarness):
     fields = (
         ("run_id", "the file's name, or its folder's"),
         ("suite", "pytest, unless --suite is given"),
-        ("task_id", "nodeid, without a repeat"),
+        ("task_id", "nodeid; without a repeat, if all repeats are there"),
         ("attempt", "the place among the repeats of the test"),
         ("outcome", "outcome; of error and rerun, call.outcome"),
         (
@@ -71,7 +74,7 @@ class PytestJsonReport(JsonHarness):
     )
     documentation = "https://pypi.org/project/pytest-json-report/"
     example = (
-        '{"exitcode": 0, "summary": {"passed": 1}, "tests": [{"nodeid": "test_a.py::add[1-2]", '
+        '{"exitcode": 0, "summary": {"passed": 1}, "tests": [{"nodeid": "test_a.py::test_add", '
         '"outcome": "passed", "call": {"duration": 0.5, "outcome": "passed"}}]}'
     )
     default_suite = "pytest"
@@ -87,15 +90,21 @@ class PytestJsonReport(JsonHarness):
         keys = sample.keys_of_first_row(self.rows_at) if known else frozenset[str]()
         return sample.can_be(self.container) and {"nodeid", "outcome"} <= keys
 
+    def read(self, log: Log) -> Iterator[Record]:
+        """Find out which tests were repeated, then read the tests."""
+        for path in log.files:
+            log.heads["repeats"], log.heads["others"] = _survey(path)
+            with log.opened(path) as file:
+                yield from self.read_file(file, log)
+
     def attempts(
         self, row: dict[str, Any], element: Element, log: Log
     ) -> Iterable[dict[str, Any] | Unfit | Record]:
         """Map a test to an attempt."""
         name, outcome = text(row.get("nodeid")), row.get("outcome")
-        if repeat := pytest_repeat(name) if name else None:
-            name, _, times = repeat
-            known: dict[str, int] = log.heads.setdefault("repeats", {})
-            known[name] = max(times, known.get(name, 0))
+        repeat = pytest_repeat(name) if name else None
+        if repeat and repeat[0] in log.heads["repeats"]:
+            name = repeat[0]
         if outcome is None:
             raise Unfit("missing_field", "outcome is missing.")
         ended = at(row, "call", "outcome") if outcome in _OF_THE_CALL else outcome
@@ -120,6 +129,25 @@ class PytestJsonReport(JsonHarness):
             "transcript": self.place_of(element, log),
         }
 
+    def warnings(self, log: Log) -> Iterable[str]:
+        """Say which names only look like those of repeats."""
+        return said_of_unrepeated(log.heads["others"])
+
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of repeats from the names."""
-        return expected_of_each(log.heads.get("repeats") or {})
+        return expected_of_each(log.heads["repeats"])
+
+
+def _survey(path: Path) -> tuple[dict[str, int], list[str]]:
+    """Count the repeats of each repeated test, and list the tests that only look repeated."""
+    steps: dict[str, set[tuple[int, int]]] = {}
+    names: dict[str, list[str]] = {}
+    with open_log(path) as file:
+        for element in JsonWalk(file, PytestJsonReport.rows_at, decoder({"nodeid": ANY})).rows():
+            name = text(at(element.value, "nodeid"))
+            if name and (repeat := pytest_repeat(name)):
+                steps.setdefault(repeat[0], set()).add(repeat[1:])
+                names.setdefault(repeat[0], []).append(name)
+    repeats = {stem: len(found) for stem, found in steps.items() if are_repetitions(found)}
+    others = (stem for stem, found in steps.items() if len(found) > 1 and stem not in repeats)
+    return repeats, [name for stem in others for name in names[stem]]
