@@ -104,6 +104,19 @@ def are_repetitions(found: set[tuple[int, int]]) -> bool:
     return not of or len(found) == of
 
 
+def pytest_repeats(names: Iterable[str]) -> tuple[dict[str, int], list[str]]:
+    """Count the repeats of each repeated test, and list the names that only look repeated."""
+    steps: dict[str, set[tuple[int, int]]] = {}
+    written: dict[str, list[str]] = {}
+    for name in names:
+        if repeat := pytest_repeat(name):
+            steps.setdefault(repeat[0], set()).add(repeat[1:])
+            written.setdefault(repeat[0], []).append(name)
+    repeats = {stem: len(found) for stem, found in steps.items() if are_repetitions(found)}
+    others = (stem for stem, found in steps.items() if len(found) > 1 and stem not in repeats)
+    return repeats, [name for stem in others for name in written[stem]]
+
+
 def said_of_unrepeated(names: Collection[str]) -> Iterator[str]:
     """Say what becomes of tests that only look repeated, if there are any."""
     if names:

@@ -96,19 +96,39 @@ def report_of(tmp_path: Path, harness_log: Callable[..., Any]) -> Callable[..., 
     return loaded
 
 
+def test_parameters_that_are_numbers_are_no_repeats(report_of: Callable[..., Any]) -> None:
+    names = [f"t.py::{name}" for name in ("add[1-2]", "add[2-3]", "mul[1-2]", "mul[2-2]")]
+    loaded = report_of(*map(case, names))
+    assert set(loaded.verdicts()) == {
+        (names[0], 1),
+        (names[1], 1),
+        ("t.py::mul", 1),
+        ("t.py::mul", 2),
+    }
+    assert {row["task_id"]: row["expected_attempts"] for row in loaded.expected} == {"t.py::mul": 2}
+    said = f"tasks of their own: {names[0]}, {names[1]}."
+    assert said in loaded.report.files[0].message
+
+
 def test_the_suite_and_the_name_are_the_task(report_of: Callable[..., Any]) -> None:
     loaded = report_of(
         case(suite=["a.ts", "sums"]),
         case(suite="a.ts > sums"),
         case(filePath="b.ts"),
         case(),
-        case("t.py::test[3-4]", suite=["t.py"]),
+        case("t.py::test[1-2]", suite=["t.py"]),
+        case("t.py::test[2-2]", suite=["t.py"]),
+        case("sums[1-2]"),
+        case("sums[2-2]"),
     )
     assert loaded.counts() == {
         "a.ts > sums > add": (2, 2),
         "b.ts > add": (1, 1),
         "add": (1, 1),
-        "t.py::test": (1, 1),
+        "t.py::test": (2, 2),
+        # A name without a file is not pytest's.
+        "sums[1-2]": (1, 1),
+        "sums[2-2]": (1, 1),
     }
 
 

@@ -1,7 +1,8 @@
 """CTRF, the Common Test Report Format: reporters of Playwright, jest, pytest, Cypress and others.
 
 A test is a task, and each time that it was run is an attempt: tests of one name and suite, the
-``retryAttempts`` before the last try, and repeats by pytest-repeat, whose names end in ``[3-4]``.
+``retryAttempts`` before the last try, and repeats by pytest-repeat, whose names end in ``[3-4]``,
+if the file has all of them: parameters that are numbers look the same.
 
 - The status is the reporter's own word. A test that was meant to fail, and did, is ``passed``.
 - A test with ``retries`` but without ``retryAttempts`` is one attempt: only the last try is told.
@@ -33,7 +34,7 @@ from passk_py.ingest.formats.json_values import (
     time_of,
 )
 from passk_py.ingest.formats.kinds import Refusal
-from passk_py.ingest.formats.run_names import pytest_repeat
+from passk_py.ingest.formats.run_names import pytest_repeat, pytest_repeats, said_of_unrepeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -68,7 +69,10 @@ class Ctrf(JsonHarness):
     fields = (
         ("run_id", "runId; else the file's name, or its folder's"),
         ("suite", "results.environment.appName; else ctrf"),
-        ("task_id", "suite or filePath, and name, without a repeat; of pytest, name alone"),
+        (
+            "task_id",
+            "suite or filePath, and name; of pytest, name alone, without a repeat if all are there",
+        ),
         ("attempt", "the place among the tries of the test, by start"),
         ("outcome", "status, rawStatus; the same of retryAttempts"),
         ("outcome_reason", "timeout, if the message of a failed try says so; else status"),
@@ -129,9 +133,10 @@ class Ctrf(JsonHarness):
         )
 
     def read(self, log: Log) -> Iterator[Record]:
-        """Find out whether all tries say when they began, then read the tests."""
+        """Find out which tests were repeated, and whether tries say when they began, then read."""
         for path in log.files:
-            log.heads["timed"] = _is_timed(path)
+            log.heads["timed"], names = _survey(path)
+            log.heads["repeats"], log.heads["others"] = pytest_repeats(names)
             with log.opened(path) as file:
                 yield from self.read_file(file, log)
 
@@ -139,10 +144,7 @@ class Ctrf(JsonHarness):
         self, row: dict[str, Any], element: Element, log: Log
     ) -> Iterable[dict[str, Any] | Unfit]:
         """Map a test to the attempts that its tries are."""
-        task, repeats = _task(row)
-        known: dict[str, int] = log.heads.setdefault("repeats", {})
-        if task and repeats and len(known) < _MOST_TASKS:
-            known[task] = max(repeats, known.get(task, 0))
+        task = _task(row, log.heads["repeats"])
         earlier = [one for one in list_at(row, "retryAttempts") if isinstance(one, dict)]
         retries = number(row.get("retries")) or 0
         labels = dict_at(row, "labels")
@@ -177,36 +179,41 @@ class Ctrf(JsonHarness):
             "tags": {"tool": text(dict_at(log.heads, "results.tool").get("name"))},
         }
 
+    def warnings(self, log: Log) -> Iterable[str]:
+        """Say which names only look like those of repeats."""
+        return said_of_unrepeated(log.heads["others"])
+
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of repeats from the names."""
-        return expected_of_each(log.heads.get("repeats") or {})
+        return expected_of_each(log.heads["repeats"])
 
 
-def _is_timed(path: Path) -> bool:
-    """Tell whether each try before the last one says when it began."""
-    # Otherwise the order in which the tries stand is the only one.
-    decode = decoder({"retryAttempts": [{"start": ANY}]})
+def _survey(path: Path) -> tuple[bool, list[str]]:
+    """Tell whether each try before the last one says when it began, and list pytest's names."""
+    # Without those times, the order in which the tries stand is the only one.
+    decode = decoder({"name": ANY, "retryAttempts": [{"start": ANY}]})
+    is_timed, names = True, []
     with open_log(path) as file:
         for element in JsonWalk(file, Ctrf.rows_at, decode).rows():
             tries = list_at(element.value, "retryAttempts")
-            if any(_time(at(one, "start")) is None for one in tries):
-                return False
-    return True
+            is_timed = is_timed and all(_time(at(one, "start")) is not None for one in tries)
+            name = text(at(element.value, "name")) or ""
+            if "::" in name and pytest_repeat(name):
+                names.append(name)
+    return is_timed, names
 
 
-def _task(row: dict[str, Any]) -> tuple[str | None, int]:
-    """Give the task of a test, and how often it was to be repeated; 0 if that is not told."""
+def _task(row: dict[str, Any], repeats: Mapping[str, int]) -> str | None:
+    """Give the task of a test."""
     name, suite = text(row.get("name")), row.get("suite")
     if name is None:
-        return None, 0
-    repeat = pytest_repeat(name)
-    if repeat and "::" in name:
-        return repeat[0], repeat[2]
+        return None
     if "::" in name:
-        return name, 0
+        repeat = pytest_repeat(name)
+        return repeat[0] if repeat and repeat[0] in repeats else name
     names = suite if isinstance(suite, list) else [suite]
     within = " > ".join(filter(None, map(text, names))) or text(row.get("filePath"))
-    return f"{within} > {name}" if within else name, 0
+    return f"{within} > {name}" if within else name
 
 
 def _reason(row: dict[str, Any], status: str) -> str | None:

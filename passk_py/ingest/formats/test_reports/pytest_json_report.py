@@ -19,7 +19,7 @@ from passk_py.ingest.containers.shape import ANY, decoder
 from passk_py.ingest.formats.harness import Expected, Unfit, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, first_line, number, text
-from passk_py.ingest.formats.run_names import are_repetitions, pytest_repeat, said_of_unrepeated
+from passk_py.ingest.formats.run_names import pytest_repeat, pytest_repeats, said_of_unrepeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -93,7 +93,7 @@ class PytestJsonReport(JsonHarness):
     def read(self, log: Log) -> Iterator[Record]:
         """Find out which tests were repeated, then read the tests."""
         for path in log.files:
-            log.heads["repeats"], log.heads["others"] = _survey(path)
+            log.heads["repeats"], log.heads["others"] = pytest_repeats(_names(path))
             with log.opened(path) as file:
                 yield from self.read_file(file, log)
 
@@ -138,16 +138,9 @@ class PytestJsonReport(JsonHarness):
         return expected_of_each(log.heads["repeats"])
 
 
-def _survey(path: Path) -> tuple[dict[str, int], list[str]]:
-    """Count the repeats of each repeated test, and list the tests that only look repeated."""
-    steps: dict[str, set[tuple[int, int]]] = {}
-    names: dict[str, list[str]] = {}
+def _names(path: Path) -> Iterator[str]:
+    """Give the names of the tests."""
     with open_log(path) as file:
         for element in JsonWalk(file, PytestJsonReport.rows_at, decoder({"nodeid": ANY})).rows():
-            name = text(at(element.value, "nodeid"))
-            if name and (repeat := pytest_repeat(name)):
-                steps.setdefault(repeat[0], set()).add(repeat[1:])
-                names.setdefault(repeat[0], []).append(name)
-    repeats = {stem: len(found) for stem, found in steps.items() if are_repetitions(found)}
-    others = (stem for stem, found in steps.items() if len(found) > 1 and stem not in repeats)
-    return repeats, [name for stem in others for name in names[stem]]
+            if name := text(at(element.value, "nodeid")):
+                yield name
