@@ -220,11 +220,14 @@ k_parts as (
     2 * sum(ln((grid.k - j + 1) / (numbers_of_attempts.attempts - j + 1 - grid.k))) over (
       partition by numbers_of_attempts.attempts, grid.k order by numbers_of_parts.number
     ) as log_weight
-  from (select distinct attempts from heaps) as numbers_of_attempts
+  from (select distinct attempts from points) as numbers_of_attempts
   inner join grid
     on 2 * grid.k <= numbers_of_attempts.attempts
+  cross join (select max(number) as most from heap_steps) as parts_that_count
   inner join numbers_of_parts
-    on numbers_of_parts.number <= grid.k
+    on
+      numbers_of_parts.number <= grid.k
+      and numbers_of_parts.number <= parts_that_count.most
 ),
 
 sums_of_parts as (
