@@ -252,31 +252,3 @@ def test_a_store_without_its_library_names_the_extra(
     monkeypatch.setitem(__import__("sys").modules, "fsspec.core", None)
     file = only(tmp_path / "passk.duckdb", "s3://bucket/a.jsonl")
     assert "passk-py[remote]" in file.hint
-
-
-@pytest.mark.long
-def test_s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("s3fs")
-    server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0)
-    server.start()
-    _, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    try:
-        import s3fs  # type: ignore[import-not-found, unused-ignore]
-
-        store = s3fs.S3FileSystem()
-        store.mkdir("logs")
-        store.pipe_file("logs/runs/a.jsonl", LOG)
-        store.pipe_file("logs/runs/b.jsonl", LOG.replace(b'"r"', b'"s"'))
-        database = tmp_path / "passk.duckdb"
-        assert load("s3://logs/runs/", database=database).statuses == {"landed": 2}
-        assert sources(database) == [("s3://logs/runs/a.jsonl", 4), ("s3://logs/runs/b.jsonl", 4)]
-        assert load("s3://logs/runs/*.jsonl", database=database).statuses == {"unchanged": 2}
-        assert (
-            only(database, "s3://logs/none.jsonl").message == "s3://logs/none.jsonl does not exist."
-        )
-        assert b"secret" not in database.read_bytes()
-    finally:
-        server.stop()
