@@ -196,7 +196,7 @@ def test_a_report_without_tests_has_no_rows(report_of: Callable[..., Any]) -> No
 
 def test_jests_own_json_is_no_log(tmp_path: Path, harness_log: Callable[..., Any]) -> None:
     test = {"fullName": "s ok", "status": "passed", "title": "ok", "invocations": 2}
-    results = [{"name": "/work/a.test.js", "status": "passed", "assertionResults": [test]}]
+    results = [{"name": "/app/a.test.js", "status": "passed", "assertionResults": [test]}]
     path = tmp_path / "jest.json"
     path.write_text(json.dumps({"numTotalTests": 1, "testResults": results}), "utf-8")
     (file,) = harness_log(path).report.files
