@@ -18,7 +18,7 @@ from passk_py.ingest.landing.expectations import EXPECTED, expectations, is_name
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.harness_rows import HarnessBatch, read_harness
 from passk_py.ingest.landing.raw_rows import AsArrow, careful_batches, frame_of, relation_of_batch
-from passk_py.ingest.landing.staged import STAGE, Staged, numbered
+from passk_py.ingest.landing.staged import STAGE, Staged, number, rows_with
 from passk_py.ingest.landing.storage import COLUMNS
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Itera
         log = Log(source.sample.path, source.files, options.run_id, options.sets_threshold)
         read = _Stage(connection, source, log)
         rows, rejected = read.fill()
-        filled, wanted, excluded = STAGE, list[Expected](), {}
+        filled, wanted, excluded = rows_with(""), list[Expected](), {}
         warnings, notes = tuple[str, ...](), tuple[str, ...]()
         with _planned_plainly(connection, few=rows < _FEW_TYPED):
             if source.harness:
@@ -58,12 +58,12 @@ def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Itera
                 warnings = tuple(source.harness.warnings(log))
                 notes = tuple(source.harness.notes(log))
             notes += placed(connection, source, f"from {filled} where reject_code is null")
+            number(connection, source, filled)
             given = as_given(source, f"from {filled}")
             expected = expectations(connection, f"({given})", source.options, wanted)
-        stage = numbered(source.format, given)
         yield Staged(
-            f"select {COLUMNS}, source_line from ({stage}) where reject_code is null",
-            f"select * from ({stage}) where reject_code is not null" if rejected else None,
+            f"select {COLUMNS}, source_line from ({given}) where reject_code is null",
+            f"select * from ({given}) where reject_code is not null" if rejected else None,
             rows,
             _DONE,
             expected=expected,
@@ -126,7 +126,7 @@ class _Stage:
         heads = {name: _fill(value) for name, value in self._fills.items() if name != "tags"}
         filled = self._contract.filled(heads, None if self._has_tags else self._tags)
         columns = ", ".join(f"{sql} as {name}" for name, sql in filled.items())
-        return f"(select * replace ({columns}) from {STAGE})" if columns else STAGE
+        return rows_with(columns)
 
     @cached_property
     def _fills(self) -> Mapping[str, Any]:

@@ -36,7 +36,8 @@ def open_database(database: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> Iterator[None]:
     """Let the only commit write into the database itself, as closing it would do anyway."""
     # Otherwise it is written twice, first to the write-ahead log. If there were several commits,
-    # each would write some pages once more, which costs more than it saves.
+    # each would write some pages once more, which costs more than it saves. So does each statement
+    # on a temporary table, which is why this is only for the commit.
     if wanted:
         connection.execute("set checkpoint_threshold = '1KB'")
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from passk_py.common.errors import PasskError
 from passk_py.common.files import is_remote
 from passk_py.ingest.formats import listed
-from passk_py.ingest.landing.database import check_place, writing_at_once
+from passk_py.ingest.landing.database import check_place
 from passk_py.ingest.landing.discovery import discover
 from passk_py.ingest.landing.doubts import doubts
 from passk_py.ingest.landing.fingerprint import FingerprintThread
@@ -171,10 +171,8 @@ def land(paths: Sequence[str | Path | FileReport], target: Target, options: Opti
     """Take paths through the five steps, each of which pulls from the one before."""
     report = ReportBuilder()
     alone = len(paths) == 1 and isinstance(paths[0], str | Path) and Path(paths[0]).is_file()
-    with (
-        writing_at_once(target.connection, wanted=alone),
-        Jobs[FileReport](options.jobs, target.connections) as jobs,
-    ):
+    target = replace(target, alone=alone)
+    with Jobs[FileReport](options.jobs, target.connections) as jobs:
         files = discover(paths, report)
         sources = identify(files, target, options, report)
         for source in group(sources, report):

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from passk_py.ingest.landing.given import as_given
+
 if TYPE_CHECKING:
-    from passk_py.ingest.formats import Format
+    import duckdb
+
     from passk_py.ingest.landing.expectations import Expectations
+    from passk_py.ingest.landing.source import Source
 
 STAGE: Final = "temp.passk_stage"
 
@@ -33,19 +37,28 @@ class Staged:
     warnings: tuple[str, ...] = ()
 
 
-def numbered(format_: Format, relation: str) -> str:
-    """Write SQL that numbers the attempts of each task, if the log leaves that to their order."""
+def rows_with(replaced: str) -> str:
+    """Write SQL for the rows of the stage with their ``place`` in it, some columns replaced."""
+    replace = f" replace ({replaced})" if replaced else ""
+    return f"(select *{replace}, rowid as place from {STAGE})"
+
+
+def number(connection: duckdb.DuckDBPyConnection, source: Source, filled: str) -> None:
+    """Number the attempts of each task in the stage, if the log leaves that to their order.
+
+    ``filled`` is SQL for the rows of the stage as they will land, with their ``place`` in it.
+    """
     # Rejected rows that tell their task are counted too, so that the number of a good one does
     # not depend on whether another is.
-    if not format_.numbers_attempts:
-        return relation
-    order = "partition by run_id, suite, task_id order by "
-    order += "started_at nulls last, attempt nulls last, source_line"
-    # Only what gives the order is sorted, and the numbers are laid beside the rows: a window over
-    # whole rows would move every column, the tags above all.
-    placed = f"select *, row_number() over () as place from ({relation})"
-    numbers = f"select row_number() over ({order}) as number from ({placed}) order by place"
-    return (
-        f"select rows.* replace (number as attempt) from ({relation}) as rows "
-        f"positional join ({numbers})"
+    if not source.format.numbers_attempts:
+        return
+    numbers = (
+        "select place, row_number() over (partition by run_id, suite, task_id order by "
+        "started_at nulls last, attempt nulls last, source_line, place) as number "
+        f"from ({as_given(source, f'from {filled}')})"
+    )
+    # One column is written anew: a window over whole rows would move every other, the tags above
+    # all, and on one thread.
+    connection.execute(
+        f"update {STAGE} set attempt = number from ({numbers}) where rowid = place"
     )

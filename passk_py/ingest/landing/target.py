@@ -27,6 +27,8 @@ class Target:
 
     connections: Connections
     storage: Storage
+    alone: bool = False
+    """Whether one file is all that lands."""
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

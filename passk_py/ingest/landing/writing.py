@@ -13,6 +13,7 @@ from passk_py.common.contract import EXPECTED_ATTEMPTS
 from passk_py.common.errors import PasskError
 from passk_py.common.sql_text import quote
 from passk_py.ingest.landing.contract_sql import fields_of
+from passk_py.ingest.landing.database import writing_at_once
 from passk_py.ingest.landing.expectations import EXPECTED, expectations
 from passk_py.ingest.landing.fast import NOT_THE_FILE
 from passk_py.ingest.landing.landed_before import deciding_options
@@ -89,7 +90,8 @@ def _transaction(source: Source, target: Target, *, replaces: bool) -> Iterator[
                 _remove(source, target)
             yield at
             storage.settle(connection)
-            connection.execute("commit")
+            with writing_at_once(connection, wanted=target.alone):
+                connection.execute("commit")
         except BaseException as error:
             # A failed statement may have ended the transaction; its error is the one to tell.
             with suppress(Exception):
