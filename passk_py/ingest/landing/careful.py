@@ -18,7 +18,7 @@ from passk_py.ingest.landing.expectations import EXPECTED, expectations, is_name
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.harness_rows import HarnessBatch, read_harness
 from passk_py.ingest.landing.raw_rows import AsArrow, careful_batches, frame_of, relation_of_batch
-from passk_py.ingest.landing.staged import STAGE, Staged, number, rows_with
+from passk_py.ingest.landing.staged import STAGE, Staged, number_attempts, rows_with
 from passk_py.ingest.landing.storage import COLUMNS
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def careful_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> Itera
                 warnings = tuple(source.harness.warnings(log))
                 notes = tuple(source.harness.notes(log))
             notes += placed(connection, source, f"from {filled} where reject_code is null")
-            number(connection, source, filled)
+            number_attempts(connection, source, filled)
             given = as_given(source, f"from {filled}")
             expected = expectations(connection, f"({given})", source.options, wanted)
         yield Staged(
@@ -153,7 +153,9 @@ class _Stage:
         tags = (self._tags, self._source.options.tags) if batch.whole else ()
         rows = batch.typed(*tags)
         if rows is not None:
-            typed = ContractSql(self._source, fast=False, kinds=rows.kinds)
+            typed = ContractSql(
+                self._source, fast=False, kinds=rows.kinds, all_judged=rows.all_judged
+            )
             frames = {_BATCH: AsArrow(rows.frame)}
             frames |= {name: AsArrow(table) for name, table in rows.tables.items()}
             # There is next to nothing to optimize in it.

@@ -61,13 +61,18 @@ class ContractSql:
 
     Their relation has the columns that the format speaks of, or only those of ``kinds``, and
     ``source_line``, ``raw`` (the text of the row), ``read_code`` and ``read_reason`` (why the row
-    could not even be read, else null). Columns that the options name hold what the log says of
-    them, without a stand-in, until :func:`~passk_py.ingest.landing.given.as_given` puts the options
-    in.
+    could not even be read, else null). Reasons decide nothing where rows are ``all_judged``.
+    Columns that the options name hold what the log says of them, without a stand-in, until
+    :func:`~passk_py.ingest.landing.given.as_given` puts the options in.
     """
 
     def __init__(
-        self, source: Source, *, fast: bool, kinds: Mapping[str, Kind] | None = None
+        self,
+        source: Source,
+        *,
+        fast: bool,
+        kinds: Mapping[str, Kind] | None = None,
+        all_judged: bool = False,
     ) -> None:
         options = source.options
         self._fields = fields_of(source, fast=fast)
@@ -81,7 +86,7 @@ class ContractSql:
         self._path = source.sample.path
         self._uses_threshold = source.format.uses_threshold
         # If an attempt has no verdict, the first pattern that fits its reason decides.
-        self._policy = rules_for(source.format, options.policy.items())
+        self._policy = () if all_judged else rules_for(source.format, options.policy.items())
         # A harness may say what fills a null after its last row only; that is left to filled().
         self._heads_follow = source.harness is not None
         self._given = options.given

@@ -15,7 +15,7 @@ from passk_py.ingest.landing.contract_sql import ContractSql
 from passk_py.ingest.landing.given import as_given, placed
 from passk_py.ingest.landing.raw_rows import fast_relation
 from passk_py.ingest.landing.source import ticking
-from passk_py.ingest.landing.staged import STAGE, Staged, number, rows_with
+from passk_py.ingest.landing.staged import STAGE, Staged, number_attempts, rows_with
 from passk_py.ingest.landing.storage import COLUMNS
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def fast_rows(
         first = 1 + _HEADER_LINES.get(source.format.container, 0)
         query = f"select {COLUMNS}, rowid + {first} as source_line from {STAGE}"
         notes = placed(connection, source, query)
-        number(connection, source, rows_with(""))
+        number_attempts(connection, source, rows_with(""))
         good = as_given(source, query)
         done = 0.0 if source.format.container == "parquet" else _DONE
         yield _staged(good, as_given(source, f"from {STAGE}"), notes, rows=rows, done=done)

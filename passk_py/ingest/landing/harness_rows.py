@@ -125,7 +125,8 @@ class HarnessBatch(TableBatch):
                 if made is None or kind is None:
                     return None
                 kinds[name], data[name] = kind, made
-        return TypedRows(pl.DataFrame(data), tables, kinds)
+        judged = kinds.get("passed") == "boolean" and None not in self._columns["passed"]
+        return TypedRows(pl.DataFrame(data), tables, kinds, judged)
 
     def _as_texts(self, name: str, values: Sequence[Any]) -> pl.Series | None:
         """Make a column of texts; None if a value can't be one."""
@@ -159,6 +160,8 @@ class TypedRows:
     tables: dict[str, pl.DataFrame]
     """The other tables of the SQL by the names to register them as: the tags, each once."""
     kinds: dict[str, Kind]
+    all_judged: bool
+    """Whether each passed or not, so that no reason decides."""
 
     def relation(self, name: str) -> str:
         """Write SQL for the registered frame, with the raw columns as far as it has them."""

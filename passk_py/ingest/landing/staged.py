@@ -43,8 +43,8 @@ def rows_with(replaced: str) -> str:
     return f"(select *{replace}, rowid as place from {STAGE})"
 
 
-def number(connection: duckdb.DuckDBPyConnection, source: Source, filled: str) -> None:
-    """Number the attempts of each task in the stage, if the log leaves that to their order.
+def number_attempts(connection: duckdb.DuckDBPyConnection, source: Source, filled: str) -> None:
+    """Write into the stage the numbers of a task's attempts, if the log leaves them to their order.
 
     ``filled`` is SQL for the rows of the stage as they will land, with their ``place`` in it.
     """
@@ -57,8 +57,6 @@ def number(connection: duckdb.DuckDBPyConnection, source: Source, filled: str) -
         "started_at nulls last, attempt nulls last, source_line, place) as number "
         f"from ({as_given(source, f'from {filled}')})"
     )
-    # One column is written anew: a window over whole rows would move every other, the tags above
+    # Only this column is moved: a window over whole rows would move every other, the tags above
     # all, and on one thread.
-    connection.execute(
-        f"update {STAGE} set attempt = number from ({numbers}) where rowid = place"
-    )
+    connection.execute(f"update {STAGE} set attempt = number from ({numbers}) where rowid = place")

@@ -275,6 +275,12 @@ FILES = {
         ("task_id=$.question", 'passed=$["output.exact.correct"]', "attempt=in_order"),
         [("q", 1, "passed", None), ("q", 2, "failed", None)],
     ),
+    "rows with numbers of their own": Strange(
+        "numbers.csv",
+        "id,question,correct\n1,q,true\n2,q,false\n3,r,true\n",
+        ("task_id=$.question", "passed=$.correct", "attempt=in_order"),
+        [("q", 1, "passed", None), ("q", 2, "failed", None), ("r", 1, "passed", None)],
+    ),
     "seeds that are keys": Strange(
         "seeds.json",
         {"seed_1": {"q1": True, "q2": True}, "seed_2": {"q1": False, "q2": True}},

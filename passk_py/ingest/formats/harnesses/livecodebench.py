@@ -69,7 +69,7 @@ class LiveCodeBench(JsonHarness):
         ("outcome", "graded_list"),
         ("outcome_reason", "error_code in the sample's metadata, in words"),
         ("model", "the folder, if the file's name is <scenario>_<n>_<temperature>"),
-        ("output_hash", "SHA-256 of the sample in code_list or pred_list, as the bytes in the file"),
+        ("output_hash", "SHA-256 of the sample in code_list or pred_list, as bytes in the file"),
         ("tags", "difficulty, platform, contest_id, contest_date; temperature of the file's name"),
         ("transcript", "the problem: the file, and # with its JSON pointer"),
     )
@@ -88,7 +88,8 @@ class LiveCodeBench(JsonHarness):
     rows_at = (EACH,)
     shape: ClassVar[dict[str, Any]] = {
         **dict.fromkeys(("question_id", "id", "test_id", "graded_list", "metadata", *_TAGS), ANY),
-        **dict.fromkeys(("code_list", "pred_list"), [RAW]),
+        "code_list": [RAW],
+        "pred_list": [RAW],
         "original_code_list": RAW,
     }
 

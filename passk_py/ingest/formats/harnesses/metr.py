@@ -8,8 +8,8 @@ calls an agent, its model and scaffold by an ``alias``: all lines of an alias ar
 - METR gives every line a verdict, also if ``fatal_error_from`` says what ended the run, and so it
   counts. Only if ``score_binarized`` is null does ``fatal_error_from`` decide.
 - The people who were timed are lines, too, with the alias ``human``.
-- ``run_id`` and ``tokens_count`` are other for each attempt, so they are no slices: they stay in the
-  file. ``tokens_count`` does not tell tokens that were read from those that were written.
+- ``run_id`` and ``tokens_count`` differ by attempt, so they are no slices, and stay in the file.
+  ``tokens_count`` does not tell tokens that were read from those that were written.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import EACH, Names, fits
-from passk_py.ingest.formats.mappings.row_names import are_words
+from passk_py.ingest.formats.mappings.row_values import are_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,15 +8,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_walk import is_level
-from passk_py.ingest.formats.json_values import number
 from passk_py.ingest.formats.mappings.mapping import IN_ORDER
 from passk_py.ingest.formats.mappings.mapping_expression import parsed
 from passk_py.ingest.formats.mappings.mapping_rows import path_of
+from passk_py.ingest.formats.mappings.row_values import (
+    are_counts,
+    are_letters,
+    are_row_numbers,
+    are_texts,
+    are_times,
+    are_uuids,
+    good_word,
+    is_flag,
+    is_number,
+    verdict_of_words,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from passk_py.ingest.containers.shape import Json
     from passk_py.ingest.formats.mappings.mapping_expression import Level
     from passk_py.ingest.formats.mappings.mapping_rows import Path
 
@@ -50,39 +60,16 @@ _OTHERS: Final = {
 }
 _STARTED: Final = ("startedat", "starttime", "started", "start")
 _ERROR: Final = ("error", "errortype", "exception", "errormessage")
-# Words for a failure, and the word for a pass that each of them replaces.
-_GOOD: Final = {
-    "fail": "pass",
-    "failed": "passed",
-    "failure": "success",
-    "failures": "successes",
-    "incorrect": "correct",
-    "unsolved": "solved",
-    "unresolved": "resolved",
-    "wrong": "right",
-    "error": "ok",
-    "bad": "good",
-    "no": "yes",
-}
-# Verdicts in letters, as Inspect and people write them.
-_GOOD_LETTERS: Final = ("c", "y")
-_LETTERS: Final = (*_GOOD_LETTERS, "i", "n", "p")
-_FLAGS: Final = ("true", "false", "0", "1")
 # Names of lists that hold the tries of a task, and not what was checked in each of them.
 TRIES: Final = re.compile(
     r"(attempt|trial|sample|try|trie|run|repeat|repetition|rollout|completion|generation|epoch"
     r"|iteration|response|seed)s?[^a-z]*",
     re.IGNORECASE,
 )
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:.*")
 _NOT_A_LETTER: Final = re.compile(r"[\W_]+")
 _OF_TASKS: Final = re.compile(r"[\W_]*(ids|instances|tasks|cases|tests|problems)$")
 _DEEPEST: Final = 2
-_WORDS: Final = 8
-_PLAIN_WORD: Final = re.compile(r"[\w /-]{1,40}")
 _MOST_NAMES: Final = 200
-_LONGEST: Final = 10
 
 _Fields = dict[tuple[str, ...], list[Any]]
 
@@ -161,7 +148,7 @@ def columns_of(rows: Rows) -> dict[str, str]:
         lines["run_id"] = _key(runs)
     lines |= {"attempt": _attempt(rows, task or "")}
     own = rows.fields(0)
-    started = _named((path for path in own if _are_times(own[path])), _STARTED, top=True)
+    started = _named((path for path in own if are_times(own[path])), _STARTED, top=True)
     if started and lines["attempt"] == IN_ORDER:
         lines["started_at"] = _path(started, 0)
     texts = (path for path in own if all(isinstance(one, str | None) for one in own[path]))
@@ -184,7 +171,7 @@ def _runs(rows: Rows, lines: dict[str, str]) -> int | None:
     for up in rows.above[task.up + 1 :]:
         is_used = (judge.is_key and judge.up == up) or lines.get("suite") == _key(up)
         names = rows.keys(up)
-        if is_used or not _are_texts(names) or all(map(TRIES.fullmatch, map(str, names))):
+        if is_used or not are_texts(names) or all(map(TRIES.fullmatch, map(str, names))):
             continue
         under: dict[str, Any] = {}
         pairs = ((str(task.value_in(levels)), levels[-1 - up][0]) for levels in rows.levels)
@@ -205,15 +192,18 @@ def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
         return "$"
     own = rows.fields(0)
     # A row that has an id of its own is a try of what it is about.
-    named = _named((path for path in own if not _are_uuids(own[path])), _ANY) or _named(own, _ANY)
+    named = _named((path for path in own if not are_uuids(own[path])), _ANY) or _named(own, _ANY)
+    if named and are_row_numbers(own[named]):
+        again = (path for path in own if len(set(map(str, own[path]))) < len(own[path]))
+        named = _named(again, _ANY) or named
     texts = [value for value in own.get(named or (), ()) if isinstance(value, str)]
     if named and texts and not rows.are_tries and not any(map(str.isdecimal, texts)):
         return _path(named, 0)
     for up in levels[1:]:
         if found := _named(rows.fields(up), _ANY):
             return _path(found, up)
-    keyed = [up for up in levels if _are_texts(rows.keys(up))]
-    if keyed and not keyed[0] and (rows.are_tries or _are_counts(rows.keys(0))):
+    keyed = [up for up in levels if are_texts(rows.keys(up))]
+    if keyed and not keyed[0] and (rows.are_tries or are_counts(rows.keys(0))):
         keyed = keyed[1:] or keyed
     if keyed:
         return _key(keyed[0])
@@ -222,7 +212,7 @@ def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
 
 def _key_or_name(rows: Rows, up: int) -> str:
     """Find what names the elements of a level."""
-    found = None if _are_texts(rows.keys(up)) else _named(rows.fields(up), _ANY)
+    found = None if are_texts(rows.keys(up)) else _named(rows.fields(up), _ANY)
     return _path(found, up) if found else _key(up)
 
 
@@ -257,26 +247,26 @@ def _named(
 def _verdict(rows: Rows) -> dict[str, str] | None:
     """Find what says whether a row passed."""
     values = [row for row in rows.scalars if row is not None]
-    if values and all(map(_is_flag, values)):
+    if values and all(map(is_flag, values)):
         return {"passed": "$"}
-    if values and (good := _good_word(values)):
+    if values and (good := good_word(values)):
         return {"passed": f"$ == '{good}'"}
-    if values and all(_is_number(value) and 0 <= float(value) <= 1 for value in values):
+    if values and all(is_number(value) and 0 <= float(value) <= 1 for value in values):
         return {"score": "$"}
     fields = {
         path: [value for value in found if value is not None]
         for path, found in rows.fields(0).items()
     }
-    flags = [path for path, found in fields.items() if found and all(map(_is_flag, found))]
+    flags = [path for path, found in fields.items() if found and all(map(is_flag, found))]
     unseen = [path for path, found in fields.items() if not found]
     names = (*_FLAG, *_WORD)
     if found := _named(flags, names, alone=True) or _named(unseen, _FLAG, alone=True):
         return {"passed": _path(found, 0)}
     words = [p for p, found in fields.items() if found and all(isinstance(v, str) for v in found)]
-    words = [path for path in words if _good_word(fields[path]) or _are_letters(fields[path])]
+    words = [path for path in words if good_word(fields[path]) or are_letters(fields[path])]
     if found := _named(words, (*_FLAG, *_WORD, *_SCORE), alone=True):
-        return _of_words(_path(found, 0), fields[found])
-    numbers = [path for path, found in fields.items() if found and all(map(_is_number, found))]
+        return verdict_of_words(_path(found, 0), fields[found])
+    numbers = [path for path, found in fields.items() if found and all(map(is_number, found))]
     texts = [path for path in numbers if all(isinstance(v, str) for v in fields[path])]
     found = _named(numbers, _SCORE, alone=True) or _named(texts, names, alone=True)
     if found or (found := _named(unseen, _SCORE, alone=True)):
@@ -284,7 +274,7 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
     # Or it is the name of the list that the row is in.
     for up in rows.above[1:]:
         keys = [key for key in rows.keys(up) if isinstance(key, str)]
-        good = _good_word([_OF_TASKS.sub("", name) for name in keys])
+        good = good_word([_OF_TASKS.sub("", name) for name in keys])
         if good and not _stand_again(rows, up):
             said = next((n for n in keys if _OF_TASKS.sub("", n).lower() == good.lower()), good)
             return {"passed": f"{'^' * up}key == '{said}'"}
@@ -301,41 +291,6 @@ def _stand_again(rows: Rows, up: int) -> bool:
     return False
 
 
-def _of_words(path: str, values: list[str]) -> dict[str, str]:
-    """Write how words judge; those that are no verdicts, such as skipped, are the reasons."""
-    words = list(dict.fromkeys(values))
-    if _are_letters(values):
-        return {"passed": _is_one_of(path, [one for one in words if one.lower() in _GOOD_LETTERS])}
-    good = [word for word in words if word.lower() in _GOOD.values()]
-    lines = {"passed": _is_one_of(path, good or [_good_word(values)])}
-    others = [one for one in words if not are_words([one]) and _PLAIN_WORD.fullmatch(one)]
-    if others:
-        lines |= {"outcome_reason": path, "no_verdict": _is_one_of(path, others[:_WORDS])}
-    return lines
-
-
-def _is_one_of(path: str, words: Sequence[str | None]) -> str:
-    """Write that a value is one of some words, without quotes in them."""
-    listed = ", ".join(f"'{word}'" for word in words)
-    return f"{path} in ({listed})" if words[1:] else f"{path} == {listed}"
-
-
-def _good_word(values: Iterable[Any]) -> str | None:
-    """Find among words the one for a pass; None if they are no verdicts."""
-    words = list(dict.fromkeys(map(str, values)))[:_WORDS]
-    for word in words:
-        if word.lower() in _GOOD.values():
-            return word
-    # If all are failures, there is a word for a pass elsewhere.
-    return _GOOD[words[0].lower()] if words and all(one.lower() in _GOOD for one in words) else None
-
-
-def _are_letters(values: list[str]) -> bool:
-    """Tell whether all are letters for verdicts, with one for a pass among them."""
-    letters = {value.lower() for value in values}
-    return letters <= set(_LETTERS) and bool(letters & set(_GOOD_LETTERS))
-
-
 def _attempt(rows: Rows, task: str) -> str:
     """Find the number of a row among the tries of its task."""
     fields = rows.fields(0)
@@ -348,7 +303,7 @@ def _attempt(rows: Rows, task: str) -> str:
     if found is not None:
         return _path(found, 0) + (" + 1" if min(counts[found]) == 0 else "")
     keys = rows.keys(0)
-    if task.startswith("^") and (_are_counts(keys) or all(isinstance(key, int) for key in keys)):
+    if task.startswith("^") and (are_counts(keys) or all(isinstance(key, int) for key in keys)):
         return "$key" + (" + 1" if min(int(str(key)) for key in keys) == 0 else "")
     return IN_ORDER
 
@@ -359,32 +314,3 @@ def _path(names: tuple[str, ...], up: int) -> str:
 
 def _key(up: int) -> str:
     return f"{'^' * up or '$'}key"
-
-
-def _are_times(values: list[Any]) -> bool:
-    return all(isinstance(value, str) and _TIME.fullmatch(value) for value in values)
-
-
-def _are_uuids(values: list[Any]) -> bool:
-    return all(isinstance(value, str) and _UUID.fullmatch(value) for value in values)
-
-
-def _are_texts(keys: list[Any]) -> bool:
-    return bool(keys) and all(isinstance(key, str) for key in keys)
-
-
-def _are_counts(keys: list[Any]) -> bool:
-    return _are_texts(keys) and all(key.isdecimal() and len(key) < _LONGEST for key in keys)
-
-
-def are_words(values: list[Any]) -> bool:
-    """Tell whether texts are verdicts, in words."""
-    return all(value is None or value.lower() in (*_GOOD, *_GOOD.values()) for value in values)
-
-
-def _is_flag(value: Json) -> bool:
-    return isinstance(value, bool) or str(value).lower() in _FLAGS
-
-
-def _is_number(value: Json) -> bool:
-    return number(value) is not None
