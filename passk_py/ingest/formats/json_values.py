@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from passk_py.ingest.containers.shape import Json
 
 _LONGEST_TAG: Final = 100
+_LONGEST_LINE: Final = 200
 # Of what every tag is asked: a tuple, which is looked through faster than a union of types.
 _NUMBER: Final = (int, float)
 
@@ -47,8 +48,10 @@ def text(value: Json) -> str | None:
 
 
 def first_line(value: Json) -> str:
-    """Take the first line of a text; empty where there is none."""
-    return next(iter(value.strip().splitlines()), "") if isinstance(value, str) else ""
+    """Take the first line of a text, cut short; empty where there is none."""
+    if not isinstance(value, str):
+        return ""
+    return next(iter(value.strip().splitlines()), "")[:_LONGEST_LINE]
 
 
 def number(value: Json) -> float | None:

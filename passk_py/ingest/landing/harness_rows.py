@@ -180,7 +180,8 @@ def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]
     named = set().union(*rows)
     names = [name for name in CANONICAL_FIELDS if name in named]
     try:
-        # Most formats give all rows the same names, and one call then takes all values of a row.
+        # Most formats give all rows the same names, and one call then takes all values of a row:
+        # as a tuple, which takes two names or more, so the first is named again at the end.
         taken = [*zip(*map(itemgetter(*names, *names[:1]), rows), strict=True)] if names else []
     except KeyError:
         taken = [tuple(row.get(name) for row in rows) for name in names]

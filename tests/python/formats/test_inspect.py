@@ -331,6 +331,20 @@ def test_the_verdict_is_that_of_the_scorer_that_inspect_shows_first(
         assert one["tags"] == {**tags, "inspect_run_id": "R1"}
 
 
+def test_the_first_of_several_values_decides_with_a_warning(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    rows = [row(value={"safe": 0, "useful": 1}), row("b", value={"safe": 1, "useful": 1})]
+    log = harness_log(json_log(tmp_path, rows))
+    assert [one["outcome"] for one in log.attempts] == ["failed", "passed"]
+    (file,) = log.report.files
+    assert file.is_doubtful
+    assert "scores.match.safe decided what passed, as the first of its values" in file.message
+    assert file.message.endswith("The others are tags: useful.")
+    alone = harness_log(json_log(tmp_path, [row(value={"useful": 1})]))
+    assert not alone.report.files[0].is_doubtful
+
+
 def test_a_score_of_many_values_without_names_is_refused(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:

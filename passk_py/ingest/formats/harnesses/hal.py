@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 _RAW: Final = "raw_eval_results"
 _ERRORS: Final = "error_ids"
-_LONGEST_REASON: Final = 200
 _LISTS: Final = (("successful_tasks", True), ("failed_tasks", False))
 _SCORES: Final = ("reward", "score", "success")
 _MODELS: Final = ("model_name", "agent.model.name", "model")
@@ -179,7 +178,7 @@ class Hal(JsonHarness):
 
 def _graded(result: Json) -> dict[str, Any]:
     """Give what the benchmark said of a task, or of a variation of its prompt."""
-    broken = first_line(result)[:_LONGEST_REASON] or "error" if isinstance(result, str) else None
+    broken = first_line(result) or "error" if isinstance(result, str) else None
     variation = small_tags({"prompt_variation_id": at(result, "prompt_variation_id")})
     return {
         "outcome_reason": broken,

@@ -60,7 +60,7 @@ from passk_py.ingest.formats.harnesses.inspect_samples import (
 )
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import at, dict_at, list_at, text
-from passk_py.ingest.formats.kinds import Refusal
+from passk_py.ingest.formats.kinds import Refusal, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -104,7 +104,7 @@ class Inspect(JsonHarness):
     )
     verdict_rule = (
         "value_to_float(value) reaches --score-threshold, 1 by default; of the scorer in "
-        "results.headline or of the first scorer"
+        "results.headline or of the first scorer, and of the first of its values, with a warning"
     )
     attempt_rule = "epoch"
     uses_threshold = True
@@ -245,7 +245,8 @@ class Inspect(JsonHarness):
         chosen = log.heads.get("chosen")
         if chosen is None:
             chosen = log.heads["chosen"] = chosen_score(log)
-        attempt = attempt_of(row, chosen)
+        guessed = log.heads.setdefault("guessed", {})
+        attempt = attempt_of(row, chosen, guessed)
         if name := sample_in(row, log.heads["members"]):
             attempt["transcript"] = f"{log.current}#{name}"
         return (attempt,)
@@ -271,6 +272,14 @@ class Inspect(JsonHarness):
             "seed": at(plan, "config", "seed") if seed is None else seed,
             "tags": {**tags, "inspect_run_id": run},
         }
+
+    def warnings(self, log: Log) -> Iterable[str]:
+        """Say which of several values decided, where the log does not say it."""
+        for name, others in list(log.heads.get("guessed", {}).items())[:1]:
+            yield (
+                f"scores.{name} decided what passed, as the first of its values. The others are "
+                f"tags: {listed(others, 5)}."
+            )
 
     def expected(self, log: Log) -> Iterable[Expected]:
         """Take the number of epochs and the samples from the header."""

@@ -40,13 +40,18 @@ _LONGEST_TAG: Final = 100
 _MOST_TAGS: Final = 20
 
 
-def attempt_of(row: dict[str, Any], chosen: tuple[str | None, ...]) -> dict[str, Any]:
-    """Give the fields of an attempt; the chosen score and the threshold decide what passed."""
+def attempt_of(
+    row: dict[str, Any], chosen: tuple[str | None, ...], guessed: dict[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """Give the fields of an attempt; the chosen score and the threshold decide what passed.
+
+    Note in ``guessed`` which value of a score decided by its place alone, and its other values.
+    """
     scores = row.get("scores")
     if scores is None and row.get("score") is not None:
         # So the first logs had it, before there could be several scorers.
         scores = {"score": row["score"]}
-    score, value, name = _verdict_of(scores if isinstance(scores, dict) else {}, chosen)
+    score, value, name = _verdict_of(scores if isinstance(scores, dict) else {}, chosen, guessed)
     value = _as_number(value)
     started = row.get("started_at")
     duration = row.get("total_time")
@@ -93,7 +98,7 @@ def _fits(score: Json, scorer: str | None, name: str | None, metric: str | None)
 
 
 def _verdict_of(
-    scores: dict[str, Any], chosen: tuple[str | None, ...]
+    scores: dict[str, Any], chosen: tuple[str | None, ...], guessed: dict[str, tuple[str, ...]]
 ) -> tuple[Any, Any, tuple[str, str | None]]:
     """Take the score that is the verdict, its value, and where it stands."""
     scorer, name = chosen
@@ -112,6 +117,8 @@ def _verdict_of(
     inner = None
     if isinstance(value, dict):
         inner = name if name in value else next(iter(value), None)
+        if inner != name and len(value) > 1:
+            guessed[f"{found}.{inner}"] = tuple(one for one in value if one != inner)
         value = value.get(inner)
     return score, value, (str(found), inner)
 

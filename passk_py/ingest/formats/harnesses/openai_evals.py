@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log
     from passk_py.ingest.formats.sample import Sample
 
-_LONGEST_REASON: Final = 200
 _SCORES: Final = ("score", "accuracy")
 _TOKENS: Final = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 _TYPES: Final = ("match", "metrics", "error", "sampling")
@@ -120,7 +119,7 @@ class OpenAiEvals(JsonHarness):
             said["score"] = next((one for one in found if one is not None), said["score"])
         elif kind == "error":
             parts = filter(None, (text(at(data, name)) for name in ("type", "message")))
-            said["outcome_reason"] = first_line(": ".join(parts))[:_LONGEST_REASON] or "error"
+            said["outcome_reason"] = first_line(": ".join(parts)) or "error"
         for theirs, ours in _TOKENS.items():
             tokens = at(data, "usage", theirs)
             if type(tokens) is int:

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 _ERROR: Final = 2
 _OLD_ROW: Final = frozenset(("prompt", "vars", "success", "latencyMs"))
-_LONGEST_REASON: Final = 200
 # More tests than any eval has with a number of repeats of their own.
 _MOST_REPEATED: Final = 100_000
 _MOST_REPEATS: Final = 1 << 31
@@ -358,7 +357,7 @@ def _reason(error: Json) -> str:
     said = first_line(text(error))
     if said.startswith("Evaluation timed out"):
         return "timeout"
-    return said[:_LONGEST_REASON] or "error"
+    return said or "error"
 
 
 def _agent(provider: Json) -> tuple[str | None, str | None]:

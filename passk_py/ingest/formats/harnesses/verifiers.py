@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log, Record
     from passk_py.ingest.formats.sample import Sample
 
-_LONGEST_REASON: Final = 200
 _ROLLOUT: Final = ("prompt", "completion", "reward")
 # How a line begins, if its transcript is longer than the sample.
 _BEGINNINGS: Final = (("example_id", "prompt"), ("id", "prompt", "completion"))
@@ -316,7 +315,7 @@ def _error_of(error: Json) -> str | None:
     if isinstance(error, dict):
         return text(error.get("error")) or "error"
     if isinstance(error, str):
-        return first_line(error).split("(", 1)[0][:_LONGEST_REASON] or "error"
+        return first_line(error).split("(", 1)[0] or "error"
     return None if error is None else "error"
 
 

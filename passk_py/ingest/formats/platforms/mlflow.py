@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 _SCORE: Final = "/score"
 _VALUE: Final = "/value"
 _ERROR: Final = "scorer_error"
-_LONGEST_REASON: Final = 200
 # Measures of a text for which neither a high nor a low value is a pass.
 _NO_VERDICTS: Final = ("toxicity", "flesch_kincaid_grade_level", "ari_grade_level")
 _MEASURES: Final = ("latency", "token_count")
@@ -281,7 +280,7 @@ def _scorer_error(row: dict[str, Any], column: str) -> str | None:
     if row.get(column) is not None:
         return None
     said = text(row.get(f"{name}/error_message")) or text(row.get(f"{name}/error_code"))
-    return first_line(said)[:_LONGEST_REASON] if said else None
+    return first_line(said) or None
 
 
 def _get(row: dict[str, Any], name: str) -> Json:
@@ -305,7 +304,7 @@ def _error_of(row: dict[str, Any]) -> str | None:
     if state != "ERROR":
         return None
     said = (first_line(at(span, "status", "message")) for span in list_at(row, "spans"))
-    return next(filter(None, said), "error")[:_LONGEST_REASON]
+    return next(filter(None, said), "error")
 
 
 def _parts(row: dict[str, Any]) -> tuple[list[Any], Any]:

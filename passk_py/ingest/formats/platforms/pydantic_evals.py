@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.sample import Sample
 
 _LISTS: Final = ("cases", "failures")
-_LONGEST_REASON: Final = 200
 _REPEAT: Final = re.compile(r" \[([0-9]{1,9})/([0-9]{1,9})\]")
 
 
@@ -151,7 +150,7 @@ class PydanticEvals(JsonHarness):
             log.heads["repeat"] = max(log.heads["repeat"], int(repeat[2]))
         metrics, error = dict_at(row, "metrics"), row.get("error_message")
         if error is not None:
-            judged = {"outcome_reason": first_line(error)[:_LONGEST_REASON] or "error"}
+            judged = {"outcome_reason": first_line(error) or "error"}
         else:
             judged = _judged(row, None if log.has_threshold else log.heads["highest"])
         tags = small_tags(row.get("metadata")) | small_tags(row.get("attributes"))
@@ -161,7 +160,7 @@ class PydanticEvals(JsonHarness):
             tags |= small_tags(said)
         if error is None and "outcome_reason" in judged:
             why = first_line(at(list_at(row, "evaluator_failures"), 0, "error_message"))
-            tags[EVALUATOR_ERROR] = why[:_LONGEST_REASON] or EVALUATOR_ERROR
+            tags[EVALUATOR_ERROR] = why or EVALUATOR_ERROR
         yield {
             "task_id": source or name,
             "attempt": int(repeat[1]) if repeat else 1,

@@ -36,7 +36,6 @@ _UNGRADED: Final = ("skipped", "interrupted")
 _STATUSES: Final = frozenset(("passed", "failed", *_REASONS))
 # Deeper than anyone nests groups of tests.
 _DEEPEST: Final = 100
-_LONGEST_MESSAGE: Final = 200
 
 
 class Playwright(JsonHarness):
@@ -106,7 +105,7 @@ class Playwright(JsonHarness):
             return None
         message = at(errors, 0, "message")
         return Refusal(
-            f"no tests, because Playwright failed: {first_line(message)[:_LONGEST_MESSAGE]}",
+            f"no tests, because Playwright failed: {first_line(message)}",
             "Correct the tests or their configuration, and run them again.",
         )
 
@@ -134,7 +133,7 @@ class Playwright(JsonHarness):
     def warnings(self, log: Log) -> Iterable[str]:
         """Say what went wrong beside the tests."""
         if errors := list_at(log.heads, "errors"):
-            message = first_line(at(errors, 0, "message"))[:_LONGEST_MESSAGE]
+            message = first_line(at(errors, 0, "message"))
             yield f"Playwright reports errors outside of the tests, the first one is: {message}"
 
 

@@ -35,7 +35,6 @@ _OTHERS: Final = ("skipped", "xfailed")
 # The test itself says how it ended.
 _OF_THE_CALL: Final = ("error", "rerun")
 _STAGES: Final = ("setup", "call", "teardown")
-_LONGEST_REASON: Final = 200
 _STAGE: Final[Mapping[str, Shape]] = {
     "duration": ANY,
     "outcome": ANY,
@@ -113,7 +112,7 @@ class PytestJsonReport(JsonHarness):
         passed = None if ended is None else _VERDICTS.get(ended)
         reason = None if passed else ended
         if ended is None:
-            reason = first_line(at(row, "setup", "crash", "message"))[:_LONGEST_REASON] or "error"
+            reason = first_line(at(row, "setup", "crash", "message")) or "error"
         elif passed is False:
             said = first_line(at(row, "call", "crash", "message")).lower()
             reason = "timeout" if "timeout" in said else None
