@@ -36,6 +36,7 @@
   const textColumn = (title, value, options = {}, shown = value) => ({
     title,
     data: null,
+    type: "string",
     searchable: false,
     render: (row, type) => (type === "display" ? asNode(shown(row)) : value(row)),
     ...options,
@@ -157,7 +158,7 @@
         if (field.value !== (state[name] ?? "")) field.value = state[name] ?? "";
       }
       this.form.elements.against.disabled = !state.run;
-      const columns = JSON.stringify([state.run, state.against]);
+      const columns = JSON.stringify([state.run ?? "", state.against ?? ""]);
       const filters = JSON.stringify([columns, state.kind, state.tag, state.q]);
       this.shown = state;
       if (columns !== this.columns) this.makeTable(columns);
@@ -184,9 +185,10 @@
 
     makeTable(columns) {
       this.columns = columns;
-      this.table?.destroy();
       const table = element("table", { className: "heat" });
+      // First out of the page, which then need not be laid out again while the old table is taken apart.
       this.holder.replaceChildren(table);
+      this.table?.destroy();
       const [run, against] = [this.place(this.shown.run), this.place(this.shown.against)];
       this.table = new DataTable(table, {
         data: this.tasks,
