@@ -49,6 +49,13 @@ def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> I
                 connection.execute("reset checkpoint_threshold")
 
 
+def check_free(path: Path) -> None:
+    """Raise an error if a database could not be opened now; one that is not there is not made."""
+    check_place(path)
+    if not _is_new(path):
+        _connect(path).close()
+
+
 def set_session(connection: duckdb.DuckDBPyConnection) -> None:
     """Set what a connection needs that lands logs."""
     # A text without a zone is UTC; and lines are counted by the order in which rows come.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from passk_py.common.errors import PasskError
 from passk_py.common.files import is_remote
 from passk_py.ingest.formats import listed
-from passk_py.ingest.landing.database import check_place
+from passk_py.ingest.landing.database import check_free
 from passk_py.ingest.landing.discovery import discover
 from passk_py.ingest.landing.doubts import doubts
 from passk_py.ingest.landing.fingerprint import FingerprintThread
@@ -161,8 +161,8 @@ def load(
             names = {**options.known_as, **names_of_fetched(folder)}
             options = replace(options, known_as=names)
             if isinstance(database, str | Path):
-                check_place(Path(database))
-            # Before the database is opened, so that a slow server does not keep it locked.
+                check_free(Path(database))
+            # Before the database is opened for good, so that a slow server does not keep it locked.
             found = list(fetched(given, folder, progress))
         return land(found, opened_here.enter_context(opened(database, options)), options)
 
