@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from passk_py.common.errors import PasskError
+from passk_py.common.errors import InUseError, PasskError
 from passk_py.ingest.landing import forget, load
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ LOG = "".join(
 
 WRITE = """
 import duckdb, sys
-duckdb.connect(sys.argv[1]).execute("create table written as select 1 as n")
+connection = duckdb.connect(sys.argv[1])
+connection.execute("create table written as select 1 as n")
 """
 
 
@@ -192,6 +193,25 @@ def test_nothing_is_fetched_for_a_database_that_can_be_none(
     with pytest.raises(PasskError, match="is a folder"):
         load(f"{web}/a.jsonl", database=tmp_path)
     assert not answered
+
+
+def test_nothing_is_fetched_for_a_database_that_is_in_use(
+    web: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered: list[None] = []
+    monkeypatch.setattr(Server, "before_answer", staticmethod(lambda: answered.append(None)))
+    database = tmp_path / "passk.duckdb"
+    command = [sys.executable, "-c", f"{WRITE}print(flush=True); input()", str(database)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as held:
+        assert held.stdout is not None
+        assert held.stdout.readline() == "\n"
+        with pytest.raises(InUseError, match=f"is in use by process {held.pid}"):
+            load(f"{web}/a.jsonl", database=database)
+        held.communicate("\n")
+    assert not answered
+    assert only(database, f"{web}/a.jsonl").status == "landed"
 
 
 def test_failures_are_told_in_the_order_of_the_paths(web: str, tmp_path: Path) -> None:
